@@ -55,6 +55,14 @@ const CONTENT_VERSIONS = [
     'platform_commission',
   ],
 ];
+/** The columns of the titles. No digest covers the list in `month.json`. */
+const TITLE_COLUMNS = [
+  'id',
+  'occurrence',
+  ...(CONTENT_VERSIONS.at(-1) ?? []),
+  'content_hash',
+  'is_erased',
+];
 /** The columns that hold a pseudonym after the personal data of a party was erased. */
 const PARTY_NAMES = [
   'provider_external_id',
@@ -93,6 +101,9 @@ const ENGLISH = {
   wrongDate: (date, name) => `${date}: ${name} belongs to another date`,
   /** @param {string} date @param {string} what @param {string} sealed @param {string} found */
   differs: (date, what, sealed, found) => `${date}: ${what}: sealed ${sealed}, recomputed ${found}`,
+  /** @param {string} date @param {string} name */
+  fields: (date, name) => `${date}: ${name} does not have each column once and nothing else`,
+  titleColumns: 'the columns of the titles are not those of the program',
   /** @param {string} date */
   columns: (date) => `${date}: content_columns are not those of a content hash`,
   /** @param {string} date */
@@ -136,6 +147,8 @@ const PORTUGUESE = {
   wrongDate: (date, name) => `${date}: ${name} pertence a outra data`,
   differs: (date, what, sealed, found) =>
     `${date}: ${what}: fechado ${sealed}, recalculado ${found}`,
+  fields: (date, name) => `${date}: ${name} não tem cada coluna uma única vez, e nada mais`,
+  titleColumns: 'as colunas dos títulos não são as do programa',
   columns: (date) => `${date}: content_columns não são as colunas de um código de título`,
   csv: (date) => `${date}: o arquivo CSV não tem os títulos do arquivo JSON`,
   day: (date, titles, sum) =>
@@ -300,8 +313,12 @@ async function checkDay(day, columns) {
   if (columnsOfHash === undefined) return fail(text.columns(date));
   for await (const line of linesOf(`titles/${date}.jsonl`)) {
     const title = JSON.parse(line);
-    csv.update(`${columns.map((column) => cellOf(column, title[column])).join(';')}\r\n`);
     const name = `${title.order_uid} (id ${title.id})`;
+    // A field that is there twice is there once in the parsed title.
+    if (Object.keys(title).join() !== columns.join() || JSON.stringify(title) !== line) {
+      fail(text.fields(date, name));
+    }
+    csv.update(`${columns.map((column) => cellOf(column, title[column])).join(';')}\r\n`);
     if (title.accepted_date !== date) fail(text.wrongDate(date, name));
     if (!/^[0-9a-f]{32}$/.test(title.content_hash)) throw new Error(`not a hash: ${name}`);
     const computed = contentHash(title, columnsOfHash);
@@ -371,6 +388,8 @@ try {
   const evidence = JSON.parse(readFileSync(pathOf('month.json'), 'utf8'));
   if (evidence.format !== FORMAT) throw new Error(`month.json: format ${evidence.format}`);
   await checkFiles();
+  if (evidence.columns.toSorted().join() !== TITLE_COLUMNS.toSorted().join())
+    fail(text.titleColumns);
   for (const day of evidence.days) await checkDay(day, evidence.columns);
   checkMonth(evidence);
   const broken = evidence.broken.map((/** @type {{ date: string }} */ day) => day.date);

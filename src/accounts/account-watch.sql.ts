@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts';
+import { taxIdText } from '../database/tax-id.sql.ts';
 import {
   findAccountChanges,
   type KnownAccount,
@@ -195,11 +196,10 @@ export const partyKey = Prisma.raw(
   `CASE WHEN length(party.key) <= 255 THEN party.key ELSE 'md5:' || md5(party.key) END`,
 );
 
-/** The tax identifier of a row `party`, in the form of the trigger of `provider`. Long texts do not fit an index entry. */
+/** The tax identifier of a row `party`. Long texts do not fit an index entry. */
 const taxId = Prisma.raw(
-  `(SELECT CASE WHEN length(plain) <= 255 THEN plain ELSE 'md5:' || md5(plain) END
-    FROM nullif(translate(party.identification, 'abcdefghijklmnopqrstuvwxyz./- ',
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ'), '') AS plain)`,
+  `(SELECT CASE WHEN length(tax_id) <= 255 THEN tax_id ELSE 'md5:' || md5(tax_id) END
+    FROM ${taxIdText('party.identification')} AS stated (tax_id))`,
 );
 
 /** Of a row `party`. The values are quoted, so that different accounts have different texts; a missing value is NULL. */

@@ -34,7 +34,7 @@ export async function holdPayments(tx: Transaction, source: WatchedMerge): Promi
 }
 
 /**
- * Numbers the end of a hold as a change of each title for the feed. To be called in the closing phase, in the
+ * Numbers the end of a hold as a change of each title for the feed. Callers run it in the closing phase, in the
  * transaction that acknowledges the change.
  * @returns the accepted dates of the titles
  */

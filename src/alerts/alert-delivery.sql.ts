@@ -54,7 +54,7 @@ export async function announceAlerts(
 
 /**
  * Claims the alert that has been due for the channel the longest for `leaseMs`. If this process dies, the
- * alert is due again after that time. Null: none is due.
+ * alert is due again after that time. Null: no alert is due.
  */
 export async function claimDueAlert(
   database: Database,
@@ -117,7 +117,7 @@ export async function recordDelivery(
 /**
  * Records that the delivery of the claimed state failed. The next try waits as long as the state
  * has waited so far, which doubles the wait each time, but at least 30 seconds and at most an hour.
- * After a day there are no further tries, except for an open alert whose message has changed.
+ * After a day no further delivery is tried, except for an open alert whose message has changed.
  * @returns the time of the next try; null: given up, or claimed by another process
  */
 export async function recordMissedDelivery(

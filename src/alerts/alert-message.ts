@@ -26,7 +26,7 @@ export function alertMessage(alert: DueAlert, style: MessageStyle): Message {
   const texts = ALERT_TEXTS[style.language];
   const state = stateOf(alert);
   const severity = severityOf(kind);
-  // What was told last may name more than what was left at the end.
+  // The last message may name more than the state at the end.
   const sentence = state === 'resolved' ? (alert.deliveredMessage ?? alert.message) : alert.message;
   const prefix = state === 'raised' ? null : texts.states[state];
   const from = instantText(raisedAt, style);

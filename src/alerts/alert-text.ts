@@ -69,41 +69,42 @@ const kindsPt: Texts = {
 /** The next steps, as docs/runbook.md has them under "Do". */
 const nextStepsEn: Texts = {
   pull_failed:
-    'Nothing while the platform is away, because dates that are due are pulled again; for another error code, correct the cause and pull the dates.',
+    'No action while the platform is unavailable, because the service pulls due dates again; for another error code, correct the cause and pull the dates.',
   pull_overdue: 'Check that a process with the role worker runs, and look at /readyz and the log.',
   sweep_failed: 'Run "conciliation status", and correct the cause of the error.',
   sweep_stale: 'Correct the cause, or run "conciliation sweep" to compare at once.',
-  sweep_differs: 'Ask the platform whether so many changes are meant.',
+  sweep_differs: 'Ask the platform whether so many changes are intended.',
   sweep_unplaced: 'Ask the platform which dates the titles belong to.',
-  filters_disagree: 'Ask the platform which of the two answers is right.',
+  filters_disagree: 'Ask the platform which of the two answers is correct.',
   day_held:
-    'Ask the platform whether the titles are really gone; if they are, release the pull, otherwise wait for a fuller response.',
+    'Ask the platform whether the withdrawals are intended; if they are, release the pull, otherwise wait for a complete response.',
   day_attention:
     'Pull the date again when the platform has corrected the titles, or accept the rejects.',
   findings_open:
     'Compare the titles with the platform and the ERP; then resolve the findings with the reason, or ask for a corrected answer.',
-  checkpoint_stale: 'See which date is the first one missing, and what that date needs.',
+  checkpoint_stale: 'Find the first missing date, and correct its state.',
   restated_after_sign_off: 'Review the changes and sign the day off again.',
-  booking_failed: 'Correct the reason in the ERP, which then posts the lines again.',
+  booking_failed: 'Correct the cause in the ERP. The ERP then posts the lines again.',
   booking_overdue: 'Find out whether the ERP reads the feed and sends its receipts.',
   booking_receipts: 'Check in the ERP what was posted, then adopt or dismiss the receipts.',
   booking_waiting: 'See the reason on the page Bookings, and the log of the scheduler.',
   consumer_behind: 'Start the program that reads the feed for the consumer.',
   month_seal_broken: 'Sign off the days that the message names, then seal the month again.',
-  titles_altered: 'Find out who or what wrote to the database, then acknowledge the differences.',
+  titles_altered:
+    'Find out which user or program wrote to the database, then acknowledge the differences.',
   verification_overdue: 'Look for "a date was not verified" in the log, and correct the cause.',
   provider_rejected: 'Correct the providers in the ERP.',
   push_failing:
     'Look up the error code in the runbook; for PLATFORM_AUTH, ask the platform for the right to send providers.',
   account_changed:
-    'Before paying, call the party on a number that you know; then acknowledge the change.',
+    'Before the payment, call the party on a known number; then acknowledge the change.',
   payables_stale: 'Let the ERP send a snapshot, and correct the lines that were rejected.',
   paid_to_supplier:
-    'Stop the second payment, or reclaim the first one from the supplier; then resolve the break with the reason.',
+    'Stop the second payment, or reclaim the first payment from the supplier; then resolve the break with the reason.',
   contract_drift: 'Ask the platform what the fields and values mean, then acknowledge them.',
-  platform_auth: 'Put a new token in place.',
+  platform_auth: 'Replace the token.',
   clock_skew: 'Let NTP set the clocks of the process and of the database.',
-  planning_failed: 'Bring the queue back, or correct the cause that the log names.',
+  planning_failed: 'Restore the queue, or correct the cause that the log names.',
 };
 
 const nextStepsPt: Texts = {

@@ -1,6 +1,6 @@
 import type { AlertChannel, AlertSeverity } from '../domain/alerts/alert.ts';
 
-/** What a channel sends, in the language of the receivers, without personal data. */
+/** A message of a channel, in the language of the receivers, without personal data. */
 export interface Message {
   /** The same in each attempt to deliver the message. */
   readonly id: string;

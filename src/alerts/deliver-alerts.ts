@@ -1,6 +1,6 @@
 /**
  * alerts/ derives alerts from the ledger and delivers them to the configured channels or, without a channel,
- * to the log: when an alert is raised, when it is over, and an hour or a day after the last message if the
+ * to the log: when an alert is raised, when it is resolved, and an hour or a day after the last message if the
  * message has changed. Undelivered alerts wait in the database for each channel, so a process may stop at any time. If a
  * process stops between a channel's answer and the record of it, the delivery is repeated with the same id.
  */

@@ -281,7 +281,7 @@ function readHeldDays(tx: Transaction): Promise<HeldDay[]> {
     WHERE day.state = 'held'`;
 }
 
-/** A held day has an alert of its own, which includes its older rejects. */
+/** A held day has a separate alert, which includes its older rejects. */
 function readOpenRejects(tx: Transaction): Promise<OpenRejects[]> {
   return tx.$queryRaw<OpenRejects[]>`
     SELECT reject.date::text AS date, count(*)::int AS rejects, max(reject.last_pull_id) AS "pullId"
@@ -291,7 +291,7 @@ function readOpenRejects(tx: Transaction): Promise<OpenRejects[]> {
     GROUP BY reject.date`;
 }
 
-/** A held day has an alert of its own. */
+/** A held day has a separate alert. */
 function readFindings(tx: Transaction): Promise<OpenFindings[]> {
   return tx.$queryRaw<OpenFindings[]>`
     SELECT finding.accepted_date::text AS date, finding.code, count(*)::int AS findings,

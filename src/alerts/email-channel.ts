@@ -52,7 +52,7 @@ export function openEmail(options: EmailOptions): Channel {
   };
 }
 
-/** Waits no longer for a mail than `ms`. The connection of an abandoned mail ends by its own timeout. */
+/** Waits for a mail for at most `ms`. The connection of an abandoned mail ends by its own timeout. */
 function within(mail: Promise<unknown>, ms: number, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(new DOMException('no answer', 'TimeoutError'));

@@ -13,7 +13,7 @@ import { StagingUnavailableError } from '../runtime/errors.ts';
 import { type AlertPolicy, readLedgerAlerts } from './derive-alerts.sql.ts';
 import { readProviderAlerts } from './provider-alerts.sql.ts';
 
-/** What waits for a person, over the whole ledger. */
+/** The items that wait for a person, over the whole ledger. */
 export interface OpenItems {
   /** The first date of the ledger; null: the ledger is empty. */
   readonly startDate: CivilDate | null;

@@ -15,7 +15,7 @@ const LOCK_TIMEOUT = '2s';
 
 /**
  * Updates the alerts about providers to the state of the tables, as `deriveAlerts` does for all others. In a
- * transaction of its own, so that a lock on the table `provider` delays no other alert.
+ * separate transaction, so that a lock on the table `provider` delays no other alert.
  * @throws StagingUnavailableError also while the table `provider` is locked
  */
 export function deriveProviderAlerts(
@@ -54,8 +54,8 @@ function readRefusedProviders(tx: Transaction, timeZone: string): Promise<Refuse
 
 /**
  * Returns at most one row: the failures since the platform last decided a request, if the first one
- * is old enough, or pending rows for which nothing was decided for too long, whatever the cause. Of the
- * failures, a refused token (401) and an unusable one (CONFIG_INVALID) have an alert of their own.
+ * is old enough, or pending rows for which no request was decided for too long, for any cause. Of the
+ * failures, a refused token (401) and an unusable one (CONFIG_INVALID) have separate alerts.
  */
 function readFailingPush(tx: Transaction): Promise<FailingPush[]> {
   return tx.$queryRaw<FailingPush[]>`

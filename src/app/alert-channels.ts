@@ -27,7 +27,7 @@ export function openChannels(config: Config): readonly Channel[] {
   ];
 }
 
-/** The conditions of alerts, for the scheduler and for all that tells the state of the ledger. */
+/** The conditions of alerts, for the scheduler and for each report of the state of the ledger. */
 export function alertPolicy(config: Config): AlertPolicy {
   const { erpPayablesMaxAgeHours, timeZone, sweepCron } = config;
   return {

@@ -1,5 +1,5 @@
 /**
- * Runs a backfill in the foreground: with a worker and a planner of its own, beside a running
+ * Runs a backfill in the foreground, with a separate worker and planner, beside a running
  * service or without one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -168,7 +168,7 @@ function startSweepWorker(
 
 /**
  * A request under way may finish within the grace period, because the platform might apply an
- * aborted request all the same.
+ * aborted request nevertheless.
  */
 function startPushWorker(parts: WorkerParts, overrides: WorkerOverrides): Promise<JobWorker> {
   const { logger, database, gate, metrics } = parts;

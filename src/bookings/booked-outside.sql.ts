@@ -6,7 +6,7 @@ import { titlesAt, writeDifference } from './booking-difference.sql.ts';
 import { lockDay, RELEASE_TRANSACTION, releaseSealedDay } from './release.sql.ts';
 import { beginsBookings } from './release-conditions.sql.ts';
 
-/** What a person enters about the days of a range that were signed off before bookings began. */
+/** The statement of a person about the days of a range that were signed off before bookings began. */
 export interface BookedOutside {
   readonly from: CivilDate;
   readonly to: CivilDate;

@@ -2,9 +2,10 @@ import type { Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { pastTitles } from '../integrity/past-titles.sql.ts';
 import { ERP_KEY } from './release-conditions.sql.ts';
 
-/** What a batch is about. */
+/** The day and the seal of a batch. */
 export interface BatchOrigin {
   readonly date: CivilDate;
   readonly kind: 'seal' | 'outside';
@@ -46,7 +47,7 @@ const KEY = Prisma.raw(
  * @returns `booking_batch.id`
  */
 export async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bigint> {
-  // The statement joins sets of a day by hashing or sorting, whatever the statistics say.
+  // The statement joins sets of a day by hashing or sorting, so that the plan does not depend on statistics.
   await tx.$executeRaw`SELECT set_config('enable_nestloop', 'off', true)`;
   const state = origin.kind === 'outside' ? 'posted' : 'released';
   const [batch] = await tx.$queryRaw<[{ id: bigint }]>`
@@ -95,7 +96,7 @@ export async function writeDifference(tx: Transaction, origin: BatchOrigin): Pro
       SELECT buyer, min(name) AS consumer
       FROM conciliation.booking_consumer CROSS JOIN unnest(buyers) AS buyer GROUP BY buyer
     ), line AS MATERIALIZED (
-      -- A booking that goes on.
+      -- A booking that continues.
       SELECT top.consumer, ${origin.date}::date AS date, top.identity_hash, top.occurrence,
              top.version + 1 AS version, 'adjust' AS kind, sealed.content_hash, top.version AS succeeds,
              sealed.erp_key, sealed.id AS title_id, ${columnsOf('sealed')}
@@ -152,23 +153,6 @@ export const currentTitles = (date: CivilDate): Prisma.Sql => Prisma.sql`
   SELECT title.*, ${ERP_KEY} AS erp_key FROM conciliation.title AS title
   WHERE title.accepted_date = ${date}::date AND title.status = 'current'`;
 
-/** The titles of a date as they were after the fetch with a fence; see docs/data-dictionary.md. */
+/** The titles of a date as they were after the fetch with a fence. */
 export const titlesAt = (date: CivilDate, fence: bigint): Prisma.Sql => Prisma.sql`
-  SELECT past.*, NULL::text AS erp_key
-  FROM conciliation.title AS title
-  JOIN conciliation.pull AS arrival ON arrival.id = title.first_pull_id
-  CROSS JOIN LATERAL (
-    SELECT coalesce(jsonb_object_agg(field, value), '{}') AS fields
-    FROM (
-      SELECT DISTINCT ON (field) field, value
-      FROM conciliation.title_revision AS revision
-      JOIN conciliation.pull AS later ON later.id = revision.pull_id
-      CROSS JOIN LATERAL jsonb_each(
-        revision.before || jsonb_build_object('content_hash', revision.content_hash)
-      ) AS changed (field, value)
-      WHERE revision.title_id = title.id AND later.fence > ${fence}::bigint
-      ORDER BY field, revision.revision
-    ) AS oldest
-  ) AS earlier
-  CROSS JOIN LATERAL jsonb_populate_record(title, earlier.fields) AS past
-  WHERE title.accepted_date = ${date}::date AND arrival.fence <= ${fence}::bigint AND past.status = 'current'`;
+  SELECT past.*, NULL::text AS erp_key ${pastTitles(date, fence)}`;

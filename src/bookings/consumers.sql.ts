@@ -28,7 +28,7 @@ export function setConsumer(database: Database, consumer: Consumer, by: string):
     if (apiKeyId !== null && (await tx.apiKey.count({ where: { id: apiKeyId } })) === 0) {
       throw new InputError(`key: there is no key ${apiKeyId}`);
     }
-    // So that two commands do not give one buyer to two consumers.
+    // Otherwise two commands could give one buyer to two consumers.
     await tx.$executeRaw`LOCK TABLE conciliation.booking_consumer IN SHARE ROW EXCLUSIVE MODE`;
     const other = await tx.bookingConsumer.findFirst({
       where: {

@@ -23,7 +23,7 @@ export interface FeedFileRequest {
   readonly locale: CsvLocale;
 }
 
-/** What a file holds, known when all of its bytes were read. */
+/** The counts, sums and hash of a file, known after all of its bytes were read. */
 export interface FeedFileTotals {
   readonly lines: number;
   /** The position for the next file. */

@@ -1,4 +1,4 @@
-/** What a person decides about receipts that name an unknown line, or another content. */
+/** The decisions of a person about receipts that name an unknown line or another content. */
 import { type AuditAction, type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
@@ -11,11 +11,11 @@ import { readReleaseFaults } from './release-conditions.sql.ts';
 const QUESTIONS = ['unknown_key', 'other_content'];
 
 /**
- * Takes the receipts of a date for true: the ERP has posted what they say. Unknown lines are entered, and the next
+ * Accepts the receipts of a date: the ERP has posted their content. Unknown lines are recorded, and the next
  * release replaces the content of every booking concerned. If the date has a seal that is not restated, this
  * transaction releases it.
  * @returns the number of receipts
- * @throws InputError when there is none, or when the date waits for what was booked outside
+ * @throws InputError if the date has no such receipt, or waits for the record of outside bookings
  */
 export function adoptReceipts(
   database: Database,
@@ -25,7 +25,7 @@ export function adoptReceipts(
   return decide(database, date, decision, 'bookings.adopt', async (tx) => {
     if (await waitsForOutside(tx, date, decision.bookingsFrom)) {
       throw new InputError(
-        `${date}: enter what was booked outside first ("conciliation bookings outside")`,
+        `${date}: record the outside bookings first ("conciliation bookings outside")`,
         { context: { fault: 'booked_outside', date } },
       );
     }
@@ -53,9 +53,9 @@ export function adoptReceipts(
 }
 
 /**
- * Takes the receipts of a date for untrue: they count for nothing.
+ * Discards the receipts of a date. They have no effect from then on.
  * @returns the number of receipts
- * @throws InputError when there is none
+ * @throws InputError if the date has no such receipt
  */
 export function dismissReceipts(
   database: Database,

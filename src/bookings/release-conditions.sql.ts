@@ -1,13 +1,14 @@
-/** What keeps a signed-off day from being released. */
+/** The conditions that keep a signed-off day from its release. */
 import type { Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { KEEPS_DAY } from '../integrity/check-date.sql.ts';
 
 /**
- * - `booked_outside`: the day was signed off before bookings began, and no person has entered what was booked
+ * - `booked_outside`: the day was signed off before bookings began, and no person has recorded the bookings
  * - `not_matched`: the titles of the day were not matched with the ERP's payables since their newest change, or since
  *   the ERP has paid a payable that may be one of theirs
- * - `altered`: something other than a merge has changed rows of the day, and no person has acknowledged the finding
+ * - `altered`: a cause other than a merge has changed rows of the day; see `KEEPS_DAY`
  * - `not_reconciled`: a newer response of the day is held, or the day has open rejects or findings
  * - `urgent_break`: the ERP has paid a title of the day to the supplier
  * - `receipts`: a receipt names an unknown line or another content, and no person has decided
@@ -39,8 +40,7 @@ const CONDITIONS: Readonly<
     SELECT FROM conciliation.booking_batch AS batch
     WHERE batch.date = ${date} AND ${beginsBookings(bookingsFrom)})`,
   altered: (date) => Prisma.sql`EXISTS (
-    SELECT FROM conciliation.title_finding AS finding
-    WHERE finding.date = ${date} AND finding.closed_at IS NULL AND finding.acknowledged_at IS NULL)`,
+    SELECT FROM conciliation.title_finding AS finding WHERE finding.date = ${date} AND ${KEEPS_DAY})`,
   not_reconciled: (date) => Prisma.sql`EXISTS (
     SELECT FROM conciliation.day AS present WHERE present.date = ${date} AND present.state <> 'reconciled')`,
   not_matched: (date) => Prisma.sql`

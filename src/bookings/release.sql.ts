@@ -4,6 +4,7 @@ import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { isAltered } from '../integrity/check-date.sql.ts';
+import { requestCheck } from '../integrity/findings.sql.ts';
 import { currentTitles, writeDifference } from './booking-difference.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import {
@@ -58,7 +59,10 @@ export async function releaseSealedDay(
     SELECT seal.id, seal.signed_off_by AS by ${unreleased} AND day.date = ${date}::date`;
   if (seal === undefined || (await readReleaseFaults(tx, date, bookingsFrom)).length > 0)
     return null;
-  if (!isCompared && (await isAltered(tx, date))) return null;
+  if (!isCompared && (await isAltered(tx, date))) {
+    await requestCheck(tx, date);
+    return null;
+  }
   const batchId = await writeDifference(tx, {
     date,
     kind: 'seal',
@@ -86,7 +90,7 @@ const unreleased = Prisma.sql`
                         WHERE adopted.date = day.date AND adopted.kind = 'adopted' AND adopted.id > batch.id))`;
 
 /**
- * Releases the signed-off days that had to wait and need not wait any longer, each in a transaction of its own.
+ * Releases the signed-off days that had to wait and no longer have to wait, each in a separate transaction.
  * @returns the days that were released
  * @throws the first error of a day, after all days were tried
  */

@@ -4,7 +4,7 @@ import { InputError } from '../runtime/errors.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import { RELEASE_TRANSACTION } from './release.sql.ts';
 
-/** What a consumer says about a line. */
+/** The statement of a consumer about a line. */
 export interface Receipt {
   readonly idempotencyKey: string;
   /** As `booking_feed.key`. */
@@ -35,7 +35,7 @@ interface ReceiptRow {
  * Stores receipts of a consumer and compares them with the lines. A receipt that is there already, with the same
  * idempotency key and content, is not stored again.
  * @returns the number of receipts that were stored
- * @throws InputError for a receipt with a fault, or one with the idempotency key of another; then none is stored
+ * @throws InputError for a receipt with a fault or with the idempotency key of another receipt; then no receipt is stored
  */
 export function takeReceipts(
   database: Database,

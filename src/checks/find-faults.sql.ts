@@ -6,7 +6,7 @@ import type { CheckCode } from '../domain/checks/checks.ts';
 import { AMOUNT_COLUMNS, IDENTITY_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
-/** What a check needs besides the titles. */
+/** The data that a check needs besides the titles. */
 export interface CheckParameters {
   readonly amountMeanings: AmountMeanings;
   /** How many times a fee may exceed the greatest usual one, or fall below the smallest one. */
@@ -153,14 +153,17 @@ export const FAULT_QUERIES: Readonly<Record<CheckCode, (input: CheckInput) => Pr
           SELECT identity_hash FROM conciliation.title WHERE accepted_date = ${date}::date
           GROUP BY identity_hash HAVING count(*) > 1)
     ), newest AS (
-      SELECT DISTINCT ON (title_id) title_id, before
-      FROM conciliation.title_revision
-      WHERE title_id = ANY(ARRAY(SELECT id FROM restated))
-      ORDER BY title_id, revision DESC
+      -- Of each amount by itself: a later change of another field does not hide the jump.
+      SELECT DISTINCT ON (title_id, name) title_id, name, amount.before::numeric AS before
+      FROM conciliation.title_revision AS revision
+      CROSS JOIN LATERAL jsonb_each_text(revision.before) AS amount (name, before)
+      WHERE title_id = ANY(ARRAY(SELECT id FROM restated)) AND name = ANY(${[...AMOUNT_COLUMNS]}::text[])
+      ORDER BY title_id, name, revision.revision DESC
     ), jump AS (
-      SELECT restated.id, restated.content_hash, amount.field, amount.before, amount.value
+      SELECT restated.id, restated.content_hash, amount.field, newest.before, amount.value
       FROM restated JOIN newest ON newest.title_id = restated.id
-      CROSS JOIN LATERAL (VALUES ${restatedAmounts}) AS amount (field, before, value)
+      CROSS JOIN LATERAL (VALUES ${restatedAmounts}) AS amount (name, field, value)
+      WHERE amount.name = newest.name
       UNION ALL
       SELECT title.id, title.content_hash, 'originalValue', predecessor.original_value, title.original_value
       FROM conciliation.title
@@ -189,8 +192,7 @@ const feeValues = raw(
 
 const restatedAmounts = raw(
   AMOUNT_COLUMNS.map(
-    (column) =>
-      `('${FIELD_NAMES[column]}', (newest.before->>'${column}')::numeric, restated.${column})`,
+    (column) => `('${column}', '${FIELD_NAMES[column]}', restated.${column})`,
   ).join(', '),
 );
 

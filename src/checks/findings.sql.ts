@@ -33,7 +33,7 @@ export interface FindingRow {
   readonly dueDate: CivilDate | null;
   /** Decimal text, exact. */
   readonly originalValue: string;
-  /** What was compared; see the column `detail`. */
+  /** The values that the check compared; see the column `detail`. */
   readonly detail: Readonly<Record<string, string>>;
   readonly foundAt: Date;
   readonly resolvedAt: Date | null;
@@ -127,7 +127,7 @@ export interface SeenFindings {
  * Resolves open findings. They stay resolved while their titles have the same content. The day is reconciled when
  * nothing else is open.
  * @returns how many were resolved
- * @throws InputError when none is open
+ * @throws InputError if no finding is open
  */
 export function resolveFindings(
   database: Database,

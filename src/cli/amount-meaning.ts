@@ -14,7 +14,7 @@ const DEFAULT_DAYS = 31;
 export function addAmountMeaningCommand(program: Command, exit: Exit): void {
   program
     .command('amount-meaning')
-    .description('count what the titles say about the amounts that the interface does not document')
+    .description('count the evidence of the titles for the meaning of the undocumented amounts')
     .option('--from <date>', 'first accepted date', dateArgument)
     .option('--to <date>', 'last accepted date', dateArgument)
     .option('--json', 'print one JSON document')

@@ -41,14 +41,14 @@ export function addBackfillCommand(program: Command, exit: Exit): void {
     .option('--to <date>', 'last date, not in the future', dateArgument)
     .option('--concurrency <n>', 'dates at once', integerArgument(1, MAX_BACKFILL_CONCURRENCY), 2)
     .option('--dry-run', 'list the dates that would be pulled; no request is sent')
-    .option('--detach', 'leave it to the running service')
+    .option('--detach', 'let the running service pull the dates')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
-Every date of the range is pulled once, whatever its state; titles that did not change are not written. The
-backfill is a row of the database: Ctrl-C, a crash or a restart does not lose it, and a running service
-continues it. One request at a time is always left for the pulls that are due today.
+Every date of the range is pulled once, in any state. Titles that did not change are not written. The backfill
+is a row of the database: Ctrl-C, a crash or a restart does not lose the backfill, and a running service continues
+the backfill. One request at a time is reserved for the pulls that are due today.
 
   conciliation backfill resume <id>    continue a backfill that was stopped or cancelled
   conciliation backfill cancel <id>    stop a backfill; the dates that were pulled stay
@@ -69,7 +69,7 @@ Example: conciliation backfill --from 2026-01-01 --to 2026-03-31 --concurrency 3
     .command('resume')
     .description('continue a backfill that was stopped or cancelled')
     .argument('<id>', 'the number of the backfill', idArgument('backfill'))
-    .option('--detach', 'leave it to the running service')
+    .option('--detach', 'let the running service pull the dates')
     .option('--json', 'print one JSON document')
     .action(async (id: bigint, options: { detach?: boolean; json?: boolean }) => {
       exit(

@@ -30,7 +30,7 @@ export interface CommandOptions {
   readonly platform: boolean;
   /** A service logs at its configured level. Other commands log only on request. */
   readonly service?: boolean;
-  /** Overrides of the environment, for commands with parts of their own. */
+  /** Overrides of the environment, for commands with their own parts. */
   readonly environment?: Environment;
 }
 

@@ -17,15 +17,15 @@ export function addReleaseCommand(program: Command, exit: Exit): void {
     .command('release')
     .description('merge the changes of a held pull')
     .argument('<pull-id>', 'the pull that holds, see "status"', idArgument('pull'))
-    .requiredOption('--reason <text>', 'why this is right; kept in the audit log', reasonArgument)
+    .requiredOption('--reason <text>', 'the reason; kept in the audit log', reasonArgument)
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
-A pull is held when its response would withdraw more titles than WITHDRAWAL_LIMIT_PERCENT allows, or all
-titles of a date. Titles are never deleted: they become "withdrawn" and can come back. A newer pull of the
-date voids the hold. If every title of the response breaks the contract, pull again when the platform has
-corrected the titles: a release would merge none of them.
+A pull is held if its response would withdraw more titles than WITHDRAWAL_LIMIT_PERCENT allows, would withdraw all
+titles of a date, or is not plausible. Titles are never deleted: they become "withdrawn" and can return. A newer
+pull of the date replaces the held pull. If every title of the response breaks the contract, pull the date again
+when the platform has corrected the titles: a release would merge no title.
 
 Example: conciliation release 412 --reason "cancelled batch, confirmed by the platform on 2 March"`,
     )
@@ -45,20 +45,20 @@ export function addAcceptRejectsCommand(program: Command, exit: Exit): void {
     .command('accept-rejects')
     .description('let a date be reconciled without its rejected titles')
     .argument('<date>', 'the date whose rejects are accepted', dateArgument)
-    .requiredOption('--reason <text>', 'why this is right; kept in the audit log', reasonArgument)
+    .requiredOption('--reason <text>', 'the reason; kept in the audit log', reasonArgument)
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
 A title that breaks the platform's contract is quarantined with its text and the reasons. Its day is
 "attention" until a later pull has no such title or a person accepts the rejects. Accepted rejects stay accepted
-when the same titles come again.
+if a later response has the same titles.
 
-A title that the newest response lacks stays current if a rejected title may be that title. Accepting the
-rejects does not withdraw it. The title is settled by the next response that has it, or that lacks it and
-has no such reject.
+A title that the newest response lacks stays current if a rejected title may be that title. The acceptance
+of the rejects does not withdraw that title. The next response that has the title, or that lacks both the title and
+such a reject, decides.
 
-Example: conciliation accept-rejects 2026-03-02 --reason "test title of the platform, no money behind it"`,
+Example: conciliation accept-rejects 2026-03-02 --reason "test title of the platform, without a payment"`,
     )
     .action(
       stagingAction(exit, async (database, _, date: CivilDate, { reason }: DecisionOptions) => {

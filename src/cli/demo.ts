@@ -29,14 +29,14 @@ export function addDemoCommand(program: Command, exit: Exit): void {
   program
     .command('demo')
     .description('show the product without any configuration')
-    .option('--once', 'end after the pulls instead of serving on')
+    .option('--once', 'end after the pulls and do not start the service')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
-Starts a PostgreSQL of its own under DATA_DIR (default .data/demo) and a sandbox platform, pulls the
-last ${DEMO_DAYS} days and prints them. Then the service and the sandbox stay up until Ctrl-C, with a link into
-the console. A made-up ERP gives a payable for most titles, and the console shows the breaks. After a day is
+Starts a separate PostgreSQL under DATA_DIR (default .data/demo) and a sandbox platform, pulls the
+last ${DEMO_DAYS} days and prints them. Then the service and the sandbox run until Ctrl-C, and the command prints a
+link to the console. A made-up ERP supplies a payable for most titles, and the console shows the breaks. After a day is
 signed off, the ERP posts the bookings of the day. Delete the folder to start over.`,
     )
     .action(async (options: { once?: boolean; json?: boolean }) => {
@@ -213,7 +213,7 @@ function demoResult(
         formatCount(report?.withdrawn ?? 0),
         day.state,
       ]),
-    )}\n\n${reconciled} of ${days.length} days are reconciled: their titles are the platform's, to the digit.\n\n${matchingText(matching)}`,
+    )}\n\n${reconciled} of ${days.length} days are reconciled: their titles equal the platform's titles exactly.\n\n${matchingText(matching)}`,
     exit: reconciled === days.length ? EXIT.done : EXIT.needsPerson,
   };
 }

@@ -14,7 +14,7 @@ export function addSandboxCommand(program: Command, exit: Exit): void {
     .description('run a complete local platform to rehearse against')
     .option(
       '--port <number>',
-      'port on 127.0.0.1; 0 takes any free one',
+      'port on 127.0.0.1; 0 takes any free port',
       integerArgument(0, 65_535),
       0,
     )

@@ -16,15 +16,14 @@ export function addStartDateCommand(program: Command, exit: Exit): void {
     .command('set')
     .description('correct the first date of the ledger')
     .argument('<date>', 'the first accepted date to reconcile, YYYY-MM-DD, over', dateArgument)
-    .requiredOption('--reason <text>', 'why the remembered date is wrong; kept in the audit log')
+    .requiredOption('--reason <text>', 'why the stored date is wrong; kept in the audit log')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
-The first start decides where the ledger begins, by START_DATE or else with the day before; later values
-of START_DATE are ignored. This command corrects the remembered date and recomputes the checkpoint, so the
-checkpoint may move back. No title and no day is changed. The service pulls the dates that are missing
-at its next run.
+The first start sets the first date of the ledger to START_DATE, or to the day before if START_DATE is not set.
+Later values of START_DATE are ignored. This command corrects the stored date and recomputes the checkpoint, so
+the checkpoint may move back. No title and no day is changed. The service pulls the missing dates at its next run.
 
 Exit status: 0 done, or the date was the start date already; 1 failed; 2 wrong usage.
 

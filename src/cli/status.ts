@@ -38,19 +38,19 @@ const MAX_REJECTS = 20;
 export function addStatusCommand(program: Command, exit: Exit): void {
   program
     .command('status')
-    .description('show the checkpoint, the lag, and a line a day')
+    .description('show the checkpoint, the lag, and a line for each day')
     .option('--from <date>', 'first date to show', dateArgument)
     .option('--to <date>', 'last date to show', dateArgument)
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
-Reads the ledger only; the platform is not asked. Without a range the last ${DEFAULT_DAYS} days are shown.
+Reads only the ledger and sends no request to the platform. Without a range, the last ${DEFAULT_DAYS} days are shown.
 
-The first lines are those of the console's start page: the reconciled range, its exceptions, and all that
-waits for a person over the whole ledger, also outside of the shown days.
+The first lines equal the headline of the console's start page: the reconciled range, its exceptions, and all items
+that wait for a person, over the whole ledger and not only over the shown days.
 
-Exit status: 0 nothing is open, or days only wait for their sign-off; 3 something needs a person.
+Exit status: 0 nothing is open, or days only wait for their sign-off; 3 an item needs a person.
 
 Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
     )

@@ -57,8 +57,8 @@ Example: conciliation verify --from 2026-03-01 --to 2026-03-31`,
     .addHelpText(
       'after',
       `
-Ends the alerts. A difference that a repair cannot mend, for example in the history of a title, is found by
-every check and raises no alert again.
+Ends the alerts. Every check finds a difference that a repair cannot correct, for example in the history of a
+title, but an acknowledged difference raises no further alert.
 
 Example: conciliation verify acknowledge --reason "test of the alarm, agreed with the auditors"`,
     )

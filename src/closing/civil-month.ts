@@ -79,7 +79,7 @@ export const MONTH_FAULTS: Readonly<Record<MonthFault, string>> = {
 };
 
 /**
- * What broke a month seal.
+ * The cause that broke a month seal.
  * - `restated`: the platform restated the day
  * - `reopened`: a person reopened the day
  * - `sealed_again`: the day was signed off again

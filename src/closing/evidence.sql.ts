@@ -1,6 +1,7 @@
 import { recordAudit } from '../audit/audit.ts';
 import { type ChainLink, readChainHead } from '../audit/audit-chain.sql.ts';
 import type { Database } from '../database/database.ts';
+import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
 import { CONTENT_VERSIONS, VALUE_COLUMNS } from '../domain/title.ts';
 import {
   type ExportColumn,
@@ -9,6 +10,8 @@ import {
   TITLE_EXPORT_COLUMNS,
 } from '../export/export-columns.ts';
 import { withSnapshot } from '../export/snapshot.sql.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { pastTitles } from '../integrity/past-titles.sql.ts';
 import { PARTY_COLUMNS } from '../privacy/erased-parties.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import type { BrokenDay, CivilMonth, SealRecord } from './civil-month.ts';
@@ -23,7 +26,7 @@ type EvidenceDay = SealRecord & {
   readonly content_columns: readonly string[];
 };
 
-/** What the newest seal of a month covers. */
+/** The content that the newest seal of a month covers. */
 export interface Evidence {
   readonly seal: MonthSeal;
   readonly days: readonly EvidenceDay[];
@@ -60,31 +63,15 @@ const IS_ERASED = [
     .map((name) => `coalesce(past.${name} ~ '^erased-[0-9]+$', false)`),
 ].join(' OR ');
 
-const cells = EVIDENCE_COLUMNS.map(({ name }) => {
-  if (name === 'content_hash') return `replace(past.content_hash::text, '-', '')`;
-  return name === 'is_erased' ? `(${IS_ERASED})::text` : `past.${name}::text`;
-}).join(', ');
+const cells = Prisma.raw(
+  EVIDENCE_COLUMNS.map(({ name }) => {
+    if (name === 'content_hash') return `replace(past.content_hash::text, '-', '')`;
+    return name === 'is_erased' ? `(${IS_ERASED})::text` : `past.${name}::text`;
+  }).join(', '),
+);
 
-/** docs/data-dictionary.md explains the query, under "What changed, and how it was before". */
-const TITLES_SQL = `
-  SELECT ${cells}
-  FROM conciliation.title AS title
-  JOIN conciliation.pull AS arrival ON arrival.id = title.first_pull_id
-  CROSS JOIN LATERAL (
-    SELECT coalesce(jsonb_object_agg(field, value), '{}') AS fields
-    FROM (
-      SELECT DISTINCT ON (field) field, value
-      FROM conciliation.title_revision AS revision
-      JOIN conciliation.pull AS later ON later.id = revision.pull_id
-      CROSS JOIN LATERAL jsonb_each(
-        revision.before || jsonb_build_object('content_hash', revision.content_hash)
-      ) AS changed (field, value)
-      WHERE revision.title_id = title.id AND later.fence > $2::bigint
-      ORDER BY field, revision.revision
-    ) AS oldest
-  ) AS earlier
-  CROSS JOIN LATERAL jsonb_populate_record(title, earlier.fields) AS past
-  WHERE title.accepted_date = $1::date AND arrival.fence <= $2::bigint AND past.status = 'current'
+const titlesOf = (date: CivilDate, fence: bigint): Prisma.Sql => Prisma.sql`
+  SELECT ${cells} ${pastTitles(date, fence)}
   ORDER BY past.order_uid COLLATE "C", past.occurrence, past.id`;
 
 const DAYS_SQL = `
@@ -133,8 +120,10 @@ export function readEvidence<T>(
       })) as EvidenceDay[],
       broken: broken?.days ?? [],
       auditHead: await readChainHead(database),
-      titlesOf: ({ date, fence }) =>
-        snapshot.read<ExportRow>(TITLES_SQL, [date, fence], { rowMode: 'array' }),
+      titlesOf: ({ date, fence }) => {
+        const { text, values } = titlesOf(toCivilDate(date ?? ''), BigInt(fence ?? ''));
+        return snapshot.read<ExportRow>(text, values, { rowMode: 'array' });
+      },
     });
   });
 }

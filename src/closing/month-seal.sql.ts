@@ -54,7 +54,7 @@ export interface Month {
   readonly broken: readonly BrokenDay[];
 }
 
-/** - `ready`: all days are signed off and none waits for a person, and no seal holds */
+/** - `ready`: all days are signed off, no day waits for a person, and no seal is valid */
 export const MONTH_STATES = ['open', 'ready', 'sealed', 'broken'] as const;
 export type MonthState = (typeof MONTH_STATES)[number];
 

@@ -9,7 +9,7 @@ import { isLoopback } from '../runtime/loopback.ts';
 /** Hosts to which connections may be unencrypted, as `ALLOW_PLAINTEXT` lists them. */
 export type PlaintextHosts = ReadonlySet<string>;
 
-/** Addresses of the own link. Clouds serve the credentials of a machine on some of these. */
+/** Link-local addresses. Clouds serve the credentials of a machine on some of these. */
 const LINK_LOCAL = new BlockList();
 LINK_LOCAL.addSubnet('169.254.0.0', 16, 'ipv4');
 LINK_LOCAL.addSubnet('fe80::', 10, 'ipv6');
@@ -80,7 +80,7 @@ export function webAddressFault(text: string, allowed: PlaintextHosts): string |
   return plaintextFault(url, url.hostname, allowed, 'an address that begins with https://');
 }
 
-/** As `webAddressFault`, and no link-local address. Names are not resolved. */
+/** As `webAddressFault`, and refuses link-local addresses. Names are not resolved. */
 export function webhookAddressFault(text: string, allowed: PlaintextHosts): string | null {
   const fault = webAddressFault(text, allowed);
   const host = URL.canParse(text) ? withoutBrackets(new URL(text).hostname) : '';

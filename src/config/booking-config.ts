@@ -4,7 +4,7 @@ import type { PlaintextHosts } from './address-faults.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { readWebhookSecret, readWebhookUrl } from './secret-variables.ts';
 
-/** What sign-offs release to the ERP. */
+/** The settings of the bookings that sign-offs release to the ERP. */
 export interface BookingConfig {
   /** The first accepted date whose seals release bookings; null: seals release nothing. */
   readonly bookingsFrom: CivilDate | null;

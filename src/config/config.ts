@@ -17,7 +17,7 @@ import { readStores, type StoreConfig } from './store-config.ts';
  */
 export interface Config extends StoreConfig, BookingConfig, AlertConfig {
   /**
-   * Null for commands with a platform of their own (`demo`, `sandbox`) and commands without one (`status`).
+   * Null for commands with their own platform (`demo`, `sandbox`) and commands without a platform (`status`).
    */
   readonly platform: PlatformConfig | null;
   readonly timeZone: string;
@@ -41,7 +41,7 @@ export interface Config extends StoreConfig, BookingConfig, AlertConfig {
   readonly requiresSecondFactor: boolean;
   /** Whether a user who decided about a day may not sign it off. */
   readonly signOffFourEyes: boolean;
-  /** What the buyer knows about the amounts that the interface does not document. */
+  /** The meaning of the amounts that the interface does not document, as the buyer declares it. */
   readonly amountMeanings: AmountMeanings;
   readonly pullAttempts: number;
   readonly pullBackoffSeconds: number;

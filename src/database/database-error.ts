@@ -67,7 +67,7 @@ const UNAVAILABLE_MESSAGE =
 const NO_TLS_MESSAGE =
   /^(The server does not support SSL connections|There was an error establishing an SSL connection)/;
 
-/** Prisma uses P2028 for mistakes in the program too. Only the text tells the two apart. */
+/** Prisma uses P2028 for errors of the program too. Only the text distinguishes the two cases. */
 const TRANSACTION_TIMEOUT = /Unable to start a transaction in the given time|expired transaction/;
 
 /** Whether the same work may succeed later without a change by a person. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import pg, { type ClientBase } from 'pg';
 import { Prisma } from '../generated/prisma/client.ts';
 import { getTypeParser, mapErrors, type Transaction } from './database.ts';
@@ -13,11 +14,20 @@ type SqlCall = readonly [query: TemplateStringsArray | Prisma.Sql, ...values: un
  *
  * @param tx must not reach its time limit: Prisma would return the connection to the pool, and a statement that is sent
  *   afterwards would not belong to the transaction
+ * @param isPrepared whether PostgreSQL keeps the statements with their plans for later transactions of the connection.
+ *   For statements of constant text whose plan is the same for all values.
  */
-export function withDirectSql(tx: Transaction, connection: ClientBase): Transaction {
+export function withDirectSql(
+  tx: Transaction,
+  connection: ClientBase,
+  { isPrepared } = { isPrepared: false },
+): Transaction {
   const send = ([query, ...values]: SqlCall) => {
     const sql = query instanceof Prisma.Sql ? query : Prisma.sql(query, ...values);
-    return mapErrors(connection.query({ text: sql.text, values: sql.values, types: PRISMA_TYPES }));
+    const name = isPrepared ? { name: hash('md5', sql.text) } : {};
+    return mapErrors(
+      connection.query({ ...name, text: sql.text, values: sql.values, types: PRISMA_TYPES }),
+    );
   };
   const direct = {
     $queryRaw: async (...call: SqlCall) => (await send(call)).rows,

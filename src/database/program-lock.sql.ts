@@ -4,7 +4,7 @@ import type { Transaction } from './database.ts';
 export type ProgramLock = 'closing' | 'planner' | 'alerts' | 'matching' | 'checks';
 
 /**
- * Waits for the lock. A statement of its own: only the statements that follow see what the transaction before
+ * Waits for the lock. A separate statement, because only the following statements see what the transaction before
  * has committed.
  */
 export async function takeLock(tx: Transaction, lock: ProgramLock): Promise<void> {

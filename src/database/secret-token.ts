@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** Returns 256 random bits. No guess can find such a token, so an unsalted hash is enough to store. */
+/** Returns 256 random bits. Such a token cannot be guessed, so it is enough to store an unsalted hash. */
 export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }

@@ -43,6 +43,14 @@ export function computedContentHash(version: number): Prisma.Sql {
   return computed;
 }
 
+/** The content hash that the columns of a row of `title` have, by a version that is a column of the row. */
+export const contentHashOf = (version: Prisma.Sql): Prisma.Sql => {
+  const cases = CONTENT_HASHES.map(
+    (hash, index) => Prisma.sql`WHEN ${index + 1}::int THEN ${hash}`,
+  );
+  return Prisma.sql`CASE ${version} ${Prisma.join(cases, ' ')} END`;
+};
+
 /**
  * `title_change.row_hash` of a row of `title`. The content hash represents the columns that it covers, and for
  * the identity hash, which is made of some of them. It covers an amount without its trailing zeros, so the

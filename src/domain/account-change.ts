@@ -23,9 +23,9 @@ export interface FoundChange {
 /**
  * Returns the changes of a party's bank account that the titles of one accepted date cause. The account last
  * seen is the known one with the latest accepted date; without a known one, it is one of the titles'
- * accounts, whatever the order of the titles. A change is 1. an account that the party never had, whatever the date of its title; 2. an account
+ * accounts. The order of the titles does not affect the result. A change is 1. an account that the party never had, whatever the date of its title; 2. an account
  * that it had before, in a title newer than all titles of the account last seen; 3. an account to which a
- * title was restated. A late title of an old date, with the account of that time, is no change.
+ * title was restated. A late title of an old date, with the account of that time, is not a change.
  */
 export function findAccountChanges(
   date: CivilDate,

@@ -17,7 +17,7 @@ export interface NamedAccount {
 
 /**
  * By kind of party, the first and the last of consecutive columns that include the party and its account.
- * The text of such a run is compared as a whole.
+ * The text of such a run is compared in one piece.
  */
 export const PARTY_RUNS = {
   provider: ['provider_external_id', 'provider_account_digit'],

@@ -28,7 +28,7 @@ export function maySeePersonalData(role: ConsoleRole): boolean {
 
 const NAME = /^[a-z0-9][a-z0-9._@+-]{0,63}$/;
 
-/** The authors of what the program does by itself, as stored. A user of that name would pass for the program. */
+/** The authors of automatic actions, as stored. A user of such a name could be mistaken for the program. */
 export const PROGRAM_AUTHORS: readonly string[] = [
   'auto-sign-off',
   'matching',

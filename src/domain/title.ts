@@ -94,7 +94,7 @@ export const AMOUNT_COLUMNS = [
 ] as const satisfies readonly TitleColumn[];
 
 /**
- * A title has no identifier of its own; these fields identify it. They are the terms of the
+ * The platform gives a title no identifier. These fields identify a title. They are the terms of the
  * agreement. Fields that may be restated (discounts, fees, accounts) are not included. Titles with
  * the same identity are numbered by `occurrence`.
  */

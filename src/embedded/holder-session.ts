@@ -112,7 +112,7 @@ export async function joinHolders(cluster: Cluster, port: number): Promise<Holde
   }
 
   async function leave(): Promise<number | null> {
-    // The own share is released first. If two processes leave at the same time and kept their
+    // This process's share is released first. If two processes leave at the same time and kept their
     // shares, each would see the other one, and both would leave the server running. Without its
     // share, at least the later one gets the lock.
     await client.query('SELECT pg_advisory_unlock_shared($1, $2)', [LOCK_CLASS, PRESENCE]);

@@ -44,7 +44,7 @@ interface LockFile {
   readonly port: number | null;
 }
 
-/** Returns null when there is no lock file, or no process in it. */
+/** Returns null if the lock file does not exist or names no process. */
 async function readLockFile(clusterDir: string): Promise<LockFile | null> {
   const path = join(clusterDir, 'postmaster.pid');
   let lines: string[];
@@ -62,7 +62,7 @@ async function readLockFile(clusterDir: string): Promise<LockFile | null> {
 
 /**
  * Returns the process in the lock file when it is not a server of this folder. PostgreSQL refuses
- * to start while any process of its own user has that number, except its parent and the process in
+ * to start while any process of the same user has that number, except its parent and the process in
  * PG_GRANDPARENT_PID. That exception keeps PostgreSQL's other checks: it still replaces the lock
  * file itself, and still refuses a folder whose shared memory is in use.
  */

@@ -24,7 +24,7 @@ export interface StartedPostmaster {
 }
 
 /**
- * Starts a server in a session of its own, so that a Ctrl-C does not reach it: this process stops
+ * Starts a server in a separate session, so that a Ctrl-C does not reach it: this process stops
  * it later. The log is a file, because a pipe would end with this process.
  * @param fixedPort the required port; null: the cluster's port, or any free one
  * @throws ConfigError when another major version of PostgreSQL created the folder

@@ -40,7 +40,7 @@ export function kindOf(column: TitleColumn): ColumnKind {
   return AMOUNT_COLUMNS.some((amount) => amount === column) ? 'amount' : 'text';
 }
 
-/** What waits for a person at a title: whether its payment is held, and the checks with open findings. */
+/** The open decisions about a title: whether its payment is held, and the checks with open findings. */
 export const NOTE_COLUMNS: readonly ExportColumn[] = [
   { name: 'payment_hold', kind: 'boolean' },
   { name: 'open_findings', kind: 'text' },

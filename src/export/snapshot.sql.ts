@@ -14,7 +14,7 @@ export interface Snapshot {
   ): AsyncGenerator<Row[], void, undefined>;
 }
 
-/** Few, so that the rows are collected while they are young objects to V8. More rows are no faster. */
+/** A small number, so that V8 collects the rows while they are young objects. More rows are not faster. */
 const ROWS_PER_READ = 50;
 
 /**

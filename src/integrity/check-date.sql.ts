@@ -125,7 +125,7 @@ export async function readContentVersion(tx: Transaction, date: CivilDate): Prom
 }
 
 /** The ids of the pulls of a date, whose changes an index finds. */
-const pullsOf = (date: CivilDate) =>
+export const pullsOf = (date: CivilDate) =>
   Prisma.sql`ANY(ARRAY(SELECT id FROM conciliation.pull WHERE date = ${date}::date))`;
 
 /** Rows (title_id, row_hash): the newest record of each title that a pull of the date has changed. */
@@ -279,7 +279,8 @@ const sumNames = (table: string) =>
 
 /**
  * A row (title_id, problem) for the row of `day` whose counts, sums, latest due date or digest are not those of the titles, whose titles are
- * not as many as the newest merged answer had, or whose seal is not that of `sign_off`.
+ * not as many as the newest merged answer had, which is reconciled although something waits for a person, or whose
+ * newest merge or seal is not that of `pull` or `sign_off`.
  */
 const dayAlteration = (date: CivilDate) => Prisma.sql`
     WITH present AS (
@@ -291,40 +292,71 @@ const dayAlteration = (date: CivilDate) => Prisma.sql`
       SELECT encode(sha256(coalesce(string_agg(uuid_send(content_hash), '' ORDER BY content_hash), '')), 'hex')
                AS digest
       FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current'
+    ), reject AS (
+      SELECT count(*) AS rejected_count, count(*) FILTER (WHERE status = 'open') AS open
+      FROM conciliation.rejected_title WHERE date = ${date}::date AND status <> 'resolved'
+    ), answer AS (
+      SELECT max(fence) FILTER (WHERE state IN ('merged', 'unchanged')) AS merged_fence,
+             count(*) FILTER (WHERE state = 'held') AS held
+      FROM conciliation.pull WHERE date = ${date}::date
     )
     SELECT NULL::bigint AS title_id, 'day' AS problem
     FROM conciliation.day AS day
-    CROSS JOIN present CROSS JOIN content
+    CROSS JOIN present CROSS JOIN content CROSS JOIN reject CROSS JOIN answer
     LEFT JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
     LEFT JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
     WHERE day.date = ${date}::date
-      AND ((day.title_count, day.withdrawn_count, day.latest_due_date, ${sumNames('day')})
+      AND ((day.title_count, day.withdrawn_count, day.rejected_count, day.latest_due_date, ${sumNames('day')})
              IS DISTINCT FROM
-           (present.title_count, present.withdrawn_count, present.latest_due_date, ${sumNames('present')})
+           (present.title_count, present.withdrawn_count, reject.rejected_count, present.latest_due_date, ${sumNames('present')})
            OR day.content_digest <> content.digest
            OR (day.content_digest IS NULL AND present.title_count + present.withdrawn_count > 0)
            OR present.title_count <> merged.fold_count + merged.withheld
-           OR day.signed_off_digest IS DISTINCT FROM seal.content_digest
+           OR merged.fence IS DISTINCT FROM answer.merged_fence
+           OR (day.state = 'reconciled'
+               AND (answer.held + reject.open > 0
+                    OR EXISTS (SELECT FROM conciliation.check_finding AS finding
+                               WHERE finding.accepted_date = day.date AND finding.severity = 'review'
+                                 AND finding.closed_at IS NULL AND finding.resolved_at IS NULL)))
+           OR (day.signed_off_at, day.signed_off_by, day.signed_off_digest)
+                IS DISTINCT FROM (seal.signed_off_at, seal.signed_off_by, seal.content_digest)
            OR (day.content_digest <> seal.content_digest AND NOT day.restated_after_sign_off))
     LIMIT 1`;
 
 /**
- * Whether a row of the date or its row of `day` is altered, and no person has acknowledged the alteration. For a
- * decision about the content of the date, by a caller that has locked the row of the day. The history of the titles
- * is not compared.
+ * True for a row `finding` of `title_finding` that keeps its day from being signed off and released. A person may
+ * acknowledge a difference in what a seal does not cover: the row of a withdrawn title, and the history. A repair
+ * mends all other differences.
+ */
+export const KEEPS_DAY = Prisma.sql`
+  (finding.closed_at IS NULL
+   AND (finding.acknowledged_at IS NULL
+        OR finding.problem NOT IN ('history', 'unchecked')
+           AND NOT EXISTS (SELECT FROM conciliation.title AS named
+                           WHERE named.id = finding.title_id AND named.status = 'withdrawn')))`;
+
+/**
+ * Whether a row of the date or its row of `day` is altered, also where a value makes the comparison fail. The row of
+ * a withdrawn title does not count once a person has acknowledged its finding. For a decision about the content of
+ * the date, by a caller that has locked the row of the day. The history of the titles is not compared.
  */
 export async function isAltered(tx: Transaction, date: CivilDate): Promise<boolean> {
   const contentVersion = await readContentVersion(tx, date);
   await tx.$executeRaw`SELECT set_config('enable_nestloop', 'off', true)`;
-  const [{ alterations }] = await tx.$queryRaw<[{ alterations: number }]>`
-    SELECT count(*)::float8 AS alterations
-    FROM ((${rowAlterations(date, contentVersion)}) UNION ALL (${dayAlteration(date)})) AS altered
-    WHERE NOT EXISTS (
-      SELECT FROM conciliation.title_finding AS known
-      WHERE known.date = ${date}::date AND known.closed_at IS NULL AND known.acknowledged_at IS NOT NULL
-        AND known.title_id IS NOT DISTINCT FROM altered.title_id AND known.problem = altered.problem)`;
+  const alterations = await checkPart(
+    tx,
+    new AbortController().signal,
+    () => tx.$queryRaw<Alteration[]>`
+      SELECT altered.title_id AS "titleId", altered.problem
+      FROM ((${rowAlterations(date, contentVersion)}) UNION ALL (${dayAlteration(date)})) AS altered
+      WHERE NOT EXISTS (
+        SELECT FROM conciliation.title_finding AS finding
+        WHERE finding.date = ${date}::date AND finding.closed_at IS NULL AND NOT ${KEEPS_DAY}
+          AND finding.title_id = altered.title_id AND finding.problem = altered.problem)
+      LIMIT 1`,
+  );
   await tx.$executeRaw`SELECT set_config('enable_nestloop', 'on', true)`;
-  return alterations > 0;
+  return alterations.length > 0;
 }
 
 function readDayAlteration(tx: Transaction, date: CivilDate): Promise<Alteration[]> {

@@ -17,8 +17,8 @@ export interface Finding {
 }
 
 /**
- * Records the outcome of a check: opens findings for new alterations, closes those that are no longer there,
- * and requests a repair of the date. A repair cannot mend the history, and no date that cannot be checked.
+ * Records the outcome of a check: opens findings for new alterations, closes findings whose alteration has ended,
+ * and requests a repair of the date. A repair cannot correct the history, or a date that cannot be checked.
  *
  * @returns the pull that repairs the date; null: none is needed, one has just ended, or the ledger lacks
  *   the date
@@ -52,7 +52,7 @@ export function recordCheck(database: Database, check: DateCheck): Promise<bigin
   });
 }
 
-/** A check follows each repair. What the repair did not mend does not bring the next repair at once. */
+/** A check follows each repair. A difference that the repair did not correct does not request the next repair at once. */
 const REPAIR_PAUSE = '1 hour';
 
 async function requestRepair(tx: Transaction, date: CivilDate): Promise<bigint | null> {
@@ -129,6 +129,16 @@ const datesWithTitles = Prisma.sql`
 
 /** Less than a day, so that a check that takes hours is done once a day. */
 const CHECK_AGE = '20 hours';
+
+/** Makes the check of a date due, so that the alert and the repair of an alteration do not wait for a day. */
+export async function requestCheck(
+  client: Pick<Transaction, '$executeRaw'>,
+  date: CivilDate,
+): Promise<void> {
+  await client.$executeRaw`
+    UPDATE conciliation.title_check SET checked_at = now() - ${CHECK_AGE}::interval
+    WHERE date = ${date}::date AND checked_at > now() - ${CHECK_AGE}::interval`;
+}
 
 /**
  * The date whose check is due: the date was never checked, its check is old, or a repair has ended since. A

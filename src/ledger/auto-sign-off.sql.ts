@@ -7,6 +7,7 @@ import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { isAltered } from '../integrity/check-date.sql.ts';
+import { requestCheck } from '../integrity/findings.sql.ts';
 import { isChecked } from './day-note.sql.ts';
 import { sealDay } from './sign-off.sql.ts';
 
@@ -35,7 +36,7 @@ const isClean = Prisma.sql`
   AND NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry WHERE entry.date = day.date AND ${isDecision})`;
 
 /**
- * Seals each clean day in a transaction of its own, and releases its bookings.
+ * Seals each clean day in a separate transaction, and releases its bookings.
  * @param range from the first date whose seals release bookings to the last date that is over
  * @returns the days, in date order
  */
@@ -50,11 +51,15 @@ export async function signCleanDays(
   const signed: CivilDate[] = [];
   for (const { date } of days) {
     const isSigned = await database.prisma.$transaction(async (tx) => {
-      // A statement of its own: the one that follows sees what a merge or a person has committed meanwhile.
+      // A separate statement: the following statement sees changes that a merge or a person has committed meanwhile.
       await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
       const clean = await tx.$queryRaw<unknown[]>`
         SELECT FROM conciliation.day WHERE day.date = ${date}::date AND ${isClean}`;
-      if (clean.length === 0 || (await isAltered(tx, date))) return false;
+      if (clean.length === 0) return false;
+      if (await isAltered(tx, date)) {
+        await requestCheck(tx, date);
+        return false;
+      }
       await sealDay(tx, date, { by: AUTHOR, reason: 'AUTO_SIGN_OFF=clean', bookingsFrom });
       return true;
     }, RELEASE_TRANSACTION);

@@ -2,6 +2,7 @@ import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
 import type { HoldDetail } from '../domain/checks/plausibility.ts';
 import type { HoldReason } from '../domain/day-state.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { KEEPS_DAY } from '../integrity/check-date.sql.ts';
 
 /** A response that waits for a person. */
 export interface Hold {
@@ -32,7 +33,7 @@ export interface DayNote {
   readonly heldPayments: number;
   /** Findings of the severity `review` that a person has to resolve. */
   readonly openFindings: number;
-  /** Differences between rows of the day and their record that no person has acknowledged. */
+  /** Known differences between rows of the day and their record that keep the day from being signed off. */
   readonly alterations: number;
   /** Whether the checks ran on the present content. */
   readonly isChecked: boolean;
@@ -43,11 +44,10 @@ export const heldPaymentsColumn = Prisma.sql`
   (SELECT count(DISTINCT title_id) FROM (${OPEN_HOLDS}) AS held_payment
    WHERE held_payment.accepted_date = day.date)::int AS "heldPayments"`;
 
-/** The number of unacknowledged differences between the rows of a row of the table `day` and their record. */
+/** The number of known differences that keep a row of the table `day` from being signed off. */
 export const alterationsColumn = Prisma.sql`
-  (SELECT count(*) FROM conciliation.title_finding AS difference
-   WHERE difference.date = day.date AND difference.closed_at IS NULL
-     AND difference.acknowledged_at IS NULL)::int`;
+  (SELECT count(*) FROM conciliation.title_finding AS finding
+   WHERE finding.date = day.date AND ${KEEPS_DAY})::int`;
 
 /** Whether the checks ran on the present content of a row of the table `day`, and need not run again. */
 export const isChecked = Prisma.sql`

@@ -15,7 +15,7 @@ export async function discardStaged(tx: Transaction, fence: bigint): Promise<voi
   await deleteStaged(tx, Prisma.sql`fence = ${fence}`);
 }
 
-/** Removes the plan of a merge. The release of a held pull makes a plan of its own. */
+/** Removes the plan of a merge. The release of a held pull makes a new plan. */
 export async function discardPlan(tx: Transaction, fence: bigint): Promise<void> {
   await tx.$executeRaw`DELETE FROM conciliation.staged_change WHERE fence = ${fence}`;
 }

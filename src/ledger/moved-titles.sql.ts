@@ -2,6 +2,7 @@ import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { TITLE_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { undoneAlterations } from '../integrity/past-titles.sql.ts';
 
 /** A first pull has only new titles, and another page lists the titles of a day. */
 const NEW_TITLES_LISTED = 10;
@@ -99,6 +100,7 @@ export function movedQuery(
       JOIN conciliation.title title ON title.id = revision.title_id
       WHERE title.accepted_date = ${date}::date
         AND NOT title.first_pull_id = ANY(SELECT id FROM later)
+        AND (revision.title_id, revision.pull_id) NOT IN (${undoneAlterations(date)})
       GROUP BY title.id
     ), compared AS (
       SELECT title.id, title.order_uid, title.occurrence, title.status, title.original_value,

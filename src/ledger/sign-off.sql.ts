@@ -14,6 +14,7 @@ import {
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { isAltered } from '../integrity/check-date.sql.ts';
+import { requestCheck } from '../integrity/findings.sql.ts';
 import { InputError, StagingUnavailableError } from '../runtime/errors.ts';
 import { heldPaymentsColumn, isChecked } from './day-note.sql.ts';
 
@@ -62,19 +63,21 @@ export interface SigningRules {
  * @param seen the digest of the content that the person saw; another content is not sealed
  * @throws InputError when the date cannot be signed off, or not by this person
  */
-export function signOffDay(
+export async function signOffDay(
   database: Database,
   date: CivilDate,
   signing: Actor & SigningRules & { readonly reason: string | null; readonly seenDigest: string },
 ): Promise<void> {
-  return database.prisma.$transaction(async (tx) => {
+  const refused = await database.prisma.$transaction(async (tx) => {
     const day = await lockCandidate(tx, date);
     const fault =
       signOffFault(day, { ...signing, signer: identityOf(signing) }) ??
       ((await isAltered(tx, date)) ? 'altered' : null);
-    if (fault !== null) throw refusal(date, fault);
-    await sealDay(tx, date, signing);
+    if (fault === 'altered') await requestCheck(tx, date);
+    else if (fault === null) await sealDay(tx, date, signing);
+    return fault;
   }, RELEASE_TRANSACTION);
+  if (refused !== null) throw refusal(date, refused);
 }
 
 /**
@@ -108,7 +111,7 @@ export async function sealDay(
   await releaseSealedDay(tx, date, bookingsFrom, { isCompared: true });
 }
 
-/** The most days of one deed. The form of so many days is smaller than the limit of a request. */
+/** The greatest number of days that one request signs off. The form of so many days is smaller than the limit of a request. */
 export const MAX_DAYS_TO_SIGN = 366;
 
 /** A day of a list, with the digest of the content that the person saw. */
@@ -124,11 +127,11 @@ export interface SignOffOutcome {
 }
 
 /**
- * Signs the days off one by one, each in a transaction of its own with the checks of `signOffDay`. A
+ * Signs the days off one by one, each in a separate transaction with the checks of `signOffDay`. A
  * refused day does not keep the others from being signed off. When the database does not answer, the
  * remaining days are refused without a try.
  * @returns the outcome of each day, in the order of the list
- * @throws InputError when there is no day, or more than `MAX_DAYS_TO_SIGN`
+ * @throws InputError for no day, or more than `MAX_DAYS_TO_SIGN`
  */
 export async function signOffDays(
   database: Database,
@@ -244,7 +247,7 @@ export async function readFourEyesFaults(
 }
 
 async function lockCandidate(tx: Transaction, date: CivilDate) {
-  // Merges lock the day's row as well, so the digest below does not change before the commit. A statement of its own:
+  // Merges lock the day's row as well, so the digest below does not change before the commit. A separate statement:
   // only the next one sees the payment holds and checks that a merge has committed during the wait for the lock.
   await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
   const [day] = await tx.$queryRaw<

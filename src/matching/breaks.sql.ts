@@ -4,6 +4,7 @@ import { Prisma } from '../generated/prisma/client.ts';
 import {
   DUE_TOLERANCE_DAYS,
   PAYABLE_GROUND,
+  TITLE_CODE,
   TITLE_GROUND,
   TITLE_TAX_ID,
 } from './candidates.sql.ts';
@@ -80,7 +81,7 @@ export interface BreakList {
   readonly breaks: readonly Break[];
 }
 
-const SAME_CODE = Prisma.sql`payable.supplier_external_id = title.provider_external_id`;
+const SAME_CODE = Prisma.sql`payable.supplier_external_id = ${TITLE_CODE}`;
 
 /** Branches of one company are near each other. left() has an index. */
 const sameParty = (taxId: Prisma.Sql) => Prisma.sql`
@@ -89,7 +90,7 @@ const sameParty = (taxId: Prisma.Sql) => Prisma.sql`
   AND payable.supplier_tax_id IS NOT NULL AND ${taxId} IS NOT NULL
   AND (payable.supplier_tax_id = ${taxId}
        OR length(payable.supplier_tax_id) = 14 AND length(${taxId}) = 14)
-  AND (payable.supplier_external_id IS NULL OR title.provider_external_id IS NULL)`;
+  AND (payable.supplier_external_id IS NULL OR ${TITLE_CODE} IS NULL)`;
 
 /** Whether a title `title` and a payable `payable` may have the same supplier. */
 export const SAME_SUPPLIER = Prisma.sql`(${SAME_CODE} OR ${sameParty(TITLE_TAX_ID)})`;
@@ -123,7 +124,7 @@ const pairsOfSupplier = (
 
 const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper`;
 
-/** The titles that `rows` name. By index, whatever the planner expects. */
+/** The titles that `rows` name, read by index regardless of the planner's estimates. */
 const titlesOf = (rows: Prisma.Sql) => Prisma.sql`
   (SELECT * FROM conciliation.title WHERE id = ANY(ARRAY(SELECT title_id FROM ${rows})))`;
 
@@ -161,7 +162,8 @@ const scopeOf = ({ titleId, erpKey }: Omit<BreakKey, 'kind'>): Scope => {
 /** The breaks of a scope: kind, title_id, erp_key. For a statement with WITH. */
 const breaksOf = (scope: Scope) => Prisma.sql`
   unmatched AS MATERIALIZED (
-    SELECT id, order_uid, original_value, anticipated_due_date, provider_external_id, ${TITLE_TAX_ID} AS tax_id
+    SELECT id, order_uid, original_value, anticipated_due_date, ${TITLE_CODE} AS provider_external_id,
+           ${TITLE_TAX_ID} AS tax_id
     FROM conciliation.title AS title
     WHERE status = 'current' AND ${scope.titles} AND NOT EXISTS (
       SELECT FROM conciliation.title_match WHERE title_id = title.id AND ended_at IS NULL)
@@ -194,7 +196,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
           FROM related) AS related
     GROUP BY title_id
   ), value_of_due AS MATERIALIZED (
-    -- Three values of a supplier and due date suffice to tell whether exactly one payable has another value.
+    -- Three values of a supplier and due date suffice to decide whether exactly one payable has another value.
     SELECT * FROM (
       SELECT supplier_external_id, supplier_tax_id, due_date, open_value, min(erp_key) AS erp_key, count(*) AS rows,
              row_number() OVER (PARTITION BY supplier_external_id, supplier_tax_id, due_date) AS place
@@ -280,7 +282,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
         AND decision.erp_key IS NOT DISTINCT FROM stated.erp_key AND decision.ground = stated.ground)
   )`;
 
-/** Configures the planner for the statements of a transaction that join whole sets, whatever the statistics say. */
+/** Configures the planner for the statements of a transaction that join whole sets, so that the plan does not depend on statistics. */
 export async function joinWholeSets(tx: Transaction): Promise<void> {
   await tx.$executeRaw`
     SELECT set_config('enable_nestloop', 'off', true), set_config('enable_mergejoin', 'off', true),

@@ -1,7 +1,8 @@
+import { taxIdOf } from '../database/tax-id.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /** Stored with every match. A change of a rule raises the version. */
-export const RULE_VERSION = 2;
+export const RULE_VERSION = 3;
 
 /** The rules of the program, in their order. */
 export const RULES = ['order', 'exact', 'tolerance', 'sum'] as const;
@@ -21,11 +22,10 @@ export const PAYABLE_GROUND = Prisma.sql`
           payable.payee, payable.status = 'cancelled')::text)::uuid`;
 
 /** The tax identifier of a title's supplier without mask and with its leading zeros. Null: not stated. */
-export const TITLE_TAX_ID = Prisma.sql`
-  (SELECT CASE WHEN bare = '' THEN NULL
-               WHEN bare ~ '^[0-9]+$' THEN lpad(bare, greatest(length(bare), CASE WHEN length(bare) > 11 THEN 14 ELSE 11 END), '0')
-               ELSE bare END
-   FROM (SELECT upper(regexp_replace(title.provider_identification, '[^0-9A-Za-z]', '', 'g')) AS bare) AS bared)`;
+export const TITLE_TAX_ID = taxIdOf('title.provider_identification');
+
+/** The ERP's code of a title's supplier without surrounding blanks. Null: not stated. */
+export const TITLE_CODE = Prisma.sql`nullif(btrim(title.provider_external_id), '')`;
 
 /**
  * The pairs with the same supplier, of the relations `titles` and `payables`. Where both sides have the ERP's code of
@@ -46,7 +46,8 @@ export const pairsBySupplier = (
    AND title.party IS NOT NULL AND payable.party IS NOT NULL`;
 
 const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_hash::text AS title_text,
-  payable.ground AS payable_text, title.is_matched OR payable.is_matched AS is_matched`;
+  payable.ground AS payable_text, title.is_matched AS title_is_matched, payable.is_matched AS payable_is_matched,
+  payable.order_uid <> title.order_uid IS TRUE AS is_of_other_order`;
 
 /**
  * The current titles and the open payables that no person has matched, and for each rule all pairs that the rule
@@ -55,21 +56,21 @@ const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_has
  */
 export const CANDIDATES = Prisma.sql`
   stated_title AS MATERIALIZED (
-    SELECT id, order_uid, original_value, anticipated_due_date, provider_external_id,
-           ${TITLE_TAX_ID} AS tax_id, content_hash, rule IS NOT NULL AS is_matched
+    SELECT id, order_uid, original_value, anticipated_due_date, ${TITLE_CODE} AS provider_external_id,
+           ${TITLE_TAX_ID} AS tax_id, content_hash, rule
     FROM conciliation.title AS title
     LEFT JOIN (SELECT title_id, rule FROM conciliation.title_match WHERE ended_at IS NULL AND title_part = 0)
       AS lasting ON lasting.title_id = title.id
-    WHERE status = 'current' AND rule IS DISTINCT FROM 'person'
+    WHERE status = 'current'
   ), stated_payable AS MATERIALIZED (
     SELECT payable.erp_key, supplier_external_id, supplier_tax_id, document, order_uid, due_date, open_value,
-           ${PAYABLE_GROUND}::text AS ground, rule IS NOT NULL AS is_matched
+           ${PAYABLE_GROUND}::text AS ground, rule
     FROM conciliation.erp_payable AS payable
     LEFT JOIN (SELECT erp_key, rule FROM conciliation.title_match WHERE ended_at IS NULL AND erp_part = 0)
       AS lasting ON lasting.erp_key = payable.erp_key
-    WHERE status = 'open' AND closed_at IS NULL AND rule IS DISTINCT FROM 'person'
+    WHERE status = 'open' AND closed_at IS NULL
   ), single_root AS MATERIALIZED (
-    -- Branches of one company that neither side divides: one CNPJ on each side.
+    -- Branches of one company that neither side divides: one CNPJ on each side. What a person has matched counts.
     SELECT left(tax_id, 8) AS root FROM (
       SELECT tax_id, true AS is_title FROM stated_title
       UNION ALL SELECT supplier_tax_id, false FROM stated_payable
@@ -77,11 +78,14 @@ export const CANDIDATES = Prisma.sql`
     HAVING count(DISTINCT tax_id) FILTER (WHERE is_title) = 1
        AND count(DISTINCT tax_id) FILTER (WHERE NOT is_title) = 1
   ), open_title AS MATERIALIZED (
-    SELECT title.*, coalesce(root, tax_id) AS party FROM stated_title AS title
+    SELECT title.*, rule IS NOT NULL AS is_matched, coalesce(root, tax_id) AS party FROM stated_title AS title
     LEFT JOIN single_root ON length(tax_id) = 14 AND root = left(tax_id, 8)
+    WHERE rule IS DISTINCT FROM 'person'
   ), open_payable AS MATERIALIZED (
-    SELECT payable.*, coalesce(root, supplier_tax_id) AS party FROM stated_payable AS payable
+    SELECT payable.*, rule IS NOT NULL AS is_matched, coalesce(root, supplier_tax_id) AS party
+    FROM stated_payable AS payable
     LEFT JOIN single_root ON length(supplier_tax_id) = 14 AND root = left(supplier_tax_id, 8)
+    WHERE rule IS DISTINCT FROM 'person'
   ), pair AS MATERIALIZED (
     SELECT 1 AS place, ${PAIR} FROM open_title AS title JOIN open_payable AS payable
       ON payable.order_uid = title.order_uid AND payable.open_value = title.original_value
@@ -103,8 +107,10 @@ export const CANDIDATES = Prisma.sql`
 /**
  * The pairs without doubt. A pair is taken only where the rule accepts no other payable for the title and no other
  * title for the payable. Titles that are equal in their whole content, and as many payables that are equal, are
- * paired in the order of their keys. A later rule leaves out what an earlier rule has taken, and no pair has a title
- * or a payable that is matched. For a statement with WITH, after `CANDIDATES`.
+ * paired in the order of their keys, those that an earlier run has matched apart from the others. A later rule leaves
+ * out rows that an earlier rule has taken, and no pair has a title or a payable that is matched. A payable that names an
+ * order is matched with a title of that order only, and remains an alternative for others. For a statement with WITH,
+ * after `CANDIDATES`.
  */
 export const CERTAIN = Prisma.sql`
   counted AS (
@@ -112,14 +118,15 @@ export const CERTAIN = Prisma.sql`
            count(*) OVER by_title AS payables, count(*) OVER by_payable AS titles,
            min(title_text) OVER by_payable = max(title_text) OVER by_payable AS equal_titles,
            min(payable_text) OVER by_title = max(payable_text) OVER by_title AS equal_payables,
-           row_number() OVER (PARTITION BY place, erp_key ORDER BY title_id) AS title_copy,
-           row_number() OVER (PARTITION BY place, title_id ORDER BY erp_key) AS payable_copy
+           row_number() OVER (PARTITION BY place, erp_key ORDER BY title_is_matched DESC, title_id) AS title_copy,
+           row_number() OVER (PARTITION BY place, title_id ORDER BY payable_is_matched DESC, erp_key) AS payable_copy
     FROM pair
     WINDOW by_title AS (PARTITION BY place, title_id), by_payable AS (PARTITION BY place, erp_key)
   ), alone AS (
-    SELECT place, title_id, erp_key, is_matched FROM counted
+    SELECT place, title_id, erp_key, title_is_matched OR payable_is_matched AS is_matched FROM counted
     WHERE titles = payables AND equal_titles AND equal_payables AND title_copy = payable_copy
-      -- The tolerance tells no copies apart, because their due dates may differ.
+      AND NOT is_of_other_order
+      -- The tolerance does not distinguish copies, because their due dates may differ.
       AND (place < 3 OR titles = 1)
   ), certain AS (
     SELECT place, title_id, erp_key FROM alone

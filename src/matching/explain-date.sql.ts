@@ -28,6 +28,7 @@ export interface ComparedField {
  * - `value`: the open value differs
  * - `due_date`: the due date differs by more than the tolerance, and the order is not the same
  * - `supplier`: neither order nor supplier is the same
+ * - `other_order`: it names another order
  * - `not_unique`: it fits, and so does another payable or another title
  * - `undone`: a person has undone this match
  */
@@ -37,6 +38,7 @@ type NotTaken =
   | 'value'
   | 'due_date'
   | 'supplier'
+  | 'other_order'
   | 'not_unique'
   | 'undone';
 
@@ -212,6 +214,7 @@ function notTaken(
   if (!isEqual('orderUid') && daysApart(due?.title, due?.payable) > DUE_TOLERANCE_DAYS) {
     return 'due_date';
   }
+  if (!isEqual('orderUid') && candidate.payable.orderUid !== null) return 'other_order';
   return candidate.isUndone ? 'undone' : 'not_unique';
 }
 

@@ -33,7 +33,7 @@ export class PayableCsv {
     }
     const repeated = fields.find((field, index) => fields.indexOf(field) !== index);
     if (repeated !== undefined) {
-      throw new InputError(`line ${line}: the column ${repeated} is there twice`);
+      throw new InputError(`line ${line}: the column ${repeated} occurs twice`);
     }
     this.#fields = fields;
   }

@@ -55,7 +55,7 @@ export async function beginImport(
  * a whole. A row with equal content stays unchanged, so a repeated request changes nothing, and so does a row that an
  * import which began later has written. A second payable of
  * one import with the same key and another content is rejected.
- * @throws InputError when the import does not exist or has ended
+ * @throws InputError when the import does not exist or has ended, or when a later snapshot is complete
  */
 export async function addPayables(
   tx: Transaction,
@@ -159,7 +159,7 @@ async function keepRejects(
  * Ends an import. A complete snapshot closes the open payables that it lacks, except those that a later import
  * has written. An incomplete snapshot closes none.
  * @param announced the number of payables that the ERP sent; null: not stated
- * @throws InputError when the import does not exist or has ended
+ * @throws InputError when the import does not exist or has ended, or when a later snapshot is complete
  */
 export async function endImport(
   tx: Transaction,
@@ -194,10 +194,18 @@ async function lockOpenImport(
   tx: Transaction,
   importId: bigint,
 ): Promise<{ readonly kind: ImportKind; readonly rejected: number }> {
-  const [row] = await tx.$queryRaw<[{ kind: ImportKind; rejected: number; isEnded: boolean }?]>`
-    SELECT kind, rejected, ended_at IS NOT NULL OR kind = 'sql' AS "isEnded"
+  const [row] = await tx.$queryRaw<
+    [{ kind: ImportKind; rejected: number; isEnded: boolean; isOutdated: boolean }?]
+  >`
+    SELECT kind, rejected, ended_at IS NOT NULL OR kind = 'sql' AS "isEnded",
+           EXISTS (SELECT FROM conciliation.erp_payable_import AS later
+                   WHERE later.id > ${importId} AND later.kind = 'snapshot' AND later.is_complete) AS "isOutdated"
     FROM conciliation.erp_payable_import WHERE id = ${importId} FOR UPDATE`;
   if (row === undefined) throw new InputError('id: there is no such import');
   if (row.isEnded) throw new InputError('id: the import has ended');
+  // Its payables would open again what the later snapshot has closed.
+  if (row.isOutdated) {
+    throw new InputError('id: a snapshot that began later is complete; begin another import');
+  }
   return row;
 }

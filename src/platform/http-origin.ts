@@ -140,7 +140,7 @@ class Exchange {
       });
       // Stays for the whole exchange: after the headers, the request still emits the errors of its socket.
       request.on('error', (error) => this.#fail(toConnectionError(error)));
-      // There is no earlier error when the server would switch to another protocol.
+      // No earlier error occurs if the server would switch to another protocol.
       request.once('close', () => this.#fail(toConnectionError(new Error('no answer'))));
       request.end(body);
     });

@@ -20,7 +20,7 @@ export interface ProvidersAnswer {
 export interface ProvidersClient {
   /**
    * Creates or updates up to `MAX_PROVIDERS_PER_REQUEST` providers. The same request may be repeated. Throws
-   * when there is no complete answer; the platform may have applied the request all the same. After an abort
+   * without a complete answer; the platform may nevertheless have applied the request. After an abort
    * the error is the signal's reason, or ShutdownError if the reason is not an error of this program.
    * @throws PlatformUnavailableError
    * @throws PlatformContractError

@@ -99,7 +99,7 @@ class ExtraCollector {
 
   /**
    * The provider's external id is documented in two places and has one column. The column holds the title's
-   * own, or the provider's if the title has none. A different id of the provider is kept here.
+   * own, or the provider's if the title has no id. A different id of the provider is kept here.
    */
   addInnerExternalId(title: ConciliationTitle, unknown: Fields | null): Fields | null {
     const inner = title.provider?.externalId ?? null;

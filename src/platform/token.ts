@@ -2,7 +2,7 @@ import { TokenUnusableError } from '../runtime/errors.ts';
 import { fileSecret, type SecretSource } from '../runtime/secret-file.ts';
 
 /**
- * The source of the bearer token. Both calls throw TokenUnusableError when there is no usable token.
+ * The source of the bearer token. Both calls throw TokenUnusableError if the source has no usable token.
  * `reread` returns the present token of the source, after the platform refused the last one.
  */
 export type TokenSource = SecretSource<string>;

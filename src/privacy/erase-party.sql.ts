@@ -6,6 +6,7 @@
  */
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { taxIdOf } from '../database/tax-id.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import { erasePayables, eraseProviders } from './erase-supplier-rows.sql.ts';
@@ -15,9 +16,10 @@ import {
   eraseRevisions,
   eraseStaged,
   eraseTitles,
+  findRecords,
   recordErasedRows,
 } from './erase-title-rows.sql.ts';
-import { keysInText, PARTY_KEYS, taxIdOf } from './erased-parties.sql.ts';
+import { keysInText, PARTY_KEYS } from './erased-parties.sql.ts';
 import { endErasure, findListed, LOCK_TIMEOUT, listParty, TRANSACTION } from './party-list.sql.ts';
 import {
   addExternalIds,
@@ -184,6 +186,7 @@ async function eraseRows(
   await eraseStaged(tx, keys, pseudonym);
   // Revisions before titles, because the present titles decide which revisions belong to the party.
   const revisions = await eraseRevisions(tx, keys, pseudonym);
+  await findRecords(tx);
   const titles = await eraseTitles(tx, keys, pseudonym);
   await erasePartyTotals(tx);
   await recordErasedRows(tx);

@@ -22,7 +22,7 @@ export function erasePayables(
     WHERE erp_key = key AND (is_supplier OR ${isPayee})`;
 }
 
-/** The supplier's own row, and references to it in the rows of other suppliers. */
+/** The supplier's row, and references to it in the rows of other suppliers. */
 export async function eraseProviders(
   tx: Transaction,
   names: PartyNames,

@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts';
+import { taxIdText } from '../database/tax-id.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /*
@@ -33,12 +34,6 @@ export const PARTY_COLUMNS = {
 } as const;
 
 // Column names and expressions of this file. No input reaches Prisma.raw.
-
-/** A tax identifier in the form of the trigger of `provider`; null: there is none. */
-const taxIdText = (value: string) =>
-  `nullif(translate(${value}, 'abcdefghijklmnopqrstuvwxyz./- ', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'), '')`;
-
-export const taxIdOf = (value: string): Prisma.Sql => Prisma.raw(taxIdText(value));
 
 /**
  * The key of a party that a row with the columns of a title names; null: none. The ERP's number of a provider

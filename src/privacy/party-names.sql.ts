@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts';
+import { taxIdOf } from '../database/tax-id.sql.ts';
 import { InputError } from '../runtime/errors.ts';
-import { taxIdOf } from './erased-parties.sql.ts';
 
 /** The identification of the party: exactly one of the two. */
 export type NamedParty =

@@ -3,7 +3,7 @@ import { ACCOUNT_FIELDS, type ProviderAccount } from '../domain/provider.ts';
 import type { CsvRecord } from '../files/csv-records.ts';
 import { InputError } from '../runtime/errors.ts';
 
-/** The columns that occur once for a provider. Accounts have columns of their own. */
+/** The columns that occur once for a provider. Accounts have separate columns. */
 const COLUMNS = [
   'externalId',
   'type',
@@ -54,7 +54,7 @@ export class ProviderCsv {
     }
     const repeated = names.find((name, index) => names.indexOf(name) !== index);
     if (repeated !== undefined) {
-      throw new InputError(`line ${header.line}: the column ${repeated} is there twice`);
+      throw new InputError(`line ${header.line}: the column ${repeated} occurs twice`);
     }
     this.#columns = columns;
   }

@@ -185,7 +185,7 @@ async function request(run: PushRun, items: readonly CheckedProvider[]): Promise
   const refusals = isRefused
     ? new Map(sent.map(({ row }) => [row.externalId, toRefusal(answer)]))
     : findRefusals(body, externalIds);
-  // The refusal of a request with several rows does not tell which row is faulty.
+  // The refusal of a request with several rows does not name the faulty row.
   const decided = isRefused && sent.length > 1 ? [] : sent;
   const { synced, rejected } = await recordAnswer(
     database,

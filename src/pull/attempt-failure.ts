@@ -31,7 +31,7 @@ const CONTRACT_ATTEMPTS = 3;
  *
  * @throws StaleFenceError when another attempt took the pull over; the rows that this one staged are removed
  * @throws ShutdownError where `error` is one; StagingUnavailableError when nothing could be recorded
- * @throws `error` itself where it is no ConciliationError
+ * @throws `error` itself if `error` is not a ConciliationError
  */
 export async function endFailedAttempt(
   parts: PullParts,
@@ -99,7 +99,7 @@ export function describeFailure(
   };
 }
 
-/** @throws `error` itself where it is no ConciliationError */
+/** @throws `error` itself if `error` is not a ConciliationError */
 export function toOutcome(
   error: unknown,
   delayMs: number | null,

@@ -15,7 +15,7 @@ import type { PullParts } from './pull-parts.ts';
 export interface FetchedResponse {
   readonly attempt: Attempt;
   readonly response: ConciliationResponse;
-  /** What the date had before the request. */
+  /** The state of the date before the request. */
   readonly known: KnownDay;
   /** Whether the date was over when the request was sent. */
   readonly dateWasClosed: boolean;
@@ -28,7 +28,7 @@ export interface FetchedResponse {
  *
  * @throws PlatformContractError when the response is not the documented document
  * @throws PlatformUnavailableError when the transfer broke off
- * @throws StagingUnavailableError when the database goes away
+ * @throws StagingUnavailableError if the database becomes unavailable
  */
 export function stageResponse(
   parts: PullParts,
@@ -66,7 +66,7 @@ export async function copyResponse(
     const rows = toSource(rejects.map((reject) => encodeReject(fence, reject)));
     copiedRejects += await copyRowsAndCommit(pool, 'staged_reject', rows, signal);
   };
-  /** Passes the titles' rows on, and copies the rejects on a connection of their own meanwhile. */
+  /** Passes on the rows of titles, and copies the rejects on a separate connection meanwhile. */
   async function* titleRows(): AsyncGenerator<Buffer | string> {
     for await (const { rows, rejects } of reader.read()) {
       await copyRejects(rejects);

@@ -25,7 +25,7 @@ export async function copyRows(
 }
 
 /**
- * Like `copyRows`, in a transaction of its own, which is committed only if `rows` ends without an error.
+ * Like `copyRows`, in a separate transaction, which is committed only if `rows` ends without an error.
  * @throws the errors of `rows`
  * @throws StagingUnavailableError when the connection to the database is lost
  */

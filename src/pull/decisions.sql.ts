@@ -14,7 +14,7 @@ import { planChanges } from './merge/merge-plan.sql.ts';
 import { MERGE_TRANSACTION } from './merge/merge-transaction.sql.ts';
 
 /**
- * Merges the response that a pull holds, whatever number of titles it withdraws.
+ * Merges the response that a pull holds, without a limit on the withdrawn titles.
  *
  * @throws InputError when the pull is not held, or its staged titles are gone
  */

@@ -32,7 +32,7 @@ function nothingKnown(contentVersion: number): KnownDay {
  * with more than `maxTitles` titles, and of a date that an earlier fetch may still change: a difference
  * from its titles would no longer hold when it is merged.
  *
- * @throws StagingUnavailableError when the database goes away
+ * @throws StagingUnavailableError if the database becomes unavailable
  * @throws ConfigError when a newer version of the program has written the date
  */
 export async function readKnownDay(

@@ -1,3 +1,5 @@
+import type { ClientBase } from 'pg';
+import type { Transaction } from '../database/database.ts';
 import { implausibleHold } from '../domain/checks/plausibility.ts';
 import { NamedAccounts } from '../domain/named-accounts.ts';
 import { Occurrences } from '../domain/occurrences.ts';
@@ -39,7 +41,7 @@ export async function loadNewDate(
   const { attempt, known } = fetched;
   const { database } = parts;
   if (known.baseChangedAt !== null || parts.alwaysStage === true) return null;
-  return inMerge(database, attempt, async (tx, connection) => {
+  const load = async (tx: Transaction, connection: ClientBase | null) => {
     if (connection === null) return null;
     const day = await lockDay(tx, attempt.date);
     if (day.hasTitles || !isNewest(day, attempt.fence)) return null;
@@ -60,14 +62,15 @@ export async function loadNewDate(
     const plan = planOf(response);
     const state = plan.inserted > 0 ? 'merged' : 'unchanged';
     const decision = { day, plan, state, hold: null, loadedAccounts: accounts } as const;
-    const report = await endAttempt(tx, attempt, response, decision);
-    if (parts.plausibility !== null && plan.inserted > 0) {
+    return endAttempt(tx, attempt, response, decision, async () => {
+      if (parts.plausibility === null || plan.inserted === 0) return;
       const facts = await readLoadedFacts(tx, attempt.date, plan, target.occurrences.repeats);
       const limits = { ...parts.plausibility, withdrawalPercent: parts.withdrawalLimitPercent };
       if (implausibleHold(facts, limits) !== null) throw new ImplausibleLoad();
-    }
-    return report;
-  });
+    });
+  };
+  // The statements read the rows of one date by an index, for any number of rows.
+  return inMerge(database, attempt, load, { isPrepared: true });
 }
 
 /** Every title of the response is inserted. */

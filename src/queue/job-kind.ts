@@ -1,7 +1,7 @@
 /** The payload of a job: only ids, because readers of the queue may not be allowed to read the tables. */
 export type JobPayload = Readonly<Record<string, string>>;
 
-/** A kind of jobs, with a queue of its own. Each `Key` has at most one job. */
+/** A kind of jobs, with its own queue. Each `Key` has at most one job. */
 export interface JobKind<Key> {
   readonly queueName: string;
   readonly jobName: string;

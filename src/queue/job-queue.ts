@@ -3,8 +3,8 @@
  * `conciliation.sweep`, rows to push in `conciliation.provider`. A job only says "look at pull 12 now". The
  * loss of a job costs a minute, because the planner enqueues due work without a job again. A job that runs
  * twice costs a request: the fence lets one of two pulls merge and one of two sweeps record its result, and a
- * lock lets one of two pushes begin. Pulls, sweeps and pushes each have a queue and workers of their own, so
- * that none waits for another. BullMQ keeps the jobs on Redis if REDIS_URL is set, otherwise in a schema of
+ * lock lets one of two pushes begin. Pulls, sweeps and pushes each have their own queue and workers, so
+ * that no kind waits for another. BullMQ keeps the jobs on Redis if REDIS_URL is set, otherwise in a schema of
  * its own in the staging database. Its retries are not used: one job is one attempt, and after a temporary
  * failure the same job is delayed until the next one.
  */

@@ -25,7 +25,7 @@ const MAX_CONNECTIONS = { queue: 2, worker: 4 };
 
 const CONNECTION_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** For a server that stops during an answer. The server's own timeouts should be shorter. */
+/** The limit for a server that stops during an answer. The server's timeouts should be shorter. */
 const ANSWER_TIMEOUT_MS = 15_000;
 
 const INSUFFICIENT_PRIVILEGE = '42501';

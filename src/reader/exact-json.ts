@@ -234,7 +234,7 @@ class ExactJsonParser {
     this.#at++;
   }
 
-  /** Moves to the next byte that is no whitespace; undefined at the end. */
+  /** Moves to the next byte that is not whitespace; undefined at the end. */
   #nextByte(): number | undefined {
     const bytes = this.#bytes;
     let byte = bytes[this.#at];

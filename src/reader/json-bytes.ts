@@ -1,4 +1,4 @@
-/** The bytes that JSON's grammar is made of. */
+/** The bytes of JSON's grammar. */
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 export const MINUS_SIGN = 0x2d;

@@ -72,7 +72,7 @@ export class KnownTexts {
   }
 }
 
-/** The index of the last byte before `index` that is no whitespace. */
+/** The index of the last byte before `index` that is not whitespace. */
 function lastBefore(bytes: Buffer, index: number): number {
   let at = index - 1;
   while (at >= 0 && isSpace(bytes[at] ?? 0)) at -= 1;

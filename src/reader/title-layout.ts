@@ -23,7 +23,7 @@ export interface LayoutField {
    * The longest text that the fast reader takes. The contract counts characters, so it may allow more bytes.
    */
   readonly maxBytes: number;
-  /** The documented value of an enumeration; null: the field is no enumeration. */
+  /** The documented value of an enumeration; null: the field is not an enumeration. */
   readonly only: string | null;
 }
 

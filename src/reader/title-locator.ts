@@ -83,13 +83,13 @@ export class TitleLocator {
   /** By field: the field that followed it last time, which is tried first. */
   readonly #successors = new Uint8Array(FIELDS + 1 + FIELDS);
   readonly #dates: WindowDates;
-  /** By field: the values that are no new drift. Null where the field is no enumeration. */
+  /** By field: the values that are not new drift. Null if the field is not an enumeration. */
   readonly #enumerations = ENUMERATIONS.map((values) => values && [...values]);
 
   constructor(window: PullWindow) {
     this.#dates = new WindowDates(window);
     for (const [index, members] of MEMBERS.entries()) {
-      // At first the documented order. A wrong guess costs a search, and is no error.
+      // The documented order at first. A wrong guess costs a search and is not an error.
       members.forEach((field, place) => {
         this.#successors[members[place - 1] ?? FIELDS + index] = field;
         this.#successors[field] = field;

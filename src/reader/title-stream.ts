@@ -217,7 +217,7 @@ export class TitleReader {
   }
 }
 
-/** What was read of a response so far. */
+/** The part of a response that was read so far. */
 export interface PullProgress {
   readonly titles: number;
   readonly bytes: number;

@@ -2,7 +2,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import type { ConfigError } from './errors.ts';
 
-/** Where a secret comes from. Both calls throw the error of the source where there is no usable secret. */
+/** The source of a secret. Both calls throw the error of the source if the source has no usable secret. */
 export interface SecretSource<Secret> {
   current(): Promise<Secret>;
   /** Reads the source again, also where nothing shows that the source has changed. */

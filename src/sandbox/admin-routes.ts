@@ -81,7 +81,7 @@ export async function registerAdminRoutes(app: FastifyInstance, parts: AdminPart
     return noContent(reply);
   });
 
-  // In a context of its own, so that only this route takes every content type as bytes.
+  // In a separate context, so that only this route accepts every content type as bytes.
   await app.register(async (raw) => {
     raw.removeAllContentTypeParsers();
     raw.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>

@@ -109,7 +109,7 @@ export class FaultPlan {
 
   /**
    * Adds faults at the end of the plan.
-   * @throws InputError when one is invalid; none is added
+   * @throws InputError if a fault is invalid; then no fault is added
    */
   add(...faults: readonly Fault[]): void {
     for (const fault of parseFaults(faults)) {

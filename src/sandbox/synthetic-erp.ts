@@ -21,7 +21,7 @@ const LINES_AT_ONCE = 500;
 
 /**
  * A made-up ERP that posts each booking line, as a program of an integrator does: it reads the feed after its
- * position, sends a receipt for each line, and then goes on. An error is tried again after a second.
+ * position, sends a receipt for each line, and then continues. After an error it tries again after a second.
  *
  * @param options.url the address of the console
  * @param options.key the API key of the consumer

@@ -138,7 +138,7 @@ function drawFor(day: DayText, index: number, slot: number): number {
 }
 
 /**
- * Returns the number of the title with the content of this one: its own, or for a duplicate an earlier one.
+ * Returns the number of the title with this content: the title's number, or for a duplicate an earlier number.
  */
 function originalOf(day: DayText, index: number): number {
   let original = index;

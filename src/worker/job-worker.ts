@@ -34,7 +34,7 @@ export interface JobWorker {
 
 export interface JobWorkerOptions<Key> {
   readonly queue: OpenJobQueue<Key>;
-  /** Most jobs at once. */
+  /** The greatest number of concurrent jobs. */
   readonly concurrency: number;
   readonly handle: JobHandler<Key>;
   readonly logger: Logger;

@@ -258,7 +258,7 @@ async function happens(work: Promise<unknown>): Promise<boolean> {
   }
 }
 
-test('the ledger of the ERP is the last seals, to the digit, whatever was restored', async () => {
+test('the ledger of the ERP equals the last seals exactly, after any restore', async () => {
   const startMs = performance.now();
   for (let run = 0; run < RUNS; run += 1) {
     const seed = `${SEED}.${run}`;

@@ -40,7 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   schedule: ['accounts', 'audit', 'database', 'domain', 'export', 'runtime'],
   ledger: ['accounts', 'audit', 'bookings', 'database', 'domain', 'export', 'integrity', 'runtime'],
   checks: ['audit', 'database', 'domain', 'ledger', 'runtime'],
-  closing: ['audit', 'database', 'domain', 'export', 'ledger', 'privacy', 'runtime'],
+  closing: ['audit', 'database', 'domain', 'export', 'integrity', 'ledger', 'privacy', 'runtime'],
   alerts: [
     'bookings',
     'closing',

@@ -59,7 +59,7 @@ Example: conciliation key add "ERP import" --role viewer --scopes read,export --
         });
         return {
           document: { name, key },
-          text: `The key is shown this once and kept nowhere:\n\n  ${key}`,
+          text: `The key is shown only once and is not stored:\n\n  ${key}`,
         };
       }),
     );
@@ -79,7 +79,7 @@ Example: conciliation key add "ERP import" --role viewer --scopes read,export --
     );
   key
     .command('list')
-    .description('show every key; the keys themselves are kept nowhere')
+    .description('show every key without its secret, which is not stored')
     .option('--json', 'print one JSON document')
     .action(stagingAction(exit, listResult));
 }

@@ -24,7 +24,7 @@ const KIND_TEXTS: Readonly<Record<RetentionKind, string>> = {
   payable_rejects: 'rejected payables of the ERP',
   console_links: 'console links that have expired',
   console_sessions: 'console sessions that have expired',
-  pulls: 'pulls that changed nothing and have a newer one',
+  pulls: 'pulls that changed nothing, of dates with a newer merged pull',
 };
 
 interface RetentionOptions {
@@ -51,7 +51,7 @@ Removes:
 ${RETENTION_KINDS.map((kind) => `  ${kind.padEnd(18)}${KIND_TEXTS[kind]}`).join('\n')}
 
 Titles, revisions, days, seals, audit entries and every pull that changed a title stay. The service may
-keep running. The next run completes an interrupted one.
+run meanwhile. The next run completes an interrupted run.
 
 Needs the DATABASE_URL of the schema's owner, as "migrate --roles" does: the service's user may not delete.
 

@@ -119,7 +119,7 @@ Example: conciliation user add ana --role reviewer`,
   user
     .command('reset-second-factor')
     .description(
-      'remove the second factor of a user who lost it; signs the user out, and the password is enough then',
+      'remove the lost second factor of a user; signs the user out, and the password alone signs in from then on',
     )
     .argument('<name>', 'the user of the second factor')
     .option('--json', 'print one JSON document')

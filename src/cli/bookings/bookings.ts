@@ -14,7 +14,9 @@ const MAX_TITLES = 2_000_000_000;
 
 /** Adds the commands with a person's decisions about bookings. */
 export function addBookingsCommand(program: Command, exit: Exit): void {
-  const bookings = program.command('bookings').description('what sign-offs release to the ERP');
+  const bookings = program
+    .command('bookings')
+    .description('the booking lines that sign-offs release to the ERP');
   addOutside(bookings, exit);
   addReceipts(bookings, exit);
   addConsumer(bookings, exit);
@@ -33,20 +35,24 @@ interface OutsideOptions {
 function addOutside(bookings: Command, exit: Exit): void {
   bookings
     .command('outside')
-    .description('enter what was booked before the sign-offs released bookings')
+    .description('record the bookings that were made before sign-offs released bookings')
     .requiredOption('--from <date>', 'first accepted date', dateArgument)
     .requiredOption('--to <date>', 'last accepted date', dateArgument)
     .requiredOption('--titles <count>', 'titles that were booked', integerArgument(0, MAX_TITLES))
     .requiredOption('--original-value <sum>', 'sum of their original values', decimalArgument)
     .option('--signed-before <instant>', 'only sign-offs before this instant', instantArgument)
-    .requiredOption('--reason <text>', 'how it was booked; kept in the audit log', reasonArgument)
+    .requiredOption(
+      '--reason <text>',
+      'how the titles were booked; kept in the audit log',
+      reasonArgument,
+    )
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
-Days that were signed off before BOOKINGS_FROM was set release nothing until their bookings are entered. The totals
-have to be those of the newest sign-offs of these days. Later sign-offs release the differences. With 0 titles
-nothing of the days was booked, and their sign-offs release all of it.
+Days that were signed off before BOOKINGS_FROM was set release nothing until their bookings are recorded. The
+totals have to equal the totals of the newest sign-offs of these days. Later sign-offs release the differences.
+With 0 titles no title of the days was booked, and their sign-offs release all titles.
 
 Example: conciliation bookings outside --from 2026-01-01 --to 2026-02-28 --titles 4812 --original-value 918273.45 --reason "booked by hand"`,
     )
@@ -60,7 +66,7 @@ Example: conciliation bookings outside --from 2026-01-01 --to 2026-02-28 --title
         );
         return {
           document: { dates },
-          text: `entered what was booked outside for ${dates.length} days`,
+          text: `recorded the outside bookings of ${dates.length} days`,
         };
       }),
     );
@@ -82,7 +88,7 @@ function addReceipts(bookings: Command, exit: Exit): void {
       .command(name)
       .description(description)
       .argument('<date>', 'the accepted date', dateArgument)
-      .requiredOption('--reason <text>', 'why this is right; kept in the audit log', reasonArgument)
+      .requiredOption('--reason <text>', 'the reason; kept in the audit log', reasonArgument)
       .option('--json', 'print one JSON document')
       .addHelpText('after', help)
       .action(
@@ -100,11 +106,11 @@ function addReceipts(bookings: Command, exit: Exit): void {
   };
   add(
     'adopt',
-    'take receipts that do not fit the released lines for true',
+    'accept receipts that do not fit the released lines',
     `
 After a restore of the database the ERP may have posted lines that the database does not know. Its receipts keep the
-date from being released. This command enters what the ERP has posted; the next release replaces it by what is
-signed off.
+date from being released. This command records the content that the ERP has posted. The next release replaces that content by
+the signed-off content.
 
 Example: conciliation bookings adopt 2026-03-02 --reason "the database was restored on 4 March"`,
     adoptReceipts,
@@ -112,9 +118,9 @@ Example: conciliation bookings adopt 2026-03-02 --reason "the database was resto
   );
   add(
     'dismiss',
-    'take receipts that do not fit the released lines for untrue',
+    'discard receipts that do not fit the released lines',
     `
-The receipts count for nothing from then on. Check in the ERP first that it has posted none of their lines.
+The receipts have no effect from then on. First check in the ERP that the ERP has posted no line of these receipts.
 
 Example: conciliation bookings dismiss 2026-03-02 --reason "sent by the test system"`,
     dismissReceipts,
@@ -140,7 +146,7 @@ function addConsumer(bookings: Command, exit: Exit): void {
     .addHelpText(
       'after',
       `
-Replaces all settings of the consumer: a missing option takes the setting away.
+Replaces all settings of the consumer: a missing option removes the setting.
 
 Example: conciliation bookings consumer erp --database-role erp_user`,
     )

@@ -42,10 +42,10 @@ export function addExportBookings(bookings: Command, exit: Exit): void {
     .addHelpText(
       'after',
       `
-For an ERP that takes files. The file has the lines after the position in the order of the feed, and appears when it
-is complete. The output has the number of lines, the SHA-256 of the file and the position for the next file. The
-position given states that the consumer has processed the lines up to it, as with the API. Every export is kept in the
-audit log. The file holds tax identifiers, names and bank accounts.
+This command is for an ERP that imports files. The file has the lines after the position in the order of the feed,
+and is visible only when it is complete. The output has the number of lines, the SHA-256 of the file and the position for the next file. The
+position states that the consumer has processed the lines up to this position, as with the API. The audit log has an
+entry for every export. The file holds tax identifiers, names and bank accounts.
 
 Exit status: 0 written, 1 failed or interrupted, 2 wrong usage or the file cannot be written.
 

@@ -29,7 +29,7 @@ interface ListOptions {
 export function addFindingsCommand(program: Command, exit: Exit): void {
   const findings = program
     .command('findings')
-    .description('list what the checks found in the titles')
+    .description('list the findings of the checks of the titles')
     .option('--date <date>', 'only this accepted date', dateArgument)
     .addOption(new Option('--check <code>', 'only this check').choices(CHECK_CODES))
     .addOption(
@@ -132,8 +132,8 @@ function addResolve(findings: Command, exit: Exit): void {
     .addHelpText(
       'after',
       `
-Findings stay resolved while their titles have the same content. The day is reconciled when nothing else is open.
-Under four eyes the person who resolves a finding does not sign the day off.
+Findings stay resolved while their titles have the same content. The day is reconciled when no other item is open.
+With SIGN_OFF_FOUR_EYES=on, the person who resolves a finding cannot sign the day off.
 
 Example: conciliation findings resolve --date 2026-03-02 --check agent_is_provider --reason "the agent anticipates its own receivables"`,
     )

@@ -55,7 +55,7 @@ Example: conciliation month seal 2026-03`,
     .action(stagingAction(exit, seal));
   month
     .command('evidence')
-    .description('write what was sealed for a month to a ZIP file')
+    .description('write the evidence of a sealed month to a ZIP file')
     .argument('<month>', 'the month, YYYY-MM', monthArgument)
     .requiredOption('--out <file>', 'the file')
     .option('--force', 'replace the file if it exists')

@@ -12,7 +12,7 @@ import type { ConciliationError } from '../../runtime/errors.ts';
 import { type CommandResult, EXIT, type ExitStatus } from '../command-run.ts';
 import { formatCount, renderTable, right } from './table.ts';
 
-/** What a person has to look at after a pull, besides its outcome. */
+/** The facts about a pull that a person has to review, besides its outcome. */
 export interface Concerns {
   /** Whether the day differs from its sign-off. */
   readonly isRestated: boolean;
@@ -80,7 +80,7 @@ function concernsText(
       : []),
     ...(accountChanges > 0
       ? [
-          `${formatCount(accountChanges)} bank account(s) changed: call the party on a number that you know before anything is paid, then acknowledge the change in the console.`,
+          `${formatCount(accountChanges)} bank account(s) changed: call the party on a known number before anything is paid, then acknowledge the change in the console.`,
         ]
       : []),
     ...(openFindings > 0 ? [findingsAdvice(date, openFindings)] : []),

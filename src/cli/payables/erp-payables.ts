@@ -73,7 +73,7 @@ Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
       `
 Reads the staging table only.
 
-Exit status: 0 the payables are fresh or none were given, 3 the last complete snapshot is older than
+Exit status: 0 the payables are fresh or the ERP has sent none, 3 the last complete snapshot is older than
 ERP_PAYABLES_MAX_AGE_HOURS.
 
 Example: conciliation erp-payables status`,

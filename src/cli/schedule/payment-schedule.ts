@@ -43,7 +43,7 @@ interface ScheduleOptions {
 export function addPaymentScheduleCommand(program: Command, exit: Exit): void {
   program
     .command('payment-schedule')
-    .description('show who is to be paid on which due date, and on which account')
+    .description('show the parties to be paid on each due date, and their accounts')
     .requiredOption('--due-from <date>', 'first due date, YYYY-MM-DD', dateArgument)
     .requiredOption('--due-to <date>', 'last due date, YYYY-MM-DD', dateArgument)
     .option(
@@ -63,16 +63,16 @@ export function addPaymentScheduleCommand(program: Command, exit: Exit): void {
     .addHelpText(
       'after',
       `
-Counts the current titles of all accepted dates by the party that is to be paid and its account: the financial
+Counts the current titles of all accepted dates by the party to be paid and its account: the financial
 agent, or the provider where the buyer itself is the financial agent. This is an interpretation of the platform's
-interface. The range is at most ${MAX_DUE_DAYS} days. Titles without a due date are counted apart.
+interface. The range is at most ${MAX_DUE_DAYS} days. Titles without a due date are counted separately.
 
   csv    A row for each due date, party and account, with all amounts.
   xlsx   The same as a workbook, with a sheet of totals.
   ics    A calendar with an event for each due date, without parties and accounts.
 
-The text, the JSON document, csv and xlsx hold names, tax identifiers and bank accounts. Each file is kept in the
-audit log.
+The text, the JSON document, csv and xlsx hold names, tax identifiers and bank accounts. The audit log has an
+entry for each file.
 
 Exit status: 0 done, 1 failed or interrupted, 2 wrong usage or the file cannot be written.
 

@@ -116,7 +116,7 @@ export function changeUser(
   database: Database,
   change: {
     readonly name: string;
-    /** The acting user, who cannot disable the own account or change its role or address. */
+    /** The acting user, who cannot disable their own account or change its role or address. */
     readonly by: string;
     readonly role?: ConsoleRole;
     readonly isDisabled?: boolean;

@@ -92,7 +92,7 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
   });
 
   // A page, not a redirect: the form-action policy of the sign-out form applies to every redirect
-  // after that form, also to those of the provider. A refresh begins a navigation of its own.
+  // after that form, also to those of the provider. A refresh begins a separate navigation.
   server.get(OIDC_SIGN_OUT_PATH, async (request, reply) => {
     if (request.principal !== null) return reply.redirect('/', 303);
     const refused = await refusal(request, reply);

@@ -42,7 +42,7 @@ const en = {
     linkPathHelp:
       'This is a path only, because CONSOLE_PUBLIC_URL is not set. Put the address of the console before it, for example https://conciliation.example.com.',
     keyTitle: (name: string) => `The key “${name}”`,
-    keyHelp: 'Copy it now: it is shown only this once and kept nowhere.',
+    keyHelp: 'Copy the key now. It is shown only once and is not stored.',
     keys: 'Keys for scripts',
     keysHelp:
       'A script sends its key as “Authorization: Bearer …” to /api. A key belongs to the administrator who makes it, and is revoked when that user is disabled.',
@@ -76,7 +76,7 @@ const en = {
       name_invalid:
         'A user name has 1 to 64 lower-case letters, digits and . _ @ + -, and begins with a letter or digit.',
       name_taken: 'There is already a user with that name.',
-      email_invalid: 'That is not an e-mail address.',
+      email_invalid: 'This is not an e-mail address.',
       email_taken: 'Another user has that e-mail address already.',
       unknown_user: 'There is no user with that name.',
       own_user: 'Another administrator has to disable you or change your role.',

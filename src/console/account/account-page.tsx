@@ -11,7 +11,7 @@ import { addressOfSecret, inGroups } from './second-factor.ts';
 
 export interface AccountPageData {
   readonly hasPassword: boolean;
-  /** Null: there is no second factor. */
+  /** Null: the user has no second factor. */
   readonly recoveryCodesLeft: number | null;
   readonly requiresSecondFactor: boolean;
   readonly sessions: readonly OpenSession[];

@@ -6,7 +6,7 @@ import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
 import { Card, Submit } from '../shell/parts.tsx';
 
-/** What is declared about each amount, and how often the titles agree with each meaning. */
+/** The declared meaning of each amount, and how often the titles agree with each meaning. */
 export function AmountsPage(props: {
   readonly meanings: AmountMeanings;
   readonly range: { readonly from: CivilDate; readonly to: CivilDate };

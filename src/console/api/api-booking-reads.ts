@@ -72,7 +72,7 @@ const Status = Type.Object({
   }),
 });
 
-/** What the page of bookings shows. The routes answer 404 while no seal releases bookings. */
+/** The data of the page of bookings. The routes answer 404 while no seal releases bookings. */
 export function addApiBookingReads(api: FastifyInstance, parts: ConsoleParts): void {
   const { database, bookingsFrom = null } = parts;
 

@@ -101,7 +101,7 @@ export function addApiBookings(api: FastifyInstance, { database }: ConsoleParts)
   );
 }
 
-/** @throws InputError for a person, and for a key that is no consumer's */
+/** @throws InputError for a person, and for a key that belongs to no consumer */
 async function requireConsumer(database: Database, { principal }: FastifyRequest): Promise<string> {
   const keyId = principal?.keyId;
   const consumer = keyId === undefined ? null : await consumerOfKey(database, keyId);

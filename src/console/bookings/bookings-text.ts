@@ -1,7 +1,7 @@
 const en = {
   bookings: {
     title: 'Bookings',
-    intro: 'What sign-offs released to the ERP, and what the ERP answered.',
+    intro: 'The lines that sign-offs released to the ERP, and the answers of the ERP.',
     from: 'Accepted from',
     to: 'Accepted to',
     overdueDays: 'Overdue after days',
@@ -45,7 +45,7 @@ const en = {
       none: 'Not compared yet',
     },
     history: 'History of the booking',
-    historyHelp: 'The lines of the booking, the newest last, and what the ERP answered.',
+    historyHelp: 'The lines of the booking, the newest last, and the answers of the ERP.',
     receipts: 'Receipts',
     noReceipts: 'The ERP has not answered yet.',
     waiting: 'Signed-off days that wait for their release',
@@ -55,7 +55,7 @@ const en = {
     waitingMore: (count: string) => `and ${count} more`,
     waitingReasons: {
       booked_outside:
-        'Signed off before bookings began. Enter what was booked with "conciliation bookings outside".',
+        'Signed off before bookings began. Record the bookings with "conciliation bookings outside".',
       receipts: 'A receipt does not fit. Decide about the receipts below.',
       altered:
         'Titles of the day were changed outside of the program. The days are released when a pull has restored the titles.',

@@ -45,7 +45,7 @@ const en = {
     evidenceHelp:
       'A ZIP file with the seals, the titles of each day as they stood when signed, and a verifier that runs offline with Node.js alone. It holds tax identifiers, names and bank accounts. The audit log records each download.',
     evidenceDownload: 'Download the evidence file',
-    evidenceBroken: 'The file has what was sealed, although the seal no longer holds.',
+    evidenceBroken: 'The file has the sealed content, although the seal is no longer valid.',
     evidenceForbidden: 'The role Viewer cannot download it.',
     refusals: {
       not_begun: 'The month ends before the start date of the ledger.',

@@ -330,7 +330,7 @@ function SumRow(props: {
   );
 }
 
-/** What a person should know of a day before signing it. */
+/** The facts about a day that a person should know before the sign-off. */
 function Remarks(props: { readonly day: LedgerDay; readonly fault: FourEyesFault | null }) {
   const context = usePage();
   const { day, fault } = props;

@@ -43,7 +43,7 @@ const en = {
     reviewersSign: 'A reviewer signs it off.',
     altered: (titles: string) => `Changes made outside of the program: ${titles}`,
     alteredHelp:
-      'A user of the database has changed the day or its titles. The day can be signed off when a pull has restored them. Tell the operator.',
+      'A database user has changed the day or its titles. The day can be signed off after a pull has restored them. Inform the operator.',
     paymentsHeld: (titles: string) => `Titles whose payment is on hold: ${titles}`,
     paymentsHeldHelp:
       'They name another bank account than the one last seen. Do not pay them. Call the party at a number you know, then acknowledge the change.',

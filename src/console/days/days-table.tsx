@@ -5,7 +5,7 @@ import { DataTable, MainAmountCells, mainAmountHeads, right } from '../shell/dat
 import { usePage } from '../shell/page-context.ts';
 import { Author, Card, DayLink, lookOf, StateBadge } from '../shell/parts.tsx';
 
-/** The days as a table, newest first. A row tells of the dates without a day between two days. */
+/** The days as a table, newest first. A row names the dates without a day between two days. */
 export function DaysTable({ days }: { days: readonly LedgerDay[] }) {
   const context = usePage();
   const { text, formats } = context;

@@ -31,7 +31,7 @@ const TOTALS_COLUMNS: readonly ExportColumn[] = [
   { name: 'difference', kind: 'amount' },
 ];
 
-/** Amounts have columns of their own, so that a spreadsheet can add them up. */
+/** Amounts have separate columns, so that a spreadsheet can add them up. */
 const FIELDS_COLUMNS: readonly ExportColumn[] = [
   { name: 'date', kind: 'date' },
   { name: 'title_id', kind: 'integer' },

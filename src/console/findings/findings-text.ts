@@ -5,7 +5,7 @@ const en = {
   findings: {
     title: 'Findings',
     intro:
-      'What the checks found in the titles of a day. A day with an open finding that a person has to resolve is not reconciled.',
+      'The findings of the checks in the titles of a day. A day with an open finding that a person has to resolve is not reconciled.',
     all: 'All dates',
     toResolve: 'To resolve',
     none: 'No finding.',
@@ -37,7 +37,7 @@ const en = {
     resolveOne: 'Resolve this finding',
     resolveAll: (count: string) => `Resolve all ${count} findings of this check on this date`,
     resolveHelp:
-      'A resolved finding stays resolved while the title has the same content. The person who resolves a finding does not sign the day off under four eyes.',
+      'A resolved finding stays resolved while the title has the same content. The person who resolves a finding cannot sign the day off while two persons are required.',
     resolve: 'Resolve',
     resolvedBy: (by: string, at: string) => `Resolved by ${by} on ${at}`,
     ofDay: (count: string) =>

@@ -33,7 +33,7 @@ const en = {
       duplicated_in_erp:
         'The ERP has the same document twice. At most one of the payables has a match.',
       in_doubt:
-        'A payable fits the title. Another payable or another title fits too, or a person has undone the match.',
+        'A payable fits the title. Another payable or another title fits too, the payable names another order, or a person has undone the match.',
       value_differs:
         'A payable has the order, or the supplier and the due date, and another value.',
       due_date_differs: 'A payable has the supplier and the value, and another due date.',
@@ -154,7 +154,7 @@ const ptBR: typeof en = {
       duplicated_in_erp:
         'O ERP tem o mesmo documento duas vezes. No máximo uma das contas a pagar está vinculada.',
       in_doubt:
-        'Uma conta a pagar corresponde ao título. Outra conta ou outro título também corresponde, ou uma pessoa desfez o vínculo.',
+        'Uma conta a pagar corresponde ao título. Outra conta ou outro título também corresponde, a conta indica outro pedido, ou uma pessoa desfez o vínculo.',
       value_differs:
         'Uma conta a pagar tem o pedido, ou o fornecedor e o vencimento, mas outro valor.',
       due_date_differs: 'Uma conta a pagar tem o fornecedor e o valor, mas outro vencimento.',

@@ -1,8 +1,8 @@
 const en = {
   schedule: {
     title: 'Payment schedule',
-    intro: 'Who is to be paid on which due date, and on which account.',
-    helpHead: 'Who counts as the party to be paid',
+    intro: 'The parties to be paid on each due date, and their accounts.',
+    helpHead: 'The party to be paid',
     help: 'The financial agent has advanced the money, so the agent is paid on the account of its payment. Where the buyer itself is the financial agent, the provider is paid on the provider’s account. The platform’s interface does not say so: this is an interpretation. Confirm it against your contract. Titles that name neither a party nor an account are a group of their own.',
     helpTitles:
       'All accepted dates count, and only current titles. Withdrawn titles are in no figure. The schedule shows original values; it does not know what was paid.',

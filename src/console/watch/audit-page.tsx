@@ -13,7 +13,7 @@ export function AuditPage(props: {
   readonly isFirst: boolean;
   /** The newest link of the log's chain; null: the log is empty. */
   readonly head: ChainLink | null;
-  /** The next page shows entries with smaller ids; null: there is no next page. */
+  /** The next page shows entries with smaller ids; null: no next page. */
   readonly older: number | null;
 }) {
   const { entries, date, head } = props;

@@ -79,7 +79,7 @@ const SOURCE_KEEP_MS = 5_000;
 const SOURCE_TIMEOUT_MS = 3_000;
 
 /**
- * The metrics of one process, in a registry of their own. If a source does not answer, the scrape
+ * The metrics of one process, in a separate registry. If a source does not answer, the scrape
  * lacks its gauges, because an old value would look current, and `conciliation_source_up` is 0 for
  * it. All other metrics are served.
  */
@@ -223,7 +223,7 @@ function registerSources(
   );
   ledgerGauge(
     'conciliation_oldest_due_age_seconds',
-    'How long the oldest queued pull has been due; 0 when none is.',
+    'How long the oldest queued pull has been due; 0 when no pull is queued.',
     [],
     ({ oldestDueAgeSeconds }) => [[{}, oldestDueAgeSeconds]],
   );
@@ -235,7 +235,7 @@ function registerSources(
   );
   ledgerGauge(
     'conciliation_sweep_age_seconds',
-    'How long ago the newest complete sweep sent its request; absent where none is complete.',
+    'The time since the newest complete sweep sent its request; absent before the first complete sweep.',
     [],
     ({ sweepAgeSeconds }) => (sweepAgeSeconds === null ? [] : [[{}, sweepAgeSeconds]]),
   );
@@ -259,7 +259,7 @@ function registerSources(
   );
   ledgerGauge(
     'conciliation_oldest_pending_provider_age_seconds',
-    'How long ago the pending provider that has waited longest was written; 0 when none is pending.',
+    'The time since the longest-waiting pending provider was written; 0 when no provider is pending.',
     [],
     ({ oldestPendingProviderAgeSeconds }) => [[{}, oldestPendingProviderAgeSeconds]],
   );

@@ -4,7 +4,7 @@
  */
 import type { CivilDate } from '../business-day.ts';
 
-/** Conditions that a person should know. All of them can be derived from the tables at any time. */
+/** Conditions that a person should know. Every condition can be derived from the tables at any time. */
 export const ALERT_KINDS = [
   'pull_failed',
   'pull_overdue',
@@ -58,7 +58,7 @@ const CRITICAL_ALERT_KINDS: readonly AlertKind[] = [
 /** An open alert whose message has changed is sent again this long after its last message, in hours. */
 export const UPDATE_HOURS = 1;
 
-/** Their messages change with every attempt or with every row that the ERP writes: they are sent again after a day. */
+/** The messages of these kinds change with every attempt, so changed messages are sent again only after a day. */
 export const DAILY_ALERT_KINDS: readonly AlertKind[] = [
   'pull_failed',
   'sweep_failed',

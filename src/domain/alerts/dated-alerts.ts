@@ -18,7 +18,7 @@ interface Hit<T> {
 }
 
 /**
- * Raises one alert for each cause, whatever number of dates it hits, because one step mostly mends all of them.
+ * Raises one alert for each cause, for any number of dates, because one action usually corrects all of them.
  * Date and pull are those of the oldest date.
  * @param causeOf the cause of an item, which identifies the alert of the kind; null: the kind is one cause
  */

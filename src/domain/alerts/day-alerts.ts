@@ -154,7 +154,7 @@ export interface AlteredDate extends AlertDate {
   readonly pullId: bigint | null;
 }
 
-/** The alert of a finding lasts so long at least, because a repair may mend the difference within a minute. */
+/** The minimum duration of the alert of a finding, because a repair may correct the difference within a minute. */
 export const FINDING_ALERT_HOURS = 24;
 
 /** Titles that the message of one alert names. */

@@ -49,7 +49,7 @@ export interface FailingPush {
 /** How long pushing may fail before an alert is raised. */
 export const PUSH_FAILING_MINUTES = 60;
 
-/** How long providers may wait while no request is decided, whatever the cause. */
+/** The time that providers may wait while no request is decided, for any cause. */
 export const PUSH_OVERDUE_HOURS = 2;
 
 export function failingPushAlert({ pending, errorCode }: FailingPush): Alert {

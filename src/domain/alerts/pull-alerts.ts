@@ -43,7 +43,7 @@ export interface OverduePulls {
 /** A planned pull that has not ended is overdue this long after its slot. */
 export const OVERDUE_HOURS = 2;
 
-/** One for all dates: whatever keeps them from being pulled keeps all of them. */
+/** One alert for all dates, because one cause delays the pulls of all dates. */
 export function overduePullsAlert({ pulls, date, pullId }: OverduePulls): Alert {
   const subject = pulls === 1 ? 'a planned pull has' : `${pulls} planned pulls have`;
   return {

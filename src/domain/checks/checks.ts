@@ -15,7 +15,7 @@ export const CHECKS = {
   agent_is_provider: { version: 1, severity: 'review' },
   equal_in_day: { version: 1, severity: 'info' },
   equal_on_two_dates: { version: 1, severity: 'review' },
-  unit_jump: { version: 1, severity: 'review' },
+  unit_jump: { version: 2, severity: 'review' },
 } as const satisfies Readonly<
   Record<string, { readonly version: number; readonly severity: FindingSeverity }>
 >;

@@ -33,7 +33,7 @@ export const IMPLAUSIBLE_REASONS = [
 ] as const;
 export type ImplausibleReason = (typeof IMPLAUSIBLE_REASONS)[number];
 
-/** What a response would do to its date, counted over all of its titles or over those of one buyer. */
+/** The effect of a response on its date, counted over all of its titles or over those of one buyer. */
 export interface ResponseFacts {
   /** The identification of the buyer, empty for titles without one; null: all titles. */
   readonly buyer: string | null;
@@ -59,7 +59,7 @@ export interface ImplausibleHold {
   readonly detail: HoldDetail;
 }
 
-/** What a limit was compared with. */
+/** The value that was compared with a limit. */
 export interface HoldDetail {
   /** The identification of the buyer, empty for titles without one; null: all titles. */
   readonly buyer: string | null;
@@ -72,14 +72,16 @@ export interface HoldDetail {
 
 /**
  * Returns why a response must wait; null: nothing.
- * @param groups all titles first, then those of each buyer
+ * @param groups all titles first, then those of each buyer. A buyer without titles is missing only in a date that has
+ *   none yet: a person may have decided about the present titles.
  */
 export function implausibleHold(
   groups: readonly ResponseFacts[],
   limits: PlausibilityLimits & { readonly withdrawalPercent: number },
 ): ImplausibleHold | null {
+  const isFirst = groups[0]?.currentTitles === 0;
   for (const facts of groups) {
-    const hold = holdOf(facts, limits);
+    const hold = holdOf(facts, limits, isFirst);
     if (hold !== null) return hold;
   }
   return null;
@@ -88,6 +90,7 @@ export function implausibleHold(
 function holdOf(
   facts: ResponseFacts,
   limits: PlausibilityLimits & { readonly withdrawalPercent: number },
+  isFirst: boolean,
 ): ImplausibleHold | null {
   const { buyer, titles, duplicates, currentTitles, changed, withdrawn, usualTitles, valueRatio } =
     facts;
@@ -101,7 +104,6 @@ function holdOf(
     if (isLost && withdrawn * 100 > withdrawalPercent * currentTitles) {
       return hold('buyer_withdrawals', withdrawn, currentTitles, withdrawalPercent);
     }
-    const isFirst = currentTitles === 0;
     if (isFirst && titles === 0 && (facts.leastTitles ?? 0) >= MIN_BUYER_TITLES) {
       return hold('buyer_missing', 0, usualTitles, MIN_BUYER_TITLES);
     }

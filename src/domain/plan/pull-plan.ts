@@ -77,7 +77,7 @@ export const MAX_OPEN_PULLS = 100;
 /**
  * Returns the pulls that the latest slot makes due, most urgent first: yesterday, the lookback from
  * the newest date on, then the dates that were never reconciled, from the oldest on. Missed slots
- * need no pulls of their own, because their dates are reconciled or among these dates. Yesterday is
+ * need no separate pulls, because their dates are reconciled or among these dates. Yesterday is
  * the day before the slot, not before now, so that a late slot means the same dates.
  */
 export function planDue(slotAt: Date, ledger: PlanLedger, policy: PlanPolicy): DuePull[] {

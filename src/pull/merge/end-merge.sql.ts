@@ -1,6 +1,7 @@
 import { stageAccounts, watchAccounts } from '../../accounts/account-watch.sql.ts';
 import { holdPayments } from '../../accounts/payment-holds.sql.ts';
 import type { Transaction } from '../../database/database.ts';
+import type { CivilDate } from '../../domain/business-day.ts';
 import { stateAfterMerge } from '../../domain/day-state.ts';
 import type { NamedAccounts } from '../../domain/named-accounts.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
@@ -53,11 +54,18 @@ export interface MergedResponse {
  * bank accounts, numbers the changes for `title_feed`, notes drift and moves the checkpoint. The closing
  * phase ends with the commit. No statement of it waits for the network or for another process; PostgreSQL
  * ends a session that stays idle in it (idle_in_transaction_session_timeout).
+ *
+ * @param beforeClosing is called between the two parts, when the row of the day has its new totals
  */
-export async function endMerge(tx: Transaction, merge: MergedResponse): Promise<void> {
+export async function endMerge(
+  tx: Transaction,
+  merge: MergedResponse,
+  beforeClosing?: () => Promise<void>,
+): Promise<void> {
   const { pullId, plan, drift } = merge;
   const source = { pullId, fence: merge.fence, date: merge.day.date };
   const { isNewlyReconciled } = await mergeOwnDate(tx, merge);
+  await beforeClosing?.();
   const isChanged = merge.state === 'merged';
   if (isChanged) await stageAccounts(tx, source, merge.loadedAccounts?.list() ?? null);
 
@@ -82,7 +90,10 @@ async function mergeOwnDate(
   const { pullId, fence, day, plan, state, loadedAccounts, dateWasClosed, fold } = merge;
   const { date } = day;
   if (state === 'superseded') return { isNewlyReconciled: false };
-  if (day.heldPullId !== null && day.heldPullId !== pullId) await supersedeHold(tx, day);
+  const hasOtherHold = day.heldPullId !== null && day.heldPullId !== pullId;
+  // A repair does not believe the row of the day that no other pull is held.
+  if (hasOtherHold || merge.isRepair) await supersedeHolds(tx, date, pullId);
+  if (hasOtherHold && day.heldFence !== null) await discardStaged(tx, day.heldFence);
   if (state === 'held') {
     await setHeldDay(tx, { date, pullId, fold });
     return { isNewlyReconciled: false };
@@ -107,14 +118,13 @@ async function mergeOwnDate(
   return { isNewlyReconciled: newState === 'reconciled' && day.state !== 'reconciled' };
 }
 
-/** Ends an older pull that is held in the date, because a newer response is merged or held there. */
-async function supersedeHold(tx: Transaction, { heldPullId, heldFence }: LockedDay): Promise<void> {
+/** Ends the older pulls that are held in the date, because a newer response is merged or held there. */
+async function supersedeHolds(tx: Transaction, date: CivilDate, pullId: bigint): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.pull
     SET state = 'superseded', finished_at = now(), inserted = 0, changed = 0, withdrawn = 0,
         restored = 0, unchanged = 0, withheld = 0
-    WHERE id = ${heldPullId} AND state = 'held'`;
-  if (heldFence !== null) await discardStaged(tx, heldFence);
+    WHERE date = ${date}::date AND state = 'held' AND id <> ${pullId}`;
 }
 
 async function recordDrift(

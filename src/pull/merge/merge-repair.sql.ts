@@ -37,7 +37,9 @@ export async function restoreSeal(tx: Transaction, date: CivilDate): Promise<voi
         signed_off_digest = seal.content_digest
     FROM (SELECT) AS one LEFT JOIN conciliation.sign_off AS seal
       ON seal.date = ${date}::date AND seal.ended_at IS NULL
-    WHERE day.date = ${date}::date AND day.signed_off_digest IS DISTINCT FROM seal.content_digest`;
+    WHERE day.date = ${date}::date
+      AND (day.signed_off_at, day.signed_off_by, day.signed_off_digest)
+            IS DISTINCT FROM (seal.signed_off_at, seal.signed_off_by, seal.content_digest)`;
 }
 
 /**

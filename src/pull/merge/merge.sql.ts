@@ -77,7 +77,7 @@ export interface PullReport extends ChangeCounts {
  * `held` where a person has to decide first, and merged otherwise.
  *
  * @throws StaleFenceError when another attempt has taken the pull over; nothing was changed
- * @throws StagingUnavailableError when the database went away, or lost the staged rows in a crash
+ * @throws StagingUnavailableError if the database became unavailable, or lost the staged rows in a crash
  */
 export function mergeStaged(
   database: Database,
@@ -120,12 +120,16 @@ export interface MergeDecision {
   readonly loadedAccounts: NamedAccounts | null;
 }
 
-/** Carries a decision out, and records the outcome of the attempt. */
+/**
+ * Carries a decision out, and records the outcome of the attempt.
+ * @param beforeClosing see `endMerge`
+ */
 export async function endAttempt(
   tx: Transaction,
   attempt: Attempt,
   response: ReadResponse,
   decision: MergeDecision,
+  beforeClosing?: () => Promise<void>,
 ): Promise<PullReport> {
   const { pullId, fence } = attempt;
   const { day, plan, state, hold, loadedAccounts } = decision;
@@ -140,7 +144,8 @@ export async function endAttempt(
     titles,
   };
   await finishPull(tx, report, response);
-  await endMerge(tx, { ...decision, ...response, pullId, fence, isRepair: isRepair(attempt) });
+  const merge = { ...decision, ...response, pullId, fence, isRepair: isRepair(attempt) };
+  await endMerge(tx, merge, beforeClosing);
   if (state === 'held') await discardPlan(tx, fence);
   else if (loadedAccounts === null || plan.rejected > 0) await discardStaged(tx, fence);
   reachFaultPoint('before-commit');
@@ -251,7 +256,7 @@ function withdrawalHold(day: LockedDay, plan: MergePlan, policy: MergePolicy): H
   });
 }
 
-/** Only where the response changes the date: the question costs a statement. */
+/** Runs only if the response changes the date, because the check needs one more statement. */
 async function findImplausible(
   tx: Transaction,
   fence: bigint,

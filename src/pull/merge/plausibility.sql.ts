@@ -30,7 +30,7 @@ const ratio = (first: string, second: string) =>
 
 type Usual = Pick<ResponseFacts, 'usualTitles' | 'leastTitles' | 'valueRatio'>;
 
-/** What is usual for the weekday of a date. The mean value is that of a row `response (mean)`. */
+/** The usual numbers of the weekday of a date. The mean value is the value of a row `response (mean)`. */
 const usual = (date: CivilDate, response: Prisma.Sql) => Prisma.sql`
   WITH response (mean) AS (${response}), recent AS (${recent(date, Prisma.sql`true`)}), usual AS (
     SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY title_count) AS titles, min(title_count) AS least,
@@ -42,7 +42,7 @@ const usual = (date: CivilDate, response: Prisma.Sql) => Prisma.sql`
   FROM response LEFT JOIN usual ON true`;
 
 /**
- * What is usual for each buyer on the weekday of a date: rows (buyer, titles, least, mean). Only dates that the checks
+ * The usual numbers of each buyer on the weekday of a date: rows (buyer, titles, least, mean). Only dates that the checks
  * have counted by buyer count.
  */
 const usualOfBuyers = (date: CivilDate) => Prisma.sql`

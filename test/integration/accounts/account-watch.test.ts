@@ -291,6 +291,37 @@ describe.each(WAYS)('a party that is registered again ($way)', ({ isStaged }) =>
   });
 });
 
+test('a tax identifier without its leading zeros, or with other characters, has the accounts of before', async () => {
+  const named = (date: CivilDate, identification: string, account: string, uid: string) => {
+    const text = JSON.parse(title(date, { provider: account, agent: account, uid }));
+    text.providerExternalId = null;
+    text.provider.externalId = null;
+    text.provider.identification = identification;
+    text.financialAgent.identificationNumber = identification;
+    return JSON.stringify(text);
+  };
+  await pull(
+    day(0),
+    named(day(0), '00.000.000/0001-91', 'A', 'company'),
+    named(day(0), '012.345.678-90', 'C', 'person'),
+  );
+  expect(await changes()).toEqual([]);
+  await pull(
+    day(1),
+    named(day(1), '000000000191', 'B', 'company'),
+    named(day(1), '1234567890\t', 'D', 'person'),
+  );
+  expect(told(await changes()).sort()).toEqual([
+    'financial_agent A -> B',
+    'financial_agent C -> D',
+    'provider A -> B',
+    'provider C -> D',
+  ]);
+  expect(await world.database.prisma.paymentHold.count({ where: { acceptedDate: day(1) } })).toBe(
+    4,
+  );
+});
+
 test('thousands of parties that share one tax identifier are compared without their product', async () => {
   const titles = (date: CivilDate, from: number) =>
     Array.from({ length: 3_000 }, (_, index) => {

@@ -246,7 +246,7 @@ test('a failure ends the round, and the alert that failed does not keep the othe
   expect(await deliver()).toBe(2);
 });
 
-test('a message that changes is sent again a day after the last delivery, and the end tells what was told last', async () => {
+test('a changed message is sent again a day after the last delivery, and the resolution has the last message', async () => {
   const { prisma } = table.database;
   const settle = (message: string) =>
     prisma.$transaction((tx) => settleAlerts(tx, [held.kind], [{ ...held, message }]));

@@ -128,7 +128,7 @@ test('a day that could not be pulled is an alert until it is', async () => {
   expect(await openAlerts()).toEqual([]);
 });
 
-test('an outage is one alert, whatever number of dates it hits, until the last date is pulled', async () => {
+test('an outage is one alert for any number of dates, until the last date is pulled', async () => {
   const [first, second, third] = [60, 61, 62].map((days) => daysFrom(days)) as [
     typeof DAY,
     typeof DAY,
@@ -359,7 +359,7 @@ describe('of providers', () => {
     expect(await derive()).toEqual({ raised: 0, resolved: 1 });
   });
 
-  test('providers for which no request was decided in two hours are an alert, whatever the cause', async () => {
+  test('providers for which no request was decided in two hours are an alert, for any cause', async () => {
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
     const decide = (minutes: number) => world.database.prisma.$executeRaw`
       INSERT INTO conciliation.provider_batch (external_ids, finished_at, http_status)

@@ -171,7 +171,7 @@ describe('tampering shows', () => {
     await expectFault('unlinked', 77);
   });
 
-  test('when an entry is put in with a link of its own', async () => {
+  test('when an entry is inserted with its own link', async () => {
     await tamper(
       `INSERT INTO conciliation.audit_entry (id, actor, action) VALUES (77, 'ana', 'never')`,
       `INSERT INTO conciliation.audit_chain VALUES (6, 77, repeat('1', 64), repeat('2', 64))`,

@@ -21,7 +21,7 @@ async function waiting(): Promise<number> {
   return row.sessions;
 }
 
-test('is not adopted unseen: the receipt waits for a decision of its own', async () => {
+test('is not adopted together with the others: the receipt waits for a separate decision', async () => {
   const { database } = world;
   world.sandbox.setDayTexts(DAY, [titleText()]);
   await world.pull(DAY);

@@ -97,7 +97,7 @@ test('a day that waited and is signed off again after BOOKINGS_FROM was moved la
   expect(await enter(LATER)).toEqual([date]);
 });
 
-test('a day from BOOKINGS_FROM on whose first seal is older raises the alert until what was booked is entered', async () => {
+test('a day from BOOKINGS_FROM on whose first seal is older raises the alert until its bookings are recorded', async () => {
   await pull('1');
   await sign(null);
   await runMatching(world.database, { by: 'test' });

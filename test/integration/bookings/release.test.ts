@@ -292,7 +292,7 @@ test('adopted receipts are not added to bookings that were never entered', async
   await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: '1'.repeat(32) })]);
   await expect(
     adoptReceipts(world.database, date, { by: 'ana', reason: 'restored', bookingsFrom: DAY }),
-  ).rejects.toThrow('enter what was booked outside first');
+  ).rejects.toThrow('record the outside bookings first');
 });
 
 test('a release waits for another one before it is numbered', async () => {

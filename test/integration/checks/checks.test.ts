@@ -128,6 +128,26 @@ describe('a title with a fault has a finding, and the title beside it has none',
     expect(await findings()).toEqual(['unit_jump faulty open']);
   });
 
+  test('unit_jump remains where another field is restated, or the title was gone meanwhile', async () => {
+    await pull(DAY, title('faulty', { discount: '0.12' }), title('other'));
+    await pull(DAY, title('faulty', { discount: '12' }), title('other'));
+    await check();
+    await pull(DAY, title('faulty', { discount: '12', name: 'Another name' }), title('other'));
+    await check();
+    expect(await findings()).toEqual(['unit_jump faulty closed', 'unit_jump faulty open']);
+    expect(await stateOf(DAY)).toBe('attention');
+    await pull(DAY, title('other'));
+    await check();
+    expect(await stateOf(DAY)).toBe('reconciled');
+    await pull(DAY, title('faulty', { discount: '12', name: 'Another name' }), title('other'));
+    await check();
+    expect(await findings()).toEqual(['unit_jump faulty closed', 'unit_jump faulty open']);
+    expect(await stateOf(DAY)).toBe('attention');
+    await pull(DAY, title('faulty', { discount: '13', name: 'Another name' }), title('other'));
+    await check();
+    expect(await stateOf(DAY)).toBe('reconciled');
+  });
+
   test('fee_unusual compares with the fees of the same agent on the dates before', async () => {
     const fee = (uid: string, date: CivilDate, value: string) =>
       withField(title(uid, { date }), /"moneyTransferFee":3.90/, `"moneyTransferFee":${value}`);

@@ -14,7 +14,7 @@ import {
 import { runCommand } from '../../support/child-command.ts';
 import { MAIL_PASSWORD, startHttpReceiver, startMailServer } from '../alerts/receivers.ts';
 
-test('each channel receives a message, and the command tells the result of each', async () => {
+test('each channel receives a message, and the command prints the result of each', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'conciliation-alert-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const slack = await startHttpReceiver();

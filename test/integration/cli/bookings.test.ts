@@ -66,7 +66,7 @@ test('a consumer is named with its database user and its buyers', async () => {
   ).toMatchObject({ databaseRole: 'erp_north', buyers: ['1', '2'] });
 });
 
-test('the lines of the feed are written to a file that goes on after the last one', async () => {
+test('the lines of the feed are written to a file, and the next file begins after the last line', async () => {
   const next = daysFrom(1);
   const values = ['10.10', '20.205', '30'];
   world.sandbox.setDayTexts(

@@ -406,7 +406,7 @@ describe('the next pulls', () => {
     expect(await findTraces()).toEqual({});
   });
 
-  test('restated titles keep their pseudonym, and revisions tell the rest', async () => {
+  test('restated titles keep their pseudonym, and revisions have the other changes', async () => {
     const restated = signedDay('9').map((text) => text.replace('"88117756"', '"88117755"'));
     const report = await pull(SIGNED, ...restated);
     expect(report).toMatchObject({ changed: 2, inserted: 0, withdrawn: 0 });

@@ -19,7 +19,7 @@ afterAll(async () => {
 const payables = (...args: string[]) =>
   runCommand(['erp-payables', ...args], { DATABASE_URL: world.databaseUrl, LOG_LEVEL: 'trace' });
 
-test('import reports rejected lines, keeps them, and status tells the age of the snapshot', async () => {
+test('import reports rejected lines and keeps them, and status shows the age of the snapshot', async () => {
   expect((await payables('status')).stdout).toContain('The ERP has given no payables.');
   const path = join(folder, 'payables.csv');
   const head = 'erpKey;supplierTaxId;openValue;dueDate\n';

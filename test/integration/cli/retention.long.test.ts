@@ -207,7 +207,7 @@ test('removes old rows that are not needed, once, and lists them', async () => {
   ]);
 });
 
-test('pages, alerts, sign-off and pulls go on as before', async () => {
+test('pages, alerts, sign-off and pulls continue as before', async () => {
   const alerts = await deriveAlerts(world.database, new Date(), {
     timeZone: 'America/Sao_Paulo',
     maxLagDays: 10_000,

@@ -67,7 +67,7 @@ test('a second factor is shown, and reset', async () => {
   });
 });
 
-test('an e-mail address is given, changed and taken away', async () => {
+test('an e-mail address is set, changed and removed', async () => {
   const added = await run('user', 'add', 'davi', '--role', 'viewer', '--email', 'Davi@Example.com');
   expect(added.exit).toBe(0);
   expect((await run('user', 'list')).stdout).toContain('davi@example.com');

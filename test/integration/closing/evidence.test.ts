@@ -352,6 +352,38 @@ describe('the verifier', () => {
     expect(stdout).not.toContain(`${LAST}: the CSV`);
   });
 
+  test.each([
+    ['a further field in a title', '{"approved_value":"99.00",'],
+    ['a field of a title twice', '{"id":99,'],
+  ])('finds %s', async (_, start) => {
+    await unpack();
+    await edit(lastJsonl, (text) => text.replace('{', start));
+    await listHashes();
+    const { exit, stdout } = await verify();
+    expect(exit).toBe(1);
+    expect(stdout).toContain(`✗ ${LAST}: x (id`);
+  });
+
+  test('finds a column that is left out of the list and of the CSV files', async () => {
+    await unpack();
+    let place = -1;
+    await edit('month.json', (text) => {
+      const month = JSON.parse(text);
+      place = month.columns.indexOf('payment_account');
+      return JSON.stringify({ ...month, columns: month.columns.toSpliced(place, 1) });
+    });
+    await edit(`titles/${LAST}.csv`, (text) =>
+      text
+        .split('\r\n')
+        .map((row) => row.split(';').toSpliced(place, 1).join(';'))
+        .join('\r\n'),
+    );
+    await listHashes();
+    const { exit, stdout } = await verify();
+    expect(exit).toBe(1);
+    expect(stdout).toContain('✗ the columns of the titles are not those of the program');
+  });
+
   test('finds a changed title that is said to name an erased party', async () => {
     await unpack();
     await edit(lastJsonl, (text) =>
@@ -405,7 +437,7 @@ describe('a change after the seal', () => {
       '! When the file was made, the seal no longer held because of 2026-03-31.',
     );
     expect((await reviewer.get('/months/2026-03')).text).toContain(
-      'although the seal no longer holds',
+      'although the seal is no longer valid',
     );
   });
 

@@ -54,7 +54,7 @@ const change = (fields: Record<string, string>, client = ana) =>
 const signIn = async (password: string, fields: Record<string, string> = {}) =>
   (await console.visitor().post('/login', { name, password, ...fields }, from)).status;
 
-describe('a user who changes the own password', () => {
+describe('a user who changes their own password', () => {
   test('keeps this session under another token, and no other session', async () => {
     const other = await console.as('viewer', name);
     const before = ana.cookies.get('conciliation') ?? '';
@@ -248,7 +248,7 @@ describe('a password that is easy to guess is refused', () => {
     expect((await visitor.post(path, { password: NEW, again: NEW }, from)).location).toBe('/');
   });
 
-  test('within seconds, whatever an attacker types', async () => {
+  test('within seconds, for any input of an attacker', async () => {
     // More than 10 s with the defaults of zxcvbn, in one of the two threads for passwords.
     const text = '4@8({[<3691!|1|7065$5+7%2'.repeat(11).slice(0, 256);
     const begin = process.hrtime.bigint();

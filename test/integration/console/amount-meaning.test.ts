@@ -111,7 +111,7 @@ test('pages have the names of the interface by default, and say that they are no
   }
 });
 
-test('a declared discount has a name, and the net amount is calculated to the digit', async () => {
+test('a declared discount has a name, and the net amount is exact', async () => {
   const amountMeanings = parseAmountMeanings(
     'platformDiscountedValue=discount, financialDiscountedValue=net',
   );

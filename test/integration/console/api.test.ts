@@ -201,7 +201,7 @@ test('the answers match the document', async () => {
   }
 });
 
-test('no answer gives identifiers away', async () => {
+test('no answer reveals identifiers', async () => {
   const key = await newKey('operator', 'read');
   for (const { id } of await world.database.prisma.title.findMany({ select: { id: true } })) {
     const { text } = await call(key, 'GET', `/api/titles/${id}`);

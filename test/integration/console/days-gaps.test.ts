@@ -53,7 +53,7 @@ test('the chart keeps a place for dates without a day, and has a scale and dates
   expect(await page('pt-BR')).toMatch(/class="chart-label"[^>]*>02\/03</);
 });
 
-test('the table tells of the dates between two days', async () => {
+test('the table names the dates between two days', async () => {
   const rows = (text: string) =>
     [...text.matchAll(/<tr class="gap"><td[^>]*>([^<]*)</g)].map(([, row]) => row);
   expect(rows(await page('en'))).toEqual([

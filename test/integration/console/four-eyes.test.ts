@@ -140,7 +140,7 @@ describe('the owner of a key', () => {
   });
 });
 
-test('the person who makes a key at the command line is one with the key', async () => {
+test('the person who makes a key at the command line counts as the same person as the key', async () => {
   const key = { role: 'reviewer', scopes: ['decide'], validDays: 1, by: OPERATOR } as const;
   await acceptRejects(world.database, date, { by: OPERATOR, reason: 'a test title' });
   const ofNobody = await createApiKey(world.database, { ...key, name: 'a', user: null });

@@ -124,7 +124,7 @@ test.each(['order', 'sort', 'at', 'limit', 'minValue', 'dueFrom'])(
   },
 );
 
-test('any place in a path, and a parameter that is there twice, is answered', async () => {
+test('any place in a path, and a parameter that occurs twice, is answered', async () => {
   const wrong: string[] = [];
   for (const input of HOSTILE_INPUTS.slice(0, 70)) {
     const part = encodeURIComponent(input.replace(/[\ud800-\udfff]/g, ''))

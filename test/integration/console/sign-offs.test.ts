@@ -215,7 +215,7 @@ describe('many days at once', () => {
     await sign(pages.reviewer, [day(1)]);
   });
 
-  test('two persons at once: each day has one seal, and the other person is told', async () => {
+  test('two persons at once: each day has one seal, and the other person gets a message', async () => {
     await pullAll();
     const other = await pages.console.as('reviewer', 'rosa');
     const seen = daysIn(await preview(pages.reviewer, dates));

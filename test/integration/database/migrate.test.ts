@@ -235,7 +235,7 @@ describe('obstacles to a migration', () => {
     expect(await tableNames()).toEqual(['invoice']);
   });
 
-  test('a server that is away is a matter of time, a database that is missing one of configuration', async () => {
+  test('an unreachable server is a temporary error, a missing database is a configuration error', async () => {
     const away = migrate({ databaseUrl: 'postgresql://a:b@127.0.0.1:1/c', logger });
     await expect(away).rejects.toBeInstanceOf(StagingUnavailableError);
     const missing = new URL(database.url);

@@ -113,7 +113,7 @@ describe('is refused by', () => {
   });
 });
 
-test('an embedded one is refused until its folder has been moved away', async () => {
+test('an embedded database is refused until its folder has been moved', async () => {
   const dataDir = join(folder, 'data');
   const embedded = await openEmbeddedPostgres({ dataDir, logger });
   try {

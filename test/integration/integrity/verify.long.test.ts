@@ -355,7 +355,7 @@ describe('an altered row', () => {
     });
   });
 
-  test('that the platform states no longer is withdrawn', async () => {
+  test('that the platform no longer states is withdrawn', async () => {
     const date = await pullTitles();
     await alter(
       `UPDATE conciliation.title SET status = 'current' WHERE accepted_date = $1 AND order_uid = 'gone'`,
@@ -622,7 +622,7 @@ test('the database admits the versions of content hashes that the program has', 
   expect(newest).toBe(newestContentVersion());
 });
 
-test('acknowledged differences that no repair mends hide no other one', async () => {
+test('acknowledged differences that no repair corrects hide no other difference', async () => {
   const date = freshDate();
   const gone = Array.from({ length: 1_050 }, (_, index) => `w${index}`);
   const kept = Array.from({ length: 4_500 }, (_, index) => `k${index}`);

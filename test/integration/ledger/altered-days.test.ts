@@ -1,8 +1,9 @@
 /** Rows of a day that something other than a merge has changed are not signed off and not released. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readWaitingDays, releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { acknowledgeFindings, readDueDate } from '../../../src/integrity/findings.sql.ts';
 import { verifyDate } from '../../../src/integrity/verify-dates.ts';
 import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
 import { signOffDays } from '../../../src/ledger/sign-off.sql.ts';
@@ -47,6 +48,31 @@ const sign = async () => {
   });
   return outcome?.refusal;
 };
+/** Makes the repair that the verification requests. The next verification finds what is left. */
+const repair = async () => {
+  const { repairPullId } = await verify();
+  await runPull(pages.world.parts, repairPullId ?? 0n, new AbortController().signal);
+  const { alterations } = await verify();
+  await checkDays(pages.world.database, ANY_DAY_RULES);
+  return alterations.map(({ problem }) => problem);
+};
+const markChecked = () =>
+  pages.world.database.pool.query(
+    `INSERT INTO conciliation.title_check (date, checked_at, titles) SELECT date, now(), 0 FROM conciliation.day
+     ON CONFLICT (date) DO UPDATE SET checked_at = now()`,
+  );
+const isCheckDue = async () => (await readDueDate(pages.world.database)) === date;
+const acknowledge = () =>
+  acknowledgeFindings(pages.world.database, { by: 'otto', reason: 'a test' });
+const alterDay = (set: string) =>
+  pages.world.database.pool.query(`UPDATE conciliation.day SET ${set} WHERE date = $1`, [date]);
+const pull = async (...texts: string[]) => {
+  pages.world.sandbox.setDayTexts(date, texts);
+  await pages.world.pull(date, { withdrawalLimitPercent: 100 });
+  await checkDays(pages.world.database, ANY_DAY_RULES);
+};
+const stated = (more: Parameters<typeof titleText>[0] = {}) =>
+  titleText({ uid: `order of ${date}`, date, value: '5.00', ...more });
 const autoSign = () => signCleanDays(pages.world.database, { bookingsFrom: date, to: date });
 const lines = async () => {
   const { rows } = await pages.world.database.pool.query<{ value: string }>(
@@ -64,27 +90,138 @@ test.each([
   'neither a person nor the program signs off a day with %s, before the alteration is known',
   async (set) => {
     await alter(set);
+    await markChecked();
     expect(await sign()).toBe('altered');
+    expect(await isCheckDue()).toBe(true);
+    await markChecked();
     expect(await autoSign()).toEqual([]);
+    expect(await isCheckDue()).toBe(true);
     expect(await lines()).toEqual([]);
-    const { repairPullId } = await verify();
-    await runPull(pages.world.parts, repairPullId ?? 0n, new AbortController().signal);
-    await verify();
-    await checkDays(pages.world.database, ANY_DAY_RULES);
+    expect(await repair()).toEqual([]);
     expect(await sign()).toBeNull();
     expect(await lines()).toEqual(['5.00']);
   },
 );
 
-test('a day whose sums were altered is not signed off', async () => {
+describe('a day is not signed off until its repair where something outside of the program has changed', () => {
+  test('its sums', async () => {
+    await alterDay('original_value_sum = 6');
+    expect(await sign()).toBe('altered');
+    expect(await repair()).toEqual([]);
+    expect(await sign()).toBeNull();
+  });
+
+  test.each([["state = 'reconciled'"], ["state = 'reconciled', held_pull_id = NULL"]])(
+    'that a response is held: %s',
+    async (set) => {
+      await pull(stated(), stated({ uid: `second of ${date}` }));
+      pages.world.sandbox.setDayTexts(date, []);
+      await pages.world.pull(date);
+      expect(await sign()).toBe('not_reconciled');
+      await alterDay(set);
+      expect(await sign()).toBe('altered');
+      expect(await lines()).toEqual([]);
+      pages.world.sandbox.setDayTexts(date, [stated(), stated({ uid: `second of ${date}` })]);
+      expect(await repair()).toEqual([]);
+      expect(await sign()).toBeNull();
+    },
+  );
+
+  test('that it has rejects', async () => {
+    await pull(stated(), '{"order":{}}');
+    await alterDay("state = 'reconciled'");
+    expect(await sign()).toBe('altered');
+    expect(await repair()).toEqual([]);
+    expect(await sign()).toBe('not_reconciled');
+  });
+
+  test('the number of its rejects', async () => {
+    await alterDay('rejected_count = 7');
+    expect(await sign()).toBe('altered');
+  });
+
+  test('that a finding of the checks is open', async () => {
+    const title = await pages.world.database.prisma.title.findFirstOrThrow({
+      where: { acceptedDate: date },
+    });
+    await pages.world.database.prisma.checkFinding.create({
+      data: {
+        ...{ code: 'due_before_accepted', version: 1, severity: 'review', detail: {} },
+        ...{ acceptedDate: date, titleId: title.id, contentHash: title.contentHash },
+      },
+    });
+    expect(await sign()).toBe('altered');
+  });
+
+  test('its newest merge, whose fence the seal records', async () => {
+    const { lastPullId } = await pages.world.database.prisma.day.findUniqueOrThrow({
+      where: { date },
+    });
+    await pull(stated({ discount: '2' }));
+    await alterDay(`last_pull_id = ${lastPullId}`);
+    expect(await sign()).toBe('altered');
+    expect(await repair()).toEqual([]);
+    expect(await sign()).toBeNull();
+  });
+
+  test('that it is signed off', async () => {
+    expect(await sign()).toBeNull();
+    await alterDay('signed_off_at = NULL');
+    expect(await sign()).toBe('altered');
+    expect(await repair()).toEqual([]);
+    expect(await sign()).toBe('already_signed_off');
+  });
+});
+
+test('a person who acknowledges an alteration does not let the altered values be signed off', async () => {
+  // In no sum: only the row differs.
+  await alter("payment_account = '666'");
+  await verify();
+  await acknowledge();
+  expect(await sign()).toBe('altered');
+  await alter("payment_account = '777', original_value = 1000000");
+  expect(await sign()).toBe('altered');
+  expect(await autoSign()).toEqual([]);
+  expect(await lines()).toEqual([]);
+});
+
+test('an altered row of a withdrawn title keeps its day from being signed off until a person acknowledges it', async () => {
+  await pull(stated({ uid: `kept of ${date}` }));
   await pages.world.database.pool.query(
-    'UPDATE conciliation.day SET original_value_sum = 6 WHERE date = $1',
+    `UPDATE conciliation.title SET payment_account = '666' WHERE accepted_date = $1 AND status = 'withdrawn'`,
     [date],
   );
   expect(await sign()).toBe('altered');
+  expect(await repair()).toEqual(['content']);
+  expect(await sign()).toBe('altered');
+  await acknowledge();
+  expect(await sign()).toBeNull();
 });
 
-test('a known alteration is told on the list, the preview and the page of the day, until a person acknowledges it', async () => {
+test('a value with which the comparison fails keeps no other day from being signed off', async () => {
+  const other = daysFrom(used);
+  used += 1;
+  pages.world.sandbox.setDayTexts(other, [titleText({ uid: `order of ${other}`, date: other })]);
+  await pages.world.pull(other);
+  await pull(stated(), stated({ uid: `second of ${date}` }));
+  // The sum of two such values has more digits than PostgreSQL can store.
+  await alter("original_value = ('9' || repeat('0', 131071))::numeric");
+  const { database } = pages.world;
+  const days = await database.prisma.day.findMany({
+    where: { date: { in: [date, other] } },
+    orderBy: { date: 'asc' },
+  });
+  const outcomes = await signOffDays(
+    database,
+    days.map((day) => ({ date: day.date, seenDigest: day.contentDigest ?? '' })),
+    { by: 'rita', reason: null, fourEyes: false, bookingsFrom: DAY },
+  );
+  expect(outcomes.map(({ refusal }) => refusal)).toEqual(['altered', null]);
+  await checkDays(database, ANY_DAY_RULES).catch(() => {});
+  expect(await autoSign()).toEqual([]);
+});
+
+test('a known alteration is told on the list, the preview and the page of the day until it is repaired, also where a person acknowledged it', async () => {
   await alter('original_value = 99.99');
   await verify();
   const text = async (path: string) => (await pages.reviewer.get(path)).text;
@@ -96,11 +233,11 @@ test('a known alteration is told on the list, the preview and the page of the da
     digest: (await text(`/days/${date}`)).match(/name="digest" value="([^"]+)"/)?.[1] ?? '',
   });
   expect(refused.status).toBe(409);
-  await pages.world.database.prisma.titleFinding.updateMany({
-    where: { date },
-    data: { acknowledgedAt: new Date(), acknowledgedBy: 'otto', reason: 'a test' },
-  });
+  await acknowledge();
+  expect(await text(`/days/${date}`)).toContain('Changes made outside of the program: 2');
+  await repair();
   expect(await text(`/days/${date}`)).not.toContain('Changes made outside of the program');
+  await checkDays(pages.world.database, ANY_DAY_RULES);
   expect(await sign()).toBeNull();
 });
 
@@ -110,7 +247,9 @@ test('a signed-off day that waits is not released with an altered title', async 
   expect(await sign()).toBeNull();
   await runMatching(database, { by: 'test' });
   await alter('original_value = 99.99');
+  await markChecked();
   expect(await releaseWaitingDays(database, DAY)).not.toContain(date);
+  expect(await isCheckDue()).toBe(true);
   const { repairPullId } = await verify();
   expect(await readWaitingDays(database, DAY)).toContainEqual({
     fault: 'altered',

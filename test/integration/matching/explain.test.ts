@@ -16,6 +16,7 @@ beforeAll(async () => {
     titleText({ uid: 'doubt', value: '30.00' }),
     titleText({ uid: 'person', value: '40.00' }),
     titleText({ uid: 'undone', value: '50.00' }),
+    titleText({ uid: 'foreign', value: '70.00' }),
   ]);
   await world.pull(DAY);
   world.sandbox.setDayTexts(daysFrom(1), [
@@ -29,6 +30,7 @@ beforeAll(async () => {
     { erpKey: 'k-doubt-2', openValue: '30', document: 'NF-2' },
     { erpKey: 'k-person', openValue: '39.00' },
     { erpKey: 'k-undone', openValue: '50', orderUid: 'undone' },
+    { erpKey: 'k-foreign', openValue: '70', orderUid: 'elsewhere' },
     { erpKey: 'k-paid', openValue: '10.10', status: 'paid' },
     { erpKey: 'k-other', openValue: '60', orderUid: 'other' },
     {
@@ -68,7 +70,7 @@ const candidatesOf = async (orderUid: string) =>
 
 test('a match has its rule, the version and both values of each compared field', async () => {
   const { match } = await titleOf('exact');
-  expect(match).toMatchObject({ rule: 'order', version: 2, madeBy: 'test', reason: null });
+  expect(match).toMatchObject({ rule: 'order', version: 3, madeBy: 'test', reason: null });
   expect(match?.payables[0]?.compared).toEqual([
     { field: 'orderUid', title: 'exact', payable: 'exact', isEqual: true },
     { field: 'supplier', title: 'P-1', payable: 'P-1', isEqual: true },
@@ -101,6 +103,7 @@ test('each other candidate has the reason why it is not the match', async () => 
   expect(await candidatesOf('late')).toContainEqual(['k-person', 'matched']);
   expect(await candidatesOf('undone')).toContainEqual(['k-undone', 'undone']);
   expect(await candidatesOf('undone')).toContainEqual(['k-stranger', 'not_open']);
+  expect(await candidatesOf('foreign')).toContainEqual(['k-foreign', 'other_order']);
   expect(await candidatesOf('late')).toContainEqual(['k-doubt-1', 'value']);
 });
 
@@ -109,11 +112,13 @@ test('the titles and the breaks are those of the date', async () => {
   expect(titles.map(({ orderUid }) => orderUid)).toEqual([
     'doubt',
     'exact',
+    'foreign',
     'late',
     'person',
     'undone',
   ]);
   expect(breaks.map(({ kind, title }) => [kind, title?.orderUid])).toEqual([
+    ['in_doubt', 'foreign'],
     ['in_doubt', 'undone'],
     ['in_doubt', 'doubt'],
     ['due_date_differs', 'late'],

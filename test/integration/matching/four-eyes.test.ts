@@ -100,7 +100,7 @@ test.each(Object.keys(decisions))('a person who %s does not sign the day off', a
   await sign('ana');
 });
 
-test('a person who undid a sum of titles of two dates signs neither of them off', async () => {
+test('a person who undid a sum of titles of two dates cannot sign off either date', async () => {
   const other = date;
   date = daysFrom(1, date);
   await pull('30000', other);

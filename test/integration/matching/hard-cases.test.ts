@@ -71,6 +71,56 @@ test('a credit note alone is matched with no title', async () => {
   expect(await breaks()).toEqual(['value_differs a k1']);
 });
 
+test('a payable that names another order is left to the title of that order', async () => {
+  await pullTitles(world, [{ uid: 'a', value: '10' }]);
+  await load({ erpKey: 'k1', openValue: '10', orderUid: 'b' });
+  expect(await lasting()).toEqual([]);
+  expect(await breaks()).toEqual(['in_doubt a k1', 'missing_on_platform - k1']);
+  await pullTitles(world, [
+    { uid: 'a', value: '10' },
+    { uid: 'b', value: '10' },
+  ]);
+  await load({ erpKey: 'k2', openValue: '10', orderUid: 'a' });
+  expect(await lasting()).toEqual(['a=k2 order', 'b=k1 order']);
+});
+
+test('copies that arrive after the match of the first one are matched, whatever their keys', async () => {
+  const title = { uid: 'a', value: '10' };
+  await pullTitles(world, [title]);
+  await load({ erpKey: 'k9', openValue: '10' });
+  expect(await lasting()).toEqual(['a=k9 exact']);
+  await pullTitles(world, [title, title, title]);
+  await load({ erpKey: 'k10', openValue: '10' }, { erpKey: 'k8', openValue: '10' });
+  expect(await lasting()).toEqual(['a=k10 exact', 'a=k8 exact', 'a=k9 exact']);
+});
+
+test('copies that differ in the scale of a value only are a set', async () => {
+  await pullTitles(world, [
+    { uid: 'a', value: '1000' },
+    { uid: 'a', value: '1000.00' },
+  ]);
+  await load({ erpKey: 'k1', openValue: '1000.0' }, { erpKey: 'k2', openValue: '1000' });
+  expect(await lasting()).toEqual(['a=k1 exact', 'a=k2 exact']);
+});
+
+test.each([
+  ['""', { supplierTaxId: '52998224725' }],
+  ['"  "', { supplierTaxId: '52998224725' }],
+  ['" P-1 "', {}],
+])('blanks are no code of the supplier, and do not change one: %s', async (code, supplier) => {
+  world.sandbox.setDayTexts(DAY, [
+    titleText({ uid: 'a', value: '10' }).replaceAll('"P-1"', code),
+    titleText({ uid: 'b', value: '20' }).replaceAll('"P-1"', code),
+  ]);
+  await world.pull(DAY, { withdrawalLimitPercent: 100 });
+  await load(
+    { erpKey: 'k1', openValue: '10', ...supplier },
+    { erpKey: 'k2', openValue: '21', ...supplier },
+  );
+  expect(await lasting()).toEqual(['a=k1 exact']);
+  expect(await breaks()).toEqual(['value_differs b k2']);
+});
+
 /** Titles of a day whose suppliers have no code of the ERP. */
 async function pullTaxIds(...titles: readonly (readonly [string, string])[]) {
   world.sandbox.setDayTexts(
@@ -98,7 +148,7 @@ const ofTaxId = (erpKey: string, supplierTaxId: string) => ({
 const HEAD_OFFICE = '11222333000181';
 const BRANCH = '11222333000262';
 
-test('another branch of the company is the supplier only where no branch is in doubt', async () => {
+test('another branch of the company counts as the supplier only if the branch is unambiguous', async () => {
   await pullTaxIds(['a', HEAD_OFFICE]);
   await load(ofTaxId('k1', BRANCH));
   expect(await lasting()).toEqual(['a=k1 exact']);
@@ -108,6 +158,17 @@ test('another branch of the company is the supplier only where no branch is in d
   await load(ofTaxId('k1', BRANCH), { ...ofTaxId('k2', '11222333000343'), openValue: '99' });
   expect(await lasting()).toEqual([]);
   expect(await breaks()).toEqual(['in_doubt a k1']);
+});
+
+test('the match of a person leaves a branch in doubt', async () => {
+  await pullTaxIds(['a', HEAD_OFFICE], ['b', HEAD_OFFICE]);
+  await load(ofTaxId('k1', BRANCH), { ...ofTaxId('k2', '11222333000343'), openValue: '99' });
+  const { id } = await world.database.prisma.title.findFirstOrThrow({
+    where: { orderUid: 'b', status: 'current' },
+  });
+  const decision = { by: 'rita', reason: 'confirmed' };
+  await matchByPerson(world.database, { titleId: id, erpKey: 'k2' }, decision);
+  expect(await lasting()).toEqual(['b=k2 person']);
 });
 
 test('masks and leading zeros of a tax identifier do not count', async () => {

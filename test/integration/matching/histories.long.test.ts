@@ -151,7 +151,7 @@ async function playHistory(seed: number): Promise<void> {
   }
 }
 
-test('in any history no match is doubled or without ground, and no decision is changed', async () => {
+test('in any history each match is unique and justified, and no decision is changed', async () => {
   for (let seed = 1; seed <= HISTORIES; seed += 1) await playHistory(seed);
   expect(ended).toBeGreaterThan(HISTORIES / 4);
   expect(sums).toBeGreaterThan(0);

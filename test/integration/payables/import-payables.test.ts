@@ -124,7 +124,7 @@ test('a delta closes nothing', async () => {
   expect(await payables()).toMatchObject([{ closed: false }, { closed: false }, { closed: false }]);
 });
 
-test('a key that is there twice with another content is rejected; an equal line is counted', async () => {
+test('a key that occurs twice with another content is rejected; an equal line is counted', async () => {
   const report = await importRows([rowOf('a'), rowOf('a', '10,1'), rowOf('a', '11')]);
   expect(report).toMatchObject({ inserted: 1, unchanged: 1, rejected: 1, isComplete: false });
   expect(report.rejects).toMatchObject([{ at: 4, field: 'erpKey' }]);

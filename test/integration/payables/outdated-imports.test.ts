@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { checkPayables } from '../../../src/payables/payable-file.ts';
-import { addPayables, beginImport, endImport } from '../../../src/payables/payable-import.sql.ts';
+import {
+  addPayables,
+  beginImport,
+  endImport,
+  IMPORT_KINDS,
+  type ImportKind,
+} from '../../../src/payables/payable-import.sql.ts';
+import { InputError } from '../../../src/runtime/errors.ts';
 import { clearMatching } from '../../support/matching-world.ts';
 import { importPayables, type PayableFields } from '../../support/payables.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
@@ -12,7 +19,8 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => clearMatching(world.database));
 
-const begin = () => beginImport(world.database.prisma, { kind: 'snapshot', by: 'test' });
+const begin = (kind: ImportKind = 'snapshot') =>
+  beginImport(world.database.prisma, { kind, by: 'test' });
 const add = (importId: bigint, payables: readonly PayableFields[]) => {
   const rows = payables.map((payable) => ({
     ...{ supplierExternalId: 'P-1', dueDate: '2026-06-30' },
@@ -54,3 +62,26 @@ test('a snapshot without a payable closes nothing, unless the ERP states that th
   expect(await end(await begin(), null)).toMatchObject({ isComplete: false, closed: 0 });
   expect(await end(await begin(), 0)).toMatchObject({ isComplete: true, closed: 1 });
 });
+
+test.each(IMPORT_KINDS)(
+  'a %s that began before a complete snapshot opens nothing',
+  async (kind) => {
+    await importPayables(world.database, [{ erpKey: 'k1', openValue: '10' }]);
+    const outdated = await begin(kind);
+    await add(outdated, [{ erpKey: 'k2', openValue: '20' }]);
+    const snapshot = await begin();
+    await add(snapshot, [{ erpKey: 'k3', openValue: '30' }]);
+    expect(await end(snapshot, 1)).toMatchObject({ isComplete: true, closed: 2 });
+    const late = [
+      { erpKey: 'k1', openValue: '10' },
+      { erpKey: 'k4', openValue: '40' },
+    ];
+    await expect(add(outdated, late)).rejects.toThrow(InputError);
+    await expect(end(outdated, null)).rejects.toThrow(InputError);
+    expect(await payables()).toEqual([
+      { key: 'k1', status: 'open', closed: true },
+      { key: 'k2', status: 'open', closed: true },
+      { key: 'k3', status: 'open', closed: false },
+    ]);
+  },
+);

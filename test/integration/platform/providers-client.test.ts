@@ -153,7 +153,7 @@ describe('the answer', () => {
     expect(await failureOf(push(platform))).toBeInstanceOf(PlatformUnavailableError);
   });
 
-  test('400 that is cut is a refusal all the same', async () => {
+  test('a truncated 400 is still a refusal', async () => {
     const platform = await startPlatform((_, response) => {
       response.writeHead(400, { 'content-length': '10' }).write('12345', () => response.destroy());
     });
@@ -185,7 +185,7 @@ describe('the answer', () => {
     expect(failure.context).toMatchObject({ limit });
   });
 
-  test('400 that drips is a refusal all the same', async () => {
+  test('a slow 400 is still a refusal', async () => {
     const limits = { ...LIMITS, maxMinutes: 0.005 };
     expect(await push(await dripping(400), { limits })).toMatchObject({ httpStatus: 400 });
   });

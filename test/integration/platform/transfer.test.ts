@@ -51,7 +51,7 @@ describe('a whole body arrives', () => {
     expect(await fetchText(openClient(server.url))).toBe(TEXT);
   });
 
-  test('in chunks, however they fall', async () => {
+  test('in chunks of any size', async () => {
     const server = await startTransfer(['transfer-encoding: chunked'], async (socket) => {
       for (const piece of TEXT.match(/.{1,999}/g) ?? []) {
         socket.write(chunk(piece));

@@ -144,3 +144,19 @@ test('revisions stay append-only', async () => {
     owner.query(`UPDATE conciliation.title_revision SET kind = 'changed'`),
   ).rejects.toThrow('append-only');
 });
+
+test('a tax identifier without its leading zeros is that of the erased party', async () => {
+  const short = (uid: string) => title(uid).replace(TAX_ID, '1234567890');
+  await pull(short('a'));
+  await eraseParty(world.database, {
+    party: { taxId: '01234567890', externalId: null },
+    by: 'test',
+    reason: 'a test',
+    isDryRun: false,
+  });
+  await pull(short('a'), short('b'));
+  expect(await readTitles()).toMatchObject([
+    { account: null, erased: true },
+    { account: null, erased: true },
+  ]);
+});

@@ -281,7 +281,7 @@ describe('answers', () => {
     expect(batch?.answer).toBe(body.replace('\u0000', '\ufffd'));
   });
 
-  test('a body that is too large is cut, and its statuses count all the same', async () => {
+  test('a body that is too large is truncated, and its statuses still count', async () => {
     await write(providerOf(1));
     const { externalId } = providerOf(1);
     const body = JSON.stringify([{ note: 'x'.repeat(100_000) }, { externalId, status: 'ERROR' }]);

@@ -126,7 +126,7 @@ test('a canary is heard where it may sing: in titles, rejects and the errors of 
   expect(isHeardIn(toWholeText(refused))).toBe(true);
 });
 
-test('rejected titles tell their fields and no value', async () => {
+test('rejected titles name their fields and no value', async () => {
   const date = freshDay();
   const good = canaryTitle({ date, uid: 'bad' });
   world.sandbox.setDayTexts(date, [

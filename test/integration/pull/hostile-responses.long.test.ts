@@ -261,7 +261,7 @@ describe('a document that is cut', () => {
   });
 });
 
-describe('a platform that does not mend', () => {
+describe('a platform that does not recover', () => {
   test.each([
     ['is asked as often as the configuration says', { kind: 'status', status: 500 }, 5],
     ['is asked three times for what is not the documented answer', { kind: 'body', body: '{}' }, 3],

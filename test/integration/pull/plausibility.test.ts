@@ -75,6 +75,17 @@ describe.each([
     expect(await first(date, [...texts, ...texts])).toMatchObject({ state: 'unchanged' });
   });
 
+  test('that is doubled is held while another merge is in its closing phase', async () => {
+    const date = week(0);
+    const texts = titles(date);
+    const report = await world.database.prisma.$transaction(async (other) => {
+      await other.$queryRaw`
+        SELECT name FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE`;
+      return first(date, [...texts, ...texts]);
+    });
+    expect(report).toMatchObject({ state: 'held', holdReason: 'duplicates' });
+  });
+
   test('with a few equal titles is ordinary', async () => {
     const date = week(0);
     const texts = titles(date);
@@ -181,6 +192,16 @@ describe('the titles of one buyer', () => {
     }
     await checkDays(world.database, ANY_DAY_RULES);
   }
+
+  test('may lack where a person has released a response without them', async () => {
+    await groupWeeks();
+    const date = week(5);
+    const report = await pull(date, group(date, null));
+    expect(report).toMatchObject(held('buyer_missing', 0, 30, 5));
+    await releasePull(world.database, report.pullId, { by: 'ana', reason: 'a holiday there' });
+    const restated = group(date, null).with(0, titleText({ date, uid: 'g0', value: '1000.00' }));
+    expect(await pull(date, restated)).toMatchObject({ state: 'merged', changed: 1 });
+  });
 
   test.each([
     { way: 'loaded', alwaysStage: false },

@@ -191,7 +191,7 @@ describeOnEachServer('a queue', (kind) => {
       await world.idle();
     });
 
-    test('there is one job, however often and from wherever it is enqueued', async () => {
+    test('there is one job, even if several processes enqueue it several times', async () => {
       await Promise.all([
         world.pushQueue.enqueue('providers'),
         world.pushQueue.enqueue('providers', 3_600_000),

@@ -66,7 +66,7 @@ async function refusal(redisUrl: string): Promise<string> {
 const withRedis = findRedisServer() === null ? describe.skip : describe;
 
 withRedis('a Redis for the queue (skipped where no redis-server is on the PATH)', () => {
-  test('that throws keys away is refused, without saying the password', async () => {
+  test('that evicts keys is refused, and the error does not have the password', async () => {
     const { port } = await redisWith(
       '--requirepass',
       's3cret',

@@ -90,7 +90,7 @@ describe('faults in place of the answer', () => {
     },
   );
 
-  it('answers JSON where no body is told', async () => {
+  it('answers JSON to a request without a body type', async () => {
     sandbox.faults.add({ kind: 'status', status: 500 });
     const answer = await get();
     expect(answer.headers['content-type']).toMatch(/^application\/json/);

@@ -202,7 +202,7 @@ describe('days that were set', () => {
 });
 
 describe('a large day', () => {
-  it('is streamed, however large and however slow the reader', async () => {
+  it('is streamed for any size and any slow reader', async () => {
     const sandbox = await start({ restate: false });
     sandbox.setDaySize(OLD_DATE, 300_000);
     let titleCount = 0;

@@ -324,7 +324,7 @@ describe('pulls whose attempts are spent', () => {
     },
   );
 
-  test('get one pull a round, however many planners there are', async () => {
+  test('get one pull a round from any number of planners', async () => {
     await world.planner({ config }).runOnce();
     await fail('PLATFORM_UNAVAILABLE');
     await passSince(5);

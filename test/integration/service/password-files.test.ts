@@ -25,7 +25,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const read = (environment: Record<string, string>) => readConfig(environment, { platform: false });
 
-test('PostgreSQL takes the password of DATABASE_PASSWORD_FILE, whatever its characters', async () => {
+test('PostgreSQL accepts the password of DATABASE_PASSWORD_FILE with any characters', async () => {
   const serverUrl = inject('serverUrl');
   const user = `test_password_${randomBytes(6).toString('hex')}`;
   const literal = `'${PASSWORD.replaceAll("'", "''")}'`;

@@ -50,7 +50,7 @@ withOwnRedis(
   'a Redis of our own (skipped where no redis-server is on the PATH)',
   { timeout: 900_000 },
   () => {
-    test('that may throw jobs away is refused with 2', () =>
+    test('that may discard jobs is refused with 2', () =>
       inWorld('PostgreSQL', async (world) => {
         const redis = await startRedisServer(['--maxmemory-policy', 'allkeys-lru']);
         try {

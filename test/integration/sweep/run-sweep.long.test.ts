@@ -92,7 +92,7 @@ describe('dates that agree', () => {
     });
   });
 
-  test('agree in any order, and whatever the formatting of their titles', async () => {
+  test('agree in any order and with any formatting of their titles', async () => {
     for (const date of DATES) {
       const texts = textsOf(date, ['h', 'g', 'f', 'e', 'd', 'c', 'b', 'a']).map((text) =>
         text.replaceAll('":', '" : ').replace('3.90', '3.9'),
@@ -151,7 +151,7 @@ describe('dates that differ', () => {
     expect(await readSweep(report.sweepId)).toMatchObject({ dates_differing: 4 });
   });
 
-  test('agree once their pulls have ended, however these decided', async () => {
+  test('agree once their pulls have ended with any outcome', async () => {
     await pullDifferences(world, await sweep(world, DAY));
     expect(await sweep(world, DAY)).toMatchObject(ALL_AGREE);
   });

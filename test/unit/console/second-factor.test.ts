@@ -26,7 +26,7 @@ describe('a code', () => {
   const code = '050471';
   const step = 37_037_037;
 
-  test('is right one step early and one step late, and no longer', () => {
+  test('is accepted one step early and one step late, and no earlier or later', () => {
     const atStep = (other: number) => matchCode(factor, code, (step + other) * 30);
     expect([-2, -1, 0, 1, 2].map(atStep)).toEqual([null, { step }, { step }, { step }, null]);
     expect(matchCode(factor, code, (step + 2) * 30 - 0.001)).toEqual({ step });

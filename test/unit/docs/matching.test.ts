@@ -17,7 +17,7 @@ test('the tables have the rules and the kinds of breaks in their order', () => {
 });
 
 test('the text has the limits of the rules', () => {
-  expect(document).toContain(`the version of the rules, now ${RULE_VERSION}.`);
+  expect(document).toContain(`current version of the rules is ${RULE_VERSION}.`);
   expect(document).toContain(`at most ${DUE_TOLERANCE_DAYS} days apart`);
   expect(document).toContain(`one title and 2 to ${SUM_ITEMS} payables`);
   expect(document).toContain(`at most ${SUM_CANDIDATES} candidates`);

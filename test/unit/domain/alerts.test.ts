@@ -67,7 +67,7 @@ test('a ledger that never got anywhere counts from its start date', () => {
   });
 });
 
-test('a failed sweep is the same alert whatever date it begins on', () => {
+test('a failed sweep is the same alert for any first date', () => {
   const failed = { attempts: 1, errorCode: 'PLATFORM_CONTRACT', overLimit: false };
   const dates = ['2026-03-01', '2026-03-08'].map(toCivilDate);
   const sweeps = dates.map((from) => failedSweepAlert({ ...failed, from }));
@@ -198,7 +198,7 @@ test('dates whose findings began on the same day are one alert', () => {
   ]);
 });
 
-describe('one cause is one alert, whatever number of dates it hits', () => {
+describe('one cause is one alert for any number of dates', () => {
   const dates = ['2026-03-05', '2026-03-02', '2026-03-03'].map(toCivilDate);
   const hit = dates.map((date, index) => ({ date, pullId: BigInt(index + 1) }));
   const oldest = { date: '2026-03-02', pullId: 2n };

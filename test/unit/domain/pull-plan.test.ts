@@ -109,7 +109,7 @@ describe('planDue', () => {
     expect(new Set(dates).size).toBe(dates.length);
   });
 
-  test('ten years are caught up with in portions that go on where the last one ended', () => {
+  test('a gap of ten years is planned in portions that continue where the last portion ended', () => {
     const startDate = date('2016-01-01');
     const old = ledger({ startDate, lastReconciledDate: null });
     const first = planDue(slotAt, old, policy);

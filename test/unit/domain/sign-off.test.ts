@@ -49,7 +49,7 @@ test('a user who decided about the day may not sign it, unless that is allowed',
   expect(signOffFault(decided, { ...ana, fourEyes: false })).toBeNull();
 });
 
-test('a person who counts as one that decided about the day may not sign it, unless that is allowed', () => {
+test('a person who counts as the decider of the day may not sign the day, unless that is allowed', () => {
   const linked: SignOffRequest = { ...ana, signer: [person(3), person(1)] };
   expect(signOffFault({ ...day, deciders: [[person(1)]] }, linked)).toBe('linked_decision');
   expect(signOffFault({ ...day, deciders: [[person(3), person(1)]] }, ana)).toBe('linked_decision');

@@ -81,7 +81,7 @@ describe('a csv file', () => {
     expect(readCsv((await write([])).slice(1), ';')).toEqual([COLUMNS.map(({ name }) => name)]);
   });
 
-  test('tells empty text from null', async () => {
+  test('distinguishes empty text from null', async () => {
     const text = await write([row({ order_uid: '' }), row({})]);
     expect(text.split('\r\n').slice(1, 3)).toEqual([';"";;;;', ';;;;;']);
   });

@@ -51,7 +51,7 @@ describe('a workbook', () => {
     expect(titles?.xml).toContain('<autoFilter ref="A1:F3"/>');
   });
 
-  test('begins with the entry by which programs tell its type', async () => {
+  test('begins with the entry by which programs recognise its type', async () => {
     const { archive } = await write([]);
     expect([...unzip(archive).keys()][0]).toBe('[Content_Types].xml');
     expect(archive.toString('latin1', 30, 49)).toBe('[Content_Types].xml');

@@ -10,7 +10,7 @@ function item(
   return { path, kind, value };
 }
 
-test('an item is kept once, however often it is met', () => {
+test('an item is kept once, even if it occurs several times', () => {
   const log = new DriftLog();
   log.add([item('a'), item('a', 'number'), item('a', 'string', 'unknown_value')]);
   log.add([item('a'), item('b')]);

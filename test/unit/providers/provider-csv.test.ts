@@ -83,9 +83,9 @@ describe('ProviderCsv', () => {
 
   it.each([
     ['externalId;name', /lacks identificationNumber/],
-    [`${LEAST};name`, /name is there twice/],
+    [`${LEAST};name`, /name occurs twice/],
     [`${LEAST};account1.type;Account1.TYPE`, /no known name in column 5;/],
-    [`${LEAST};account1.type;account1.TYPE`, /account1.type is there twice/],
+    [`${LEAST};account1.type;account1.TYPE`, /account1.type occurs twice/],
     [`${LEAST};account0.type`, /no known name in column 4;/],
     ['F1;52998224725;Maria', /no known name in column 1, 2, 3; expected externalId, type/],
   ])('refuses the header %s without repeating it', (header, message) => {

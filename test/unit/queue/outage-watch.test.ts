@@ -29,7 +29,7 @@ afterEach(() => watch.stop());
 
 const settle = () => new Promise((resolve) => setTimeout(resolve, 20));
 
-test('any number of errors of one outage make two lines: away, and back', async () => {
+test('any number of errors of one outage make two lines: unavailable, and available again', async () => {
   isUp = false;
   for (let times = 0; times < 50; times += 1) watch.onError(new Error('ECONNREFUSED'));
   await settle();

@@ -42,7 +42,7 @@ test('it calls once when nothing moves', async () => {
   expect(await stuckWithin(400, {})).toBe(1);
 });
 
-test('it stays quiet while something moves, and while the database is away', async () => {
+test('it logs nothing while work progresses, and while the database is unavailable', async () => {
   expect(await stuckWithin(200, { progress: true })).toBe(0);
   expect(await stuckWithin(200, { fails: true })).toBe(0);
 });

@@ -33,7 +33,7 @@ describe('a TitleReader on hostile sizes', () => {
     expect([...reader.otherFields]).toEqual(['a']);
   });
 
-  it('hands a title of 5 MB out cut, its grammar checked to the end, and goes on', () => {
+  it('returns a title of 5 MB truncated, checks its grammar to the end, and continues', () => {
     const reader = new TitleReader();
     const titles = reader.push(Buffer.from('{"titles":[1,"'));
     for (let count = 0; count < 5; count++) titles.push(...reader.push(filler));
@@ -66,7 +66,7 @@ describe('a TitleReader on hostile sizes', () => {
     }
   });
 
-  it('holds at most one title, however long the title and the other fields are', () => {
+  it('holds at most one title, for titles and other fields of any length', () => {
     const reader = new TitleReader();
     const before = process.memoryUsage().arrayBuffers;
     reader.push(Buffer.from('{"a":"'));

@@ -69,7 +69,7 @@ describe('a TitleReader beside a slow reference', () => {
     return [...chunks, bytes.subarray(from)];
   }
 
-  it('agrees on generated answers, however they are cut into chunks', () => {
+  it('agrees on generated answers in chunks of any size', () => {
     fc.assert(
       fc.property(answerBytes, chunkLengths, (bytes, lengths) => {
         expect(readAnswer(split(bytes, lengths)).titles).toEqual(readByReference(bytes));

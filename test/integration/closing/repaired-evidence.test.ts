@@ -1,0 +1,106 @@
+/** The evidence of a month whose titles were altered outside of the program, and then repaired by a pull. */
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { titlesAt } from '../../../src/bookings/booking-difference.sql.ts';
+import { type CivilMonth, parseMonth } from '../../../src/closing/civil-month.ts';
+import { EVIDENCE_COLUMNS, readEvidence } from '../../../src/closing/evidence.sql.ts';
+import { readMonths, sealMonth, stateOf } from '../../../src/closing/month-seal.sql.ts';
+import { type CivilDate, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
+import type { ExportRow } from '../../../src/export/export-columns.ts';
+import { verifyDate } from '../../../src/integrity/verify-dates.ts';
+import { readMovedTitles } from '../../../src/ledger/moved-titles.sql.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { runPull } from '../../../src/pull/run-pull.ts';
+import { openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const MARCH = parseMonth('2026-03') as CivilMonth;
+const [FIRST, LAST] = [toCivilDate('2026-03-28'), toCivilDate('2026-03-31')];
+const UIDS = ['a', 'b', 'c', 'd', 'e', 'f'];
+const { signal } = new AbortController();
+
+let world: PullWorld;
+const signed = new Map<CivilDate, ExportRow[]>();
+beforeAll(async () => {
+  world = await openPullWorld({ startDate: FIRST });
+  for (const date of datesBetween(FIRST, LAST)) {
+    await pull(date);
+    const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({
+      where: { date },
+    });
+    const signing = { by: 'ana', reason: null, seenDigest: String(contentDigest), fourEyes: true };
+    await signOffDay(world.database, date, signing);
+  }
+  await sealMonth(world.database, MARCH, { by: 'ana', reason: null, seenDigest: null });
+  for (const date of datesBetween(FIRST, LAST)) signed.set(date, await evidenceOf(date));
+});
+afterAll(() => world.close());
+
+async function pull(date: CivilDate, discount = '1', uids = UIDS) {
+  world.sandbox.setDayTexts(
+    date,
+    uids.map((uid) => titleText({ uid, date, value: '10.00', discount })),
+  );
+  await world.pull(date);
+}
+
+/** The titles of the evidence; without the columns that no digest covers. */
+const evidenceOf = (date: CivilDate) =>
+  readEvidence(world.database, { month: MARCH, actor: 'test' }, signal, async (evidence) => {
+    const day = evidence.days.find((each) => each.date === date);
+    if (day === undefined) throw new Error('the day is missing');
+    const rows: ExportRow[] = [];
+    for await (const batch of evidence.titlesOf(day)) rows.push(...batch);
+    return rows;
+  });
+
+async function alterAndRepair(date: CivilDate, set: string) {
+  const { rowCount } = await world.database.pool.query(
+    `UPDATE conciliation.title SET ${set} WHERE accepted_date = $1 AND order_uid = 'b'`,
+    [date],
+  );
+  expect(rowCount).toBe(1);
+  const { repairPullId } = await verifyDate(world.database, date, signal);
+  const outcome = await runPull(world.parts, repairPullId ?? 0n, signal);
+  if (outcome.kind !== 'done') throw outcome.error;
+  expect((await verifyDate(world.database, date, signal)).alterations).toEqual([]);
+}
+
+const DATES = datesBetween(FIRST, LAST);
+test.each([
+  [DATES[0] as CivilDate, "original_value = 99.99, payment_account = '666'"],
+  [DATES[1] as CivilDate, "status = 'withdrawn'"],
+  [DATES[2] as CivilDate, 'original_value = 77, content_hash = gen_random_uuid()'],
+])('%s: the evidence has the signed titles after %s was repaired', async (date, set) => {
+  await alterAndRepair(date, set);
+  const [month] = await readMonths(world.database, TODAY, MARCH);
+  expect(month && stateOf(month)).toBe('sealed');
+  expect(await evidenceOf(date)).toEqual(signed.get(date));
+});
+
+test('so have the evidence, what was booked outside, the documented query and the list of what changed where the day was restated before and after', async () => {
+  const { database } = world;
+  const { fence } = await database.prisma.signOff.findFirstOrThrow({ where: { date: LAST } });
+  await pull(LAST, '2');
+  await alterAndRepair(LAST, 'original_value = 99.99');
+  await pull(
+    LAST,
+    '3',
+    UIDS.filter((uid) => uid !== 'a'),
+  );
+  expect(await evidenceOf(LAST)).toEqual(signed.get(LAST));
+  const place = EVIDENCE_COLUMNS.findIndex(({ name }) => name === 'original_value');
+  const values = (signed.get(LAST) ?? []).map((row) => row[place]);
+  const outside = await database.prisma.$queryRaw<{ value: string }[]>`
+    SELECT original_value::text AS value FROM (${titlesAt(LAST, fence)}) AS title`;
+  expect(outside.map(({ value }) => value)).toEqual(values);
+  const document = await readFile('docs/data-dictionary.md', 'utf8');
+  const query = /```sql\n([^`]*jsonb_populate_record[^`]*);\n```/.exec(document)?.[1] ?? '';
+  const { rows } = await database.pool.query<{ original_value: string }>(
+    query.replaceAll(':fence', String(fence)).replaceAll(':date', `'${LAST}'`),
+  );
+  expect(rows.map((row) => row.original_value)).toEqual(values);
+  const moved = await readMovedTitles(database, LAST, fence, 100);
+  const fields = moved.titles.flatMap((title) => title.fields.map(({ column }) => column));
+  expect(new Set(fields)).toEqual(new Set(['platform_discounted_value']));
+});

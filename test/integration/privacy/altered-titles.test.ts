@@ -1,0 +1,50 @@
+/** An erasure of personal data does not record an alteration from outside of the program as the work of a merge. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { verifyDate } from '../../../src/integrity/verify-dates.ts';
+import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
+import { runPull } from '../../../src/pull/run-pull.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const TAX_ID = '11144477735';
+const { signal } = new AbortController();
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+const read = async () => {
+  const { rows } = await world.database.pool.query(
+    `SELECT order_uid AS uid, anticipated_due_date::text AS due, provider_identification AS provider, provider_account AS account
+     FROM conciliation.title WHERE accepted_date = $1 AND status = 'current' ORDER BY order_uid`,
+    [DAY],
+  );
+  return rows;
+};
+
+test('a title that was altered before the erasure is found after it and repaired, without the personal data', async () => {
+  const { database, parts, sandbox } = world;
+  sandbox.setDayTexts(
+    DAY,
+    ['a', 'b'].map((uid) => titleText({ uid }).replace('52998224725', TAX_ID)),
+  );
+  await world.pull();
+  await database.pool.query(
+    `UPDATE conciliation.title SET anticipated_due_date = '2026-07-01' WHERE order_uid = 'a'`,
+  );
+  const { partyId } = await eraseParty(database, {
+    ...{ party: { taxId: TAX_ID, externalId: null }, by: 'ana', reason: 'asked for' },
+    isDryRun: false,
+  });
+  const { alterations, repairPullId } = await verifyDate(database, DAY, signal);
+  expect(alterations).toMatchObject([{ problem: 'record' }, { problem: 'day' }]);
+  await runPull(parts, repairPullId ?? 0n, signal);
+  const erased = { due: '2026-06-30', provider: `erased-${partyId}`, account: null };
+  expect(await read()).toEqual([
+    { uid: 'a', ...erased },
+    { uid: 'b', ...erased },
+  ]);
+  expect((await verifyDate(database, DAY, signal)).alterations).toEqual([]);
+});

@@ -1,0 +1,46 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../../src/database/database.ts';
+import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+import { startTransactionPooler } from '../../support/transaction-pooler.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+/** The database of a process. */
+const open = (databaseUrl: string): Database =>
+  openDatabase({
+    databaseUrl,
+    applicationName: 'test',
+    maxConnections: 2,
+    logger: pino({ level: 'silent' }),
+  });
+
+test.each([
+  { first: 0, resets: 'nothing', resetQuery: null },
+  { first: 10, resets: 'the session', resetQuery: 'DISCARD ALL' },
+])(
+  'two processes load new dates behind a pooler of transactions that resets $resets',
+  async ({ first, resetQuery }) => {
+    const pooler = await startTransactionPooler(world.databaseUrl, resetQuery);
+    const processes = [open(pooler.url), open(pooler.url)];
+    try {
+      for (let index = first; index < first + 6; index += 1) {
+        const date = daysFrom(index);
+        const database = processes[index % 2] as Database;
+        world.sandbox.setDayTexts(date, [titleText({ date }), titleText({ date, uid: 'order-2' })]);
+        expect(await world.pull(date, { database })).toMatchObject({
+          state: 'merged',
+          inserted: 2,
+        });
+      }
+    } finally {
+      for (const database of processes) await database.close();
+      await pooler.close();
+    }
+  },
+);
