@@ -153,7 +153,7 @@ inBrowser(
       await page.getByRole('heading', { name: 'Missing in the ERP' }).waitFor();
       await give('paid by card, no payable');
       await click(page.getByRole('button', { name: 'Resolve without a match' }));
-      await page.getByText('No break is open.').waitFor();
+      await page.getByText('No break is open with this filter.').waitFor();
 
       // The match of AP-2 was a mistake.
       await page.goto(`/days/${DAY}/titles`);

@@ -2,13 +2,13 @@ const en = {
   restated: {
     title: 'Changed since sign-off',
     intro:
-      'Every day that changed after it was signed off: the totals that were sealed, the present ones, the difference, and each field that changed.',
+      'Every day that changed after it was signed off: the totals that were sealed, the totals now, the difference, and each field that changed.',
     all: 'All days',
     mine: 'Signed off by me',
     none: 'No day has changed since its sign-off.',
     overall: (days: string) => `Sum of all days (${days})`,
     sealed: 'Sealed',
-    present: 'Present',
+    present: 'Now',
     difference: 'Difference',
     openDay: 'Open the day',
     files: { totals: 'Totals as CSV', fields: 'Changed fields as CSV' },

@@ -6,7 +6,7 @@ const en = {
     title: 'Breaks with the ERP',
     intro: 'Titles and payables that the program could not match, or that contradict each other.',
     none: 'No break is open.',
-    noneFound: 'No open break matches.',
+    noneFound: 'No break is open with this filter.',
     urgent: 'Urgent',
     noPayables: 'The ERP has given no payables yet.',
     kinds: {
@@ -127,7 +127,7 @@ const ptBR: typeof en = {
     title: 'Divergências com o ERP',
     intro: 'Títulos e contas a pagar que o programa não conseguiu vincular, ou que se contradizem.',
     none: 'Nenhuma divergência em aberto.',
-    noneFound: 'Nenhuma divergência em aberto corresponde.',
+    noneFound: 'Nenhuma divergência em aberto com este filtro.',
     urgent: 'Urgente',
     noPayables: 'O ERP ainda não enviou contas a pagar.',
     kinds: {

@@ -61,7 +61,7 @@ test('the list counts and sums the whole filter, in both languages', async () =>
   expect(text).toContain('Não encontrado no ERP');
   expect(text).toContain('40,00');
   const none = (await pages.viewer.get('/breaks?date=2020-01-01')).text;
-  expect(none).toContain('No open break matches.');
+  expect(none).toContain('No break is open with this filter.');
   expect(none).not.toContain('No break is open.');
   expect((await pages.viewer.get('/breaks?kind=x&date=x&page=0')).status).toBe(200);
 });
