@@ -70,8 +70,9 @@ function DayBody({ data, day }: { data: DayPageData; day: LedgerDay }) {
   const movedTitle =
     changes.since === 'sign_off'
       ? text.day.movedSinceSeal
-      : text.day.movedLast(String(changes.pullId ?? '–'));
-  const moved = (
+      : text.day.movedLast(String(changes.pullId));
+  // A day without a merged pull has no changes.
+  const moved = (changes.since === 'sign_off' || changes.pullId !== null) && (
     <Card title={movedTitle}>
       <MovedTable label={movedTitle} moved={changes.moved} />
     </Card>
@@ -119,8 +120,14 @@ function DayBody({ data, day }: { data: DayPageData; day: LedgerDay }) {
         <PullsTable pulls={data.pulls} />
       </Card>
       <p class="quiet small">
-        {text.day.digest}: <span class="mono">{day.contentDigest ?? '–'}</span>.{' '}
-        {text.day.digestHelp} {text.schedule.titleCount(formats.count(day.titles))}.
+        {day.contentDigest !== null && (
+          <>
+            {text.day.digest}: <span class="mono">{day.contentDigest}</span>. {
+              text.day.digestHelp
+            }{' '}
+          </>
+        )}
+        {text.schedule.titleCount(formats.count(day.titles))}.
       </p>
     </>
   );

@@ -277,7 +277,7 @@ describe('the titles of one buyer', () => {
     try {
       const operator = await console.as('operator');
       const page = await operator.get(`/days/${week(5)}`);
-      expect(page.text).toContain('of one buyer: 30 of 60 titles, limit 25 %');
+      expect(page.text).toContain('of one buyer: 30 of 60 titles, limit 25%');
       expect(page.text).toContain('Buyer: ••••61.');
       expect(page.text).not.toContain(SMALL);
       const { id } = await world.database.prisma.pull.findFirstOrThrow({
