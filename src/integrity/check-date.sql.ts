@@ -342,7 +342,10 @@ export const KEEPS_DAY = Prisma.sql`
  */
 export async function isAltered(tx: Transaction, date: CivilDate): Promise<boolean> {
   const contentVersion = await readContentVersion(tx, date);
-  await tx.$executeRaw`SELECT set_config('enable_nestloop', 'off', true)`;
+  // The comparison of a million titles sorts and hashes all of them.
+  await tx.$executeRaw`
+    SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '64MB', true),
+           set_config('statement_timeout', '0', true)`;
   const alterations = await checkPart(
     tx,
     new AbortController().signal,
@@ -356,6 +359,7 @@ export async function isAltered(tx: Transaction, date: CivilDate): Promise<boole
       LIMIT 1`,
   );
   await tx.$executeRaw`SELECT set_config('enable_nestloop', 'on', true)`;
+  await tx.$executeRaw`SET LOCAL statement_timeout TO DEFAULT`;
   return alterations.length > 0;
 }
 
