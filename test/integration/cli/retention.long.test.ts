@@ -186,7 +186,9 @@ test('removes old rows that are not needed, once, and lists them', async () => {
   ];
   const ran = await retention(['--older-than', daysFrom(-365, TODAY)]);
   expect(ran).toMatchObject({ exit: 0, stderr: '' });
-  expect(ran.stdout).toMatch(/pulls that changed nothing and have a newer one +2\n?$/);
+  expect(ran.stdout).toMatch(
+    /pulls that changed nothing, of dates with a newer merged pull +2\n?$/,
+  );
   expect(await readPulls()).toEqual(expectedPulls);
   expect(await readRest()).toEqual({
     answers: [null, null, 'recent answer'],

@@ -85,7 +85,9 @@ test('accepting rejects withdraws no title, and the form and the command say so 
     'aceitar os rejeitados não retira nenhum título',
   );
   const help = await command('accept-rejects', '--help');
-  expect(help.stdout.replace(/\s+/g, ' ')).toContain('Accepting the rejects does not withdraw it.');
+  expect(help.stdout.replace(/\s+/g, ' ')).toContain(
+    'The acceptance of the rejects does not withdraw that title.',
+  );
   expect((await command('accept-rejects', date, '--reason', ' ')).exit).toBe(2);
   expect((await command('accept-rejects', date, '--reason', 'known')).exit).toBe(0);
   expect(await readDay()).toMatchObject({
