@@ -4,7 +4,6 @@
  * Prisma's adapter reads and writes instants as if the session's time zone were UTC; another time
  * zone would shift every instant in the tables without an error.
  */
-import { randomUUID } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { ITXClientDenyList } from '@prisma/client/runtime/client';
 import pg from 'pg';
@@ -34,9 +33,8 @@ export interface Database {
    */
   connect(): Promise<pg.PoolClient>;
   /**
-   * Returns the connection of a transaction, for a COPY and prepared statements inside of it. Null when the
-   * connection is not certain, or when its session is not its own: behind a pooler that gives sessions to other
-   * clients between transactions, or resets them.
+   * Returns the connection of a transaction, for a COPY inside of it. Null if the connection is not certain: behind a
+   * pooler that changes servers between transactions.
    */
   connectionOf(session: TransactionSession): Promise<pg.ClientBase | null>;
   /** Waits until all connections are returned. May be called more than once. */
@@ -78,7 +76,7 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 /** Opens no connection: an unreachable database is reported by the first query. */
 export function openDatabase(options: DatabaseOptions): Database {
   const { logger, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
-  const connections = new Map<number, MarkedConnection>();
+  const connections = new Map<number, pg.ClientBase>();
   const pool = new pg.Pool({
     connectionString: withSessionSettings(options.databaseUrl, {
       applicationName: options.applicationName,
@@ -93,11 +91,11 @@ export function openDatabase(options: DatabaseOptions): Database {
         // Prisma replaces an error that has a code with its own error, but keeps a cause.
         throw error instanceof ConfigError ? new Error('session refused', { cause: error }) : error;
       });
-      connections.set(serverPid, { client, mark: await markSession(client) });
+      connections.set(serverPid, client);
     },
   });
-  pool.on('remove', (removed) => {
-    for (const [pid, { client }] of connections) if (client === removed) connections.delete(pid);
+  pool.on('remove', (client) => {
+    for (const [pid, connected] of connections) if (connected === client) connections.delete(pid);
   });
   const logLoss = (error: Error) => {
     logger.warn({ reason: describeDatabaseError(error) }, 'database connection lost');
@@ -123,36 +121,17 @@ export function openDatabase(options: DatabaseOptions): Database {
     connect: () => mapErrors(pool.connect()),
     async connectionOf({ serverPid, transactionId }) {
       const connection = connections.get(serverPid);
-      const same = await connection?.client.query(
-        'SELECT FROM pg_current_xact_id() AS id WHERE id::text = $1 AND current_setting($2, true) = $3',
-        [transactionId, MARK, connection.mark],
+      const same = await connection?.query(
+        'SELECT FROM pg_current_xact_id() AS id WHERE id::text = $1',
+        [transactionId],
       );
-      return same?.rowCount === 1 ? (connection?.client ?? null) : null;
+      return same?.rowCount === 1 ? (connection ?? null) : null;
     },
     close: () => {
       closing ??= prisma.$disconnect().then(() => pool.end());
       return closing;
     },
   };
-}
-
-/** A connection, and the text that its session has while no other client has connected to the session. */
-interface MarkedConnection {
-  readonly client: pg.ClientBase;
-  readonly mark: string;
-}
-
-/** The setting of a session that names the connection that began last to use the session. */
-const MARK = 'conciliation.connection';
-
-/**
- * Marks the session as that of the connection. A session that a pooler gives to several clients has the mark of one
- * of them, and a session that a pooler resets between transactions loses the mark with the prepared statements.
- */
-async function markSession(client: pg.ClientBase): Promise<string> {
-  const mark = randomUUID();
-  await client.query('SELECT set_config($1, $2, false)', [MARK, mark]);
-  return mark;
 }
 
 /** Returns civil dates as text and maps the errors of calls and statements. */

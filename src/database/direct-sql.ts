@@ -1,4 +1,3 @@
-import { hash, randomUUID } from 'node:crypto';
 import pg, { type ClientBase } from 'pg';
 import { Prisma } from '../generated/prisma/client.ts';
 import { getTypeParser, mapErrors, type Transaction } from './database.ts';
@@ -14,20 +13,11 @@ type SqlCall = readonly [query: TemplateStringsArray | Prisma.Sql, ...values: un
  *
  * @param tx must not reach its time limit: Prisma would return the connection to the pool, and a statement that is sent
  *   afterwards would not belong to the transaction
- * @param isPrepared whether PostgreSQL keeps the statements with their plans for later transactions of the connection.
- *   For statements of constant text whose plan is the same for all values.
  */
-export function withDirectSql(
-  tx: Transaction,
-  connection: ClientBase,
-  { isPrepared } = { isPrepared: false },
-): Transaction {
+export function withDirectSql(tx: Transaction, connection: ClientBase): Transaction {
   const send = ([query, ...values]: SqlCall) => {
     const sql = query instanceof Prisma.Sql ? query : Prisma.sql(query, ...values);
-    const name = isPrepared ? { name: statementName(connection, sql.text) } : {};
-    return mapErrors(
-      connection.query({ ...name, text: sql.text, values: sql.values, types: PRISMA_TYPES }),
-    );
+    return mapErrors(connection.query({ text: sql.text, values: sql.values, types: PRISMA_TYPES }));
   };
   const direct = {
     $queryRaw: async (...call: SqlCall) => (await send(call)).rows,
@@ -36,18 +26,6 @@ export function withDirectSql(
   return new Proxy(tx, {
     get: (target, name) => Reflect.get(name in direct ? direct : target, name),
   });
-}
-
-const names = new WeakMap<ClientBase, string>();
-
-/**
- * The name of a prepared statement, of no other connection: a pooler may give the session, with its statements, to a
- * connection of another process.
- */
-function statementName(connection: ClientBase, text: string): string {
-  const name = names.get(connection) ?? randomUUID();
-  names.set(connection, name);
-  return hash('md5', name + text);
 }
 
 const { INT8, NUMERIC } = pg.types.builtins;

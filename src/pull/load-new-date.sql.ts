@@ -1,5 +1,3 @@
-import type { ClientBase } from 'pg';
-import type { Transaction } from '../database/database.ts';
 import { implausibleHold } from '../domain/checks/plausibility.ts';
 import { NamedAccounts } from '../domain/named-accounts.ts';
 import { Occurrences } from '../domain/occurrences.ts';
@@ -41,7 +39,7 @@ export async function loadNewDate(
   const { attempt, known } = fetched;
   const { database } = parts;
   if (known.baseChangedAt !== null || parts.alwaysStage === true) return null;
-  const load = async (tx: Transaction, connection: ClientBase | null) => {
+  return inMerge(database, attempt, async (tx, connection) => {
     if (connection === null) return null;
     const day = await lockDay(tx, attempt.date);
     if (day.hasTitles || !isNewest(day, attempt.fence)) return null;
@@ -68,9 +66,7 @@ export async function loadNewDate(
       const limits = { ...parts.plausibility, withdrawalPercent: parts.withdrawalLimitPercent };
       if (implausibleHold(facts, limits) !== null) throw new ImplausibleLoad();
     });
-  };
-  // The statements read the rows of one date by an index, for any number of rows.
-  return inMerge(database, attempt, load, { isPrepared: true });
+  });
 }
 
 /** Every title of the response is inserted. */

@@ -14,18 +14,16 @@ export const MERGE_TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as con
  * Runs `work` in the transaction of a merge, which holds the row of the attempt's pull.
  *
  * @param work gets the connection of the transaction, or null behind a pooler that hides it
- * @param statements `isPrepared`: see `withDirectSql`
  * @throws StaleFenceError when another attempt has taken the pull over
  */
 export function inMerge<T>(
   database: Database,
   attempt: Attempt,
   work: (tx: Transaction, connection: ClientBase | null) => Promise<T>,
-  statements = { isPrepared: false },
 ): Promise<T> {
   return database.prisma.$transaction(async (prismaTx) => {
     const connection = await database.connectionOf(await lockRunningPull(prismaTx, attempt));
-    const tx = connection === null ? prismaTx : withDirectSql(prismaTx, connection, statements);
+    const tx = connection === null ? prismaTx : withDirectSql(prismaTx, connection);
     await configurePlanner(tx);
     return work(tx, connection);
   }, MERGE_TRANSACTION);

@@ -33,21 +33,13 @@ afterAll(async () => {
 });
 
 function inTransaction<T>(
-  work: (both: {
-    readonly prisma: Transaction;
-    readonly direct: Transaction;
-    readonly prepared: Transaction;
-  }) => Promise<T>,
+  work: (both: { readonly prisma: Transaction; readonly direct: Transaction }) => Promise<T>,
 ): Promise<T> {
   return database.prisma.$transaction(async (prisma) => {
     const [session] = await prisma.$queryRaw<[TransactionSession]>`
       SELECT pg_backend_pid() AS "serverPid", pg_current_xact_id()::text AS "transactionId"`;
     const connection = (await database.connectionOf(session)) as ClientBase;
-    return work({
-      prisma,
-      direct: withDirectSql(prisma, connection),
-      prepared: withDirectSql(prisma, connection, { isPrepared: true }),
-    });
+    return work({ prisma, direct: withDirectSql(prisma, connection) });
   });
 }
 
@@ -64,24 +56,6 @@ test('a result has the values that Prisma gives', async () => {
   }));
   expect(rows.direct).toEqual(rows.prisma);
   expect(rows.direct).toMatchObject([{ int8: 9007199254740993n, text: 'ção' }]);
-});
-
-test('prepared statements have the same results, and a later transaction uses them again', async () => {
-  const query = (text: string) => Prisma.sql`
-    SELECT ${text}::text AS "text", 9007199254740993::int8 AS "int8", '2026-11-23'::date AS "date"`;
-  const used = new Map<number, number>();
-  for (const text of ['a', 'b', 'ção', 'a']) {
-    await inTransaction(async ({ direct, prepared }) => {
-      const rows = await prepared.$queryRaw(query(text));
-      expect(rows).toEqual(await direct.$queryRaw(query(text)));
-      expect(rows).toMatchObject([{ text }]);
-      const [kept] = await direct.$queryRaw<[{ serverPid: number; statements: number }]>`
-        SELECT pg_backend_pid() AS "serverPid", count(*)::int AS statements
-        FROM pg_prepared_statements WHERE name <> ''`;
-      used.set(kept.serverPid, kept.statements);
-    });
-  }
-  expect([...used.values()]).toEqual([...used.keys()].map(() => 1));
 });
 
 test('a date is civil-date text', async () => {
