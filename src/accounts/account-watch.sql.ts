@@ -124,7 +124,7 @@ async function findChanges(tx: Transaction, { fence, date }: WatchedMerge): Prom
              max(last_accepted_date) AS last_accepted_date, max(last_seen_at) AS last_seen_at
       FROM conciliation.party_account AS account
       WHERE tax_id = ANY(ARRAY(SELECT tax_id FROM newcomer))
-        -- An account that waits for a person is not known by a new name of its party.
+        -- An account whose change is not acknowledged is not a known account under another identifier of the party.
         AND NOT EXISTS (
           SELECT FROM conciliation.account_change AS change
           WHERE change.kind = account.kind AND change.party_key = account.party_key

@@ -79,7 +79,7 @@ export function isWeekend(date: CivilDate): boolean {
   return weekday === 0 || weekday === 6;
 }
 
-/** By time zone. To make one takes 0.4 ms. */
+/** The format of each time zone. The construction of a format takes 0.4 ms. */
 const dateFormats = new Map<string, Intl.DateTimeFormat>();
 
 function dateFormatOf(timeZone: string): Intl.DateTimeFormat {

@@ -70,7 +70,7 @@ export const CANDIDATES = Prisma.sql`
       AS lasting ON lasting.erp_key = payable.erp_key
     WHERE status = 'open' AND closed_at IS NULL
   ), single_root AS MATERIALIZED (
-    -- Branches of one company that neither side divides: one CNPJ on each side. What a person has matched counts.
+    -- Branches of one company that neither side divides: one CNPJ on each side. Rows that a person has matched count too.
     SELECT left(tax_id, 8) AS root FROM (
       SELECT tax_id, true AS is_title FROM stated_title
       UNION ALL SELECT supplier_tax_id, false FROM stated_payable

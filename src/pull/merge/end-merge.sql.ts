@@ -91,7 +91,7 @@ async function mergeOwnDate(
   const { date } = day;
   if (state === 'superseded') return { isNewlyReconciled: false };
   const hasOtherHold = day.heldPullId !== null && day.heldPullId !== pullId;
-  // A repair does not believe the row of the day that no other pull is held.
+  // A repair ends all held pulls of the date, because the row of the day may have been altered.
   if (hasOtherHold || merge.isRepair) await supersedeHolds(tx, date, pullId);
   if (hasOtherHold && day.heldFence !== null) await discardStaged(tx, day.heldFence);
   if (state === 'held') {
