@@ -47,6 +47,22 @@ export function parseDecimal(written: string): Decimal | null {
   return { written, canonical: sign + toPlain(digits, scale) };
 }
 
+/**
+ * Returns the same number in plain notation, with the digits that PostgreSQL keeps of the written text: `1.10e1`
+ * is `11.0`, `1.5e-3` is `0.0015`, `1e2` is `100`.
+ *
+ * @param written `Decimal.written`
+ */
+export function toPlainDecimal(written: string): string {
+  if (!/[eE]/.test(written)) return written;
+  const [, sign = '', whole = '', fraction = '', exponentText = '0'] = NUMBER.exec(written) ?? [];
+  const digits = whole + fraction;
+  const scale = fraction.length - Number(exponentText);
+  if (scale <= 0) return sign + digits + '0'.repeat(-scale);
+  const padded = digits.padStart(scale + 1, '0');
+  return `${sign}${padded.slice(0, -scale)}.${padded.slice(-scale)}`;
+}
+
 function isWithinLimit(wholeLength: number, fractionLength: number, exponent: number): boolean {
   return Math.abs(exponent) + wholeLength + fractionLength <= MAX_DECIMAL_DIGITS;
 }

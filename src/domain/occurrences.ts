@@ -27,13 +27,13 @@ export class Occurrences {
   /**
    * Counts one more title of the identity.
    *
-   * @param identityHash 32 hexadecimal digits
+   * @param identityHash a character for each of its 16 bytes
    * @returns its number
    */
   next(identityHash: string): number {
-    const place = Number.parseInt(identityHash.slice(0, 8), 16);
+    const place = wordAt(identityHash, 0);
     // Zero marks a free slot.
-    const kept = Number.parseInt(identityHash.slice(8, 16), 16) || 1;
+    const kept = wordAt(identityHash, 4) || 1;
     if (this.#tables.every((table) => table[findSlot(table, place, kept)] === 0)) {
       const slot = findSlot(this.#open, place, kept);
       if (this.#open[slot] === 0) {
@@ -63,4 +63,10 @@ function findSlot(table: Uint32Array, place: number, kept: number): number {
   let slot = place & mask;
   while (table[slot] !== 0 && table[slot] !== kept) slot = (slot + 1) & mask;
   return slot;
+}
+
+/** Four bytes as a number. */
+function wordAt(bytes: string, at: number): number {
+  const low = bytes.charCodeAt(at) | (bytes.charCodeAt(at + 1) << 8);
+  return (low | (bytes.charCodeAt(at + 2) << 16) | (bytes.charCodeAt(at + 3) << 24)) >>> 0;
 }

@@ -63,11 +63,11 @@ export async function copyResponse(
   let copiedRejects = 0;
   const copyRejects = async (rejects: readonly RejectedTitle[]) => {
     if (rejects.length === 0) return;
-    const rows = toSource(rejects.map((reject) => encodeReject(fence, reject)));
+    const rows = rejects.map((reject) => encodeReject(fence, reject));
     copiedRejects += await copyRowsAndCommit(pool, 'staged_reject', rows, signal);
   };
   /** Passes on the rows of titles, and copies the rejects on a separate connection meanwhile. */
-  async function* titleRows(): AsyncGenerator<Buffer | string> {
+  async function* titleRows(): AsyncGenerator<Buffer> {
     for await (const { rows, rejects } of reader.read()) {
       await copyRejects(rejects);
       yield* rows;
@@ -104,8 +104,4 @@ export async function copyResponse(
     fold: read.folds.at(date),
     drift: read.drift,
   };
-}
-
-async function* toSource(rows: readonly string[]): AsyncGenerator<string> {
-  yield* rows;
 }

@@ -2,7 +2,11 @@ import { pipeline } from 'node:stream/promises';
 import type { ClientBase, Pool } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { toStagingError } from '../database/database.ts';
+import { COPY_END, COPY_START } from '../reader/binary-row.ts';
 import { ROW_COLUMNS, type RowTable } from '../reader/title-row.ts';
+
+/** Rows in the format of `binary-row.ts`. */
+type Rows = AsyncIterable<Buffer> | Iterable<Buffer>;
 
 /**
  * Copies rows into a table on a connection that is in a transaction. After an error, the
@@ -13,15 +17,21 @@ import { ROW_COLUMNS, type RowTable } from '../reader/title-row.ts';
 export async function copyRows(
   connection: ClientBase,
   table: RowTable,
-  rows: AsyncIterable<Buffer | string>,
+  rows: Rows,
   signal: AbortSignal,
 ): Promise<number> {
   const columns = ROW_COLUMNS[table].join(', ');
   const copy = connection.query(
-    copyFrom(`COPY conciliation.${table} (${columns}) FROM STDIN (FORMAT csv)`),
+    copyFrom(`COPY conciliation.${table} (${columns}) FROM STDIN (FORMAT binary)`),
   );
-  await pipeline(rows, copy, { signal });
+  await pipeline(toDocument(rows), copy, { signal });
   return copy.rowCount;
+}
+
+async function* toDocument(rows: Rows): AsyncGenerator<Buffer> {
+  yield COPY_START;
+  yield* rows;
+  yield COPY_END;
 }
 
 /**
@@ -32,7 +42,7 @@ export async function copyRows(
 export async function copyRowsAndCommit(
   pool: Pool,
   table: RowTable,
-  rows: AsyncIterable<Buffer | string>,
+  rows: Rows,
   signal: AbortSignal,
 ): Promise<number> {
   const client = await pool.connect().catch((error: unknown) => {

@@ -3,17 +3,16 @@
  * and `checkTitle` create an object and a string for every value; the fast reader finds the bytes of the
  * values, checks them in place, and copies them.
  *
- * The row of a title is the one that `encodeTitle` renders, byte for byte. The fast reader leaves every
+ * The row of a title is the one that `encodeTitle` writes, byte for byte. The fast reader leaves every
  * unusual title to the exact reader (`ResponseReader`). docs/performance.md has the measurements.
  */
 import type { CivilDate } from '../domain/business-day.ts';
-import { parseDecimal } from '../domain/decimal.ts';
+import { parseDecimal, toPlainDecimal } from '../domain/decimal.ts';
 import { rawHash } from '../domain/known-titles.ts';
 import { type NamedAccounts, PARTY_RUNS } from '../domain/named-accounts.ts';
 import type { PullWindow } from '../domain/plan/pull-plan.ts';
 import {
   digestOf,
-  hash128,
   IDENTITY_COLUMNS,
   newestContentVersion,
   type Title,
@@ -21,11 +20,12 @@ import {
   type ValueColumn,
 } from '../domain/title.ts';
 import { TitleFold, type TitleFolds } from '../domain/title-fold.ts';
-import { COMMA, DIGIT_ZERO, MINUS_SIGN, QUOTE, toView } from './json-bytes.ts';
+import { DATE_BYTES, HASH_BYTES, NULL_LENGTH, writeNumeric } from './binary-row.ts';
+import { DIGIT_ZERO, MINUS_SIGN, toView } from './json-bytes.ts';
 import type { KnownTexts } from './known-texts.ts';
 import { TITLE_LAYOUT, ValueKind } from './title-layout.ts';
 import { DEPARTS, EXPONENT, NO_POINT, TitleLocator } from './title-locator.ts';
-import { rowStart, type TitleTarget } from './title-row.ts';
+import { beginRow, type TitleTarget } from './title-row.ts';
 import type { TitleShortcut } from './title-stream.ts';
 
 const COLUMNS = VALUE_COLUMNS.length;
@@ -44,13 +44,11 @@ const ENUMERATED = TITLE_LAYOUT.flatMap(({ only, column }, field) =>
   only === null || column === null ? [] : [[field, column] as const],
 );
 
-const HASH_DIGITS = 32;
-/** The two hexadecimal digits of each byte, as a little-endian word. */
-const DIGIT_PAIRS = Uint16Array.from({ length: 256 }, (_, byte) =>
-  Buffer.from(byte.toString(16).padStart(2, '0')).readUInt16LE(),
-);
-/** Room for two numbers, three hashes and a number, and for each value in quotes, with its comma. */
-const MAX_ROW_BYTES = 240 + TITLE_LAYOUT.reduce((total, { maxBytes }) => total + maxBytes + 10, 0);
+/**
+ * Room for the number of values, two numbers, three hashes and a number, and for each value with its length. A
+ * `numeric` takes at most 16 bytes more than its text.
+ */
+const MAX_ROW_BYTES = 240 + TITLE_LAYOUT.reduce((total, { maxBytes }) => total + maxBytes + 20, 0);
 const BLOCK_BYTES = 256 * 1024;
 /**
  * Blocks whose rows are stored, for the next response. Small responses would otherwise allocate blocks that
@@ -59,10 +57,8 @@ const BLOCK_BYTES = 256 * 1024;
 const freeBlocks: Buffer<ArrayBuffer>[] = [];
 const MAX_FREE_BLOCKS = 16;
 
-const NEWLINE = 0x0a;
 const POINT = 0x2e;
 const EQUALS_SIGN = 0x3d;
-const LETTER_F = 0x66;
 const LETTER_T = 0x74;
 
 /**
@@ -115,7 +111,7 @@ export class FastReader implements TitleShortcut {
     this.#known = rows?.known ?? null;
     this.#locator = new TitleLocator(window);
     this.#folds = folds;
-    this.#rowStart = Buffer.from(target === null ? '' : rowStart(target));
+    this.#rowStart = target === null ? Buffer.alloc(0) : beginRow(target).rows;
     this.#loaded = target?.table === 'title' ? target : null;
   }
 
@@ -149,7 +145,7 @@ export class FastReader implements TitleShortcut {
     const known = this.#known;
     if (known === null) return this.#addTitle(ordinal, null);
     const textHash = rawHash(text);
-    return known.take(textHash) || this.#addTitle(ordinal, textHash.toString('hex'));
+    return known.take(textHash) || this.#addTitle(ordinal, textHash);
   }
 
   /**
@@ -163,7 +159,7 @@ export class FastReader implements TitleShortcut {
     }
   }
 
-  /** The rows of the titles read since the last call, as `encodeTitle` renders them. */
+  /** The rows of the titles read since the last call, as `encodeTitle` writes them. */
   takeRows(): Buffer {
     const rows = this.#block.subarray(this.#taken, this.#end);
     this.#taken = this.#end;
@@ -188,7 +184,7 @@ export class FastReader implements TitleShortcut {
    * @returns false for a title that is left to the exact reader: the date's content hashes have an older
    *   version, or an amount has too many digits without its exponent
    */
-  #addTitle(ordinal: number, textHash: string | null): boolean {
+  #addTitle(ordinal: number, textHash: Buffer | null): boolean {
     if (!this.#turnToDate()) return false;
     if (this.#block.length - this.#end < MAX_ROW_BYTES) this.#openBlock();
     let rowAt = this.#writeValues(ordinal);
@@ -203,18 +199,15 @@ export class FastReader implements TitleShortcut {
     if (textHash === null) return true;
 
     const identity = this.#hashIdentity(contentEnd);
-    rowAt = writeHash(row, rowAt, identity);
-    row[rowAt++] = COMMA;
-    for (let byte = 0; byte < HASH_DIGITS / 2; byte++, rowAt += 2) {
-      rowView.setUint16(rowAt, DIGIT_PAIRS[content.charCodeAt(byte)] as number, true);
-    }
-    rowAt = writeHash(row, rowAt, textHash);
+    rowAt = writeHash(row, rowView, rowAt, identity);
+    rowAt = writeHash(row, rowView, rowAt, content);
+    rowView.setInt32(rowAt, HASH_BYTES);
+    rowAt += 4;
+    for (let byte = 0; byte < HASH_BYTES; byte++) row[rowAt++] = textHash[byte] as number;
     if (this.#loaded !== null) {
-      row[rowAt++] = COMMA;
-      rowAt = writeInteger(row, rowAt, this.#loaded.occurrences.next(identity));
+      rowAt = writeInteger(rowView, rowAt, this.#loaded.occurrences.next(identity));
       this.#noteAccounts(this.#loaded.accounts);
     }
-    row[rowAt++] = NEWLINE;
     this.#end = rowAt;
     return true;
   }
@@ -225,7 +218,7 @@ export class FastReader implements TitleShortcut {
    * @returns the end of the values in the row; -1 where an amount has too many digits
    */
   #writeValues(ordinal: number): number {
-    const { bytes, view, starts, ends, decoded } = this.#locator;
+    const { bytes, view, starts, ends, points, dateValues, decoded } = this.#locator;
     const row = this.#block;
     const rowView = this.#blockView;
     const canonical = this.#canonical;
@@ -234,13 +227,14 @@ export class FastReader implements TitleShortcut {
 
     let rowAt = this.#end;
     for (const byte of this.#rowStart) row[rowAt++] = byte;
-    if (this.#loaded === null) rowAt = writeInteger(row, rowAt, ordinal);
+    if (this.#loaded === null) rowAt = writeInteger(rowView, rowAt, ordinal);
     let at = 0;
     for (let column = 0; column < COLUMNS; column++) {
       columnStarts[column] = at;
-      row[rowAt++] = COMMA;
       const start = starts[column] as number;
       if (start < 0) {
+        rowView.setInt32(rowAt, NULL_LENGTH);
+        rowAt += 4;
         canonical[at++] = 0;
         continue;
       }
@@ -249,14 +243,19 @@ export class FastReader implements TitleShortcut {
       const text = decoded?.[column];
       if (kind === ValueKind.boolean) {
         const isTrue = bytes[start] === LETTER_T;
-        row[rowAt++] = isTrue ? LETTER_T : LETTER_F;
+        rowView.setInt32(rowAt, 1);
+        row[rowAt + 4] = isTrue ? 1 : 0;
+        rowAt += 5;
         at += canonical.write(String(isTrue), at, 'latin1');
       } else if (text !== undefined) {
-        rowAt += row.write(`"${text.replaceAll('"', '""')}"`, rowAt);
+        const length = row.write(text, rowAt + 4);
+        rowView.setInt32(rowAt, length);
+        rowAt += 4 + length;
         at += canonical.write(text, at);
-      } else {
+      } else if (kind === ValueKind.text) {
         const length = (ends[column] as number) - start;
-        if (kind !== ValueKind.amount) row[rowAt++] = QUOTE;
+        rowView.setInt32(rowAt, length);
+        rowAt += 4;
         // Word by word. Up to three bytes too many are copied, and overwritten by the next value.
         for (let index = 0; index < length; index += 4) {
           const word = view.getInt32(start + index, true);
@@ -265,29 +264,42 @@ export class FastReader implements TitleShortcut {
         }
         rowAt += length;
         at += length;
-        if (kind !== ValueKind.amount) row[rowAt++] = QUOTE;
-        else {
-          at = this.#shortenAmount(column, at - length, at);
-          if (at === -1) return -1;
+      } else {
+        const end = ends[column] as number;
+        const length = end - start;
+        for (let index = 0; index < length; index += 4) {
+          canonicalView.setInt32(at + index, view.getInt32(start + index, true), true);
+        }
+        if (kind === ValueKind.date) {
+          rowView.setInt32(rowAt, DATE_BYTES);
+          rowView.setInt32(rowAt + 4, dateValues[column] as number);
+          rowAt += 4 + DATE_BYTES;
+          at += length;
+        } else {
+          const point = points[column] as number;
+          if (point !== EXPONENT) {
+            rowAt = writeNumeric(rowView, rowAt, bytes, start, point, end);
+            at = this.#shortenAmount(at, point, at + length);
+          } else {
+            const decimal = parseDecimal(canonical.toString('latin1', at, at + length));
+            if (decimal === null) return -1;
+            rowAt = writePlain(rowView, rowAt, toPlainDecimal(decimal.written));
+            at += canonical.write(decimal.canonical, at, 'latin1');
+          }
         }
       }
       canonical[at++] = 0;
     }
     columnStarts[COLUMNS] = at;
     // `extra` is null: a title with undocumented fields is not of the usual kind.
-    row[rowAt++] = COMMA;
-    return rowAt;
+    rowView.setInt32(rowAt, NULL_LENGTH);
+    return rowAt + 4;
   }
 
-  /** Turns an amount from the form it was written in into `Decimal.canonical`. Returns its new end, or -1. */
-  #shortenAmount(column: number, start: number, writtenEnd: number): number {
+  /** Turns an amount without an exponent into `Decimal.canonical`. Returns its new end. */
+  #shortenAmount(start: number, point: number, writtenEnd: number): number {
     const canonical = this.#canonical;
-    const point = this.#locator.points[column];
     let end = writtenEnd;
-    if (point === EXPONENT) {
-      const decimal = parseDecimal(canonical.toString('latin1', start, end));
-      return decimal === null ? -1 : start + canonical.write(decimal.canonical, start, 'latin1');
-    }
     if (point !== NO_POINT) {
       while (canonical[end - 1] === DIGIT_ZERO) end--;
       if (canonical[end - 1] === POINT) end--;
@@ -298,7 +310,7 @@ export class FastReader implements TitleShortcut {
     return start + 1;
   }
 
-  /** Hashes the identity columns, which it copies behind the content. */
+  /** Hashes the identity columns, which it copies behind the content. Returns a character for each byte. */
   #hashIdentity(contentEnd: number): string {
     const canonical = this.#canonical;
     const view = this.#canonicalView;
@@ -312,7 +324,7 @@ export class FastReader implements TitleShortcut {
       }
       at += length;
     }
-    return hash128(canonical.subarray(contentEnd, at));
+    return digestOf(canonical.subarray(contentEnd, at));
   }
 
   #noteAccounts(accounts: NamedAccounts): void {
@@ -355,21 +367,21 @@ function boundsOf([first, last]: readonly [ValueColumn, ValueColumn]): [number, 
   return [VALUE_COLUMNS.indexOf(first), VALUE_COLUMNS.indexOf(last) + 1];
 }
 
-function writeHash(row: Buffer, from: number, digits: string): number {
-  row[from] = COMMA;
-  let at = from + 1;
-  for (let index = 0; index < HASH_DIGITS; index++) row[at++] = digits.charCodeAt(index);
+/** @param digest a character for each byte */
+function writeHash(row: Buffer, view: DataView, from: number, digest: string): number {
+  view.setInt32(from, HASH_BYTES);
+  let at = from + 4;
+  for (let byte = 0; byte < HASH_BYTES; byte++) row[at++] = digest.charCodeAt(byte);
   return at;
 }
 
-function writeInteger(row: Buffer, from: number, value: number): number {
-  let end = from + 1;
-  for (let limit = 10; limit <= value; limit *= 10) end++;
-  let rest = value;
-  for (let at = end - 1; at >= from; at--) {
-    const tens = Math.floor(rest / 10);
-    row[at] = DIGIT_ZERO + rest - 10 * tens;
-    rest = tens;
-  }
-  return end;
+function writeInteger(view: DataView, from: number, value: number): number {
+  view.setInt32(from, 4);
+  view.setInt32(from + 4, value);
+  return from + 8;
+}
+
+function writePlain(view: DataView, from: number, plain: string): number {
+  const text = Buffer.from(plain, 'latin1');
+  return writeNumeric(view, from, text, 0, text.indexOf(POINT), text.length);
 }

@@ -45,7 +45,7 @@ export interface ReadResult {
 /** The rows of one chunk of a response. */
 export interface RowBatch {
   /** Rows for COPY into the target's table. */
-  readonly rows: readonly (Buffer | string)[];
+  readonly rows: readonly Buffer[];
   /** Empty until enough rejects wait. */
   readonly rejects: readonly RejectedTitle[];
 }
@@ -96,9 +96,10 @@ export class ResponseReader {
   async *read(): AsyncGenerator<RowBatch> {
     const reader = new TitleReader(this.#fastReader);
     for await (const titles of cutTitles(this.#response, reader, this.#options.onProgress)) {
-      let exactRows = '';
-      for (const raw of titles) exactRows += this.#readExactly(raw);
-      const rows = [this.#fastReader.takeRows(), exactRows].filter(({ length }) => length > 0);
+      const exactRows = titles.flatMap((raw) => this.#readExactly(raw) ?? []);
+      const rows = [this.#fastReader.takeRows(), Buffer.concat(exactRows)].filter(
+        ({ length }) => length > 0,
+      );
       const isFull = this.#rejectBytes > REJECT_BUFFER_BYTES;
       yield { rows, rejects: isFull ? this.#takeRejects() : [] };
     }
@@ -125,17 +126,17 @@ export class ResponseReader {
     this.#fastReader.release();
   }
 
-  /** The row of a title that the fast reader has not read; empty where the title gets none. */
-  #readExactly(raw: RawTitle): string {
+  /** The row of a title that the fast reader has not read; null where the title gets none. */
+  #readExactly(raw: RawTitle): Buffer | null {
     const { target, window } = this.#options;
     const textHash = rawHash(raw.bytes);
-    if (!raw.truncated && this.#known.take(textHash)) return '';
+    if (!raw.truncated && this.#known.take(textHash)) return null;
     const outcome = readTitle(raw, window);
     if (!outcome.ok) {
       this.#rejected += 1;
       this.#rejects.push(outcome.reject);
       this.#rejectBytes += outcome.reject.raw.length;
-      return '';
+      return null;
     }
     const { title, drift } = outcome;
     this.#accepted += 1;
@@ -167,13 +168,14 @@ export function addTitle(
   title: Title,
   raw: string,
   content = contentHash(title),
-): string {
+): Buffer {
   const identity = identityHash(title);
   const hashes = { identity, content, raw };
   if (target.table === 'staged_title') return encodeTitle({ ...target, ordinal }, title, hashes);
   const { table, pullId, occurrences, accounts } = target;
   accounts.addTitle(title);
-  return encodeTitle({ table, pullId, occurrence: occurrences.next(identity) }, title, hashes);
+  const occurrence = occurrences.next(Buffer.from(identity, 'hex').toString('latin1'));
+  return encodeTitle({ table, pullId, occurrence }, title, hashes);
 }
 
 type TitleOutcome =

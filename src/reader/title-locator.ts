@@ -74,6 +74,8 @@ export class TitleLocator {
   readonly ends = new Int32Array(FIELDS);
   /** By amount: the index of its decimal point, `NO_POINT` or `EXPONENT`. */
   readonly points = new Int32Array(FIELDS);
+  /** By date: its value in a row. */
+  readonly dateValues = new Int32Array(FIELDS);
   /** By text with escapes: the decoded text. Null where no text of the title has escapes. */
   decoded: (string | undefined)[] | null = null;
   /** A copy of the opened bytes, padded: names are compared and values copied word by word. */
@@ -270,8 +272,10 @@ export class TitleLocator {
     }
     this.starts[field] = start;
     this.ends[field] = end;
-    const isGood = field === ACCEPTED_DATE ? this.#dates.accept(day) : this.#dates.has(day);
-    return isGood ? end + 1 : DEPARTS;
+    const value = field === ACCEPTED_DATE ? this.#dates.accept(day) : this.#dates.valueOf(day);
+    if (value === null) return DEPARTS;
+    this.dateValues[field] = value;
+    return end + 1;
   }
 
   /** Whether all required fields are there. Chooses the field that the provider's external id is read from. */

@@ -1,6 +1,11 @@
 import { KnownTitles, rawHash } from '../../src/domain/known-titles.ts';
 import type { PullWindow } from '../../src/domain/plan/pull-plan.ts';
-import { TITLE_COLUMNS, type Title } from '../../src/domain/title.ts';
+import {
+  AMOUNT_COLUMNS,
+  TITLE_COLUMNS,
+  type Title,
+  type TitleColumn,
+} from '../../src/domain/title.ts';
 import { type TitleFold, TitleFolds } from '../../src/domain/title-fold.ts';
 import { checkTitle } from '../../src/platform/title-contract.ts';
 import { parseExactJson } from '../../src/reader/exact-json.ts';
@@ -10,17 +15,18 @@ import { addTitle } from '../../src/reader/response-reader.ts';
 import type { TitleTarget } from '../../src/reader/title-row.ts';
 import { type RawTitle, TitleReader } from '../../src/reader/title-stream.ts';
 import { PlatformContractError } from '../../src/runtime/errors.ts';
+import { dateText, numericText, type RowValues, splitRows, valueIn } from '../support/copy-rows.ts';
 import { canonicalOf, type SlowTitle } from './slow-titles.ts';
 
 const STAGED: TitleTarget = { table: 'staged_title', fence: 1n };
 
 /** Rows for `staged_title`, by ordinal; null where a title was rejected. */
-export type Rows = (string | null)[];
+export type Rows = (RowValues | null)[];
 
 /** A title that was read on the ordinary path, from these bytes. */
 interface OrdinaryTitle {
   readonly bytes: Buffer;
-  readonly row: string | null;
+  readonly row: RowValues | null;
   /** Not null where the title has drift, which the fast reader is told. */
   readonly drifted: Title | null;
 }
@@ -70,8 +76,8 @@ function readRows(
         if (drifted !== null) fast?.admitDrift(drifted);
       }
       const taken = fast?.takeRows();
-      if (taken === undefined || taken.length === 0) continue;
-      for (const row of rowsIn(taken.toString())) rows[Number(row.split(',', 2)[1])] = row;
+      if (taken === undefined) continue;
+      for (const row of splitRows(taken)) rows[row[1]?.readInt32BE() ?? -1] = row;
     }
     reader.end();
   } catch (error) {
@@ -88,7 +94,9 @@ function readOrdinary({ ordinal, bytes, truncated }: RawTitle, window: PullWindo
   const { value, problems } = parseExactJson(bytes);
   const check = checkTitle(value, window);
   if (!check.ok || problems.length > 0) return rejected;
-  const row = addTitle(STAGED, ordinal, check.title, rawHash(bytes).toString('hex'));
+  const [row = null] = splitRows(
+    addTitle(STAGED, ordinal, check.title, rawHash(bytes).toString('hex')),
+  );
   return { bytes, row, drifted: check.drift.length > 0 ? check.title : null };
 }
 
@@ -96,30 +104,20 @@ function nothingKnown(fold: TitleFold): KnownTexts {
   return new KnownTexts(new KnownTitles(0), fold);
 }
 
-/** Lines of CSV, of which a quoted cell may hold line breaks. */
-function rowsIn(csv: string): string[] {
-  const rows: string[] = [];
-  let start = 0;
-  let isQuoted = false;
-  for (let at = 0; at < csv.length; at += 1) {
-    const character = csv.charAt(at);
-    if (character === '"') isQuoted = !isQuoted;
-    else if (character === '\n' && !isQuoted) {
-      rows.push(csv.slice(start, at + 1));
-      start = at + 1;
-    }
+/** The values that PostgreSQL reads from a row, as it shows them. */
+export function toSlowTitle(row: RowValues): SlowTitle {
+  const title: Record<string, string | null> = {};
+  for (const column of TITLE_COLUMNS) {
+    const bytes = valueIn('staged_title', row, column);
+    title[column] = bytes === null ? null : textOf(column, bytes);
   }
-  return rows;
+  return title;
 }
 
-/** The values that PostgreSQL's COPY reads from a row: no value is null, and quotes are text. */
-export function toSlowTitle(row: string): SlowTitle {
-  const cells = row.matchAll(/(?:"((?:[^"]|"")*)"|([^,"\n]*))(?:,|\n)/g);
-  const values = Array.from(cells, ([, quoted, bare]) =>
-    quoted === undefined ? bare || null : quoted.replaceAll('""', '"'),
-  );
-  const title: Record<string, string | null> = {};
-  for (const [index, column] of TITLE_COLUMNS.entries()) title[column] = values[2 + index] ?? null;
-  const extra = title['extra'] ?? null;
-  return { ...title, extra: extra === null ? null : canonicalOf(extra) };
+function textOf(column: TitleColumn, bytes: Buffer): string {
+  if (column.endsWith('_date')) return dateText(bytes);
+  if ((AMOUNT_COLUMNS as readonly string[]).includes(column)) return numericText(bytes);
+  if (column === 'buyer_is_financial') return bytes[0] === 1 ? 't' : 'f';
+  // The first byte of jsonb is the version of its format.
+  return column === 'extra' ? canonicalOf(bytes.toString('utf8', 1)) : bytes.toString();
 }

@@ -6,6 +6,7 @@ import { toCivilDate } from '../../src/domain/business-day.ts';
 import { type PullWindow, sweepWindow } from '../../src/domain/plan/pull-plan.ts';
 import { toAnswerText } from '../../src/providers/answer-text.ts';
 import { findRefusals } from '../../src/providers/provider-statuses.ts';
+import { areEqualRows } from '../support/copy-rows.ts';
 import { answerCorpus, fuzzInput } from './documents.ts';
 import { readBothWays, toSlowTitle } from './engine-titles.ts';
 import { providerAnswer, refusedSlowly, SENT } from './provider-answers.ts';
@@ -38,7 +39,9 @@ function differenceOf(bytes: Buffer, chunks: readonly Buffer[], tally: Tally): s
   }
   for (const [ordinal, title] of slow.entries()) {
     const row = ordinary[ordinal] ?? null;
-    if (row !== (fast[ordinal] ?? null)) return `title ${ordinal}: fast and ordinary differ`;
+    const fastRow = fast[ordinal] ?? null;
+    const isSame = row === null || fastRow === null ? row === fastRow : areEqualRows(row, fastRow);
+    if (!isSame) return `title ${ordinal}: fast and ordinary differ`;
     if (title === null || row === null) {
       tally.rejected += 1;
       if (title === null && row === null) continue;

@@ -100,6 +100,24 @@ function digitsOf(text: string): number {
   return before + behind;
 }
 
+/** The number as PostgreSQL shows it: the point is moved digit by digit, and no digit is lost. */
+function plainOf(text: string): string {
+  const [mantissa = '', exponent = '0'] = text.replace(/^-/, '').toLowerCase().split('e');
+  let [whole = '', fraction = ''] = mantissa.split('.');
+  for (let moves = Number(exponent); moves > 0; moves -= 1) {
+    whole += fraction.charAt(0) || '0';
+    fraction = fraction.slice(1);
+  }
+  for (let moves = Number(exponent); moves < 0; moves += 1) {
+    fraction = (whole.at(-1) ?? '0') + fraction;
+    whole = whole.slice(0, -1);
+  }
+  whole = whole.replace(/^0+/, '') || '0';
+  const isZero = /^0*$/.test(whole + fraction);
+  const plain = fraction === '' ? whole : `${whole}.${fraction}`;
+  return text.startsWith('-') && !isZero ? `-${plain}` : plain;
+}
+
 type Fields = ReadonlyMap<string, Kept>;
 
 /** As the interface documents it: the field's type, or the fields of the object. */
@@ -144,7 +162,7 @@ function flatten(title: Fields, window: PullWindow): SlowTitle {
     for (const name of path) value = (value instanceof Map ? value.get(name) : null) ?? null;
     if (value === null || typeof value === 'string') return value;
     if (typeof value === 'boolean') return value ? 't' : 'f';
-    return 'number' in value ? String(value.number) : null;
+    return 'number' in value ? plainOf(String(value.number)) : null;
   };
   const accepted = at('acceptedDate');
   const uid = at('order', 'uid');

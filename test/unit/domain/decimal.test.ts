@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { MAX_DECIMAL_DIGITS, parseDecimal } from '../../../src/domain/decimal.ts';
+import { describe, expect, it, test } from 'vitest';
+import { MAX_DECIMAL_DIGITS, parseDecimal, toPlainDecimal } from '../../../src/domain/decimal.ts';
 
 describe('the canonical form of a decimal', () => {
   it.each([
@@ -152,4 +152,17 @@ describe('a canonical form', () => {
       { numRuns: 2000 },
     );
   });
+});
+
+test.each([
+  ['1.10', '1.10'],
+  ['-0.00', '-0.00'],
+  ['1.10e1', '11.0'],
+  ['1e2', '100'],
+  ['-1.50E+1', '-15.0'],
+  ['1.5e-3', '0.0015'],
+  ['0.0015e2', '000.15'],
+  ['0e-2', '0.00'],
+])('%s in plain notation, with its digits, is %s', (written, plain) => {
+  expect(toPlainDecimal(written)).toBe(plain);
 });

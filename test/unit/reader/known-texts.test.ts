@@ -5,6 +5,7 @@ import { TitleFolds } from '../../../src/domain/title-fold.ts';
 import { FastReader } from '../../../src/reader/fast-reader.ts';
 import { TitleReader } from '../../../src/reader/title-stream.ts';
 import { PlatformContractError } from '../../../src/runtime/errors.ts';
+import { ordinalsOf } from '../../support/copy-rows.ts';
 import { titleText } from '../../support/titles.ts';
 import { mutated } from './json-arbitraries.ts';
 import { readAnswer } from './read-answer.ts';
@@ -62,13 +63,7 @@ function readKnowing(texts: readonly Buffer[], chunks: readonly Buffer[]) {
     if (!(error instanceof PlatformContractError)) throw error;
     return { left: null, error: error.message, titlesRead: reader.titlesRead };
   }
-  // A line break inside of quotes belongs to a text, which may state one as an escape.
-  const rows =
-    fast
-      .takeRows()
-      .toString()
-      .match(/(?:"[^"]*"|[^"\n])+/g) ?? [];
-  left.push(...rows.map((row) => Number(row.split(',')[1])));
+  left.push(...ordinalsOf(fast.takeRows()));
   expect(left.length + known.count).toBe(reader.titlesRead);
   return { left: left.sort((a, b) => a - b), error: null, titlesRead: reader.titlesRead };
 }

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { Pool } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
+import { parseDecimal } from '../../../src/domain/decimal.ts';
+import { contentHash, identityHash, type Title } from '../../../src/domain/title.ts';
+import { checkTitle } from '../../../src/platform/title-contract.ts';
+import { copyRowsAndCommit } from '../../../src/pull/copy-rows.sql.ts';
+import { parseExactJson } from '../../../src/reader/exact-json.ts';
+import { encodeReject, encodeTitle } from '../../../src/reader/title-row.ts';
+import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
+import { titleText } from '../../support/titles.ts';
+import { WINDOW } from '../../unit/reader/read-both-ways.ts';
+
+let testDatabase: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  testDatabase = await createMigratedDatabase();
+  pool = new Pool({ connectionString: testDatabase.url });
+});
+
+afterAll(async () => {
+  await pool?.end();
+  await testDatabase?.drop();
+});
+
+const { signal } = new AbortController();
+const RAW = '00112233445566778899aabbccddeeff';
+let fence = 0n;
+
+function titleWith(values: Partial<Title>): Title {
+  const { value } = parseExactJson(Buffer.from(titleText({ date: toCivilDate('2026-03-02') })));
+  const check = checkTitle(value, WINDOW);
+  if (!check.ok) throw new Error('the title keeps the contract');
+  return { ...check.title, ...values };
+}
+
+/** Copies titles, and returns what an expression of SQL makes of each row. */
+async function copyTitles(titles: readonly Title[], expression: string): Promise<unknown[]> {
+  fence += 1n;
+  const rows = titles.map((title, ordinal) => {
+    const hashes = { identity: identityHash(title), content: contentHash(title), raw: RAW };
+    return encodeTitle({ table: 'staged_title', fence, ordinal }, title, hashes);
+  });
+  expect(await copyRowsAndCommit(pool, 'staged_title', rows, signal)).toBe(titles.length);
+  const found = await pool.query<{ value: unknown }>(
+    `SELECT ${expression} AS value FROM conciliation.staged_title WHERE fence = $1 ORDER BY ordinal`,
+    [fence],
+  );
+  return found.rows.map(({ value }) => value);
+}
+
+/** JSON numbers of all forms; some have too many digits. */
+const number = fc
+  .tuple(
+    fc.constantFrom('', '-'),
+    fc.oneof(fc.constant('0'), fc.stringMatching(/^[1-9]\d{0,40}$/)),
+    fc.oneof(fc.constant(''), fc.stringMatching(/^\.(?:0{0,9}\d{1,40}|\d{1,3}0{0,9})$/)),
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constant('') },
+      { weight: 1, arbitrary: fc.stringMatching(/^[eE][+-]?\d{1,2}$/) },
+    ),
+  )
+  .map((parts) => parts.join(''));
+
+test('PostgreSQL keeps of every amount the digits that it reads from its text', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(number, { minLength: 50, maxLength: 50 }), async (texts) => {
+      const amounts = texts.map(parseDecimal).filter((amount) => amount !== null);
+      const titles = amounts.map((amount) => titleWith({ original_value: amount }));
+      const { rows } = await pool.query<{ value: string }>(
+        'SELECT written::numeric::text AS value FROM unnest($1::text[]) AS written',
+        [amounts.map(({ written }) => written)],
+      );
+      const expected = rows.map(({ value }) => value);
+      expect(await copyTitles(titles, 'original_value::text')).toEqual(expected);
+      expect(await copyTitles(titles, 'encode(numeric_send(original_value), $$hex$$)')).toEqual(
+        (
+          await pool.query<{ value: string }>(
+            `SELECT encode(numeric_send(written::numeric), 'hex') AS value
+             FROM unnest($1::text[]) AS written`,
+            [expected],
+          )
+        ).rows.map(({ value }) => value),
+      );
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('dates of all years', async () => {
+  const dates = ['0001-01-01', '0099-12-31', '1600-02-29', '1999-12-31', '2000-01-01']
+    .concat(['2000-02-29', '2026-11-25', '2100-03-01', '9999-12-31'])
+    .map(toCivilDate);
+  const titles = dates.map((date) =>
+    titleWith({ accepted_date: date, anticipated_due_date: date }),
+  );
+  const shown = await copyTitles(titles, `accepted_date || ' ' || anticipated_due_date`);
+  expect(shown).toEqual(dates.map((date: CivilDate) => `${date} ${date}`));
+});
+
+test('texts, truth values, nulls, undocumented fields and hashes', async () => {
+  const texts = ['', '\\.', '\\N', '"', 'a,b\nc', 'ção €𝄞', `${'x'.repeat(5000)}"`];
+  const titles = texts.map((text, index) =>
+    titleWith({
+      financial_agent_name: text,
+      payment_bank: null,
+      billing_fee: null,
+      anticipated_due_date: null,
+      buyer_is_financial: [true, false, null][index % 3] ?? null,
+      extra: index === 1 ? null : { note: text, list: [true, null] },
+    }),
+  );
+  const columns = [
+    ...['financial_agent_name', 'payment_bank', 'billing_fee', 'anticipated_due_date'],
+    ...['buyer_is_financial', 'extra', 'identity_hash', 'content_hash', 'raw_hash'],
+  ];
+  expect(await copyTitles(titles, `jsonb_build_array(${columns.join(', ')})`)).toEqual(
+    titles.map((title) => [
+      ...[title.financial_agent_name, null, null, null, title.buyer_is_financial, title.extra],
+      ...[identityHash(title), contentHash(title), RAW].map((digits) =>
+        digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
+      ),
+    ]),
+  );
+});
+
+test('rejects', async () => {
+  const rejects = [
+    { ordinal: 0, orderUid: null, reasons: ['a "quoted" \\ reason', '', 'NULL'], raw: '{}' },
+    { ordinal: 1, orderUid: 'uid', reasons: [], raw: 'ção'.repeat(5000) },
+  ].map((reject) => ({ ...reject, rawBytes: 2 ** 40, rawHash: RAW }));
+  const rows = rejects.map((reject) => encodeReject(9n, reject));
+  expect(await copyRowsAndCommit(pool, 'staged_reject', rows, signal)).toBe(2);
+  const found = await pool.query(
+    `SELECT ordinal, order_uid AS "orderUid", reasons, raw, raw_bytes::float8 AS "rawBytes",
+            replace(raw_hash::text, '-', '') AS "rawHash"
+     FROM conciliation.staged_reject WHERE fence = 9 ORDER BY ordinal`,
+  );
+  expect(found.rows).toEqual(rejects);
+});
