@@ -205,7 +205,7 @@ export const partyKey = Prisma.raw(
 /** The tax identifier of a row `party`. Long texts do not fit an index entry. */
 const taxId = Prisma.raw(
   `(SELECT CASE WHEN length(tax_id) <= 255 THEN tax_id ELSE 'md5:' || md5(tax_id) END
-    FROM ${taxIdText('party.identification')} AS stated (tax_id))`,
+    FROM (SELECT ${taxIdText('party.identification')}) AS stated (tax_id))`,
 );
 
 /** Of a row `party`. The values are quoted, so that different accounts have different texts; a missing value is NULL. */
