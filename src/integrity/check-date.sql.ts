@@ -5,6 +5,7 @@
  */
 import type { Database, Transaction } from '../database/database.ts';
 import { isUnavailable } from '../database/database-error.ts';
+import { HAS_OPEN_FINDINGS } from '../database/open-findings.sql.ts';
 import {
   COMPUTED_IDENTITY_HASH,
   computedContentHash,
@@ -314,10 +315,7 @@ const dayAlteration = (date: CivilDate) => Prisma.sql`
            OR present.title_count <> merged.fold_count + merged.withheld
            OR merged.fence IS DISTINCT FROM answer.merged_fence
            OR (day.state = 'reconciled'
-               AND (answer.held + reject.open > 0
-                    OR EXISTS (SELECT FROM conciliation.check_finding AS finding
-                               WHERE finding.accepted_date = day.date AND finding.severity = 'review'
-                                 AND finding.closed_at IS NULL AND finding.resolved_at IS NULL)))
+               AND (answer.held + reject.open > 0 OR ${HAS_OPEN_FINDINGS}))
            OR (day.signed_off_at, day.signed_off_by, day.signed_off_digest)
                 IS DISTINCT FROM (seal.signed_off_at, seal.signed_off_by, seal.content_digest)
            OR (day.content_digest <> seal.content_digest AND NOT day.restated_after_sign_off))
