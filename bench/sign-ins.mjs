@@ -1,6 +1,6 @@
 // What a flood of sign-ins costs the service while a large day is pulled.
 //
-//   npm run bench:sign-ins -- [--titles 100000] [--sign-ins 200] [--addresses 20] [--rounds 3]
+//   npm run bench:sign-ins -- [options]
 //
 // In each round two services in turns, on a database of their own, pull one date: "quiet" alone, "flood"
 // while all sign-ins with wrong passwords arrive at once. /healthz is asked all the time. Exits with 1 where
@@ -21,18 +21,16 @@ import { CONTAINER_ENVIRONMENT, CONTAINER_FLAGS } from './container.mjs';
 import { median } from './report.mjs';
 import { MIGRATED, startServer } from './server.mjs';
 
-const { values } = parseArgs({
-  options: {
-    titles: { type: 'string', default: '100000' },
-    'sign-ins': { type: 'string', default: '200' },
-    addresses: { type: 'string', default: '20' },
-    rounds: { type: 'string', default: '3' },
-  },
-});
-const titles = Number(values.titles);
-const signIns = Number(values['sign-ins']);
-const addresses = Number(values.addresses);
-const rounds = Number(values.rounds);
+const USAGE = `npm run bench:sign-ins -- [options]
+
+  --titles <number>     100000 unless told; titles of the day that is pulled
+  --sign-ins <number>   200 unless told; sign-ins of a flood, all with wrong passwords
+  --addresses <number>  20 unless told; addresses that the sign-ins come from, in turns
+  --rounds <number>     3 unless told; each measures the service quiet and under the flood
+  --help
+`;
+
+const { titles, signIns, addresses, rounds } = readOptions();
 
 const COMMAND = new URL('../bin/conciliation.js', import.meta.url).pathname;
 const PORT = '18090';
@@ -67,6 +65,40 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 report();
+
+/** Ends the process where help was asked for, and with 2 where an argument is wrong. */
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        titles: { type: 'string', default: '100000' },
+        'sign-ins': { type: 'string', default: '200' },
+        addresses: { type: 'string', default: '20' },
+        rounds: { type: 'string', default: '3' },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    if (values.help) {
+      process.stdout.write(USAGE);
+      process.exit();
+    }
+    return {
+      titles: toCount(values.titles),
+      signIns: toCount(values['sign-ins']),
+      addresses: toCount(values.addresses),
+      rounds: toCount(values.rounds),
+    };
+  } catch (error) {
+    process.stderr.write(`${/** @type {Error} */ (error).message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+/** @param {string} text */
+function toCount(text) {
+  if (!/^[1-9]\d*$/.test(text)) throw new Error(`${text} is not a whole number above 0`);
+  return Number(text);
+}
 
 /** @param {{ baseUrl: string, token: string, isFlood: boolean }} options */
 async function measure({ baseUrl, token, isFlood }) {

@@ -7,6 +7,7 @@ import { readReceiptQuestions } from '../bookings/receipt-questions.sql.ts';
 import { readOverdueReleases } from '../bookings/release.sql.ts';
 import { readBrokenMonths } from '../closing/month-seal.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { IS_OPEN_FINDING } from '../database/open-findings.sql.ts';
 import { type Alert, LEDGER_ALERT_KINDS } from '../domain/alerts/alert.ts';
 import {
   ALTERED_TITLES_NAMED,
@@ -298,7 +299,7 @@ function readFindings(tx: Transaction): Promise<OpenFindings[]> {
            day.last_pull_id AS "pullId"
     FROM conciliation.check_finding AS finding
     JOIN conciliation.day AS day ON day.date = finding.accepted_date AND day.state = 'attention'
-    WHERE finding.severity = 'review' AND finding.closed_at IS NULL AND finding.resolved_at IS NULL
+    WHERE ${IS_OPEN_FINDING}
     GROUP BY finding.accepted_date, finding.code, day.last_pull_id
     ORDER BY finding.code, finding.accepted_date`;
 }

@@ -2,7 +2,7 @@
 import type { Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { KEEPS_DAY } from '../integrity/check-date.sql.ts';
+import { KEEPS_DAY } from '../integrity/altered-day.sql.ts';
 
 /**
  * - `booked_outside`: the day was signed off before bookings began, and no person has recorded the bookings

@@ -5,6 +5,7 @@
  */
 import type { Database, Transaction } from '../database/database.ts';
 import { isUnavailable } from '../database/database-error.ts';
+import { HAS_OPEN_FINDINGS } from '../database/open-findings.sql.ts';
 import {
   COMPUTED_IDENTITY_HASH,
   computedContentHash,
@@ -25,7 +26,7 @@ export type Problem =
   | 'day'
   | 'unchecked';
 
-interface Alteration {
+export interface Alteration {
   /** Null: the problem is the row of `day`, or the date cannot be checked. */
   readonly titleId: bigint | null;
   readonly problem: Problem;
@@ -102,7 +103,7 @@ const UNCHECKED: Alteration = { titleId: null, problem: 'unchecked' };
  * Makes one part of a check. A value with which the part fails is an alteration: it must not keep the other
  * parts and the other dates from being checked.
  */
-async function checkPart(
+export async function checkPart(
   tx: Transaction,
   signal: AbortSignal,
   part: () => Promise<Alteration[]>,
@@ -282,7 +283,7 @@ const sumNames = (table: string) =>
  * not as many as the newest merged answer had, which is reconciled although something waits for a person, or whose
  * newest merge or seal is not that of `pull` or `sign_off`.
  */
-const dayAlteration = (date: CivilDate) => Prisma.sql`
+export const dayAlteration = (date: CivilDate) => Prisma.sql`
     WITH present AS (
       SELECT count(*) FILTER (WHERE status = 'current') AS title_count,
              count(*) FILTER (WHERE status = 'withdrawn') AS withdrawn_count, ${totals},
@@ -314,54 +315,11 @@ const dayAlteration = (date: CivilDate) => Prisma.sql`
            OR present.title_count <> merged.fold_count + merged.withheld
            OR merged.fence IS DISTINCT FROM answer.merged_fence
            OR (day.state = 'reconciled'
-               AND (answer.held + reject.open > 0
-                    OR EXISTS (SELECT FROM conciliation.check_finding AS finding
-                               WHERE finding.accepted_date = day.date AND finding.severity = 'review'
-                                 AND finding.closed_at IS NULL AND finding.resolved_at IS NULL)))
+               AND (answer.held + reject.open > 0 OR ${HAS_OPEN_FINDINGS}))
            OR (day.signed_off_at, day.signed_off_by, day.signed_off_digest)
                 IS DISTINCT FROM (seal.signed_off_at, seal.signed_off_by, seal.content_digest)
            OR (day.content_digest <> seal.content_digest AND NOT day.restated_after_sign_off))
     LIMIT 1`;
-
-/**
- * True for a row `finding` of `title_finding` that keeps its day from being signed off and released. A person may
- * acknowledge a difference in what a seal does not cover: the row of a withdrawn title, and the history. A repair
- * mends all other differences.
- */
-export const KEEPS_DAY = Prisma.sql`
-  (finding.closed_at IS NULL
-   AND (finding.acknowledged_at IS NULL
-        OR finding.problem NOT IN ('history', 'unchecked')
-           AND NOT EXISTS (SELECT FROM conciliation.title AS named
-                           WHERE named.id = finding.title_id AND named.status = 'withdrawn')))`;
-
-/**
- * Whether a row of the date or its row of `day` is altered, also where a value makes the comparison fail. The row of
- * a withdrawn title does not count once a person has acknowledged its finding. For a decision about the content of
- * the date, by a caller that has locked the row of the day. The history of the titles is not compared.
- */
-export async function isAltered(tx: Transaction, date: CivilDate): Promise<boolean> {
-  const contentVersion = await readContentVersion(tx, date);
-  // The comparison of a million titles sorts and hashes all of them.
-  await tx.$executeRaw`
-    SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '64MB', true),
-           set_config('statement_timeout', '0', true)`;
-  const alterations = await checkPart(
-    tx,
-    new AbortController().signal,
-    () => tx.$queryRaw<Alteration[]>`
-      SELECT altered.title_id AS "titleId", altered.problem
-      FROM ((${rowAlterations(date, contentVersion)}) UNION ALL (${dayAlteration(date)})) AS altered
-      WHERE NOT EXISTS (
-        SELECT FROM conciliation.title_finding AS finding
-        WHERE finding.date = ${date}::date AND finding.closed_at IS NULL AND NOT ${KEEPS_DAY}
-          AND finding.title_id = altered.title_id AND finding.problem = altered.problem)
-      LIMIT 1`,
-  );
-  await tx.$executeRaw`SELECT set_config('enable_nestloop', 'on', true)`;
-  await tx.$executeRaw`SET LOCAL statement_timeout TO DEFAULT`;
-  return alterations.length > 0;
-}
 
 function readDayAlteration(tx: Transaction, date: CivilDate): Promise<Alteration[]> {
   return tx.$queryRaw<Alteration[]>`

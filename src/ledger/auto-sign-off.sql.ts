@@ -6,7 +6,7 @@ import { hasFault } from '../bookings/release-conditions.sql.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { isAltered } from '../integrity/check-date.sql.ts';
+import { isAltered } from '../integrity/altered-day.sql.ts';
 import { requestCheck } from '../integrity/findings.sql.ts';
 import { isChecked } from './day-note.sql.ts';
 import { sealDay } from './sign-off.sql.ts';

@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts';
+import { HAS_OPEN_FINDINGS } from '../database/open-findings.sql.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { type DayState, stateAfterMerge } from '../domain/day-state.ts';
@@ -38,12 +39,6 @@ const setSums = Prisma.raw(
   AMOUNT_COLUMNS.map((name) => `${name}_sum = coalesce(fresh.${name}, 0)`).join(', '),
 );
 
-/** Whether a row of `day` has an open finding of the severity `review`. */
-const hasOpenFindings = Prisma.sql`
-  EXISTS (SELECT FROM conciliation.check_finding AS finding
-          WHERE finding.accepted_date = day.date AND finding.severity = 'review'
-            AND finding.closed_at IS NULL AND finding.resolved_at IS NULL)`;
-
 /**
  * Creates the row of a date if it is missing, and locks it. This lock serialises merges, releases
  * and sign-offs of one date. A separate statement reads the row, because only a later statement
@@ -66,7 +61,7 @@ export async function readDay(tx: Transaction, date: CivilDate): Promise<LockedD
     SELECT day.date::text AS date, day.state, day.title_count AS "titleCount",
            day.withdrawn_count AS "withdrawnCount",
            EXISTS (SELECT FROM conciliation.title WHERE accepted_date = day.date) AS "hasTitles",
-           day.rejected_count AS rejected, ${hasOpenFindings} AS "hasOpenFindings", day.content_digest IS NOT NULL AS "hasDigest",
+           day.rejected_count AS rejected, ${HAS_OPEN_FINDINGS} AS "hasOpenFindings", day.content_digest IS NOT NULL AS "hasDigest",
            day.changed_at::text AS "changedAt",
            merged.fence AS "mergedFence", day.held_pull_id AS "heldPullId", held.fence AS "heldFence"
     FROM conciliation.day day
@@ -158,7 +153,7 @@ export async function settleDay(tx: Transaction, date: CivilDate): Promise<void>
     SELECT day.state, merged.id AS "pullId", coalesce(merged.date_was_closed, false) AS "wasClosed",
            (SELECT count(*) FROM conciliation.rejected_title AS reject
             WHERE reject.date = day.date AND reject.status = 'open')::int AS "openRejects",
-           ${hasOpenFindings} AS "hasOpenFindings"
+           ${HAS_OPEN_FINDINGS} AS "hasOpenFindings"
     FROM conciliation.day AS day JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
     WHERE day.date = ${date}::date AND day.state IN ('pending', 'reconciled', 'attention')`;
   if (day === undefined) return;

@@ -1,8 +1,9 @@
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
+import { IS_OPEN_FINDING } from '../database/open-findings.sql.ts';
 import type { HoldDetail } from '../domain/checks/plausibility.ts';
 import type { HoldReason } from '../domain/day-state.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { KEEPS_DAY } from '../integrity/check-date.sql.ts';
+import { KEEPS_DAY } from '../integrity/altered-day.sql.ts';
 
 /** A response that waits for a person. */
 export interface Hold {
@@ -67,7 +68,6 @@ export const dayNoteColumns = Prisma.sql`
            0) AS withheld,
   ${heldPaymentsColumn},
   (SELECT count(*) FROM conciliation.check_finding AS finding
-   WHERE finding.accepted_date = day.date AND finding.severity = 'review'
-     AND finding.closed_at IS NULL AND finding.resolved_at IS NULL)::int AS "openFindings",
+   WHERE finding.accepted_date = day.date AND ${IS_OPEN_FINDING})::int AS "openFindings",
   ${alterationsColumn} AS alterations,
   ${isChecked} AS "isChecked"`;

@@ -112,7 +112,14 @@ const channels = () => [
 
 function deliver(language: AlertLanguage = 'en', database = table.database): Promise<number> {
   const style = { ...STYLE, language };
-  return deliverAlerts({ database, logger, channels: channels(), style }, signal);
+  const parts = { database, logger, channels: channels(), style };
+  return deliverAlerts(parts, new AbortController().signal);
+}
+
+/** Like eight processes at once: the mail server keeps each connection waiting for a tenth of a second. */
+async function deliverAtOnce(language: AlertLanguage): Promise<number> {
+  const delivered = await Promise.all(Array.from({ length: 8 }, () => deliver(language)));
+  return delivered.reduce((sum, count) => sum + count);
 }
 
 const date = toCivilDate('2026-03-02');
@@ -245,9 +252,9 @@ test('Slack, Teams and e-mail receive each kind of alert and the digest, as docu
     await table.clear();
     for (const received of [slack.bodies, teams.bodies, mail.mails]) received.length = 0;
     await raiseAll(table.database);
-    expect(await deliver(language)).toBe(3 * ALERT_KINDS.length);
+    expect(await deliverAtOnce(language)).toBe(3 * ALERT_KINDS.length);
     await resolveAll(table.database);
-    expect(await deliver(language)).toBe(3 * ALERT_KINDS.length);
+    expect(await deliverAtOnce(language)).toBe(3 * ALERT_KINDS.length);
     const message = digestMessage(DIGEST, new Date('2026-03-10T11:00:00Z'), { ...STYLE, language });
     for (const channel of channels()) expect(await channel.send(message, signal)).toBeNull();
 

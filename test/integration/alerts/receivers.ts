@@ -64,6 +64,8 @@ export async function startMailServer(tls?: {
   const mails: Mail[] = [];
   const server = new SMTPServer({
     ...(tls ?? { disabledCommands: ['STARTTLS'], allowInsecureAuth: true }),
+    // No name server is asked for the name of the client.
+    disableReverseLookup: true,
     onAuth({ username, password }, _session, callback) {
       const isKnown = username === 'user@host' && password === MAIL_PASSWORD;
       callback(isKnown ? null : new Error('unknown user'), { user: username });

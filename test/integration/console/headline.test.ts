@@ -61,11 +61,13 @@ async function headline() {
     const lines = [...(shown?.[2] ?? '').matchAll(/<li>(.*?)<\/li>/gs)].map(([, line]) => line);
     expect(lines).toEqual(api[language].lines);
   }
-  const command = await runCommand(['status'], environmentOf(world));
+  const [command, json] = await Promise.all([
+    runCommand(['status'], environmentOf(world)),
+    runCommand(['status', '--json'], environmentOf(world)),
+  ]);
   const [title, ...rest] = command.stdout.split('\n');
   const lines = rest.filter((line) => line.startsWith('- ')).map((line) => line.slice(2));
   expect({ title, lines }).toEqual({ title: api.en.title, lines: api.en.lines });
-  const json = await runCommand(['status', '--json'], environmentOf(world));
   expect(JSON.parse(json.stdout).headline).toEqual(api.en);
   return { en: api.en, pt: api['pt-BR'], exit: command.exit };
 }

@@ -11,6 +11,8 @@ const DAY = toCivilDate('2026-03-02');
 const SELECTION = { from: DAY, to: DAY, includeWithdrawn: false };
 const ROWS = 1800;
 const APPLICATION = 'snapshot test';
+/** Of a statement. */
+const TIMEOUT_MS = 400;
 
 let world: ExportWorld;
 let database: Database;
@@ -21,7 +23,7 @@ beforeAll(async () => {
   database = openDatabase({
     databaseUrl: world.url,
     applicationName: APPLICATION,
-    statementTimeoutMs: 400,
+    statementTimeoutMs: TIMEOUT_MS,
     logger: pino({ level: 'silent' }),
   });
 });
@@ -72,9 +74,12 @@ test('totals and titles are of one instant, also during merges', async () => {
 
 test('a slow reader is not cut off by the statement timeout', async () => {
   const never = new AbortController().signal;
+  // The reader takes longer than the timeout over the first batch, and over the others together.
+  let waitMs = 3 * TIMEOUT_MS;
   const rows = await readTitleSnapshot(database, SELECTION, never, ({ titles }) =>
     countRows(titles, async () => {
-      await sleep(300);
+      await sleep(waitMs);
+      waitMs = TIMEOUT_MS / 10;
     }),
   );
   expect(rows).toBe(ROWS);

@@ -52,8 +52,7 @@ test('creates the due pulls, wakes a worker for each, the most urgent first, and
 test("no pull is planned while this clock differs from the database's", async () => {
   const planner = world.planner();
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 180_000 });
-  const run = await planner.runOnce();
-  vi.useRealTimers();
+  const run = await planner.runOnce().finally(() => vi.useRealTimers());
   expect(run).toMatchObject({
     kind: 'failed',
     error: { message: expect.stringMatching(/\d+ s ahead of the clock of the database/) },
