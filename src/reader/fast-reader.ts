@@ -324,7 +324,7 @@ export class FastReader implements TitleShortcut {
       }
       at += length;
     }
-    return digestOf(canonical.subarray(contentEnd, at));
+    return digestOf(canonical.subarray(contentEnd, at)).slice(0, HASH_BYTES);
   }
 
   #noteAccounts(accounts: NamedAccounts): void {
