@@ -3,7 +3,7 @@
  * binary floating-point number in between.
  */
 export interface Decimal {
-  /** The original text, `1.10` or `1e2`. PostgreSQL reads both exactly and keeps the written scale. */
+  /** The original text, `1.10` or `1e2`. */
   readonly written: string;
   /**
    * The same text for equal numbers: without an exponent, needless zeros or `-0`. `1.10`, `1.1` and
@@ -49,14 +49,15 @@ export function parseDecimal(written: string): Decimal | null {
 
 /**
  * Returns the same number in plain notation, with the digits that PostgreSQL keeps of the written text: `1.10e1`
- * is `11.0`, `1.5e-3` is `0.0015`, `1e2` is `100`.
+ * is `11.0`, `1.5e-3` is `0.0015`, `1e2` is `100`. The digits are few, also where the text has many zeros before
+ * the first other digit.
  *
  * @param written `Decimal.written`
  */
 export function toPlainDecimal(written: string): string {
   if (!/[eE]/.test(written)) return written;
   const [, sign = '', whole = '', fraction = '', exponentText = '0'] = NUMBER.exec(written) ?? [];
-  const digits = whole + fraction;
+  const digits = (whole + fraction).replace(/^0+(?=\d)/, '');
   const scale = fraction.length - Number(exponentText);
   if (scale <= 0) return sign + digits + '0'.repeat(-scale);
   const padded = digits.padStart(scale + 1, '0');

@@ -63,7 +63,7 @@ export async function copyResponse(
   let copiedRejects = 0;
   const copyRejects = async (rejects: readonly RejectedTitle[]) => {
     if (rejects.length === 0) return;
-    const rows = rejects.map((reject) => encodeReject(fence, reject));
+    const rows = encodeRejects(fence, rejects);
     copiedRejects += await copyRowsAndCommit(pool, 'staged_reject', rows, signal);
   };
   /** Passes on the rows of titles, and copies the rejects on a separate connection meanwhile. */
@@ -104,4 +104,9 @@ export async function copyResponse(
     fold: read.folds.at(date),
     drift: read.drift,
   };
+}
+
+/** One row at a time: a response may have a million short rejects. */
+function* encodeRejects(fence: bigint, rejects: readonly RejectedTitle[]): Generator<Buffer> {
+  for (const reject of rejects) yield encodeReject(fence, reject);
 }

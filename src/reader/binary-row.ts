@@ -37,7 +37,8 @@ const NEGATIVE = 0x4000;
  * Writes a decimal in plain notation as a `numeric` with its length. The scale is the number of digits after
  * the point, so no written digit is lost.
  *
- * @param text the decimal, `-?\d+(\.\d+)?`, from the index `from` up to `end`
+ * @param text the decimal, `-?\d+(\.\d+)?`, from the index `from` up to `end`; it has about `MAX_DECIMAL_DIGITS`
+ *   digits at most
  * @param point the index of the decimal point; a negative number: there is none
  * @returns the end of the value in `row`
  */

@@ -46,7 +46,7 @@ const ENUMERATED = TITLE_LAYOUT.flatMap(({ only, column }, field) =>
 
 /**
  * Room for the number of values, two numbers, three hashes and a number, and for each value with its length. A
- * `numeric` takes at most 16 bytes more than its text.
+ * `numeric` of `MAX_DECIMAL_DIGITS` takes less than the longest text of an amount.
  */
 const MAX_ROW_BYTES = 240 + TITLE_LAYOUT.reduce((total, { maxBytes }) => total + maxBytes + 20, 0);
 const BLOCK_BYTES = 256 * 1024;

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll } from 'vitest';
 import { ROLES, type Role, type ServiceOverrides } from '../../src/app/service.ts';
 
 const COMMAND = join(import.meta.dirname, '../../bin/conciliation.js');
@@ -50,7 +49,7 @@ const ERROR_LEVEL = 50;
 
 const running = new Set<ChildProcess>();
 // A test that runs out of time never gets to its own cleaning up.
-afterAll(() => {
+process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 

@@ -89,6 +89,16 @@ test('PostgreSQL keeps of every amount the digits that it reads from its text', 
   );
 });
 
+test('an amount with more zeros than a numeric has digits', async () => {
+  const zeros = [50_000, 131_071, 131_072, 200_000, 300_000];
+  const amounts = zeros.map((count) => parseDecimal(`-0.${'0'.repeat(count)}125e${count}`));
+  const titles = amounts
+    .filter((amount) => amount !== null)
+    .map((amount) => titleWith({ original_value: amount }));
+  const shown = await copyTitles(titles, 'original_value::text');
+  expect(shown).toEqual(zeros.map(() => '-0.125'));
+});
+
 test('dates of all years', async () => {
   const dates = ['0001-01-01', '0099-12-31', '1600-02-29', '1999-12-31', '2000-01-01']
     .concat(['2000-02-29', '2026-11-25', '2100-03-01', '9999-12-31'])

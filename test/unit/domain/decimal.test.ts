@@ -161,7 +161,8 @@ test.each([
   ['1e2', '100'],
   ['-1.50E+1', '-15.0'],
   ['1.5e-3', '0.0015'],
-  ['0.0015e2', '000.15'],
+  ['0.0015e2', '0.15'],
+  [`0.${'0'.repeat(131_071)}1e131072`, '1'],
   ['0e-2', '0.00'],
 ])('%s in plain notation, with its digits, is %s', (written, plain) => {
   expect(toPlainDecimal(written)).toBe(plain);
