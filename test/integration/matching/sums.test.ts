@@ -4,6 +4,7 @@ import { readDayMatching, readTitleMatches } from '../../../src/matching/match-r
 import { clearMatching, listMatches, match, pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
 
 let world: PullWorld;
 beforeAll(async () => {
@@ -116,6 +117,37 @@ test('a payable of a sum that has more titles than the limit leaves no sum', asy
   expect(await match(world.database)).toMatchObject({ matched: 0 });
   await pullTitles(world, titles(11));
   expect(await match(world.database)).toMatchObject({ matched: 1 });
+});
+
+test('a payable without code whose tax identifier has more titles than the limit is no item of a sum', async () => {
+  const pullWithOtherCode = async (count: number) => {
+    const dueDate = '2026-06-30';
+    const others = Array.from({ length: count }, (_, index) =>
+      titleText({ uid: `other-${index}`, value: String(1000 + 2 ** index), dueDate }),
+    );
+    world.sandbox.setDayTexts(DAY, [
+      titleText({ uid: 'a', value: '100', dueDate }),
+      ...others.map((text) => text.replaceAll('"P-1"', '"P-2"')),
+    ]);
+    await world.pull(DAY, { withdrawalLimitPercent: 100 });
+  };
+  await pullWithOtherCode(12);
+  await load(
+    // The titles of both codes are candidates of this payable, and one title is a candidate of the others.
+    {
+      erpKey: 'k1',
+      openValue: '60',
+      orderUid: 'a',
+      supplierExternalId: '',
+      supplierTaxId: '52998224725',
+    },
+    { erpKey: 'k2', openValue: '40', orderUid: 'a' },
+    { erpKey: 'k3', openValue: '7', orderUid: 'a' },
+  );
+  expect(await match(world.database)).toMatchObject({ matched: 0 });
+  await pullWithOtherCode(11);
+  expect(await match(world.database)).toMatchObject({ matched: 1 });
+  expect(await lasting()).toEqual(['a=k1 sum', 'a=k2 sum']);
 });
 
 test('a payable that fits another title alone is no item of a sum', async () => {
