@@ -10,6 +10,7 @@ import pg from 'pg';
 import { PrismaClient } from '../generated/prisma/client.ts';
 import { ConciliationError, ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { within } from '../runtime/within.ts';
 import { CIVIL_DATES, withPrismaDates } from './civil-dates.ts';
 import {
   databaseErrorCode,
@@ -37,7 +38,10 @@ export interface Database {
    * pooler that changes servers between transactions.
    */
   connectionOf(session: TransactionSession): Promise<pg.ClientBase | null>;
-  /** Waits until all connections are returned. May be called more than once. */
+  /**
+   * Waits until all connections are returned and the server has ended their sessions, for the latter at most
+   * `SESSION_END_TIMEOUT_MS`. May be called more than once.
+   */
   close(): Promise<void>;
 }
 
@@ -67,6 +71,7 @@ export interface DatabaseOptions {
 const MAX_CONNECTIONS = 10;
 const STATEMENT_TIMEOUT_MS = 60_000;
 const CONNECTION_TIMEOUT_MS = 10_000;
+const SESSION_END_TIMEOUT_MS = 5_000;
 /**
  * A process that stops inside a transaction, or loses its connection to it, releases its locks
  * after this time.
@@ -105,6 +110,18 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('connect', (client) => client.once('error', logLoss).on('error', () => {}));
   pool.on('error', () => {});
 
+  const sessions = new Set<Promise<unknown>>();
+  pool.on('connect', (client) => {
+    const ended = new Promise((settle) => client.once('end', settle));
+    sessions.add(ended);
+    void ended.then(() => sessions.delete(ended));
+  });
+  /** `pool.end()` does not wait for the server. A server that is stopped next would report sessions as lost. */
+  async function endSessions(): Promise<void> {
+    await pool.end();
+    await within(SESSION_END_TIMEOUT_MS, Promise.all(sessions)).catch(() => {});
+  }
+
   const client = new PrismaClient({
     adapter: new PrismaPg(pool),
     errorFormat: 'minimal',
@@ -128,7 +145,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       return same?.rowCount === 1 ? (connection ?? null) : null;
     },
     close: () => {
-      closing ??= prisma.$disconnect().then(() => pool.end());
+      closing ??= prisma.$disconnect().then(endSessions);
       return closing;
     },
   };

@@ -14,6 +14,7 @@ import { describeDatabaseError } from '../../../src/database/database-error.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 import { PrismaClient } from '../../../src/generated/prisma/client.ts';
 import { ConfigError, InputError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
+import { startTcpProxy } from '../../faults/tcp-proxy.ts';
 import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
 
 /** A value of a row, which no log may show. */
@@ -337,6 +338,32 @@ describe('errors that pass by themselves become StagingUnavailableError', () => 
     const failure = await failureOf(() => closed.pool.query('SELECT 1'));
     expect(toStagingError(failure)).toBeInstanceOf(StagingUnavailableError);
   });
+});
+
+test('the server has ended the sessions when the database is closed', async () => {
+  const url = new URL(testDatabase.url);
+  const proxy = await startTcpProxy(Number(url.port));
+  url.port = String(proxy.port);
+  const applicationName = 'conciliation closing';
+  const countSessions = async () => {
+    const { rows } = await database.pool.query(
+      'SELECT count(*)::int AS sessions FROM pg_stat_activity WHERE application_name = $1',
+      [applicationName],
+    );
+    return rows[0].sessions;
+  };
+  try {
+    const closing = open({ databaseUrl: url.href, applicationName });
+    await Promise.all(Array.from({ length: 5 }, () => closing.pool.query('SELECT pg_sleep(0.05)')));
+    expect(await countSessions()).toBe(5);
+
+    // The last message of each session arrives late.
+    proxy.set(200);
+    await closing.close();
+    expect(await countSessions()).toBe(0);
+  } finally {
+    await proxy.close();
+  }
 });
 
 describe('errors of the program stay errors, and say nothing of a row', () => {
