@@ -17,7 +17,7 @@ export interface WatchedMerge {
 }
 
 /**
- * Writes the bank accounts that the titles of a merge name into `staged_account`, for `watchAccounts`. To be
+ * Writes the bank accounts that the titles of a merge name into `staged_account`, for `accountComparison`. To be
  * called before the closing phase, when titles and revisions are written.
  *
  * @param inserted the accounts that the reader has collected, where all titles were inserted; null: the
@@ -30,7 +30,8 @@ export async function stageAccounts(
 ): Promise<void> {
   const named = inserted === null ? accountsOfTitles(source) : accountsNamed(inserted);
   await tx.$executeRaw`
-    WITH party AS (
+    -- Materialized: the planner would otherwise compute the key once for every use of it.
+    WITH party AS MATERIALIZED (
       SELECT ${statedParty}, is_restated FROM (${named}) AS named
     )
     INSERT INTO conciliation.staged_account
@@ -42,56 +43,10 @@ export async function stageAccounts(
     GROUP BY 2, 3, 4, 5, 6, 7, 8, 9`;
 }
 
-/**
- * Stores the bank account of every provider and financial agent that the merged titles name, and records the
- * changes; see `findAccountChanges`. To be called in the closing phase, whose lock keeps other merges from
- * the same parties. A change is not recorded a second time while it is unacknowledged.
- * @returns whether payments of the date may have to be held or may no longer be: see `holdPayments`
- */
-export async function watchAccounts(tx: Transaction, source: WatchedMerge): Promise<boolean> {
-  const changes = await findChanges(tx, source);
-  const [{ hasOpenChange }] = await tx.$queryRaw<[{ hasOpenChange: boolean }]>`
-    WITH seen AS (
-      DELETE FROM conciliation.staged_account WHERE fence = ${source.fence} RETURNING *
-    ), stored AS (
-      INSERT INTO conciliation.party_account AS present
-        (kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
-         last_accepted_date, tax_id)
-      SELECT kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
-             ${source.date}::date, tax_id
-      FROM seen
-      ON CONFLICT (kind, party_key, account_hash) DO UPDATE
-      SET last_accepted_date = excluded.last_accepted_date, last_seen_at = excluded.last_seen_at,
-          tax_id = coalesce(excluded.tax_id, present.tax_id)
-      WHERE present.last_accepted_date < excluded.last_accepted_date
-         -- Of the accounts of one date, the one to which a title was restated last is the present one.
-         OR present.last_accepted_date = excluded.last_accepted_date
-            AND (present.kind, present.party_key, present.account_hash) IN (
-              SELECT kind, party_key, account_hash FROM seen WHERE is_restated)
-    )
-    SELECT EXISTS (SELECT FROM seen JOIN conciliation.account_change AS change
-                     USING (kind, party_key, account_hash)
-                   WHERE change.acknowledged_at IS NULL)
-        OR EXISTS (SELECT FROM conciliation.payment_hold AS hold
-                   JOIN conciliation.account_change AS change ON change.id = hold.account_change_id
-                   WHERE hold.accepted_date = ${source.date}::date
-                     AND change.acknowledged_at IS NULL) AS "hasOpenChange"`;
-  if (changes.length > 0) await recordChanges(tx, source, changes);
-  return hasOpenChange || changes.length > 0;
-}
-
-interface PartyChange {
+/** The accounts of a party that may have changed. `known` is null for a party without earlier accounts. */
+export interface PartyAccounts {
   readonly kind: PartyKind;
-  readonly party_key: string;
-  /** The party whose account was `before_hash`: the same one, or one with the same tax identifier. */
-  readonly before_key: string;
-  readonly before_hash: string;
-  readonly after_hash: string;
-}
-
-interface PartyAccounts {
-  readonly kind: PartyKind;
-  readonly party_key: string;
+  readonly partyKey: string;
   readonly known:
     | readonly (Omit<KnownAccount, 'lastSeenAt'> & {
         readonly lastSeenAt: string;
@@ -102,14 +57,32 @@ interface PartyAccounts {
 }
 
 /**
+ * Common table expressions of the closing phase. They store the bank account of every provider and financial agent
+ * that the merged titles name. `compared` has one row: the parties whose accounts may have changed, as JSON of
+ * `PartyAccounts`, and whether an open change concerns the date.
+ *
  * Looks only at parties with several accounts. Most parties have one account, and the titles name that one. A party
  * without accounts has those of its tax identifier, so that a supplier that is registered again is not a new one.
- * Those with an open change are not among them.
+ * Those with an open change are not among them. All expressions read the accounts as they were before `stored`.
  */
-async function findChanges(tx: Transaction, { fence, date }: WatchedMerge): Promise<PartyChange[]> {
-  const parties = await tx.$queryRaw<PartyAccounts[]>`
-    WITH seen AS MATERIALIZED (
-      SELECT * FROM conciliation.staged_account WHERE fence = ${fence}
+export const accountComparison = ({ fence, date }: WatchedMerge): Prisma.Sql => Prisma.sql`
+    seen AS (
+      DELETE FROM conciliation.staged_account WHERE fence = ${fence} RETURNING *
+    ), stored AS (
+      INSERT INTO conciliation.party_account AS present
+        (kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
+         last_accepted_date, tax_id)
+      SELECT kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
+             ${date}::date, tax_id
+      FROM seen
+      ON CONFLICT (kind, party_key, account_hash) DO UPDATE
+      SET last_accepted_date = excluded.last_accepted_date, last_seen_at = excluded.last_seen_at,
+          tax_id = coalesce(excluded.tax_id, present.tax_id)
+      WHERE present.last_accepted_date < excluded.last_accepted_date
+         -- Of the accounts of one date, the one to which a title was restated last is the present one.
+         OR present.last_accepted_date = excluded.last_accepted_date
+            AND (present.kind, present.party_key, present.account_hash) IN (
+              SELECT kind, party_key, account_hash FROM seen WHERE is_restated)
     ), own AS MATERIALIZED (
       SELECT kind, party_key, account_hash, last_accepted_date, last_seen_at
       FROM conciliation.party_account
@@ -158,19 +131,54 @@ async function findChanges(tx: Transaction, { fence, date }: WatchedMerge): Prom
              jsonb_agg(jsonb_build_object(
                'accountHash', account_hash, 'isRestated', is_restated)) AS seen
       FROM party JOIN seen USING (kind, party_key) GROUP BY kind, party_key
-    )
-    SELECT kind, party_key, known, seen FROM seen_of LEFT JOIN known_of USING (kind, party_key)`;
-  return parties.flatMap(({ kind, party_key, known, seen }) => {
-    const before = (known ?? []).map((one) => ({ ...one, lastSeenAt: new Date(one.lastSeenAt) }));
-    return findAccountChanges(date, before, seen).map((change) => ({
-      kind,
-      party_key,
-      before_key:
-        before.find(({ accountHash }) => accountHash === change.before)?.partyKey ?? party_key,
-      before_hash: change.before,
-      after_hash: change.after,
-    }));
-  });
+    ), compared AS (
+      SELECT
+        (SELECT jsonb_agg(jsonb_build_object(
+           'kind', kind, 'partyKey', party_key, 'known', known_of.known, 'seen', seen_of.seen))
+         FROM seen_of LEFT JOIN known_of USING (kind, party_key)) AS parties,
+        EXISTS (SELECT FROM seen JOIN conciliation.account_change AS change
+                  USING (kind, party_key, account_hash)
+                WHERE change.acknowledged_at IS NULL)
+        OR EXISTS (SELECT FROM conciliation.payment_hold AS hold
+                   JOIN conciliation.account_change AS change ON change.id = hold.account_change_id
+                   WHERE hold.accepted_date = ${date}::date
+                     AND change.acknowledged_at IS NULL) AS has_open_change
+    )`;
+
+interface PartyChange {
+  readonly kind: PartyKind;
+  readonly party_key: string;
+  /** The party whose account was `before_hash`: the same one, or one with the same tax identifier. */
+  readonly before_key: string;
+  readonly before_hash: string;
+  readonly after_hash: string;
+}
+
+/**
+ * Records the changes of the accounts that `accountComparison` has found; see `findAccountChanges`. A change is not
+ * recorded a second time while it is unacknowledged.
+ * @returns whether there were changes
+ */
+export async function recordAccountChanges(
+  tx: Transaction,
+  source: WatchedMerge,
+  parties: readonly PartyAccounts[],
+): Promise<boolean> {
+  const changes = parties.flatMap((party) => changesOf(party, source.date));
+  if (changes.length > 0) await recordChanges(tx, source, changes);
+  return changes.length > 0;
+}
+
+function changesOf({ kind, partyKey, known, seen }: PartyAccounts, date: CivilDate): PartyChange[] {
+  const before = (known ?? []).map((one) => ({ ...one, lastSeenAt: new Date(one.lastSeenAt) }));
+  return findAccountChanges(date, before, seen).map((change) => ({
+    kind,
+    party_key: partyKey,
+    before_key:
+      before.find(({ accountHash }) => accountHash === change.before)?.partyKey ?? partyKey,
+    before_hash: change.before,
+    after_hash: change.after,
+  }));
 }
 
 // The names are constants of this program. No input reaches Prisma.raw.
@@ -272,7 +280,7 @@ const accountsNamed = (accounts: readonly NamedAccount[]) => Prisma.sql`
   SELECT named.kind, named."externalId" AS external_id, named.identification, named.bank,
          named.agency, named."agencyDigit" AS agency_digit, named.account,
          named."accountDigit" AS account_digit, false AS is_restated
-  FROM jsonb_to_recordset(${JSON.stringify(accounts)}::jsonb) AS named
+  FROM json_to_recordset(${JSON.stringify(accounts)}::json) AS named
     (kind text, "externalId" text, identification text, bank text, agency text, "agencyDigit" text,
      account text, "accountDigit" text)`;
 

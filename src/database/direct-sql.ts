@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import pg, { type ClientBase } from 'pg';
 import { Prisma } from '../generated/prisma/client.ts';
-import { getTypeParser, mapErrors, type Transaction } from './database.ts';
+import { getTypeParser, mapErrors, type Transaction, type TransactionSession } from './database.ts';
 
 type SqlCall = readonly [query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]];
 
@@ -9,15 +10,27 @@ type SqlCall = readonly [query: TemplateStringsArray | Prisma.Sql, ...values: un
  * BEGIN and COMMIT stay Prisma's. Prisma's client takes five to ten times the CPU time of the driver to pass on a
  * statement, and a merge has about twenty; see docs/performance.md.
  *
+ * The statements are prepared, unless the connection leads through a pooler. Their texts are few, because each has
+ * its values as parameters: a list of values must be one parameter, an array.
+ *
  * Results have the types that Prisma gives them, with one exception: a `date` is `YYYY-MM-DD` text.
  *
  * @param tx must not reach its time limit: Prisma would return the connection to the pool, and a statement that is sent
  *   afterwards would not belong to the transaction
  */
-export function withDirectSql(tx: Transaction, connection: ClientBase): Transaction {
+export function withDirectSql(
+  tx: Transaction,
+  connection: ClientBase,
+  { serverPid }: Pick<TransactionSession, 'serverPid'>,
+): Transaction {
+  // A pooler tells the driver a number of its own. Behind a pooler, the statements of one connection meet those of
+  // others in the sessions of the server.
+  const isOwnSession = (connection as { processID?: number | null }).processID === serverPid;
   const send = ([query, ...values]: SqlCall) => {
     const sql = query instanceof Prisma.Sql ? query : Prisma.sql(query, ...values);
-    return mapErrors(connection.query({ text: sql.text, values: sql.values, types: PRISMA_TYPES }));
+    const { text, values: parameters } = sql;
+    const name = isOwnSession ? { name: statementName(text) } : {};
+    return mapErrors(connection.query({ ...name, text, values: parameters, types: PRISMA_TYPES }));
   };
   const direct = {
     $queryRaw: async (...call: SqlCall) => (await send(call)).rows,
@@ -26,6 +39,11 @@ export function withDirectSql(tx: Transaction, connection: ClientBase): Transact
   return new Proxy(tx, {
     get: (target, name) => Reflect.get(name in direct ? direct : target, name),
   });
+}
+
+/** PostgreSQL truncates names after 63 bytes. */
+function statementName(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
 }
 
 const { INT8, NUMERIC } = pg.types.builtins;

@@ -177,7 +177,11 @@ export async function lockClosing(tx: Transaction): Promise<void> {
  * @param pullId stored as the pull that advanced it; null: a person did
  */
 export async function advanceCheckpoint(tx: Transaction, pullId: bigint | null): Promise<void> {
-  await tx.$executeRaw`
+  await tx.$executeRaw(checkpointAdvance(pullId));
+}
+
+/** The statement of `advanceCheckpoint`. */
+export const checkpointAdvance = (pullId: bigint | null): Prisma.Sql => Prisma.sql`
     WITH next AS (
       SELECT coalesce(last_reconciled_date + 1, start_date) AS date FROM conciliation.checkpoint
     ), run AS (
@@ -189,7 +193,6 @@ export async function advanceCheckpoint(tx: Transaction, pullId: bigint | null):
     SET last_reconciled_date = reached.date, updated_at = now(), pull_id = ${pullId}
     FROM (SELECT max(date) AS date FROM run WHERE date = expected) AS reached
     WHERE reached.date IS NOT NULL`;
-}
 
 /** The first call stores the start of the ledger; later calls only read it. */
 export async function ensureCheckpoint(tx: Transaction, startDate: CivilDate): Promise<CivilDate> {

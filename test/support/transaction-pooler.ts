@@ -10,11 +10,15 @@ interface TransactionPooler {
 const STARTUP = 0x00030000;
 const SSL_REQUEST = 80877103;
 
+const BACKEND_KEY = 'K'.charCodeAt(0);
+/** The number and the key of the session: those of the pooler, not those of the server. */
+const OWN_KEY = message('K', Buffer.alloc(8));
+
 /** What a pooler tells a further client: authenticated, the number of the session, ready. */
 const WELCOME = Buffer.concat([
   message('R', Buffer.alloc(4)),
   message('S', Buffer.from('client_encoding\0UTF8\0')),
-  message('K', Buffer.alloc(8)),
+  OWN_KEY,
   message('Z', Buffer.from('I')),
 ]);
 
@@ -71,7 +75,7 @@ export async function startTransactionPooler(
         giveOn();
         continue;
       }
-      owner?.write(part);
+      owner?.write(part[0] === BACKEND_KEY ? OWN_KEY : part);
       if (!isIdle) continue;
       if (resetQuery === null || !hasSession) giveOn();
       else {

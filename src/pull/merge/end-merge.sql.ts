@@ -1,4 +1,4 @@
-import { stageAccounts, watchAccounts } from '../../accounts/account-watch.sql.ts';
+import { recordAccountChanges, stageAccounts } from '../../accounts/account-watch.sql.ts';
 import { holdPayments } from '../../accounts/payment-holds.sql.ts';
 import type { Transaction } from '../../database/database.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
@@ -15,7 +15,8 @@ import {
 import { discardStaged } from '../../ledger/discard-staged.sql.ts';
 import { countOpenRejects, mergeRejects } from '../../ledger/rejects.sql.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
-import { applyChanges, numberChanges } from './merge-apply.sql.ts';
+import { closeMerge } from './closing-statement.sql.ts';
+import { applyChanges } from './merge-apply.sql.ts';
 import type { MergePlan } from './merge-plan.sql.ts';
 import { recordMissing, restoreSeal } from './merge-repair.sql.ts';
 
@@ -73,13 +74,12 @@ export async function endMerge(
   await lockClosing(tx);
   reachFaultPoint('closing');
   if (isChanged) {
-    const hasHolds = await watchAccounts(tx, source);
-    if (hasHolds) await holdPayments(tx, source);
-    await numberChanges(tx, source, plan);
-  }
+    const closed = await closeMerge(tx, source, plan, isNewlyReconciled);
+    const hasNewChange = await recordAccountChanges(tx, source, closed.parties);
+    if (closed.hasOpenChange || hasNewChange) await holdPayments(tx, source);
+  } else if (isNewlyReconciled) await advanceCheckpoint(tx, pullId);
   if (merge.isRepair) await recordMissing(tx, source);
   await recordDrift(tx, pullId, drift);
-  if (isNewlyReconciled) await advanceCheckpoint(tx, pullId);
 }
 
 /** The first part. Returns whether the merge has made the date reconciled. */

@@ -1,11 +1,7 @@
 import type { Transaction } from '../../database/database.ts';
-import { ROW_HASH } from '../../database/title-hashes.sql.ts';
-import type { CivilDate } from '../../domain/business-day.ts';
 import { TITLE_COLUMNS } from '../../domain/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { StagingUnavailableError } from '../../runtime/errors.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
-import type { ChangeCounts } from './merge-plan.sql.ts';
 
 /**
  * The pull that changes titles, which every row that the merge writes names, and the fence of its staged
@@ -183,40 +179,3 @@ const allTitles = ({ fence }: ChangeSource) => Prisma.sql`
   SELECT staged.*, coalesce(numbered.occurrence, 1) AS occurrence
   FROM conciliation.staged_title staged LEFT JOIN numbered USING (ordinal)
   WHERE staged.fence = ${fence}`;
-
-/**
- * Numbers the changes that a pull made, and records the hash of each row. The caller holds the lock of the
- * closing phase and keeps it until the commit: when a `change_seq` is visible, no smaller one can still appear.
- *
- * @throws StagingUnavailableError when the rows that name the pull are not those of its plan, because something
- *   else has written to the tables
- */
-export async function numberChanges(
-  tx: Transaction,
-  { pullId, date }: { readonly pullId: bigint; readonly date: CivilDate },
-  counts: ChangeCounts,
-): Promise<void> {
-  const inserted = Prisma.sql`
-    SELECT id, 'inserted' AS kind, ${ROW_HASH} AS row_hash FROM conciliation.title
-    WHERE accepted_date = ${date}::date AND first_pull_id = ${pullId} AND status = 'current'`;
-  const revised = Prisma.sql`
-    SELECT title_id, kind, row_hash
-    FROM conciliation.title_revision
-    JOIN (SELECT id, ${ROW_HASH} AS row_hash FROM conciliation.title
-          WHERE id = ANY(ARRAY(SELECT title_id FROM conciliation.title_revision
-                               WHERE pull_id = ${pullId}))) AS title ON title.id = title_id
-    WHERE pull_id = ${pullId}`;
-  const hasRevised = counts.changed + counts.withdrawn + counts.restored > 0;
-  const changes = [...(counts.inserted > 0 ? [inserted] : []), ...(hasRevised ? [revised] : [])];
-  const numbered = await tx.$executeRaw`
-    INSERT INTO conciliation.title_change (title_id, kind, pull_id, row_hash)
-    SELECT id, kind, ${pullId}::bigint, row_hash
-    FROM (${Prisma.join(changes, ' UNION ALL ')}) AS change (id, kind, row_hash) ORDER BY id`;
-  const planned = counts.inserted + counts.changed + counts.withdrawn + counts.restored;
-  if (numbered !== planned) {
-    throw new StagingUnavailableError(
-      `the merge of ${date} would record ${numbered} changes instead of ${planned}: something else has written to the tables`,
-      { context: { date, numbered, planned } },
-    );
-  }
-}

@@ -22,8 +22,9 @@ export function inMerge<T>(
   work: (tx: Transaction, connection: ClientBase | null) => Promise<T>,
 ): Promise<T> {
   return database.prisma.$transaction(async (prismaTx) => {
-    const connection = await database.connectionOf(await lockRunningPull(prismaTx, attempt));
-    const tx = connection === null ? prismaTx : withDirectSql(prismaTx, connection);
+    const session = await lockRunningPull(prismaTx, attempt);
+    const connection = await database.connectionOf(session);
+    const tx = connection === null ? prismaTx : withDirectSql(prismaTx, connection, session);
     await configurePlanner(tx);
     return work(tx, connection);
   }, MERGE_TRANSACTION);

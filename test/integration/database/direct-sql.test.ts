@@ -11,6 +11,7 @@ import { withDirectSql } from '../../../src/database/direct-sql.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
+import { startTransactionPooler } from '../../support/transaction-pooler.ts';
 
 /** A value of a row, which no error may quote. */
 const SECRET = '39053344705';
@@ -34,12 +35,13 @@ afterAll(async () => {
 
 function inTransaction<T>(
   work: (both: { readonly prisma: Transaction; readonly direct: Transaction }) => Promise<T>,
+  on: Database = database,
 ): Promise<T> {
-  return database.prisma.$transaction(async (prisma) => {
+  return on.prisma.$transaction(async (prisma) => {
     const [session] = await prisma.$queryRaw<[TransactionSession]>`
       SELECT pg_backend_pid() AS "serverPid", pg_current_xact_id()::text AS "transactionId"`;
-    const connection = (await database.connectionOf(session)) as ClientBase;
-    return work({ prisma, direct: withDirectSql(prisma, connection) });
+    const connection = (await on.connectionOf(session)) as ClientBase;
+    return work({ prisma, direct: withDirectSql(prisma, connection, session) });
   });
 }
 
@@ -90,6 +92,36 @@ test('statements and typed calls are of one transaction, which an error rolls ba
   });
   await expect(work).rejects.toThrow('roll back');
   expect(await database.prisma.day.count({ where: { date } })).toBe(0);
+});
+
+test('a statement is prepared once for a session of its own', async () => {
+  const prepared = await inTransaction(async ({ direct }) => {
+    for (const value of [1, 2, 3]) await direct.$executeRaw`SELECT ${value}::int AS one_statement`;
+    return direct.$queryRaw<{ executions: bigint }[]>`
+      SELECT generic_plans + custom_plans AS executions FROM pg_prepared_statements
+      WHERE statement LIKE '%AS one_statement'`;
+  });
+  expect(prepared).toEqual([{ executions: 3n }]);
+});
+
+test('no statement is prepared behind a pooler', async () => {
+  const pooler = await startTransactionPooler(testDatabase.url);
+  const behindPooler = openDatabase({
+    databaseUrl: pooler.url,
+    applicationName: 'conciliation test',
+    logger: pino({ level: 'silent' }),
+  });
+  try {
+    const prepared = await inTransaction(async ({ direct }) => {
+      await direct.$executeRaw`SELECT ${1}::int AS pooled`;
+      return direct.$queryRaw`
+        SELECT name FROM pg_prepared_statements WHERE statement LIKE '%AS pooled'`;
+    }, behindPooler);
+    expect(prepared).toEqual([]);
+  } finally {
+    await behindPooler.close();
+    await pooler.close();
+  }
 });
 
 test('an error quotes no value of a row', async () => {
