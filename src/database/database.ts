@@ -110,16 +110,13 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('connect', (client) => client.once('error', logLoss).on('error', () => {}));
   pool.on('error', () => {});
 
-  const sessions = new Set<Promise<unknown>>();
-  pool.on('connect', (client) => {
-    const ended = new Promise((settle) => client.once('end', settle));
-    sessions.add(ended);
-    void ended.then(() => sessions.delete(ended));
-  });
   /** `pool.end()` does not wait for the server. A server that is stopped next would report sessions as lost. */
   async function endSessions(): Promise<void> {
     await pool.end();
-    await within(SESSION_END_TIMEOUT_MS, Promise.all(sessions)).catch(() => {});
+    const ended = [...connections.values()].map(
+      (client) => new Promise<void>((settle) => client.once('end', settle)),
+    );
+    await within(SESSION_END_TIMEOUT_MS, Promise.all(ended)).catch(() => {});
   }
 
   const client = new PrismaClient({

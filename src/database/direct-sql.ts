@@ -10,27 +10,25 @@ type SqlCall = readonly [query: TemplateStringsArray | Prisma.Sql, ...values: un
  * BEGIN and COMMIT stay Prisma's. Prisma's client takes five to ten times the CPU time of the driver to pass on a
  * statement, and a merge has about twenty; see docs/performance.md.
  *
- * The statements are prepared, unless the connection leads through a pooler. Their texts are few, because each has
- * its values as parameters: a list of values must be one parameter, an array.
+ * Prepared statements must have few texts, so a list of values must be one parameter, an array.
  *
  * Results have the types that Prisma gives them, with one exception: a `date` is `YYYY-MM-DD` text.
  *
  * @param tx must not reach its time limit: Prisma would return the connection to the pool, and a statement that is sent
  *   afterwards would not belong to the transaction
+ * @param isPrepared whether the statements are prepared; see `hasOwnSession`
  */
 export function withDirectSql(
   tx: Transaction,
   connection: ClientBase,
-  { serverPid }: Pick<TransactionSession, 'serverPid'>,
+  isPrepared: boolean,
 ): Transaction {
-  // A pooler tells the driver a number of its own. Behind a pooler, the statements of one connection meet those of
-  // others in the sessions of the server.
-  const isOwnSession = (connection as { processID?: number | null }).processID === serverPid;
   const send = ([query, ...values]: SqlCall) => {
     const sql = query instanceof Prisma.Sql ? query : Prisma.sql(query, ...values);
-    const { text, values: parameters } = sql;
-    const name = isOwnSession ? { name: statementName(text) } : {};
-    return mapErrors(connection.query({ ...name, text, values: parameters, types: PRISMA_TYPES }));
+    const name = isPrepared ? { name: statementName(sql.text) } : {};
+    return mapErrors(
+      connection.query({ ...name, text: sql.text, values: sql.values, types: PRISMA_TYPES }),
+    );
   };
   const direct = {
     $queryRaw: async (...call: SqlCall) => (await send(call)).rows,
@@ -39,6 +37,14 @@ export function withDirectSql(
   return new Proxy(tx, {
     get: (target, name) => Reflect.get(name in direct ? direct : target, name),
   });
+}
+
+/**
+ * Whether no pooler is between, so that prepared statements can be used. A pooler tells the driver a number of its
+ * own, and the statements of its clients meet in the sessions of the server.
+ */
+export function hasOwnSession(connection: ClientBase, { serverPid }: TransactionSession): boolean {
+  return (connection as { processID?: number | null }).processID === serverPid;
 }
 
 /** PostgreSQL truncates names after 63 bytes. */

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { Database, Transaction, TransactionSession } from '../../database/database.ts';
-import { withDirectSql } from '../../database/direct-sql.ts';
+import { hasOwnSession, withDirectSql } from '../../database/direct-sql.ts';
 import { configurePlanner } from '../../ledger/planner-settings.sql.ts';
 import { type Attempt, staleFence } from '../../ledger/pull-ledger.sql.ts';
 
@@ -24,8 +24,9 @@ export function inMerge<T>(
   return database.prisma.$transaction(async (prismaTx) => {
     const session = await lockRunningPull(prismaTx, attempt);
     const connection = await database.connectionOf(session);
-    const tx = connection === null ? prismaTx : withDirectSql(prismaTx, connection, session);
-    await configurePlanner(tx);
+    const isPrepared = connection !== null && hasOwnSession(connection, session);
+    const tx = connection === null ? prismaTx : withDirectSql(prismaTx, connection, isPrepared);
+    await configurePlanner(tx, isPrepared);
     return work(tx, connection);
   }, MERGE_TRANSACTION);
 }

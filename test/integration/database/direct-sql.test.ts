@@ -7,7 +7,7 @@ import {
   type Transaction,
   type TransactionSession,
 } from '../../../src/database/database.ts';
-import { withDirectSql } from '../../../src/database/direct-sql.ts';
+import { hasOwnSession, withDirectSql } from '../../../src/database/direct-sql.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
@@ -41,7 +41,10 @@ function inTransaction<T>(
     const [session] = await prisma.$queryRaw<[TransactionSession]>`
       SELECT pg_backend_pid() AS "serverPid", pg_current_xact_id()::text AS "transactionId"`;
     const connection = (await on.connectionOf(session)) as ClientBase;
-    return work({ prisma, direct: withDirectSql(prisma, connection, session) });
+    return work({
+      prisma,
+      direct: withDirectSql(prisma, connection, hasOwnSession(connection, session)),
+    });
   });
 }
 
