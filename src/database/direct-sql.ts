@@ -16,7 +16,7 @@ type SqlCall = readonly [query: TemplateStringsArray | Prisma.Sql, ...values: un
  *
  * @param tx must not reach its time limit: Prisma would return the connection to the pool, and a statement that is sent
  *   afterwards would not belong to the transaction
- * @param isPrepared whether the statements are prepared; see `hasOwnSession`
+ * @param isPrepared whether the statements are prepared; see `canPrepare`
  */
 export function withDirectSql(
   tx: Transaction,
@@ -27,7 +27,12 @@ export function withDirectSql(
     const sql = query instanceof Prisma.Sql ? query : Prisma.sql(query, ...values);
     const name = isPrepared ? { name: statementName(sql.text) } : {};
     return mapErrors(
-      connection.query({ ...name, text: sql.text, values: sql.values, types: PRISMA_TYPES }),
+      connection
+        .query({ ...name, text: sql.text, values: sql.values, types: PRISMA_TYPES })
+        .catch((error: unknown) => {
+          if (isPrepared && isOutdated(error)) unpreparable.add(connection);
+          throw error;
+        }),
     );
   };
   const direct = {
@@ -40,11 +45,27 @@ export function withDirectSql(
 }
 
 /**
- * Whether no pooler is between, so that prepared statements can be used. A pooler tells the driver a number of its
- * own, and the statements of its clients meet in the sessions of the server.
+ * Whether statements can be prepared on the connection.
+ *
+ * They cannot behind a pooler, because the statements of its clients meet in the sessions of the server. A pooler tells
+ * the driver a session number of its own.
+ *
+ * Nor can they after a prepared statement of the connection was refused as outdated: a retry would be refused as well.
  */
-export function hasOwnSession(connection: ClientBase, { serverPid }: TransactionSession): boolean {
-  return (connection as { processID?: number | null }).processID === serverPid;
+export function canPrepare(connection: ClientBase, { serverPid }: TransactionSession): boolean {
+  const hasOwnSession = (connection as { processID?: number | null }).processID === serverPid;
+  return hasOwnSession && !unpreparable.has(connection);
+}
+
+const unpreparable = new WeakSet<ClientBase>();
+
+/**
+ * Whether the server refuses a prepared statement that an unprepared one would replace: a migration changed the type of
+ * a result column (`feature_not_supported`), or DEALLOCATE or DISCARD removed the statement
+ * (`invalid_sql_statement_name`).
+ */
+function isOutdated(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && ['0A000', '26000'].includes(error.code ?? '');
 }
 
 /** PostgreSQL truncates names after 63 bytes. */

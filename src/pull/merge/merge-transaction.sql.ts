@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { Database, Transaction, TransactionSession } from '../../database/database.ts';
-import { hasOwnSession, withDirectSql } from '../../database/direct-sql.ts';
+import { canPrepare, withDirectSql } from '../../database/direct-sql.ts';
 import { configurePlanner } from '../../ledger/planner-settings.sql.ts';
 import { type Attempt, staleFence } from '../../ledger/pull-ledger.sql.ts';
 
@@ -24,7 +24,7 @@ export function inMerge<T>(
   return database.prisma.$transaction(async (prismaTx) => {
     const session = await lockRunningPull(prismaTx, attempt);
     const connection = await database.connectionOf(session);
-    const isPrepared = connection !== null && hasOwnSession(connection, session);
+    const isPrepared = connection !== null && canPrepare(connection, session);
     const tx = connection === null ? prismaTx : withDirectSql(prismaTx, connection, isPrepared);
     await configurePlanner(tx, isPrepared);
     return work(tx, connection);

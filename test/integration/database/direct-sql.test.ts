@@ -7,7 +7,7 @@ import {
   type Transaction,
   type TransactionSession,
 } from '../../../src/database/database.ts';
-import { hasOwnSession, withDirectSql } from '../../../src/database/direct-sql.ts';
+import { canPrepare, withDirectSql } from '../../../src/database/direct-sql.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
@@ -43,7 +43,7 @@ function inTransaction<T>(
     const connection = (await on.connectionOf(session)) as ClientBase;
     return work({
       prisma,
-      direct: withDirectSql(prisma, connection, hasOwnSession(connection, session)),
+      direct: withDirectSql(prisma, connection, canPrepare(connection, session)),
     });
   });
 }
@@ -105,6 +105,37 @@ test('a statement is prepared once for a session of its own', async () => {
       WHERE statement LIKE '%AS one_statement'`;
   });
   expect(prepared).toEqual([{ executions: 3n }]);
+});
+
+test.each([
+  [
+    'the type of a result column changes',
+    'ALTER TABLE outdated ALTER COLUMN value TYPE bigint',
+    '0A000',
+  ],
+  ['the statements of the session are removed', 'DEALLOCATE ALL', '26000'],
+])('after %s, one transaction fails and the next succeeds', async (_, change, code) => {
+  const one = openDatabase({
+    databaseUrl: testDatabase.url,
+    applicationName: 'conciliation test',
+    logger: pino({ level: 'silent' }),
+    maxConnections: 1,
+  });
+  const read = () =>
+    inTransaction(
+      ({ direct }) => direct.$queryRaw`SELECT value::text, value AS raw FROM outdated`,
+      one,
+    );
+  try {
+    await one.prisma.$executeRaw`CREATE TABLE outdated AS SELECT 7::int AS value`;
+    expect(await read()).toEqual([{ value: '7', raw: 7 }]);
+    await one.prisma.$executeRawUnsafe(change);
+    await expect(read()).rejects.toThrow(code);
+    expect(await read()).toMatchObject([{ value: '7' }]);
+  } finally {
+    await one.prisma.$executeRaw`DROP TABLE IF EXISTS outdated`;
+    await one.close();
+  }
 });
 
 test('no statement is prepared behind a pooler', async () => {
