@@ -68,6 +68,11 @@ export interface PartyAccounts {
 export const accountComparison = ({ fence, date }: WatchedMerge): Prisma.Sql => Prisma.sql`
     seen AS (
       DELETE FROM conciliation.staged_account WHERE fence = ${fence} RETURNING *
+    ), own AS MATERIALIZED (
+      SELECT kind, party_key, account_hash, last_accepted_date, last_seen_at
+      FROM conciliation.party_account
+      WHERE kind = ANY(ARRAY(SELECT DISTINCT kind FROM seen))
+        AND party_key = ANY(ARRAY(SELECT party_key FROM seen))
     ), stored AS (
       INSERT INTO conciliation.party_account AS present
         (kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
@@ -75,6 +80,11 @@ export const accountComparison = ({ fence, date }: WatchedMerge): Prisma.Sql => 
       SELECT kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
              ${date}::date, tax_id
       FROM seen
+      -- In a backfill, most accounts are known of a newer date. A conflict would lock the row of each.
+      WHERE NOT EXISTS (
+        SELECT FROM own
+        WHERE (own.kind, own.party_key, own.account_hash) = (seen.kind, seen.party_key, seen.account_hash)
+          AND own.last_accepted_date > ${date}::date)
       ON CONFLICT (kind, party_key, account_hash) DO UPDATE
       SET last_accepted_date = excluded.last_accepted_date, last_seen_at = excluded.last_seen_at,
           tax_id = coalesce(excluded.tax_id, present.tax_id)
@@ -83,11 +93,6 @@ export const accountComparison = ({ fence, date }: WatchedMerge): Prisma.Sql => 
          OR present.last_accepted_date = excluded.last_accepted_date
             AND (present.kind, present.party_key, present.account_hash) IN (
               SELECT kind, party_key, account_hash FROM seen WHERE is_restated)
-    ), own AS MATERIALIZED (
-      SELECT kind, party_key, account_hash, last_accepted_date, last_seen_at
-      FROM conciliation.party_account
-      WHERE kind = ANY(ARRAY(SELECT DISTINCT kind FROM seen))
-        AND party_key = ANY(ARRAY(SELECT party_key FROM seen))
     ), newcomer AS MATERIALIZED (
       SELECT kind, party_key, tax_id, account_hash FROM seen
       WHERE tax_id IS NOT NULL AND NOT EXISTS (

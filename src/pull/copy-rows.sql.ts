@@ -5,6 +5,9 @@ import { toStagingError } from '../database/database.ts';
 import { COPY_END, COPY_START } from '../reader/binary-row.ts';
 import { ROW_COLUMNS, type RowTable } from '../reader/title-row.ts';
 
+/** Smaller messages cost more writes to the socket. */
+const MESSAGE_BYTES = 256 * 1024;
+
 /** Rows in the format of `binary-row.ts`. */
 type Rows = AsyncIterable<Buffer> | Iterable<Buffer>;
 
@@ -24,14 +27,23 @@ export async function copyRows(
   const copy = connection.query(
     copyFrom(`COPY conciliation.${table} (${columns}) FROM STDIN (FORMAT binary)`),
   );
-  await pipeline(toDocument(rows), copy, { signal });
+  await pipeline(toMessages(rows), copy, { signal });
   return copy.rowCount;
 }
 
-async function* toDocument(rows: Rows): AsyncGenerator<Buffer> {
-  yield COPY_START;
-  yield* rows;
-  yield COPY_END;
+/** The document that COPY reads, in blocks of about `MESSAGE_BYTES`, each of which the driver sends as one message. */
+async function* toMessages(rows: Rows): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [COPY_START];
+  let bytes = 0;
+  for await (const part of rows) {
+    parts.push(part);
+    bytes += part.length;
+    if (bytes < MESSAGE_BYTES) continue;
+    yield Buffer.concat(parts);
+    parts = [];
+    bytes = 0;
+  }
+  yield Buffer.concat([...parts, COPY_END]);
 }
 
 /**
