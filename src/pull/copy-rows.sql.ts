@@ -5,8 +5,8 @@ import { toStagingError } from '../database/database.ts';
 import { COPY_END, COPY_START } from '../reader/binary-row.ts';
 import { ROW_COLUMNS, type RowTable } from '../reader/title-row.ts';
 
-/** Smaller messages cost more writes to the socket. */
-const MESSAGE_BYTES = 256 * 1024;
+/** Smaller messages cost more writes to the socket. The rows of the reader are in blocks of 256 kB. */
+const MESSAGE_BYTES = 128 * 1024;
 
 /** Rows in the format of `binary-row.ts`. */
 type Rows = AsyncIterable<Buffer> | Iterable<Buffer>;
@@ -31,19 +31,29 @@ export async function copyRows(
   return copy.rowCount;
 }
 
-/** The document that COPY reads, in blocks of about `MESSAGE_BYTES`, each of which the driver sends as one message. */
+/** The document that COPY reads, in blocks that the driver sends as one message each. */
 async function* toMessages(rows: Rows): AsyncGenerator<Buffer> {
-  let parts: Buffer[] = [COPY_START];
-  let bytes = 0;
-  for await (const part of rows) {
-    parts.push(part);
-    bytes += part.length;
-    if (bytes < MESSAGE_BYTES) continue;
-    yield Buffer.concat(parts);
-    parts = [];
-    bytes = 0;
+  yield COPY_START;
+  let message: Buffer | null = null;
+  for await (const block of rows) {
+    const joined: Buffer | null = message === null ? block : joinAdjacent(message, block);
+    if (joined === null && message !== null) yield message;
+    message = joined ?? block;
+    if (message.length < MESSAGE_BYTES) continue;
+    yield message;
+    message = null;
   }
-  yield Buffer.concat([...parts, COPY_END]);
+  if (message !== null) yield message;
+  yield COPY_END;
+}
+
+/** Returns both as one buffer, without copying; null if the second does not follow the first in memory. */
+function joinAdjacent(first: Buffer, second: Buffer): Buffer | null {
+  const isAdjacent =
+    first.buffer === second.buffer && first.byteOffset + first.length === second.byteOffset;
+  return isAdjacent
+    ? Buffer.from(first.buffer, first.byteOffset, first.length + second.length)
+    : null;
 }
 
 /**
