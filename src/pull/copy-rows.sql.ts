@@ -33,17 +33,13 @@ export async function copyRows(
 
 /** The document that COPY reads, in blocks that the driver sends as one message each. */
 async function* toMessages(rows: Rows): AsyncGenerator<Buffer> {
-  yield COPY_START;
-  let message: Buffer | null = null;
+  let message: Buffer = COPY_START;
   for await (const block of rows) {
-    const joined: Buffer | null = message === null ? block : joinAdjacent(message, block);
-    if (joined === null && message !== null) yield message;
+    const joined = message.length < MESSAGE_BYTES ? joinAdjacent(message, block) : null;
+    if (joined === null) yield message;
     message = joined ?? block;
-    if (message.length < MESSAGE_BYTES) continue;
-    yield message;
-    message = null;
   }
-  if (message !== null) yield message;
+  yield message;
   yield COPY_END;
 }
 
