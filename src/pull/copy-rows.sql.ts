@@ -5,9 +5,6 @@ import { toStagingError } from '../database/database.ts';
 import { COPY_END, COPY_START } from '../reader/binary-row.ts';
 import { ROW_COLUMNS, type RowTable } from '../reader/title-row.ts';
 
-/** Smaller messages cost more writes to the socket. The rows of the reader are in blocks of 256 kB. */
-const MESSAGE_BYTES = 128 * 1024;
-
 /** Rows in the format of `binary-row.ts`. */
 type Rows = AsyncIterable<Buffer> | Iterable<Buffer>;
 
@@ -27,29 +24,14 @@ export async function copyRows(
   const copy = connection.query(
     copyFrom(`COPY conciliation.${table} (${columns}) FROM STDIN (FORMAT binary)`),
   );
-  await pipeline(toMessages(rows), copy, { signal });
+  await pipeline(toDocument(rows), copy, { signal });
   return copy.rowCount;
 }
 
-/** The document that COPY reads, in blocks that the driver sends as one message each. */
-async function* toMessages(rows: Rows): AsyncGenerator<Buffer> {
-  let message: Buffer = COPY_START;
-  for await (const block of rows) {
-    const joined = message.length < MESSAGE_BYTES ? joinAdjacent(message, block) : null;
-    if (joined === null) yield message;
-    message = joined ?? block;
-  }
-  yield message;
+async function* toDocument(rows: Rows): AsyncGenerator<Buffer> {
+  yield COPY_START;
+  yield* rows;
   yield COPY_END;
-}
-
-/** Returns both as one buffer, without copying; null if the second does not follow the first in memory. */
-function joinAdjacent(first: Buffer, second: Buffer): Buffer | null {
-  const isAdjacent =
-    first.buffer === second.buffer && first.byteOffset + first.length === second.byteOffset;
-  return isAdjacent
-    ? Buffer.from(first.buffer, first.byteOffset, first.length + second.length)
-    : null;
 }
 
 /**

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { Pool } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
 import { parseDecimal } from '../../../src/domain/decimal.ts';
 import { contentHash, identityHash, type Title } from '../../../src/domain/title.ts';
 import { checkTitle } from '../../../src/platform/title-contract.ts';
 import { copyRowsAndCommit } from '../../../src/pull/copy-rows.sql.ts';
+import { COPY_START } from '../../../src/reader/binary-row.ts';
 import { parseExactJson } from '../../../src/reader/exact-json.ts';
 import { encodeReject, encodeTitle } from '../../../src/reader/title-row.ts';
 import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
@@ -134,6 +135,31 @@ test('texts, truth values, nulls, undocumented fields and hashes', async () => {
       ),
     ]),
   );
+});
+
+test('PostgreSQL receives the rows of a slow response as they arrive', async () => {
+  // Housekeeping ends a COPY that receives nothing, so no rows may wait in the process.
+  const received = async () => {
+    const { rows } = await pool.query<{ bytes: number }>(
+      `SELECT bytes_processed::int AS bytes FROM pg_stat_progress_copy
+       WHERE datname = current_database()`,
+    );
+    return rows[0]?.bytes;
+  };
+  const reject = { orderUid: null, reasons: [], raw: '{}', rawBytes: 2, rawHash: RAW };
+  const blocks = [0, 1, 2].map((ordinal) => encodeReject(8n, { ...reject, ordinal }));
+  // Rows of the reader follow each other in one block of memory.
+  const adjacent = Buffer.concat(blocks);
+  async function* rows() {
+    let sent = 0;
+    for (const { length } of blocks) {
+      yield adjacent.subarray(sent, sent + length);
+      sent += length;
+      const expected = COPY_START.length + sent;
+      await vi.waitFor(async () => expect(await received()).toBe(expected), 30_000);
+    }
+  }
+  expect(await copyRowsAndCommit(pool, 'staged_reject', rows(), signal)).toBe(3);
 });
 
 test('rejects', async () => {
