@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import pg, { type ClientBase } from 'pg';
 import { Prisma } from '../generated/prisma/client.ts';
+import { StagingUnavailableError } from '../runtime/errors.ts';
 import { getTypeParser, mapErrors, type Transaction, type TransactionSession } from './database.ts';
+import { describeDatabaseError } from './database-error.ts';
 
 type SqlCall = readonly [query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]];
 
@@ -13,6 +15,8 @@ type SqlCall = readonly [query: TemplateStringsArray | Prisma.Sql, ...values: un
  * Prepared statements must have few texts, so a list of values must be one parameter, an array.
  *
  * Results have the types that Prisma gives them, with one exception: a `date` is `YYYY-MM-DD` text.
+ *
+ * A statement throws a `StagingUnavailableError` when its prepared form is outdated; see `canPrepare`.
  *
  * @param tx must not reach its time limit: Prisma would return the connection to the pool, and a statement that is sent
  *   afterwards would not belong to the transaction
@@ -30,8 +34,12 @@ export function withDirectSql(
       connection
         .query({ ...name, text: sql.text, values: sql.values, types: PRISMA_TYPES })
         .catch((error: unknown) => {
-          if (isPrepared && isOutdated(error)) unpreparable.add(connection);
-          throw error;
+          if (!isPrepared || !isOutdated(error)) throw error;
+          unpreparable.add(connection);
+          throw new StagingUnavailableError(
+            `a prepared statement is outdated: ${describeDatabaseError(error)}`,
+            { cause: error },
+          );
         }),
     );
   };

@@ -10,6 +10,7 @@ import {
 import { canPrepare, withDirectSql } from '../../../src/database/direct-sql.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
+import { StagingUnavailableError } from '../../../src/runtime/errors.ts';
 import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
 import { startTransactionPooler } from '../../support/transaction-pooler.ts';
 
@@ -130,7 +131,10 @@ test.each([
     await one.prisma.$executeRaw`CREATE TABLE outdated AS SELECT 7::int AS value`;
     expect(await read()).toEqual([{ value: '7', raw: 7 }]);
     await one.prisma.$executeRawUnsafe(change);
-    await expect(read()).rejects.toThrow(code);
+    const failure = await read().catch((error: unknown) => error);
+    // A worker tries a pull again after this error, and only after such an error.
+    expect(failure).toBeInstanceOf(StagingUnavailableError);
+    expect((failure as Error).message).toContain(code);
     expect(await read()).toMatchObject([{ value: '7' }]);
   } finally {
     await one.prisma.$executeRaw`DROP TABLE IF EXISTS outdated`;
