@@ -132,7 +132,7 @@ test.each([
     expect(await read()).toEqual([{ value: '7', raw: 7 }]);
     await one.prisma.$executeRawUnsafe(change);
     const failure = await read().catch((error: unknown) => error);
-    // A worker tries a pull again after this error, and only after such an error.
+    // A worker repeats a pull after this error.
     expect(failure).toBeInstanceOf(StagingUnavailableError);
     expect((failure as Error).message).toContain(code);
     expect(await read()).toMatchObject([{ value: '7' }]);
