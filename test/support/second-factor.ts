@@ -16,11 +16,14 @@ export function codeOf(secret: string, steps = 0): string {
   });
 }
 
+let passwordHash: Promise<string> | undefined;
+
 /** Gives an existing user `PASSWORD`. */
 export async function setPassword(database: Database, name: string): Promise<void> {
+  passwordHash ??= hashPassword(PASSWORD);
   await database.prisma.consoleUser.update({
     where: { name },
-    data: { passwordHash: await hashPassword(PASSWORD) },
+    data: { passwordHash: await passwordHash },
   });
 }
 

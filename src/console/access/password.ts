@@ -9,8 +9,12 @@ const COST = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32
 const MAX_WAITING = 20;
 const MAX_WAIT_MS = 5_000;
 
-/** While passwords wait, the pause after each hash is this many times as long as the hash. */
-const PAUSE_FACTOR = 3;
+/**
+ * The pause after each hash while passwords wait. A hash takes about 100 ms of CPU time, so that a flood of
+ * sign-ins takes about a quarter of one processor from the pulls. The pause does not depend on the measured
+ * time of a hash: beside a pull that uses all processors, a hash takes seconds and little CPU time.
+ */
+const PAUSE_MS = 300;
 
 export const MIN_PASSWORD_LENGTH = 12;
 /** A limit for the input of Argon2, in characters. */
@@ -106,8 +110,7 @@ function inThread(request: object): Promise<unknown> {
 
 /**
  * Hashes all waiting passwords in one thread, one at a time, and ends the thread when none waits: the
- * start of a thread takes more CPU time than a hash, and only its end frees all of its memory. Because of the
- * pauses, a flood of sign-ins takes at most a quarter of one processor from the pulls.
+ * start of a thread takes more CPU time than a hash, and only its end frees all of its memory.
  */
 async function runThread(): Promise<void> {
   isRunning = true;
@@ -116,11 +119,10 @@ async function runThread(): Promise<void> {
     clearTimeout(task.timer);
     try {
       thread ??= startThread();
-      const startedMs = performance.now();
       thread.worker.postMessage(task.request);
       const [answer] = await Promise.race([once(thread.worker, 'message'), thread.ended]);
       task.resolve(answer);
-      if (waiting.length > 0) await sleep(PAUSE_FACTOR * (performance.now() - startedMs));
+      if (waiting.length > 0) await sleep(PAUSE_MS);
     } catch (error) {
       task.reject(error);
       await thread?.worker.terminate();
