@@ -10,9 +10,9 @@ const MAX_WAITING = 20;
 const MAX_WAIT_MS = 5_000;
 
 /**
- * The pause after each hash while passwords wait. A hash takes about 100 ms of CPU time, so that a flood of
- * sign-ins takes about a quarter of one processor from the pulls. The pause does not depend on the measured
- * time of a hash: beside a pull that uses all processors, a hash takes seconds and little CPU time.
+ * The pause after each password. A hash takes about 100 ms of CPU time, so that a flood of sign-ins takes about a
+ * quarter of one processor from the pulls. The pause does not depend on the measured time of a hash: beside a
+ * pull that uses all processors, a hash takes seconds and little CPU time.
  */
 const PAUSE_MS = 300;
 
@@ -109,8 +109,9 @@ function inThread(request: object): Promise<unknown> {
 }
 
 /**
- * Hashes all waiting passwords in one thread, one at a time, and ends the thread when none waits: the
- * start of a thread takes more CPU time than a hash, and only its end frees all of its memory.
+ * Hashes all waiting passwords in one thread, one at a time, and ends the thread when none waits after a pause: the
+ * start of a thread takes more CPU time than a hash, and only its end frees all of its memory. The passwords of one
+ * form follow within the pause and use the same thread.
  */
 async function runThread(): Promise<void> {
   isRunning = true;
@@ -122,7 +123,7 @@ async function runThread(): Promise<void> {
       thread.worker.postMessage(task.request);
       const [answer] = await Promise.race([once(thread.worker, 'message'), thread.ended]);
       task.resolve(answer);
-      if (waiting.length > 0) await sleep(PAUSE_MS);
+      await sleep(PAUSE_MS);
     } catch (error) {
       task.reject(error);
       await thread?.worker.terminate();
