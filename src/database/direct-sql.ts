@@ -73,7 +73,11 @@ const unpreparable = new WeakSet<ClientBase>();
  * (`invalid_sql_statement_name`).
  */
 function isOutdated(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && ['0A000', '26000'].includes(error.code ?? '');
+  if (!(error instanceof pg.DatabaseError)) return false;
+  // Other statements are refused with 0A000 as well, for example an upsert of a table with a rule, and on each retry.
+  return (
+    error.code === '26000' || (error.code === '0A000' && error.routine === 'RevalidateCachedQuery')
+  );
 }
 
 /** PostgreSQL truncates names after 63 bytes. */

@@ -22,6 +22,15 @@ export interface FetchedResponse {
 }
 
 /**
+ * The longest time without a row of a load. The time between two chunks of a response is added to it until the
+ * load ends itself; both together must be shorter than the silence after which housekeeping ends the session.
+ */
+const MAX_MS_WITHOUT_ROW = 30_000;
+
+/** The response must be requested again and staged. The transaction of the load is rolled back. */
+export class StagingRequiredError extends Error {}
+
+/**
  * Reads a response and copies its titles and rejects into the staging tables. Ends well only when the
  * document has closed, the transfer has ended cleanly, and PostgreSQL has taken as many rows as titles
  * were read.
@@ -42,6 +51,8 @@ export function stageResponse(
 /**
  * Does the work of `stageResponse` for either target.
  *
+ * @throws StagingRequiredError where a `connection` would look like that of a stopped process, because the response
+ *   goes on and has no titles that keep the contract
  * @param connection in the transaction that the titles are to be copied in; null: in a transaction of
  *   their own. Rejects are staged in any case.
  */
@@ -68,9 +79,15 @@ export async function copyResponse(
   };
   /** Passes on the rows of titles, and copies the rejects on a separate connection meanwhile. */
   async function* titleRows(): AsyncGenerator<Buffer> {
+    let rowMs = performance.now();
     for await (const { rows, rejects } of reader.read()) {
       await copyRejects(rejects);
       yield* rows;
+      const now = performance.now();
+      if (rows.length > 0) rowMs = now;
+      else if (connection !== null && now - rowMs > MAX_MS_WITHOUT_ROW) {
+        throw new StagingRequiredError('the response had no title for too long');
+      }
       reachFaultPoint('mid-copy');
     }
   }

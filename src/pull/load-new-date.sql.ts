@@ -4,19 +4,12 @@ import { Occurrences } from '../domain/occurrences.ts';
 import { lockDay } from '../ledger/day-ledger.sql.ts';
 import { hasErasedParties } from '../privacy/erased-parties.sql.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
-import { copyResponse, type FetchedResponse } from './copy-response.ts';
+import { copyResponse, type FetchedResponse, StagingRequiredError } from './copy-response.ts';
 import { endAttempt, isNewest, type PullReport, type ReadResponse } from './merge/merge.sql.ts';
 import type { MergePlan } from './merge/merge-plan.sql.ts';
 import { inMerge } from './merge/merge-transaction.sql.ts';
 import { readLoadedFacts } from './merge/plausibility.sql.ts';
 import type { PullParts } from './pull-parts.ts';
-
-/** The response must be held, which only a staged one can be. The transaction is rolled back. */
-export class ImplausibleLoad extends Error {
-  constructor() {
-    super('the response is not plausible');
-  }
-}
 
 /**
  * Merges a response into a date without titles while the response is read. All of its titles are new, so they
@@ -26,7 +19,7 @@ export class ImplausibleLoad extends Error {
  * `createStoppedLoadWatch` ends the session of a process that was stopped meanwhile.
  * @returns null when the response has to be staged: the date has titles or a newer fetch, or the list of
  * erased parties is in use. Nothing of the response was read then.
- * @throws ImplausibleLoad when the response has to be held; nothing was changed
+ * @throws StagingRequiredError when the response has to be held, or has no title for too long; nothing was changed
  * @throws StaleFenceError when another attempt has taken the pull over; nothing was changed
  * @throws StagingUnavailableError when the connection to the database was lost; nothing was changed
  * @throws the errors of `copyResponse`; nothing was changed
@@ -64,7 +57,9 @@ export async function loadNewDate(
       if (parts.plausibility === null || plan.inserted === 0) return;
       const facts = await readLoadedFacts(tx, attempt.date, plan, target.occurrences.repeats);
       const limits = { ...parts.plausibility, withdrawalPercent: parts.withdrawalLimitPercent };
-      if (implausibleHold(facts, limits) !== null) throw new ImplausibleLoad();
+      if (implausibleHold(facts, limits) !== null) {
+        throw new StagingRequiredError('the response is not plausible, and must be held');
+      }
     });
   });
 }

@@ -2,15 +2,16 @@
  * pull/ makes one attempt at one accepted date, from the request to the merge. `pullDate` names its steps.
  */
 import { lastClosedDate } from '../domain/business-day.ts';
+import { discardStaged } from '../ledger/discard-staged.sql.ts';
 import { type Attempt, startAttempt } from '../ledger/pull-ledger.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { AttemptAbandonedError, ShutdownError, StaleFenceError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { endFailedAttempt } from './attempt-failure.ts';
 import { logReport } from './attempt-log.ts';
-import { type FetchedResponse, stageResponse } from './copy-response.ts';
+import { type FetchedResponse, StagingRequiredError, stageResponse } from './copy-response.ts';
 import { type KnownDay, readKnownDay } from './known-day.sql.ts';
-import { ImplausibleLoad, loadNewDate } from './load-new-date.sql.ts';
+import { loadNewDate } from './load-new-date.sql.ts';
 import { isRepair, mergeStaged, type PullReport } from './merge/merge.sql.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
 
@@ -66,11 +67,12 @@ async function pullDate(
     const read = await stageResponse(parts, fetched, signal);
     return await mergeStaged(parts.database, attempt, read, parts);
   } catch (error) {
-    if (!(error instanceof ImplausibleLoad)) throw error;
+    if (!(error instanceof StagingRequiredError)) throw error;
   } finally {
     await closeResponse(response);
   }
-  // A held response waits in the staging tables, so the response is requested again and staged.
+  // The titles of the response were rolled back. Its rejects were staged, and would count twice.
+  await discardStaged(parts.database.prisma, attempt.fence);
   return pullDate({ ...parts, alwaysStage: true }, attempt, progress, signal);
 }
 

@@ -11,10 +11,10 @@ export interface Housekeeping {
 const CLEAN_INTERVAL_MS = 3_600_000;
 const LOADS_INTERVAL_MS = 30_000;
 /**
- * A running process ends an attempt that receives no byte within the platform's timeout. This
- * margin is added to it.
+ * A running process ends an attempt that receives no byte within the platform's timeout, and a load that has sent
+ * no row for 30 s when a byte arrives. This margin is added to the timeout.
  */
-const SPARE_MS = 15_000;
+const SPARE_MS = 45_000;
 
 /**
  * Deletes the rows that killed processes left in the staging tables, and ends the loads of stopped processes.

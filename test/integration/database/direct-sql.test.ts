@@ -142,6 +142,16 @@ test.each([
   }
 });
 
+test('a statement that the server refuses on each try is not taken for an outdated one', async () => {
+  // `feature_not_supported`, like an outdated statement.
+  const refused = inTransaction(
+    ({ direct }) => direct.$queryRaw`SELECT 1 AS one GROUP BY 1 FOR UPDATE`,
+  );
+  const failure = await refused.catch((error: unknown) => error);
+  expect(failure).not.toBeInstanceOf(StagingUnavailableError);
+  expect((failure as Error).message).toContain('0A000');
+});
+
 test('no statement is prepared behind a pooler', async () => {
   const pooler = await startTransactionPooler(testDatabase.url);
   const behindPooler = openDatabase({

@@ -357,6 +357,43 @@ test('a load whose process stopped in the middle is ended, and with it its hold 
   expect(await world.pull(date)).toMatchObject({ state: 'merged' });
 });
 
+test('a response that has only rejects for long is staged, so that its session is not ended', async () => {
+  const date = freshDay();
+  const reject = '{"order":{"uid":"broken"}}';
+  world.sandbox.setDayTexts(date, [titleText({ date }), reject]);
+  const now = performance.now.bind(performance);
+  let lateMs = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + lateMs);
+  let requests = 0;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('{"titles":[');
+    for (let count = 0; count < 100; count += 1) {
+      lateMs += 1_000;
+      yield Buffer.from(`${reject},`);
+    }
+    throw new Error('the response was read on');
+  }
+  try {
+    const report = await world.pull(date, {
+      platform: {
+        ...world.platform,
+        fetchTitles(window, signal) {
+          requests += 1;
+          if (requests > 1) return world.platform.fetchTitles(window, signal);
+          const slow = { httpStatus: 200, bytesReceived: () => 0, maxTitles: 1000 };
+          return Promise.resolve({ ...slow, chunks: chunks() });
+        },
+      },
+    });
+    expect(report).toMatchObject({ state: 'merged', inserted: 1, rejected: 1 });
+  } finally {
+    clock.mockRestore();
+  }
+  expect(requests).toBe(2);
+  expect(lateMs).toBeGreaterThanOrEqual(29_000);
+  expect(lateMs).toBeLessThanOrEqual(31_000);
+});
+
 test('the connection of a transaction is distinguished from all others', async () => {
   const { database } = world;
   await database.prisma.$transaction(async (tx) => {

@@ -75,6 +75,16 @@ describe.each([
     expect(await first(date, [...texts, ...texts])).toMatchObject({ state: 'unchanged' });
   });
 
+  test('that is doubled and has a reject is held with one reject', async () => {
+    const date = week(0);
+    const texts = titles(date);
+    const report = await first(date, [...texts, '{"order":{"uid":"broken"}}', ...texts]);
+    expect(report).toMatchObject({ state: 'held', holdReason: 'duplicates', rejected: 1 });
+    await releasePull(world.database, report.pullId, { by: 'ana', reason: 'asked the platform' });
+    expect(await world.database.prisma.rejectedTitle.count({ where: { date } })).toBe(1);
+    expect(await ofDate(date)).toBe(2 * TITLES);
+  });
+
   test('that is doubled is held while another merge is in its closing phase', async () => {
     const date = week(0);
     const texts = titles(date);
