@@ -53,8 +53,9 @@ function readRefusedProviders(tx: Transaction, timeZone: string): Promise<Refuse
 }
 
 /**
- * Returns at most one row: the failures since the platform last decided a request, if the first one
- * is old enough, or pending rows for which no request was decided for too long, for any cause. Of the
+ * Returns at most one row: the failures since the platform last decided about a row, if the first one
+ * is old enough, or pending rows of which none was decided for too long, for any cause. The refusal of several
+ * rows decides none of them. Of the
  * failures, a refused token (401) and an unusable one (CONFIG_INVALID) have separate alerts.
  */
 function readFailingPush(tx: Transaction): Promise<FailingPush[]> {
@@ -62,6 +63,7 @@ function readFailingPush(tx: Transaction): Promise<FailingPush[]> {
     WITH decided AS (
       SELECT id, finished_at FROM conciliation.provider_batch
       WHERE finished_at IS NOT NULL AND error_code IS NULL
+        AND (http_status < 300 OR cardinality(external_ids) = 1)
       ORDER BY id DESC LIMIT 1
     ), failure AS (
       SELECT id, created_at, error_code FROM conciliation.provider_batch

@@ -42,6 +42,9 @@ export interface WorkerOverrides {
   readonly handler?: { readonly stagingRetryMs: number };
 }
 
+/** The longest time without progress, beside the time that the platform may be silent. */
+const MAX_STANDSTILL_MS = 30 * 60_000;
+
 /** The actor that the audit log records for pushes. */
 const ACTOR = 'service';
 
@@ -83,6 +86,7 @@ function startPullWatchdog(parts: WorkerParts, onStuck: () => void): Watchdog {
   return startWatchdog({
     logger,
     onStuck,
+    limitMs: MAX_STANDSTILL_MS + (config.platform?.timeoutSeconds ?? 0) * 1000,
     read: async () => {
       const ledger = await readLedgerGauges(database, lastClosedDate(config.timeZone, new Date()));
       const isBlocked = !gate.isOpen() || !(await queue.isReachable());

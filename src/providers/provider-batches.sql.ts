@@ -121,8 +121,8 @@ export function recordBatchFailure(
 }
 
 /**
- * Counts the failed requests with counted codes since the platform's last decision. A refused token
- * (401) does not count, because it is not a failure of the platform.
+ * Counts the failed requests with counted codes since the platform's last decision about a row; the refusal of
+ * several rows is none. A refused token (401) does not count, because it is not a failure of the platform.
  */
 export async function countFailuresInARow(
   database: Database,
@@ -133,6 +133,7 @@ export async function countFailuresInARow(
     WHERE error_code = ANY(${countedCodes}::text[]) AND http_status IS DISTINCT FROM 401
       AND id > coalesce((SELECT id FROM conciliation.provider_batch
                          WHERE finished_at IS NOT NULL AND error_code IS NULL
+                           AND (http_status < 300 OR cardinality(external_ids) = 1)
                          ORDER BY id DESC LIMIT 1), 0)`;
   return row.failures;
 }

@@ -10,6 +10,7 @@ import {
   PlatformAuthError,
   PlatformContractError,
   PlatformRateLimitedError,
+  RowsLostError,
   ShutdownError,
   StagingUnavailableError,
   StaleFenceError,
@@ -111,16 +112,21 @@ export function toOutcome(
   return delayMs === null ? { kind: 'failed', error } : { kind: 'retry', delayMs, error };
 }
 
-/** SQLSTATE query_canceled: a statement of the merge took longer than its time limit. */
-const QUERY_CANCELED = '57014';
+/**
+ * SQLSTATEs of work beyond a limit of the server: of its time (query_canceled, transaction_timeout,
+ * idle_in_transaction_session_timeout), its memory (out_of_memory) or its temporary files
+ * (configuration_limit_exceeded).
+ */
+const BEYOND_LIMITS: ReadonlySet<unknown> = new Set(['57014', '25P04', '25P03', '53200', '53400']);
 
 /**
  * Whether the attempt is spent. An outage of the database, a stop of the program and a refused token are
- * not faults of the pull. A merge that takes longer than its time limit is one: it would take as long
- * again, and without an end of its attempts no alert would be raised.
+ * not faults of the pull. A merge beyond a limit of the server, or whose rows are lost, may fail in the same way
+ * each time, and without an end of its attempts no alert would be raised.
  */
 function spendsAttempt(error: unknown): boolean {
-  if (error instanceof StagingUnavailableError) return error.context['code'] === QUERY_CANCELED;
+  if (error instanceof RowsLostError) return true;
+  if (error instanceof StagingUnavailableError) return BEYOND_LIMITS.has(error.context['code']);
   return !isBlameless(error);
 }
 

@@ -4,7 +4,7 @@ import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { ResponseReader } from '../reader/response-reader.ts';
 import { encodeReject, type RejectedTitle, type TitleTarget } from '../reader/title-row.ts';
-import { StagingUnavailableError } from '../runtime/errors.ts';
+import { RowsLostError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { copyRows, copyRowsAndCommit } from './copy-rows.sql.ts';
 import type { KnownDay } from './known-day.sql.ts';
@@ -37,7 +37,7 @@ export class StagingRequiredError extends Error {}
  *
  * @throws PlatformContractError when the response is not the documented document
  * @throws PlatformUnavailableError when the transfer broke off
- * @throws StagingUnavailableError if the database becomes unavailable
+ * @throws StagingUnavailableError if the database becomes unavailable; RowsLostError if a row was not taken
  */
 export function stageResponse(
   parts: PullParts,
@@ -80,12 +80,12 @@ export async function copyResponse(
   /** Passes on the rows of titles, and copies the rejects on a separate connection meanwhile. */
   async function* titleRows(): AsyncGenerator<Buffer> {
     let rowMs = performance.now();
-    for await (const { rows, rejects } of reader.read()) {
+    for await (const { rows, rejects, isLast } of reader.read()) {
       await copyRejects(rejects);
       yield* rows;
       const now = performance.now();
       if (rows.length > 0) rowMs = now;
-      else if (connection !== null && now - rowMs > MAX_MS_WITHOUT_ROW) {
+      else if (connection !== null && !isLast && now - rowMs > MAX_MS_WITHOUT_ROW) {
         throw new StagingRequiredError('the response had no title for too long');
       }
       reachFaultPoint('mid-copy');
@@ -102,7 +102,7 @@ export async function copyResponse(
   reachFaultPoint('verify');
   // Every title that was read must be a row, or nothing is merged.
   if (copiedTitles !== read.accepted || copiedRejects !== read.rejected) {
-    throw new StagingUnavailableError('PostgreSQL took another number of rows than were sent', {
+    throw new RowsLostError('PostgreSQL took another number of rows than were sent', {
       context: {
         copiedTitles,
         readTitles: read.accepted,

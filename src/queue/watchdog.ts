@@ -21,23 +21,22 @@ export interface Watchdog {
   stop(): void;
 }
 
-/** Longer than any statement of a merge, and than the platform may be silent. */
-const LIMIT_MS = 30 * 60_000;
 const CHECK_INTERVAL_MS = 60_000;
 
 /**
  * @param read the rest of the state; a rejection means that the database is not available, which
  * counts as blocked
  * @param onStuck called once
+ * @param limitMs longer than any statement of a merge, and than the platform may be silent
  */
 export function startWatchdog(options: {
   readonly read: () => Promise<Omit<WatchdogState, 'sinceProgressMs'>>;
   readonly onStuck: () => void;
   readonly logger: Logger;
-  readonly limitMs?: number;
+  readonly limitMs: number;
   readonly checkIntervalMs?: number;
 }): Watchdog {
-  const { read, onStuck, logger, limitMs = LIMIT_MS } = options;
+  const { read, onStuck, logger, limitMs } = options;
   let progressAtMs = performance.now();
   let previousCheckMs = performance.now();
   const check = async () => {

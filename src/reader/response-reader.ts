@@ -48,6 +48,8 @@ export interface RowBatch {
   readonly rows: readonly Buffer[];
   /** Empty until enough rejects wait. */
   readonly rejects: readonly RejectedTitle[];
+  /** Whether the document has closed, so that no row follows. */
+  readonly isLast: boolean;
 }
 
 /** Rejects wait in memory until their raw text has this size. */
@@ -101,12 +103,16 @@ export class ResponseReader {
         ({ length }) => length > 0,
       );
       const isFull = this.#rejectBytes > REJECT_BUFFER_BYTES;
-      yield { rows, rejects: isFull ? this.#takeRejects() : [] };
+      yield {
+        rows,
+        rejects: isFull ? this.#takeRejects() : [],
+        isLast: reader.isComplete,
+      };
     }
     for (const field of reader.otherFields) {
       this.#drift.add([{ path: field, kind: 'unknown_field', value: 'unknown' }]);
     }
-    yield { rows: [], rejects: this.#takeRejects() };
+    yield { rows: [], rejects: this.#takeRejects(), isLast: true };
   }
 
   /** Complete once `read` has ended. */

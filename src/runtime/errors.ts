@@ -103,6 +103,12 @@ export class StagingUnavailableError extends ConciliationError {
   readonly retryable = true;
 }
 
+/**
+ * The tables do not have the rows that the program wrote: after a crash of the database, which empties the staging
+ * tables, or because something else has written to the tables and will do so again.
+ */
+export class RowsLostError extends StagingUnavailableError {}
+
 /** Attempts at a pull have ended their process again and again. */
 export class AttemptAbandonedError extends ConciliationError {
   readonly code = 'ATTEMPT_ABANDONED';

@@ -7,7 +7,7 @@ import type { Transaction } from '../../database/database.ts';
 import { ROW_HASH } from '../../database/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { checkpointAdvance } from '../../ledger/day-ledger.sql.ts';
-import { StagingUnavailableError } from '../../runtime/errors.ts';
+import { RowsLostError } from '../../runtime/errors.ts';
 import type { ChangeCounts } from './merge-plan.sql.ts';
 
 interface ClosedMerge {
@@ -26,7 +26,7 @@ interface ClosedMerge {
  * appear.
  *
  * @param isNewlyReconciled whether the merge has made the date reconciled
- * @throws StagingUnavailableError when the rows that name the pull are not those of its plan, because something
+ * @throws RowsLostError when the rows that name the pull are not those of its plan, because something
  *   else has written to the tables
  */
 export async function closeMerge(
@@ -52,7 +52,7 @@ export async function closeMerge(
     FROM compared`;
   const planned = counts.inserted + counts.changed + counts.withdrawn + counts.restored;
   if (numbered !== planned) {
-    throw new StagingUnavailableError(
+    throw new RowsLostError(
       `the merge of ${date} would record ${numbered} changes instead of ${planned}: something else has written to the tables`,
       { context: { date, numbered, planned } },
     );

@@ -21,7 +21,7 @@ import { type LockedDay, lockDay } from '../../ledger/day-ledger.sql.ts';
 import { discardPlan, discardStaged } from '../../ledger/discard-staged.sql.ts';
 import type { Attempt } from '../../ledger/pull-ledger.sql.ts';
 import { eraseErased } from '../../privacy/erased-parties.sql.ts';
-import { StagingUnavailableError } from '../../runtime/errors.ts';
+import { RowsLostError } from '../../runtime/errors.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
 import { type DriftRecord, endMerge, type MergeState } from './end-merge.sql.ts';
 import { type ChangeCounts, type MergePlan, planChanges } from './merge-plan.sql.ts';
@@ -77,7 +77,7 @@ export interface PullReport extends ChangeCounts {
  * `held` where a person has to decide first, and merged otherwise.
  *
  * @throws StaleFenceError when another attempt has taken the pull over; nothing was changed
- * @throws StagingUnavailableError if the database became unavailable, or lost the staged rows in a crash
+ * @throws StagingUnavailableError if the database became unavailable; RowsLostError if the staged rows were lost
  */
 export function mergeStaged(
   database: Database,
@@ -187,7 +187,7 @@ export function isNewest(day: LockedDay, fence: bigint): boolean {
  * Counts the staged rows. The staging tables are unlogged, so a crash of the database after the COPY
  * empties them. Without this check, the response would look like one without titles.
  *
- * @throws StagingUnavailableError when rows are missing
+ * @throws RowsLostError when rows are missing
  */
 async function verifyStaged(
   tx: Transaction,
@@ -198,7 +198,7 @@ async function verifyStaged(
     SELECT (SELECT count(*) FROM conciliation.staged_title WHERE fence = ${fence})::int AS accepted,
            (SELECT count(*) FROM conciliation.staged_reject WHERE fence = ${fence})::int AS rejected`;
   if (staged.accepted !== response.accepted || staged.rejected !== response.rejected) {
-    throw new StagingUnavailableError('the staged rows are not the rows that were read', {
+    throw new RowsLostError('the staged rows are not the rows that were read', {
       context: {
         stagedTitles: staged.accepted,
         readTitles: response.accepted,

@@ -371,6 +371,10 @@ describe('of providers', () => {
     // The platform has not answered this request, or the process has died.
     await world.database.prisma.$executeRaw`
       INSERT INTO conciliation.provider_batch (external_ids) VALUES (ARRAY[${first}])`;
+    // The refusal of several rows decides none of them.
+    await world.database.prisma.$executeRaw`
+      INSERT INTO conciliation.provider_batch (external_ids, finished_at, http_status)
+      VALUES (ARRAY[${first}, 'another'], now(), 400)`;
     expect(await derive()).toEqual({ raised: 1, resolved: 0 });
     expect(await openAlerts()).toMatchObject([
       {

@@ -408,6 +408,16 @@ describe('after a failure', () => {
     expect(await world.push(slow)).toMatchObject({ delayMs: 50_000 });
   });
 
+  test('the refusal of several rows does not end the failures in a row', async () => {
+    await write(...many(2));
+    const slow = { random: () => 0.5, retry: { attempts: 3, backoffSeconds: 100 } };
+    for (const delayMs of [50_000, 100_000, 200_000]) {
+      fail(1, { status: 400 });
+      fail(1);
+      expect(await world.push(slow)).toMatchObject({ kind: 'retry', requests: 2, delayMs });
+    }
+  });
+
   test('a time that the platform names is kept', async () => {
     await write(providerOf(1));
     fail(1, { status: 429, headers: { 'retry-after': '77' } } as Partial<Fault>);

@@ -394,6 +394,32 @@ test('a response that has only rejects for long is staged, so that its session i
   expect(lateMs).toBeLessThanOrEqual(31_000);
 });
 
+test('a date without titles whose response is late is requested once', async () => {
+  const date = freshDay();
+  const now = performance.now.bind(performance);
+  let lateMs = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + lateMs);
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    lateMs = 50_000;
+    yield Buffer.from('{"titles":[]}');
+  }
+  const fetchTitles = vi.fn(() =>
+    Promise.resolve({
+      httpStatus: 200,
+      bytesReceived: () => 0,
+      maxTitles: 1000,
+      chunks: chunks(),
+    }),
+  );
+  try {
+    const report = await world.pull(date, { platform: { ...world.platform, fetchTitles } });
+    expect(report).toMatchObject({ state: 'unchanged', titles: 0 });
+  } finally {
+    clock.mockRestore();
+  }
+  expect(fetchTitles).toHaveBeenCalledTimes(1);
+});
+
 test('the connection of a transaction is distinguished from all others', async () => {
   const { database } = world;
   await database.prisma.$transaction(async (tx) => {

@@ -26,6 +26,9 @@ async function expectNothingMerged(message: string): Promise<void> {
   expect(outcome).toMatchObject({ kind: 'retry', error: { message } });
   expect(outcome.kind !== 'done' && outcome.error).toBeInstanceOf(StagingUnavailableError);
   expect(await world.database.prisma.title.count()).toBe(0);
+  const pull = await world.database.prisma.pull.findFirst({ orderBy: { id: 'desc' } });
+  // A trigger loses the row again in each attempt, so the attempts must end.
+  expect(pull).toMatchObject({ state: 'queued', attempts: 1 });
 }
 
 test('a title that PostgreSQL did not take fails the attempt', async () => {

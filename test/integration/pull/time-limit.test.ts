@@ -59,6 +59,31 @@ test('a merge whose statement exceeds the time limit spends attempts, fails and 
   expect(alerts).toHaveLength(1);
 });
 
+test.each([
+  ['transaction_timeout', '25P04', 1],
+  ['idle_in_transaction_session_timeout', '25P03', 1],
+  ['configuration_limit_exceeded', '53400', 1],
+  ['out_of_memory', '53200', 1],
+  ['admin_shutdown', '57P01', 0],
+  ['too_many_connections', '53300', 0],
+  ['deadlock_detected', '40P01', 0],
+])('a merge that ends with %s (%s) spends %i attempts', async (_, sqlState, attempts) => {
+  world.sandbox.setDayTexts(DAY, [titleText({ date: DAY, discount: sqlState.slice(-1) })]);
+  await world.database.pool.query(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE 'refused' USING ERRCODE = '${sqlState}'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON conciliation.staged_title
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse()`);
+  const pull = { origin: 'manual', date: DAY, requestedBy: 'test' } as const;
+  const pullId = await createPull(world.database, pull);
+  const parts = { ...world.parts, alwaysStage: true };
+  const outcome = await runPull(parts, pullId, new AbortController().signal);
+  await world.database.pool.query('DROP FUNCTION refuse() CASCADE');
+  expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } });
+  const row = await world.database.prisma.pull.findUnique({ where: { id: pullId } });
+  expect(row).toMatchObject({ state: 'queued', attempts });
+});
+
 test('the command ends, and the pull has failed after its attempts', async () => {
   const date = daysFrom(1);
   world.sandbox.setDayTexts(date, [titleText({ date, discount: '1' })]);
