@@ -55,8 +55,8 @@ function readRefusedProviders(tx: Transaction, timeZone: string): Promise<Refuse
 /**
  * Returns at most one row: the failures since the platform last decided about a row, if the first one
  * is old enough, or pending rows of which none was decided for too long, for any cause. The refusal of several
- * rows decides none of them. Of the
- * failures, a refused token (401) and an unusable one (CONFIG_INVALID) have separate alerts.
+ * rows decides none of them. Of the failures, a refused token (401) and an unusable one (CONFIG_INVALID) have
+ * separate alerts.
  */
 function readFailingPush(tx: Transaction): Promise<FailingPush[]> {
   return tx.$queryRaw<FailingPush[]>`

@@ -113,16 +113,15 @@ export function toOutcome(
 }
 
 /**
- * SQLSTATEs of work beyond a limit of the server: of its time (query_canceled, transaction_timeout,
- * idle_in_transaction_session_timeout), its memory (out_of_memory) or its temporary files
- * (configuration_limit_exceeded).
+ * SQLSTATEs of work beyond a limit of the server for time (query_canceled, transaction_timeout), memory
+ * (out_of_memory) or temporary files (configuration_limit_exceeded).
  */
-const BEYOND_LIMITS: ReadonlySet<unknown> = new Set(['57014', '25P04', '25P03', '53200', '53400']);
+const BEYOND_LIMITS: ReadonlySet<unknown> = new Set(['57014', '25P04', '53200', '53400']);
 
 /**
  * Whether the attempt is spent. An outage of the database, a stop of the program and a refused token are
  * not faults of the pull. A merge beyond a limit of the server, or whose rows are lost, may fail in the same way
- * each time, and without an end of its attempts no alert would be raised.
+ * each time, and without an end of its attempts `pull_failed` would not be raised.
  */
 function spendsAttempt(error: unknown): boolean {
   if (error instanceof RowsLostError) return true;

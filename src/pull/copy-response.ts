@@ -22,8 +22,8 @@ export interface FetchedResponse {
 }
 
 /**
- * The longest time without a row of a load. The time between two chunks of a response is added to it until the
- * load ends itself; both together must be shorter than the silence after which housekeeping ends the session.
+ * A load that has sent no row for this time ends itself at the next chunk. With the longest time between two chunks,
+ * this time must be shorter than the silence after which housekeeping ends the session.
  */
 const MAX_MS_WITHOUT_ROW = 30_000;
 

@@ -105,7 +105,7 @@ export class StagingUnavailableError extends ConciliationError {
 
 /**
  * The tables do not have the rows that the program wrote: after a crash of the database, which empties the staging
- * tables, or because something else has written to the tables and will do so again.
+ * tables, or because something else has written to the tables and may do so again.
  */
 export class RowsLostError extends StagingUnavailableError {}
 

@@ -10,9 +10,9 @@ const MAX_WAITING = 20;
 const MAX_WAIT_MS = 5_000;
 
 /**
- * The pause after each password. A hash takes about 100 ms of CPU time, so that a flood of sign-ins takes about a
- * quarter of one processor from the pulls. The pause does not depend on the measured time of a hash: beside a
- * pull that uses all processors, a hash takes seconds and little CPU time.
+ * The pause after each password. With the pause, a flood of sign-ins takes about a quarter of one processor from the
+ * pulls, because a hash takes about 100 ms of CPU time. The pause does not depend on the measured time of a hash:
+ * beside a pull that uses all processors, a hash takes seconds and little CPU time.
  */
 const PAUSE_MS = 300;
 

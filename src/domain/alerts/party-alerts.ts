@@ -49,7 +49,7 @@ export interface FailingPush {
 /** How long pushing may fail before an alert is raised. */
 export const PUSH_FAILING_MINUTES = 60;
 
-/** The time that providers may wait while no request is decided, for any cause. */
+/** The time that providers may wait while none is accepted or refused, for any cause. */
 export const PUSH_OVERDUE_HOURS = 2;
 
 export function failingPushAlert({ pending, errorCode }: FailingPush): Alert {
@@ -60,11 +60,11 @@ export function failingPushAlert({ pending, errorCode }: FailingPush): Alert {
     dedupeKey: 'push_failing',
     message:
       errorCode === null
-        ? `no request with providers was decided for over ${PUSH_OVERDUE_HOURS} hours, ${providers}`
+        ? `no provider was accepted or refused for over ${PUSH_OVERDUE_HOURS} hours, ${providers}`
         : `pushing has failed for over an hour (${errorCode}), ${providers}`,
     messagePt:
       errorCode === null
-        ? `há mais de ${PUSH_OVERDUE_HOURS} horas nenhum envio de fornecedores teve resposta; ${providersPt}`
+        ? `há mais de ${PUSH_OVERDUE_HOURS} horas a plataforma não aceita nem recusa nenhum fornecedor; ${providersPt}`
         : `o envio de fornecedores falha há mais de uma hora (${errorCode}); ${providersPt}`,
     date: null,
     pullId: null,

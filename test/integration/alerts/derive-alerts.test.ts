@@ -379,7 +379,7 @@ describe('of providers', () => {
     expect(await openAlerts()).toMatchObject([
       {
         kind: 'push_failing',
-        message: 'no request with providers was decided for over 2 hours, 3 providers wait',
+        message: 'no provider was accepted or refused for over 2 hours, 3 providers wait',
       },
     ]);
     // Many providers take long.

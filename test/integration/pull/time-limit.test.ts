@@ -61,7 +61,6 @@ test('a merge whose statement exceeds the time limit spends attempts, fails and 
 
 test.each([
   ['transaction_timeout', '25P04', 1],
-  ['idle_in_transaction_session_timeout', '25P03', 1],
   ['configuration_limit_exceeded', '53400', 1],
   ['out_of_memory', '53200', 1],
   ['admin_shutdown', '57P01', 0],
