@@ -1,4 +1,5 @@
 import type { Database, Transaction } from '../database/database.ts';
+import { IS_DECIDED_BATCH } from '../database/decided-batch.sql.ts';
 import { type Alert, PROVIDER_ALERT_KINDS } from '../domain/alerts/alert.ts';
 import {
   type FailingPush,
@@ -62,8 +63,7 @@ function readFailingPush(tx: Transaction): Promise<FailingPush[]> {
   return tx.$queryRaw<FailingPush[]>`
     WITH decided AS (
       SELECT id, finished_at FROM conciliation.provider_batch
-      WHERE finished_at IS NOT NULL AND error_code IS NULL
-        AND (http_status < 300 OR cardinality(external_ids) = 1)
+      WHERE ${IS_DECIDED_BATCH}
       ORDER BY id DESC LIMIT 1
     ), failure AS (
       SELECT id, created_at, error_code FROM conciliation.provider_batch

@@ -1,5 +1,6 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { IS_DECIDED_BATCH } from '../database/decided-batch.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { contentHash, lockProviders, rivals } from './providers.sql.ts';
 import type { PushLock } from './push-lock.sql.ts';
@@ -132,8 +133,7 @@ export async function countFailuresInARow(
     SELECT count(*)::int AS failures FROM conciliation.provider_batch
     WHERE error_code = ANY(${countedCodes}::text[]) AND http_status IS DISTINCT FROM 401
       AND id > coalesce((SELECT id FROM conciliation.provider_batch
-                         WHERE finished_at IS NOT NULL AND error_code IS NULL
-                           AND (http_status < 300 OR cardinality(external_ids) = 1)
+                         WHERE ${IS_DECIDED_BATCH}
                          ORDER BY id DESC LIMIT 1), 0)`;
   return row.failures;
 }

@@ -22,7 +22,7 @@ export interface PullParts {
   /** Null: a response is held because of withdrawals only. */
   readonly plausibility: PlausibilityLimits | null;
   readonly retry: RetryPolicy;
-  /** For tests: stages the responses to dates without titles, too. */
+  /** Stages the responses to dates without titles, too: the second request of an attempt, and tests. */
   readonly alwaysStage?: boolean;
   /**
    * The largest number of titles that are held in memory to be compared with a response; see `readKnownDay`.

@@ -66,7 +66,7 @@ test.each([
   ['admin_shutdown', '57P01', 0],
   ['too_many_connections', '53300', 0],
   ['deadlock_detected', '40P01', 0],
-])('a merge that ends with %s (%s) spends %i attempts', async (_, sqlState, attempts) => {
+])('an attempt ended by %s (%s) spends %i attempts', async (_, sqlState, attempts) => {
   world.sandbox.setDayTexts(DAY, [titleText({ date: DAY, discount: sqlState.slice(-1) })]);
   await world.database.pool.query(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
