@@ -1,4 +1,4 @@
-import type { Database } from '../../src/database/database.ts';
+import type { Database, Transaction } from '../../src/database/database.ts';
 import { toCpf } from '../../src/sandbox/synthetic-parties.ts';
 
 /** A valid CPF for each number up to 899,999,999. */
@@ -33,7 +33,7 @@ export function providerOf(number: number, fields: Record<string, unknown> = {})
 
 /** Writes providers the way an ERP does, all of them in one statement. */
 export async function writeProviders(
-  database: Database,
+  database: { readonly prisma: Transaction },
   providers: readonly Readonly<Record<string, unknown>>[],
 ): Promise<void> {
   await database.prisma.$executeRaw`

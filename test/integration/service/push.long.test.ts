@@ -54,7 +54,7 @@ function pushes(queue: ServiceQueue): void {
       await sleep(2_500);
       expect(await sizesOf(world)).toEqual([100, 100]);
 
-      await age(world, 61);
+      await makeDue(world);
       await expectStates(world, { synced: 205 });
       expect(await sizesOf(world)).toEqual([100, 100, 5]);
       expect(world.sandbox.providers.size).toBe(205);
@@ -102,7 +102,7 @@ function pushes(queue: ServiceQueue): void {
       world.sandbox.faults.add({ kind: 'status', status: 500 });
       const service = await world.start();
       await write(world, 100);
-      await eventually(() => expect(service.logged('provider request failed')).toHaveLength(1));
+      await eventually(() => expect(service.logged('provider request failed')).not.toEqual([]));
       await world.loseJobs();
       await expectStates(world, { synced: 100 });
       const [first = 0, second = 0, third = 0, ...more] = pushRequests(world).map((at) => +at);
@@ -214,11 +214,11 @@ function pushes(queue: ServiceQueue): void {
         for (const status of [500, 400, 500]) {
           world.sandbox.faults.add({ kind: 'status', status, body });
         }
-        await age(world, 61);
+        await makeDue(world);
         await expectStates(world, { synced: 100, invalid: 1 });
         world.sandbox.faults.add({ kind: 'status', status: 400, body });
         await writeProviders(world.database, [providerOf(1, { name: 'CANARY too' })]);
-        await age(world, 61);
+        await makeDue(world);
         await expectStates(world, { synced: 99, rejected: 1, invalid: 1 });
         // A push that is due in a minute has a waiting job.
         await writeProviders(world.database, [providerOf(300)]);
@@ -295,16 +295,21 @@ withOwnRedis(
   },
 );
 
-const write = (world: ServiceWorld, count: number) =>
-  writeProviders(
-    world.database,
-    Array.from({ length: count }, (_, number) => providerOf(number)),
-  );
+/** Writes rows that do not become due by their age while a test runs, however slow the machine is. */
+async function write(world: ServiceWorld, count: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, number) => providerOf(number));
+  await world.database.prisma.$transaction(async (transaction) => {
+    await writeProviders({ prisma: transaction }, rows);
+    await transaction.$executeRaw`
+      UPDATE conciliation.provider SET changed_at = changed_at + interval '1 hour'
+      WHERE sync_state = 'pending'`;
+  });
+}
 
-/** As if the ERP had written everything that is pending that long ago. */
-async function age(world: ServiceWorld, seconds: number): Promise<void> {
+/** As if the ERP had written everything that is pending over a minute ago. */
+async function makeDue(world: ServiceWorld): Promise<void> {
   await world.database.prisma.$executeRaw`
-    UPDATE conciliation.provider SET changed_at = changed_at - make_interval(secs => ${seconds}::float8)
+    UPDATE conciliation.provider SET changed_at = clock_timestamp() - interval '61 seconds'
     WHERE sync_state = 'pending'`;
 }
 
