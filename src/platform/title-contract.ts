@@ -35,8 +35,8 @@ export function checkTitle(value: JsonValue, window: PullWindow): TitleCheck {
   const acceptedDate = findAcceptedDate(value);
   const isInside = acceptedDate !== null && isInWindow(window, acceptedDate);
   if (isInside && CONTRACT.Check(value)) {
-    const { extra, drift, faults } = collectExtra(value);
-    if (faults.length === 0) return { ok: true, title: toColumns(value, extra), drift };
+    const { extra, drift } = collectExtra(value);
+    return { ok: true, title: toColumns(value, extra), drift };
   }
   return {
     ok: false,
@@ -56,7 +56,6 @@ function explain(value: JsonValue, outsideDate: CivilDate | null): string[] {
   if (outsideDate !== null) {
     reasons.push(`acceptedDate: ${outsideDate} is outside the requested window`);
   }
-  if (CONTRACT.Check(value)) reasons.push(...collectExtra(value).faults);
-  else reasons.push(...CONTRACT.Errors(value)[1].flatMap((error) => toReasons(value, error)));
+  reasons.push(...CONTRACT.Errors(value)[1].flatMap((error) => toReasons(value, error)));
   return reasons.slice(0, MAX_REASONS);
 }

@@ -1,15 +1,8 @@
 import type { TSchema } from 'typebox';
 import { toDisplayText } from '../domain/display-text.ts';
-import { isJsonObject, JsonNumber, type JsonObject, type JsonValue } from '../domain/json-value.ts';
+import type { JsonObject, JsonValue } from '../domain/json-value.ts';
 import { toJsonType } from './title-faults.ts';
-import {
-  CONCILIATION_TITLE_SCHEMA,
-  type ConciliationTitle,
-  isStorableNumber,
-  isStorableText,
-  NUMBER_EXPECTATION,
-  TEXT_EXPECTATION,
-} from './title-schema.ts';
+import { CONCILIATION_TITLE_SCHEMA, type ConciliationTitle } from './title-schema.ts';
 
 const MAX_PATH_CHARACTERS = 200;
 const MAX_VALUE_CHARACTERS = 64;
@@ -28,8 +21,6 @@ export interface TitleExtra {
   /** The fields without a column, at their places; null: none. */
   readonly extra: JsonObject | null;
   readonly drift: readonly DriftItem[];
-  /** The reasons why the database cannot hold a part of them. */
-  readonly faults: readonly string[];
 }
 
 /** Collects the undocumented fields of the title and the undocumented values of enumerations. */
@@ -40,7 +31,7 @@ export function collectExtra(title: ConciliationTitle): TitleExtra {
   collector.addEnumValue('financialAgent.payment.type', agent?.payment?.type, 'BANK_TRANSFER');
   const unknown = collector.collectUnknown(title, DOCUMENTED_TITLE);
   const extra = collector.addInnerExternalId(title, unknown);
-  return { extra, drift: collector.drift, faults: collector.faults };
+  return { extra, drift: collector.drift };
 }
 
 /** An object of the documented interface: its path, and its fields with the objects among them. */
@@ -49,7 +40,7 @@ interface DocumentedObject {
   readonly fields: ReadonlyMap<string, DocumentedObject | 'value'>;
 }
 
-const DOCUMENTED_TITLE = toDocumentedObject(CONCILIATION_TITLE_SCHEMA, '');
+export const DOCUMENTED_TITLE = toDocumentedObject(CONCILIATION_TITLE_SCHEMA, '');
 
 function toDocumentedObject(schema: TSchema & { properties: unknown }, path: string) {
   const fields = new Map<string, DocumentedObject | 'value'>();
@@ -69,7 +60,6 @@ function emptyObject(): Fields {
 
 class ExtraCollector {
   readonly drift: DriftItem[] = [];
-  readonly faults: string[] = [];
 
   collectUnknown(object: object, documented: DocumentedObject): Fields | null {
     let unknown: Fields | null = null;
@@ -118,20 +108,5 @@ class ExtraCollector {
   #addUnknownField(path: string, value: JsonValue): void {
     const shown = toDisplayText(path, MAX_PATH_CHARACTERS - 'titles[].'.length);
     this.drift.push({ path: `titles[].${shown}`, kind: 'unknown_field', value: toJsonType(value) });
-    const fault = isStorableText(path) ? findFault(value) : TEXT_EXPECTATION;
-    if (fault !== null) this.faults.push(`${shown}: ${fault}`);
   }
-}
-
-/** Returns the reason why PostgreSQL's `jsonb` cannot hold the value; null: it can. */
-function findFault(value: JsonValue): string | null {
-  if (typeof value === 'string') return isStorableText(value) ? null : TEXT_EXPECTATION;
-  if (value instanceof JsonNumber) return isStorableNumber(value) ? null : NUMBER_EXPECTATION;
-  if (value === null || typeof value === 'boolean') return null;
-  if (isJsonObject(value) && !Object.keys(value).every(isStorableText)) return TEXT_EXPECTATION;
-  for (const item of Object.values(value)) {
-    const fault = findFault(item);
-    if (fault !== null) return fault;
-  }
-  return null;
 }

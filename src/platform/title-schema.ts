@@ -12,14 +12,14 @@ export const MAX_TEXT_CHARACTERS = 1000;
 export function isStorableText(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
 }
-export const TEXT_EXPECTATION = 'expected text without U+0000 and lone surrogates';
+const TEXT_EXPECTATION = 'expected text without U+0000 and lone surrogates';
 
 /** Whether a plain notation of the number has at most `MAX_DECIMAL_DIGITS` digits. */
-export function isStorableNumber({ text }: JsonNumber): boolean {
+function isStorableNumber({ text }: JsonNumber): boolean {
   // Only an exponent gives a number more digits than its text has characters.
   return (text.length <= MAX_DECIMAL_DIGITS && !/e/i.test(text)) || parseDecimal(text) !== null;
 }
-export const NUMBER_EXPECTATION = `expected a number of at most ${MAX_DECIMAL_DIGITS} digits`;
+const NUMBER_EXPECTATION = `expected a number of at most ${MAX_DECIMAL_DIGITS} digits`;
 
 // A refinement checks a rule that JSON Schema cannot express, after the rest of its schema.
 

@@ -18,16 +18,24 @@ import {
 /** Containers within each other, the outermost included. A title has three. */
 const MAX_JSON_DEPTH = 32;
 
+/** Holds, as one text, the undocumented fields of an object that cannot have their own place in the object. */
+const FURTHER_FIELDS = '(further fields)';
+
 /** Limits the reasons of a hostile title. */
 const MAX_PROBLEMS = 20;
 const MAX_PATH_NAME_LENGTH = 60;
 
+/** The fields of an object, with those of the objects among them. */
+export interface DocumentedFields {
+  readonly fields: ReadonlyMap<string, DocumentedFields | 'value'>;
+}
+
 export interface ExactJson {
-  /** Null in place of each value that cannot be kept. */
+  /** Null in place of each value that is a problem. */
   readonly value: JsonValue;
   /**
    * A sentence for each value that cannot be kept: the field's path and what was expected, without the
-   * value. Empty where `value` is exactly the value of the bytes.
+   * value. Empty where `value` is the value of the bytes, apart from undocumented fields kept as text.
    */
   readonly problems: string[];
 }
@@ -50,11 +58,19 @@ Reflect.deleteProperty(BareObject.prototype, 'constructor');
  * a lone surrogate, U+0000, a field that its object has twice, nesting beyond `MAX_JSON_DEPTH`, and numbers
  * beyond `MAX_DECIMAL_DIGITS`.
  *
+ * In an undocumented field such a value is not a problem: the value of the whole field is then its JSON text.
+ * Fields whose name cannot be kept, and further fields of the same name, are together the text of one field,
+ * `(further fields)`. In these texts U+FFFD replaces invalid UTF-8.
+ *
+ * @param documented the fields of the value; null: every field counts as documented
  * @param bytes one whole JSON value. The result for any other input is an error or a wrong value, so
  *   a truncated title must not be passed.
  */
-export function parseExactJson(bytes: Buffer): ExactJson {
-  return new ExactJsonParser(bytes).parse();
+export function parseExactJson(
+  bytes: Buffer,
+  documented: DocumentedFields | null = null,
+): ExactJson {
+  return new ExactJsonParser(bytes).parse(documented);
 }
 
 class ExactJsonParser {
@@ -71,20 +87,20 @@ class ExactJsonParser {
     this.#text = bytes.toString('latin1');
   }
 
-  parse(): ExactJson {
-    const value = this.#value(0);
+  parse(documented: DocumentedFields | null): ExactJson {
+    const value = this.#value(0, documented);
     if (this.#nextByte() !== undefined) throw this.#notJson();
     return { value, problems: this.#problems };
   }
 
   /** `level`: how many containers are open around the value. */
-  #value(level: number): JsonValue {
+  #value(level: number, documented: DocumentedFields | null): JsonValue {
     const first = this.#nextByte();
     switch (first) {
       case QUOTE:
         return this.#string('a string');
       case OPEN_BRACE:
-        return level < MAX_JSON_DEPTH ? this.#object(level + 1) : this.#skipContainer();
+        return level < MAX_JSON_DEPTH ? this.#object(level + 1, documented) : this.#skipContainer();
       case OPEN_BRACKET:
         return level < MAX_JSON_DEPTH ? this.#array(level + 1) : this.#skipContainer();
       case 0x74:
@@ -101,8 +117,9 @@ class ExactJsonParser {
     }
   }
 
-  #object(level: number): JsonObject {
+  #object(level: number, documented: DocumentedFields | null): JsonObject {
     const object = new BareObject();
+    const further: string[] = [];
     this.#at++;
     if (this.#nextByte() === CLOSE_BRACE) {
       this.#at++;
@@ -110,18 +127,35 @@ class ExactJsonParser {
     }
     for (;;) {
       if (this.#nextByte() !== QUOTE) throw this.#notJson();
+      const fieldAt = this.#at;
+      const problems = this.#problems.length;
       const name = this.#string('a field name');
       if (this.#nextByte() !== 0x3a) throw this.#notJson();
       this.#at++;
+      this.#nextByte();
+      const valueAt = this.#at;
+      const known = documented === null ? 'value' : documented.fields.get(name ?? '\0');
       this.#path.push(name ?? '\u{fffd}');
-      const value = this.#value(level);
-      if (name !== null) {
+      const value = this.#value(level, known === 'value' ? null : (known ?? null));
+      if (known === undefined) {
+        const isExact = this.#problems.length === problems;
+        this.#problems.length = problems;
+        if (name === null || name in object) further.push(this.#written(fieldAt));
+        else object[name] = isExact ? value : this.#written(valueAt);
+      } else if (name !== null) {
         if (name in object) this.#addProblem('expected one value, not the field twice');
         else object[name] = value;
       }
       this.#path.pop();
-      if (this.#closes(CLOSE_BRACE)) return object;
+      if (this.#closes(CLOSE_BRACE)) break;
     }
+    if (further.length > 0) object[unusedName(object)] = further.join(', ');
+    return object;
+  }
+
+  /** The text from `start` to the end of the current value. */
+  #written(start: number): string {
+    return this.#bytes.toString('utf8', start, this.#at);
   }
 
   #array(level: number): JsonValue[] {
@@ -133,7 +167,7 @@ class ExactJsonParser {
     }
     for (;;) {
       this.#path.push(items.length);
-      items.push(this.#value(level));
+      items.push(this.#value(level, null));
       this.#path.pop();
       if (this.#closes(CLOSE_BRACKET)) return items;
     }
@@ -260,6 +294,12 @@ class ExactJsonParser {
   #notJson(): RangeError {
     return new RangeError(`not a JSON value, at byte ${this.#at}`);
   }
+}
+
+function unusedName(object: JsonObject): string {
+  let name = FURTHER_FIELDS;
+  while (name in object) name += ' ';
+  return name;
 }
 
 /** `financialAgent.payment.bank`, `phones[0].number`; `(title)` for the whole. */

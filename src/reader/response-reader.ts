@@ -6,17 +6,15 @@
  * 3. Any other title is parsed and checked against the contract: it becomes a row, or a reject.
  */
 import type { CivilDate } from '../domain/business-day.ts';
-import { isJsonObject, type JsonValue } from '../domain/json-value.ts';
 import { type KnownTitles, type MissingText, rawHash } from '../domain/known-titles.ts';
 import type { PullWindow } from '../domain/plan/pull-plan.ts';
 import { contentHash, hash128, identityHash, type Title } from '../domain/title.ts';
 import { TitleFolds } from '../domain/title-fold.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { DriftLog } from '../platform/drift-log.ts';
-import { checkTitle } from '../platform/title-contract.ts';
+import type { TitleCheck } from '../platform/title-contract.ts';
 import type { DriftItem } from '../platform/title-extra.ts';
-import { isStorableText, MAX_KEY_CHARACTERS } from '../platform/title-schema.ts';
-import { parseExactJson } from './exact-json.ts';
+import { readExactTitle } from './exact-title.ts';
 import { FastReader } from './fast-reader.ts';
 import { KnownTexts } from './known-texts.ts';
 import { encodeTitle, type RejectedTitle, type TitleTarget } from './title-row.ts';
@@ -185,7 +183,7 @@ export function addTitle(
 }
 
 type TitleOutcome =
-  | Extract<ReturnType<typeof checkTitle>, { ok: true }>
+  | Extract<TitleCheck, { ok: true }>
   | { readonly ok: false; readonly reject: RejectedTitle };
 
 function readTitle(raw: RawTitle, window: PullWindow): TitleOutcome {
@@ -193,26 +191,8 @@ function readTitle(raw: RawTitle, window: PullWindow): TitleOutcome {
     const tooLong = `the title is ${raw.byteLength} bytes long, expected at most ${MAX_TITLE_BYTES}`;
     return reject(raw, [tooLong], null);
   }
-  const { value, problems } = parseExactJson(raw.bytes);
-  const check = checkTitle(value, window);
-  if (check.ok && problems.length === 0) return check;
-  return reject(
-    raw,
-    check.ok ? problems : [...problems, ...check.reasons],
-    readOrderUid(problems.length === 0 ? value : null),
-  );
-}
-
-/** The order uid of a title that breaks the contract; null where it cannot be read or breaks it itself. */
-function readOrderUid(title: JsonValue): string | null {
-  const order = isJsonObject(title) ? (title['order'] ?? null) : null;
-  const uid = isJsonObject(order) ? order['uid'] : null;
-  const isReadable =
-    typeof uid === 'string' &&
-    uid !== '' &&
-    isStorableText(uid) &&
-    uid.length <= MAX_KEY_CHARACTERS;
-  return isReadable ? uid : null;
+  const check = readExactTitle(raw.bytes, window);
+  return check.ok ? check : reject(raw, check.reasons, check.orderUid);
 }
 
 function reject(raw: RawTitle, reasons: readonly string[], orderUid: string | null): TitleOutcome {

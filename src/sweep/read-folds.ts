@@ -3,8 +3,7 @@ import { type PullWindow, sweepWindow } from '../domain/plan/pull-plan.ts';
 import { contentHash } from '../domain/title.ts';
 import { TitleFolds } from '../domain/title-fold.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
-import { checkTitle } from '../platform/title-contract.ts';
-import { parseExactJson } from '../reader/exact-json.ts';
+import { readExactTitle } from '../reader/exact-title.ts';
 import { FastReader } from '../reader/fast-reader.ts';
 import {
   cutTitles,
@@ -48,13 +47,12 @@ export async function readFolds(
       outside.undated += 1;
       return;
     }
-    const { value, problems } = parseExactJson(raw.bytes);
-    const check = checkTitle(value, ANY_DATE);
+    const check = readExactTitle(raw.bytes, ANY_DATE);
     const date = check.ok ? check.title.accepted_date : check.acceptedDate;
     if (date === null) outside.undated += 1;
     else if (date < from) outside.early += 1;
     else if (isFuture(date)) outside.future += 1;
-    else if (check.ok && problems.length === 0) {
+    else if (check.ok) {
       const fold = folds.at(date);
       fold.addDigits(contentHash(check.title, fold.version));
       if (check.drift.length > 0) fastReader.admitDrift(check.title);

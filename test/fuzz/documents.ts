@@ -59,6 +59,9 @@ const PIECES: readonly Buffer[] = [
   ...[
     '"order":{"uid":"x"},',
     '"more":1,',
+    '"more" : [1e101],',
+    '"b\\u0000":"\\ud800",',
+    '"(further fields)":1,',
     '"__proto__":{},',
     '"acceptedDate":null,',
     '\ufeff',

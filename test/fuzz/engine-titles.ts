@@ -7,8 +7,7 @@ import {
   type TitleColumn,
 } from '../../src/domain/title.ts';
 import { type TitleFold, TitleFolds } from '../../src/domain/title-fold.ts';
-import { checkTitle } from '../../src/platform/title-contract.ts';
-import { parseExactJson } from '../../src/reader/exact-json.ts';
+import { readExactTitle } from '../../src/reader/exact-title.ts';
 import { FastReader } from '../../src/reader/fast-reader.ts';
 import { KnownTexts } from '../../src/reader/known-texts.ts';
 import { addTitle } from '../../src/reader/response-reader.ts';
@@ -91,9 +90,8 @@ function readRows(
 function readOrdinary({ ordinal, bytes, truncated }: RawTitle, window: PullWindow): OrdinaryTitle {
   const rejected = { bytes, row: null, drifted: null };
   if (truncated) return rejected;
-  const { value, problems } = parseExactJson(bytes);
-  const check = checkTitle(value, window);
-  if (!check.ok || problems.length > 0) return rejected;
+  const check = readExactTitle(bytes, window);
+  if (!check.ok) return rejected;
   const [row = null] = splitRows(
     addTitle(STAGED, ordinal, check.title, rawHash(bytes).toString('hex')),
   );

@@ -22,6 +22,8 @@ export interface SlowItem {
 
 export interface SlowField extends SlowItem {
   readonly nameInner: string;
+  /** The index of the quote before the name. */
+  readonly nameStart: number;
 }
 
 export class NotJson extends Error {}
@@ -122,10 +124,11 @@ export function parseSlowly(text: string, from = 0): SlowValue {
     }
     for (;;) {
       space();
+      const nameStart = at;
       const nameInner = string();
       space();
       take(':');
-      fields.push({ nameInner, ...item() });
+      fields.push({ nameInner, nameStart, ...item() });
       if (text.charAt(at) === '}') break;
       take(',');
     }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { PullWindow } from '../../src/domain/plan/pull-plan.ts';
-import { decodeSlowly, NotJson, parseSlowly, type SlowValue } from './slow-json.ts';
+import { decodeSlowly, NotJson, parseSlowly, type SlowField, type SlowValue } from './slow-json.ts';
 
 /** Columns of a title that keeps the contract, as text; `extra` as canonical JSON. Null: rejected. */
 export type SlowTitle = Readonly<Record<string, string | null>> | null;
@@ -22,9 +22,10 @@ const MAX_DIGITS = 100;
 export function readTitlesSlowly(bytes: Buffer, window: PullWindow): SlowTitle[] | null {
   const whole = bytes.toString('latin1');
   const skipped = whole.startsWith(MARK) ? MARK.length : 0;
+  const text = whole.slice(skipped);
   let root: SlowValue;
   try {
-    root = parseSlowly(whole.slice(skipped));
+    root = parseSlowly(text);
   } catch (error) {
     if (error instanceof NotJson) return null;
     throw error;
@@ -37,21 +38,15 @@ export function readTitlesSlowly(bytes: Buffer, window: PullWindow): SlowTitle[]
   for (const { start, end } of titles.items) frame.fill(' ', skipped + start, skipped + end);
   if (!isUtf8(frame)) return null;
   return titles.items.map(({ value, start, end }) =>
-    end - start > MAX_TITLE_BYTES ? null : readTitle(value, window),
+    end - start > MAX_TITLE_BYTES ? null : readTitle(value, text, window),
   );
 }
 
 class Unkeepable extends Error {}
 
-function readTitle(value: SlowValue, window: PullWindow): SlowTitle {
-  try {
-    const title = keep(value, 0);
-    if (!(title instanceof Map)) return null;
-    return flatten(title, window);
-  } catch (error) {
-    if (error instanceof Unkeepable) return null;
-    throw error;
-  }
+function readTitle(value: SlowValue, text: string, window: PullWindow): SlowTitle {
+  if (value.kind !== 'object') return null;
+  return orNull(() => flatten(keepDocumented(value.fields, TITLE, text, 0), window));
 }
 
 function keep(value: SlowValue, level: number): Kept {
@@ -78,6 +73,49 @@ function keep(value: SlowValue, level: number): Kept {
       }
       return fields;
     }
+  }
+}
+
+/** An object of the interface. What cannot be kept of its undocumented fields is kept as text. */
+function keepDocumented(
+  fields: readonly SlowField[],
+  shape: Shape,
+  text: string,
+  level: number,
+): Fields {
+  const utf8 = (start: number, end: number) =>
+    Buffer.from(text.slice(start, end), 'latin1').toString('utf8');
+  const kept = new Map<string, Kept>();
+  const further: string[] = [];
+  for (const { nameInner, nameStart, value, start, end } of fields) {
+    const name = orNull(() => ({ kept: keepText(nameInner) }))?.kept ?? null;
+    const type = name !== null && Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (name === null || (type === undefined && kept.has(name))) {
+      further.push(utf8(nameStart, end));
+    } else if (type === undefined) {
+      const exact = orNull(() => ({ kept: keep(value, level + 1) }));
+      kept.set(name, exact === null ? utf8(start, end) : exact.kept);
+    } else {
+      if (kept.has(name)) throw new Unkeepable('twice');
+      const isObject = typeof type === 'object' && value.kind === 'object';
+      kept.set(
+        name,
+        isObject ? keepDocumented(value.fields, type, text, level + 1) : keep(value, level + 1),
+      );
+    }
+  }
+  if (further.length === 0) return kept;
+  let name = '(further fields)';
+  while (kept.has(name)) name = `${name} `;
+  return kept.set(name, further.join(', '));
+}
+
+function orNull<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Unkeepable) return null;
+    throw error;
   }
 }
 

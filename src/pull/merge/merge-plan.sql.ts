@@ -1,4 +1,5 @@
 import type { Transaction } from '../../database/database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../../ledger/day-ledger.sql.ts';
 import { discardPlan } from '../../ledger/discard-staged.sql.ts';
 import { StagingUnavailableError } from '../../runtime/errors.ts';
@@ -138,7 +139,9 @@ async function matchCurrent(
 
 /**
  * Drops the withdrawals of titles that a reject of the response may be. A reject is another title only if
- * its order uid can be read and differs, because the order uid is part of a title's identity.
+ * its order uid can be read and differs, because the order uid is part of a title's identity. A uid with
+ * characters beyond printable ASCII cannot be read for certain: one of the characters may be invisible. Uids
+ * differ if their ASCII letters or digits differ, regardless of case.
  *
  * @returns the number of titles that are not withdrawn because of a reject
  */
@@ -150,10 +153,15 @@ function withholdWithdrawals(tx: Transaction, fence: bigint): Promise<number> {
       AND title.id = ANY(ARRAY(SELECT title_id FROM conciliation.staged_change
                                WHERE fence = ${fence} AND kind = 'withdrawn'))
       AND (EXISTS (SELECT FROM conciliation.staged_reject
-                   WHERE fence = ${fence} AND order_uid IS NULL)
-           OR title.order_uid IN (SELECT order_uid FROM conciliation.staged_reject
-                                  WHERE fence = ${fence} AND order_uid IS NOT NULL))`;
+                   WHERE fence = ${fence}
+                     AND (order_uid IS NULL OR order_uid COLLATE "C" ~ '[^ -~]'))
+           OR ${comparedUid(Prisma.sql`title.order_uid`)} IN (
+                SELECT ${comparedUid(Prisma.sql`reject.order_uid`)} FROM conciliation.staged_reject AS reject
+                WHERE fence = ${fence} AND order_uid IS NOT NULL))`;
 }
+
+const comparedUid = (uid: Prisma.Sql) =>
+  Prisma.sql`lower(regexp_replace(${uid} COLLATE "C", '[^A-Za-z0-9]', '', 'g'))`;
 
 async function matchWithdrawn(tx: Transaction, fence: bigint, { date }: LockedDay): Promise<void> {
   // The same matching twice, first by content, then by identity, so that a title that comes back unchanged

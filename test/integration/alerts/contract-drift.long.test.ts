@@ -47,7 +47,7 @@ function answer(more: (index: number) => string): void {
 
 async function pull(): Promise<{ readonly pullId: number; readonly state: string }> {
   const { exit, stdout, stderr } = await conciliation('pull', date, '--json');
-  expect(exit, stderr).toBe(0);
+  expect(exit, stdout + stderr).toBe(0);
   return JSON.parse(stdout);
 }
 
@@ -190,6 +190,33 @@ test('a field with another value in every pull writes no title, no history and n
     [date],
   );
   expect(rows).toEqual([{ revisions: 0 }]);
+});
+
+test.each([
+  ['U+0000', String.raw`"a\u0000b"`],
+  ['a lone surrogate', String.raw`"\ud800"`],
+  ['a number without bounds', '1e999999999'],
+  ['a repeated name', '{"a":1,"a":2}'],
+  ['deep nesting', `${'['.repeat(99)}1${']'.repeat(99)}`],
+])('a field with a value that no table can hold is kept as its text: %s', async (_, json) => {
+  answer((index) => (index === 0 ? `,"note":${json}` : ''));
+  const { state } = await pull();
+  expect(state).toBe('merged');
+  const { rows } = await world.database.pool.query(
+    `SELECT day.state, day.rejected_count,
+            (SELECT array_agg(extra) FROM conciliation.title
+             WHERE accepted_date = day.date AND extra IS NOT NULL) AS extra
+     FROM conciliation.day AS day WHERE date = $1`,
+    [date],
+  );
+  expect(rows).toEqual([{ state: 'reconciled', rejected_count: 0, extra: [{ note: json }] }]);
+  await derive();
+  expect(await openAlerts()).toMatchObject([
+    { kind: 'contract_drift', message: expect.stringContaining('titles[].note') },
+  ]);
+
+  answer((index) => (index === 0 ? String.raw`,"note":"c\u0000"` : ''));
+  expect(await pull()).toMatchObject({ state: 'unchanged' });
 });
 
 test('an alert names five places at most, no value, and no name that may be an identifier', async () => {

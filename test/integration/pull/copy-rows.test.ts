@@ -4,10 +4,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
 import { parseDecimal } from '../../../src/domain/decimal.ts';
 import { contentHash, identityHash, type Title } from '../../../src/domain/title.ts';
-import { checkTitle } from '../../../src/platform/title-contract.ts';
 import { copyRowsAndCommit } from '../../../src/pull/copy-rows.sql.ts';
 import { COPY_START } from '../../../src/reader/binary-row.ts';
-import { parseExactJson } from '../../../src/reader/exact-json.ts';
+import { readExactTitle } from '../../../src/reader/exact-title.ts';
 import { encodeReject, encodeTitle } from '../../../src/reader/title-row.ts';
 import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
 import { titleText } from '../../support/titles.ts';
@@ -31,8 +30,7 @@ const RAW = '00112233445566778899aabbccddeeff';
 let fence = 0n;
 
 function titleWith(values: Partial<Title>): Title {
-  const { value } = parseExactJson(Buffer.from(titleText({ date: toCivilDate('2026-03-02') })));
-  const check = checkTitle(value, WINDOW);
+  const check = readExactTitle(Buffer.from(titleText({ date: toCivilDate('2026-03-02') })), WINDOW);
   if (!check.ok) throw new Error('the title keeps the contract');
   return { ...check.title, ...values };
 }

@@ -142,6 +142,8 @@ describe('a reject whose order cannot be read keeps every title', () => {
     ['its order is stated twice', () => `{"order":{"uid":"t0"},${good('t0').slice(1)}`],
     ['it is cut, being longer than any', () => titleText({ date, name: 'x'.repeat(2_000_000) })],
     ['it is no object', () => '"t0"'],
+    ['its uid has an invisible character', () => bad('t20\u200b')],
+    ['its uid has letters of another alphabet', () => bad('т20')],
   ])('%s', async (_, reject) => {
     await begin();
     await pull(...uids(8).map(good), reject());
@@ -149,6 +151,24 @@ describe('a reject whose order cannot be read keeps every title', () => {
     expect(await readPull()).toMatchObject({ withdrawn: 0, withheld: 2, rejected: 1 });
     expect(await readDay()).toMatchObject({ state: 'attention', title_count: 10 });
   });
+});
+
+test.each(['T9', ' t9', 't9 ', 't-9', 't9.'])(
+  'a reject of order %j may be the title of order t9, and is not that of order t8',
+  async (uid) => {
+    await begin();
+    await pull(...uids(8).map(good), bad(uid));
+    expect(await readFeed()).toEqual(['t8 withdrawn']);
+    expect(await readPull()).toMatchObject({ withdrawn: 1, withheld: 1, rejected: 1 });
+  },
+);
+
+test('a reject may be a title whose order uid has an invisible character', async () => {
+  await readFeed();
+  await pull(...uids(9).map(good), good('t9\u200b'));
+  expect(await readFeed()).toHaveLength(10);
+  await pull(...uids(9).map(good), bad('t9'));
+  expect(await readFeed()).toEqual([]);
 });
 
 describe('a day whose titles are all rejected', () => {

@@ -11,6 +11,7 @@ import { dayWindow } from '../../../src/domain/plan/pull-plan.ts';
 import type { Title } from '../../../src/domain/title.ts';
 import { checkTitle } from '../../../src/platform/title-contract.ts';
 import type { DriftItem } from '../../../src/platform/title-extra.ts';
+import { readExactTitle } from '../../../src/reader/exact-title.ts';
 import { barestTitle, completeTitle, titleWith, toJsonValue } from './sample-title.ts';
 
 const WINDOW = dayWindow(toCivilDate('2026-01-02'));
@@ -80,38 +81,57 @@ describe('fields that the documented interface does not have', () => {
     expect(drift[1]?.path).toBe('titles[].a\u{fffd}\u{fffd}b');
   });
 
+  /** A title that keeps the contract, with `more` behind its last field and in its order. */
+  const read = (more: string, inOrder = '') => {
+    const text = `{"order":{"uid":"o"${inOrder}},"acceptedDate":"2026-01-02","originalValue":1${more}}`;
+    const check = readExactTitle(Buffer.from(text, 'latin1'), WINDOW);
+    if (!check.ok) throw new Error(check.reasons.join('; '));
+    return check;
+  };
+  const DEEP = `${'['.repeat(40)}${']'.repeat(40)}`;
+
   test.each([
-    [
-      'text with U+0000',
-      { foo: 'a\u0000' },
-      'foo: expected text without U+0000 and lone surrogates',
-    ],
-    [
-      'a lone surrogate, deep inside',
-      { foo: [{ bar: ['\udfff'] }] },
-      'foo: expected text without U+0000 and lone surrogates',
-    ],
-    [
-      'a name with U+0000',
-      { 'f\u0000': 1 },
-      'f\u{fffd}: expected text without U+0000 and lone surrogates',
-    ],
-    [
-      'a name with a lone surrogate, deep inside',
-      { foo: { '\ud800': 1 } },
-      'foo: expected text without U+0000 and lone surrogates',
-    ],
-    [
-      'a number without bounds',
-      { foo: [new JsonNumber('1e999999')] },
-      'foo: expected a number of at most 100 digits',
-    ],
-  ])('reject the title where the database cannot keep them: %s', (_, fields, reason) => {
-    expect(checkTitle(toJsonValue({ ...barestTitle(), ...fields }), WINDOW)).toEqual({
-      ok: false,
-      reasons: [reason],
-      acceptedDate: '2026-01-02',
-    });
+    ['U+0000', String.raw`"a\u0000b"`],
+    ['a lone surrogate, deep inside', String.raw`[{"bar": ["\udfff"]}]`],
+    ['a number without bounds', '1e999999999'],
+    ['a name with U+0000 inside', String.raw`{"f\u0000":1}`],
+    ['a repeated name inside', '{"a":1 , "a":2}'],
+    ['40 levels of nesting', DEEP],
+  ])('are kept as their JSON text where the database cannot hold the value: %s', (_, json) => {
+    const { title, drift } = read(`,"foo": ${json} ,"bar":1`, `,"foo":${json}`);
+    expect(title.extra).toEqual(
+      toJsonValue({ foo: json, bar: new JsonNumber('1'), order: { foo: json } }),
+    );
+    expect(drift.map(({ path }) => path).sort()).toEqual([
+      'titles[].bar',
+      'titles[].foo',
+      'titles[].order.foo',
+    ]);
+  });
+
+  test('have U+FFFD for invalid UTF-8', () => {
+    expect(read(',"foo":["a\xff"]').title.extra).toEqual(toJsonValue({ foo: '["a\u{fffd}"]' }));
+  });
+
+  test('are one field, as JSON text, where their names are repeated or cannot be held', () => {
+    const more = String.raw`,"foo":1,"bar":2,"foo" : [3],"b\u0000r":4,"\ud800":5,"foo":6,"(further fields)":7`;
+    expect(read(more).title.extra).toEqual(
+      toJsonValue({
+        foo: new JsonNumber('1'),
+        bar: new JsonNumber('2'),
+        '(further fields)': new JsonNumber('7'),
+        '(further fields) ': String.raw`"foo" : [3], "b\u0000r":4, "\ud800":5, "foo":6`,
+      }),
+    );
+  });
+
+  test.each([
+    ['a documented text', String.raw`,"platformCommission":"a\u0000"`],
+    ['an object in place of a documented text', ',"platformCommission":{"a":1,"a":2}'],
+    ['a documented object that comes twice', ',"provider":{},"provider":{}'],
+    ['an array in place of a documented object', String.raw`,"provider":["\u0000"]`],
+  ])('do not excuse the documented fields: %s', (_, more) => {
+    expect(() => read(`,"foo":1e999${more}`)).toThrow('expected');
   });
 });
 

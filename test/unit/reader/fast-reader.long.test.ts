@@ -3,8 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
 import { rawHash } from '../../../src/domain/known-titles.ts';
 import { dayWindow } from '../../../src/domain/plan/pull-plan.ts';
-import { checkTitle } from '../../../src/platform/title-contract.ts';
-import { parseExactJson } from '../../../src/reader/exact-json.ts';
+import { readExactTitle } from '../../../src/reader/exact-title.ts';
 import { addTitle } from '../../../src/reader/response-reader.ts';
 import type { RawBody } from '../../../src/sandbox/raw-bodies.ts';
 import { createSeededRandom } from '../../../src/sandbox/seeded-random.ts';
@@ -183,8 +182,7 @@ test('a new value of an enumeration takes the ordinary path once', () => {
     Buffer.from(titleText({ date: DAY }).replace('INDIVIDUAL', type));
   const company = withType('COMPANY');
   expect(reader.readWhole(company, 0)).toBe(false);
-  const { value } = parseExactJson(company);
-  const check = checkTitle(value, WINDOW);
+  const check = readExactTitle(company, WINDOW);
   if (!check.ok) throw new Error('the title keeps the contract');
   expect(check.drift).toMatchObject([{ kind: 'unknown_value', value: 'COMPANY' }]);
 

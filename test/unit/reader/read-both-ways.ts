@@ -11,8 +11,7 @@ import {
   type Title,
 } from '../../../src/domain/title.ts';
 import { TitleFold, TitleFolds } from '../../../src/domain/title-fold.ts';
-import { checkTitle } from '../../../src/platform/title-contract.ts';
-import { parseExactJson } from '../../../src/reader/exact-json.ts';
+import { readExactTitle } from '../../../src/reader/exact-title.ts';
 import { FastReader } from '../../../src/reader/fast-reader.ts';
 import { KnownTexts } from '../../../src/reader/known-texts.ts';
 import { addTitle } from '../../../src/reader/response-reader.ts';
@@ -64,9 +63,8 @@ function expectFolds(folds: TitleFolds, titles: readonly Title[]): void {
 
 /** The row of the ordinary path for a title without faults and drift; null for any other title. */
 export function readOrdinary(bytes: Buffer, window = WINDOW): Title | null {
-  const { value, problems } = parseExactJson(bytes);
-  const check = checkTitle(value, window);
-  return check.ok && problems.length === 0 && check.drift.length === 0 ? check.title : null;
+  const check = readExactTitle(bytes, window);
+  return check.ok && check.drift.length === 0 ? check.title : null;
 }
 
 interface Reading {

@@ -63,6 +63,10 @@ export const TITLES_OF_EVERY_KIND: readonly { readonly text: string; readonly is
       title({ financialAgent: '{"type":"COMPANY"}' }),
       title({ financialAgent: '{"payment":{"type":"PIX"}}' }),
       render([...complete, ['more', '1']]),
+      // Undocumented fields that are kept as text.
+      render([...complete, ['more', '{"a":"\\u0000"}'], ['other', '1e999']]),
+      render([...complete, ['more', '1'], ['more', '2'], ['\\ud800', '3']]),
+      title({ order: '{"uid":"o","uid ":"\\ud800"}' }),
       // More bytes than a field may have characters, and no more characters than it may have.
       title({ platformCommission: `"${'é'.repeat(501)}"` }),
       title({ order: '{"uid":"\\u006f"}' }).replace('"uid"', '"\\u0075id"'),
