@@ -3,15 +3,29 @@ import type { CivilDate } from '../domain/business-day.ts';
 
 /**
  * Updates `rejected_title` to the latest response for a date: a reject that is still in the
- * response keeps its row and its acceptance, a missing one becomes `resolved`, a new one is `open`.
- * Rejects are matched by their bytes, copy by copy.
+ * response keeps its row, a missing one becomes `resolved`, a new one is `open`. Rejects are matched by their
+ * bytes, copy by copy.
+ *
+ * A reject stays accepted. But if titles stay current because a reject may be one of them, the acceptance holds for
+ * the same titles only: the rejects of a response with other titles are `open` again. Otherwise a person who
+ * accepted a reject beside a complete day would have accepted every later shrinkage of the day.
+ *
+ * @param withheld titles that the response lacks and that stay current because of a reject
  */
 export async function mergeRejects(
   tx: Transaction,
   source: { readonly pullId: bigint; readonly fence: bigint; readonly date: CivilDate },
+  withheld: number,
 ): Promise<void> {
   await tx.$executeRaw`
-    WITH response AS (
+    WITH reopening AS MATERIALIZED (
+      SELECT ${withheld}::int > 0
+             AND (pull.fold_count, pull.fold_sum) IS DISTINCT FROM (merged.fold_count, merged.fold_sum) AS reopens
+      FROM conciliation.pull
+      JOIN conciliation.day ON day.date = pull.date
+      LEFT JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
+      WHERE pull.id = ${source.pullId}
+    ), response AS (
       SELECT *, row_number() OVER (PARTITION BY raw_hash ORDER BY ordinal) AS copy
       FROM conciliation.staged_reject WHERE fence = ${source.fence}
     ), present AS (
@@ -25,8 +39,12 @@ export async function mergeRejects(
       UPDATE conciliation.rejected_title reject
       SET last_pull_id = CASE WHEN matched.ordinal IS NULL THEN last_pull_id ELSE ${source.pullId} END,
           ordinal = coalesce(matched.ordinal, reject.ordinal),
-          status = CASE WHEN matched.ordinal IS NULL THEN 'resolved' ELSE reject.status END
-      FROM matched
+          status = CASE WHEN matched.ordinal IS NULL THEN 'resolved'
+                        WHEN reopens THEN 'open' ELSE reject.status END,
+          decided_at = CASE WHEN matched.ordinal IS NULL OR NOT reopens THEN decided_at END,
+          decided_by = CASE WHEN matched.ordinal IS NULL OR NOT reopens THEN decided_by END,
+          reason = CASE WHEN matched.ordinal IS NULL OR NOT reopens THEN reason END
+      FROM matched CROSS JOIN reopening
       WHERE matched.id = reject.id AND reject.id = ANY(ARRAY(SELECT id FROM matched))
     )
     INSERT INTO conciliation.rejected_title

@@ -70,6 +70,9 @@ export const keysInText = (column: string): Prisma.Sql =>
                                 ('external_id:' || nullif(btrim(value), ''))) AS named (key)
      WHERE named.key IS NOT NULL)`);
 
+/** A field that is kept as JSON text has its strings between escaped quotes. They become strings of their own. */
+const EXTRA_TEXT = `replace(extra::text, '\\"', '" "')`;
+
 /** Returns the rows (key, pseudonym) of the keys of erased parties. `keys` has a column `key`. */
 const erasedAmong = (keys: Prisma.Sql): Prisma.Sql => Prisma.sql`
   SELECT named.key, 'erased-' || party.id AS pseudonym
@@ -90,7 +93,8 @@ export async function hasErasedParties(tx: Transaction): Promise<boolean> {
 }
 
 /**
- * Removes the personal data of erased parties from the staged rows of an attempt. Every transaction
+ * Removes the personal data of erased parties from the staged rows of an attempt, also from the undocumented
+ * fields of titles of other parties. Every transaction
  * that turns staged rows into titles calls this before it compares them with titles. The hashes
  * stay those of the answer, so that an erased title compares equal, and the revision of a restated
  * one has no personal data.
@@ -107,6 +111,9 @@ export async function eraseErased(tx: Transaction, fence: bigint): Promise<void>
       FROM erased
       WHERE staged.fence = ${fence} AND ${PARTY_KEYS[kind]} = erased.key`;
   }
+  await tx.$executeRaw`
+    UPDATE conciliation.staged_title SET extra = NULL
+    WHERE fence = ${fence} AND extra IS NOT NULL AND EXISTS (${erasedAmong(keysInText(EXTRA_TEXT))})`;
   await tx.$executeRaw`
     UPDATE conciliation.staged_reject reject SET raw = ''
     WHERE fence = ${fence} AND EXISTS (${erasedAmong(keysInText('reject.raw'))})`;

@@ -71,7 +71,7 @@ export function releasePull(
 
 /**
  * Accepts every open reject of a date: they stay out of the titles, and the day may be reconciled
- * without them. The same rejects in a later response stay accepted.
+ * without them. The same rejects in a later response stay accepted; `mergeRejects` has the exception.
  *
  * @returns how many rejects were accepted
  * @throws InputError when the date has no open rejects, or when it is signed off

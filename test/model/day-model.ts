@@ -37,6 +37,8 @@ export interface ModelDay {
   contents: readonly string[];
   /** The titles of the newest complete answer that keep the contract, held or merged; null: no answer. */
   answered: readonly string[] | null;
+  /** The same of the answer that was merged last. */
+  merged: readonly string[] | null;
   /** Whether the date was over when what was merged last was asked for. */
   wasClosed: boolean;
   reject: { readonly of: Reject; readonly isOpen: boolean } | null;
@@ -62,6 +64,7 @@ export function newDay(): ModelDay {
     state: 'pending',
     contents: [],
     answered: null,
+    merged: null,
     wasClosed: false,
     reject: null,
     held: null,
@@ -135,11 +138,11 @@ export function fetchInto(
 ): FetchOutcome {
   const day = dayOf(model, date);
   day.isKnown = true;
-  const { kinds, reject } = fetched.answer;
+  const { kinds } = fetched.answer;
   const response = contentsOf(kinds);
   day.answered = response;
   const lacked = lacking(day.contents, response);
-  const withheld = lacked.filter((identity) => mayBe(identity, reject)).length;
+  const withheld = staying(day.contents, fetched.answer).length;
   const withdrawals = lacked.length - withheld;
   const isHeld =
     withdrawals > 0 &&
@@ -180,6 +183,9 @@ function merge(
   { answer, wasClosed }: Fetched,
   actual: readonly string[],
 ): boolean {
+  const response = contentsOf(answer.kinds);
+  const isSame = response.join() === day.merged?.join();
+  const withholds = staying(day.contents, answer).length > 0;
   const contents = settle(day.contents, answer, actual);
   const isChanged = contents.join() !== day.contents.join();
   day.contents = contents;
@@ -187,17 +193,25 @@ function merge(
   day.held = null;
   const { reject } = answer;
   if (reject === null) day.reject = null;
-  else if (day.reject?.of !== reject) day.reject = { of: reject, isOpen: true };
+  else if (day.reject?.of !== reject || (withholds && !isSame)) {
+    day.reject = { of: reject, isOpen: true };
+  }
+  day.merged = response;
   day.state = day.reject?.isOpen === true ? 'attention' : stateOnceClean(day);
   if (isChanged && day.seal !== null && day.seal !== contents.join()) day.isRestated = true;
   day.history.push({ pullId, contents });
   return isChanged;
 }
 
+/** The identities of the titles that an answer lacks and that stay, because they may be its reject. */
+function staying(before: readonly string[], { kinds, reject }: Answer): string[] {
+  return lacking(before, contentsOf(kinds)).filter((identity) => mayBe(identity, reject));
+}
+
 /** The answer's titles, and those that it lacks and that stay: which ones of an identity, `actual` says. */
 function settle(before: readonly string[], answer: Answer, actual: readonly string[]): string[] {
   const response = contentsOf(answer.kinds);
-  const stay = lacking(before, response).filter((identity) => mayBe(identity, answer.reject));
+  const stay = staying(before, answer);
   if (stay.length === 0) return response;
   const stayed = without(actual, response);
   const isPossible =

@@ -1,4 +1,5 @@
--- Undocumented fields that jsonb cannot hold, a second external id of the provider, and the order uids of rejects.
+-- Undocumented fields that jsonb cannot hold, a second external id of the provider, and the order uids and the
+-- acceptance of rejects.
 DO $$
 DECLARE
   content CONSTANT text :=
@@ -17,4 +18,8 @@ COMMENT ON COLUMN conciliation.title.provider_external_id IS
 COMMENT ON COLUMN conciliation.title_feed.provider_external_id IS
   'providerExternalId, or provider.externalId if that is absent: the provider (supplier) in the ERP''s own numbering; joins provider.external_id. Null: not stated.';
 COMMENT ON COLUMN conciliation.rejected_title.order_uid IS
-  'order.uid of the rejected title. Null: it cannot be read. A current title that the response lacks stays current while a reject of unknown or equal order_uid may be that title. Equal are order uids with the same ASCII letters and digits, regardless of case; an order uid with a character beyond printable ASCII counts as unknown.';
+  'order.uid of the rejected title. Null: it cannot be read. A current title that the response lacks stays current while a reject of unknown or equal order_uid may be that title. Equal are order uids with the same ASCII letters and digits, regardless of case; an order uid without them, or with a character beyond printable ASCII, counts as unknown.';
+COMMENT ON COLUMN conciliation.rejected_title.status IS
+  'open: a person should look at it; its day is not reconciled. accepted: a person decided that the day may do without it; open again if a later response has other titles and keeps a current title because of a reject. resolved: a later response no longer contained it.';
+COMMENT ON COLUMN conciliation.drift.value IS
+  'Of an unknown value: the value, at most 64 characters. Of an unknown field: the JSON type of its value, string if the value is kept as JSON text; unknown for a field beside titles.';

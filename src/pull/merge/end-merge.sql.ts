@@ -105,7 +105,7 @@ async function mergeOwnDate(
     await applyChanges(tx, { pullId, fence }, day.hasTitles, hasPairs);
   }
   const hasRejects = plan.rejected > 0 || day.rejected > 0;
-  if (hasRejects) await mergeRejects(tx, { pullId, fence, date });
+  if (hasRejects) await mergeRejects(tx, { pullId, fence, date }, plan.withheld);
   const openRejects = hasRejects ? await countOpenRejects(tx, date) : 0;
   const newState = stateAfterMerge({
     wasClosed: dateWasClosed,

@@ -54,6 +54,13 @@ async function readTitles() {
   return rows;
 }
 
+/** A title of other parties, with undocumented fields. */
+const ofOthers = (uid: string, more: string) =>
+  titleText({ date, uid })
+    .replaceAll(TAX_ID, '11144477735')
+    .replaceAll('"P-1"', '"P-9"')
+    .replace(/}$/, `${more}}`);
+
 /** Waits until `count` sessions wait for a lock. */
 async function waiting(count: number): Promise<void> {
   for (;;) {
@@ -97,6 +104,26 @@ test('a date of its own is written without the party, and the account is not rem
     ACCOUNT,
   ]);
   expect(rows).toHaveLength(0);
+});
+
+test('undocumented fields of other parties are not stored if they name the party', async () => {
+  await pull(
+    ofOthers('a', ',"guarantor":{"cpf":"529.982.247-25"}'),
+    ofOthers('b', `,"note":{"cpf":"${TAX_ID}","text":"\\u0000"}`),
+    ofOthers('c', `,"cpf\\u0000":{"text":"a \\"quoted\\" text","cpf":"529.982.247-25"}`),
+    ofOthers('d', `,"ids":[${TAX_ID}]`),
+    ofOthers('e', ',"note":"another"'),
+  );
+  const { rows } = await owner.query(
+    `SELECT order_uid, provider_external_id AS provider, extra, erased_at IS NOT NULL AS erased
+     FROM conciliation.title WHERE accepted_date = $1 ORDER BY order_uid`,
+    [date],
+  );
+  const written = { provider: 'P-9', erased: false };
+  expect(rows).toEqual([
+    ...['a', 'b', 'c', 'd'].map((uid) => ({ ...written, order_uid: uid, extra: null })),
+    { ...written, order_uid: 'e', extra: { note: 'another' } },
+  ]);
 });
 
 test('restated and new titles are written without the party, and their revisions too', async () => {

@@ -144,6 +144,8 @@ describe('a reject whose order cannot be read keeps every title', () => {
     ['it is no object', () => '"t0"'],
     ['its uid has an invisible character', () => bad('t20\u200b')],
     ['its uid has letters of another alphabet', () => bad('т20')],
+    ['its uid is a space', () => bad(' ')],
+    ['its uid is a placeholder', () => bad('???')],
   ])('%s', async (_, reject) => {
     await begin();
     await pull(...uids(8).map(good), reject());
@@ -163,13 +165,47 @@ test.each(['T9', ' t9', 't9 ', 't-9', 't9.'])(
   },
 );
 
-test('a reject may be a title whose order uid has an invisible character', async () => {
+test.each([
+  ['t9\u200b', 't9'],
+  ['т9', 't9'],
+  ['Nº 9', 'No 9'],
+])('the title of order %j may be a reject of order %j', async (uid, rejected) => {
   await readFeed();
-  await pull(...uids(9).map(good), good('t9\u200b'));
+  await pull(...uids(9).map(good), good(uid));
   expect(await readFeed()).toHaveLength(10);
-  await pull(...uids(9).map(good), bad('t9'));
+  await pull(...uids(9).map(good), bad(rejected));
   expect(await readFeed()).toEqual([]);
 });
+
+test.each([
+  ['a reject of unknown order', () => good('t9').replace('"uid":"t9"', '"uid":9'), 9],
+  ['a reject of unknown order', () => good('t9').replace('"uid":"t9"', '"uid":9'), 0],
+  ['a reject of the order of a title', () => bad('T9'), 9],
+])(
+  '%s that was accepted beside all titles is open again when the response lacks titles',
+  async (_, reject, rest) => {
+    await readFeed();
+    await pull(...uids(10).map(good), reject());
+    expect(await run('accept-rejects', date, '--reason', 'asked')).toMatchObject({ exit: 0 });
+    expect(await readDay()).toMatchObject({ state: 'reconciled', title_count: 10 });
+    await readFeed();
+
+    expect(await pull(...uids(rest).map(good), reject())).toMatchObject({ exit: 3 });
+    expect(await readFeed()).toEqual([]);
+    expect(await readPull()).toMatchObject({ withheld: 10 - rest, withdrawn: 0 });
+    expect(await readDay()).toMatchObject({ state: 'attention', title_count: 10 });
+    expect(
+      await query(`SELECT status, decided_by, reason FROM conciliation.rejected_title
+                   WHERE date = '${date}'`),
+    ).toEqual([{ status: 'open', decided_by: null, reason: null }]);
+
+    expect(await run('accept-rejects', date, '--reason', 'asked')).toMatchObject({ exit: 0 });
+    expect(await pull(...uids(rest).map(good), reject())).toMatchObject({ exit: 0 });
+    expect(await readDay()).toMatchObject({ state: 'reconciled', title_count: 10 });
+    expect(await pull(...uids(10).map(good), reject())).toMatchObject({ exit: 0 });
+    expect(await readDay()).toMatchObject({ state: 'reconciled', title_count: 10 });
+  },
+);
 
 describe('a day whose titles are all rejected', () => {
   test('is not an emptied one where they are its own', async () => {
