@@ -52,7 +52,8 @@ export function addAcceptRejectsCommand(program: Command, exit: Exit): void {
       `
 A title that breaks the platform's contract is quarantined with its text and the reasons. Its day is
 "attention" until a later pull has no such title or a person accepts the rejects. Accepted rejects stay accepted
-if a later response has the same titles.
+while later responses have the same rejects. They are open again if a later response has other titles, and a title
+stays current because of a reject.
 
 A title that the newest response lacks stays current if a rejected title may be that title. The acceptance
 of the rejects does not withdraw that title. The next response that has the title, or that lacks both the title and

@@ -2,7 +2,13 @@
 import type { Transaction } from '../database/database.ts';
 import { COMPUTED_IDENTITY_HASH, contentHashOf, ROW_HASH } from '../database/title-hashes.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { ASSIGNMENTS, keysInText, PARTY_COLUMNS, PARTY_KEYS } from './erased-parties.sql.ts';
+import {
+  ASSIGNMENTS,
+  keysInText,
+  keysOfExtra,
+  PARTY_COLUMNS,
+  PARTY_KEYS,
+} from './erased-parties.sql.ts';
 
 export async function eraseTitles(
   tx: Transaction,
@@ -119,6 +125,11 @@ export async function eraseStaged(
       FROM (SELECT ${pseudonym}::text AS pseudonym) AS erased
       WHERE ${PARTY_KEYS[kind]} = ANY(${keys}::text[])`;
   }
+  await tx.$executeRaw`
+    WITH named AS MATERIALIZED (${keysOfExtra(Prisma.sql`true`)})
+    UPDATE conciliation.staged_title staged SET extra = NULL
+    FROM (SELECT DISTINCT fence, ordinal FROM named WHERE key = ANY(${keys}::text[])) AS found
+    WHERE staged.fence = found.fence AND staged.ordinal = found.ordinal`;
   await tx.$executeRaw`
     UPDATE conciliation.staged_reject reject SET raw = ''
     WHERE EXISTS (

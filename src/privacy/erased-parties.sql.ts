@@ -1,5 +1,5 @@
 import type { Transaction } from '../database/database.ts';
-import { taxIdText } from '../database/tax-id.sql.ts';
+import { taxIdOf, taxIdText } from '../database/tax-id.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /*
@@ -70,8 +70,25 @@ export const keysInText = (column: string): Prisma.Sql =>
                                 ('external_id:' || nullif(btrim(value), ''))) AS named (key)
      WHERE named.key IS NOT NULL)`);
 
-/** A field that is kept as JSON text has its strings between escaped quotes. They become strings of their own. */
-const EXTRA_TEXT = `replace(extra::text, '\\"', '" "')`;
+/**
+ * Returns the rows (fence, ordinal, key) of the parties that undocumented fields of staged titles may name: every
+ * text of the form of a tax identifier, and the provider's second number. Other numbers of the ERP are not looked
+ * for: a short one is part of many values. Escapes are left out first, because a field that is kept as JSON text has
+ * them beside the values.
+ */
+export const keysOfExtra = (titles: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  SELECT fence, ordinal, named.key
+  FROM conciliation.staged_title AS staged
+  CROSS JOIN LATERAL (
+    SELECT DISTINCT 'tax_id:' || tax_id AS key
+    FROM regexp_matches(regexp_replace(staged.extra::text, '\\\\+(u[0-9A-Fa-f]{4}|.)', ' ', 'g'),
+                        '[0-9A-Za-z][0-9A-Za-z./-]{8,}', 'g') AS token
+    CROSS JOIN LATERAL (SELECT ${taxIdOf('token[1]')} AS tax_id) AS plain
+    WHERE length(tax_id) IN (11, 14)
+    UNION ALL
+    SELECT 'external_id:' || nullif(btrim(staged.extra #>> '{provider,externalId}'), '')
+  ) AS named
+  WHERE ${titles} AND staged.extra IS NOT NULL AND named.key IS NOT NULL`;
 
 /** Returns the rows (key, pseudonym) of the keys of erased parties. `keys` has a column `key`. */
 const erasedAmong = (keys: Prisma.Sql): Prisma.Sql => Prisma.sql`
@@ -112,8 +129,11 @@ export async function eraseErased(tx: Transaction, fence: bigint): Promise<void>
       WHERE staged.fence = ${fence} AND ${PARTY_KEYS[kind]} = erased.key`;
   }
   await tx.$executeRaw`
-    UPDATE conciliation.staged_title SET extra = NULL
-    WHERE fence = ${fence} AND extra IS NOT NULL AND EXISTS (${erasedAmong(keysInText(EXTRA_TEXT))})`;
+    WITH named AS MATERIALIZED (${keysOfExtra(Prisma.sql`staged.fence = ${fence}`)}),
+         erased AS MATERIALIZED (${erasedAmong(Prisma.sql`(SELECT DISTINCT key FROM named)`)})
+    UPDATE conciliation.staged_title staged SET extra = NULL
+    FROM (SELECT DISTINCT fence, ordinal FROM named JOIN erased USING (key)) AS found
+    WHERE staged.fence = found.fence AND staged.ordinal = found.ordinal`;
   await tx.$executeRaw`
     UPDATE conciliation.staged_reject reject SET raw = ''
     WHERE fence = ${fence} AND EXISTS (${erasedAmong(keysInText('reject.raw'))})`;

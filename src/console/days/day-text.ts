@@ -85,7 +85,7 @@ const en = {
     acceptSigned:
       'The day is signed off. Reopen the day before you accept its rejects; another person then signs it off.',
     acceptHelp:
-      'The day may then be reconciled without them. Titles that stay as they were because of a reject stay current: accepting the rejects withdraws no title.',
+      'The day may then be reconciled without them. Titles that stay as they were because of a reject stay current: accepting the rejects withdraws no title. If a later response has other titles and titles stay for this reason, the rejects are open again.',
     heldTitle: 'A pull is held',
     held: (pull: string, withdrawals: string, titles: string) =>
       `Pull ${pull} would withdraw ${withdrawals} of the ${titles} titles, more than the limit allows. Nothing was changed.`,
@@ -254,7 +254,7 @@ const ptBR: typeof en = {
     acceptSigned:
       'O dia está fechado. Reabra o dia antes de aceitar os rejeitados; depois, outra pessoa faz o fechamento.',
     acceptHelp:
-      'O dia pode então ser conciliado sem eles. Os títulos que continuam como estavam por causa de um rejeitado seguem vigentes: aceitar os rejeitados não retira nenhum título.',
+      'O dia pode então ser conciliado sem eles. Os títulos que continuam como estavam por causa de um rejeitado seguem vigentes: aceitar os rejeitados não retira nenhum título. Se uma resposta posterior trouxer outros títulos e algum título for mantido por esse motivo, os rejeitados voltam a ficar em aberto.',
     heldTitle: 'Uma busca está retida',
     held: (pull, withdrawals, titles) =>
       `A busca ${pull} retiraria ${withdrawals} dos ${titles} títulos, mais do que o limite permite. Nada mudou.`,

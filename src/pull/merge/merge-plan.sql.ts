@@ -139,10 +139,9 @@ async function matchCurrent(
 
 /**
  * Drops the withdrawals of titles that a reject of the response may be. A reject is another title only if
- * its order uid can be read and differs, because the order uid is part of a title's identity. A uid without
- * ASCII letters and digits is a placeholder. A uid with characters beyond printable ASCII, of the reject or of the
- * title, cannot be compared for certain: a character may be invisible or transliterated. Other uids differ if
- * their letters or digits differ, regardless of case.
+ * its order uid can be read and differs, because the order uid is part of a title's identity. Uids differ if their
+ * ASCII letters or digits differ, regardless of case. They are not compared if one of them has no such letter or digit
+ * and may be a placeholder, or has a character beyond printable ASCII, which may be invisible or transliterated.
  *
  * @returns the number of titles that are not withdrawn because of a reject
  */
@@ -155,13 +154,15 @@ function withholdWithdrawals(tx: Transaction, fence: bigint): Promise<number> {
                                WHERE fence = ${fence} AND kind = 'withdrawn'))
       AND (EXISTS (SELECT FROM conciliation.staged_reject
                    WHERE fence = ${fence}
-                     AND (order_uid IS NULL OR order_uid COLLATE "C" ~ '[^ -~]'
-                          OR order_uid COLLATE "C" !~ '[A-Za-z0-9]'))
-           OR title.order_uid COLLATE "C" ~ '[^ -~]'
+                     AND (order_uid IS NULL OR ${isUnclear(Prisma.sql`order_uid`)}))
+           OR ${isUnclear(Prisma.sql`title.order_uid`)}
            OR ${comparedUid(Prisma.sql`title.order_uid`)} IN (
                 SELECT ${comparedUid(Prisma.sql`reject.order_uid`)} FROM conciliation.staged_reject AS reject
                 WHERE fence = ${fence} AND order_uid IS NOT NULL))`;
 }
+
+const isUnclear = (uid: Prisma.Sql) =>
+  Prisma.sql`(${uid} COLLATE "C" ~ '[^ -~]' OR ${uid} COLLATE "C" !~ '[A-Za-z0-9]')`;
 
 const comparedUid = (uid: Prisma.Sql) =>
   Prisma.sql`lower(regexp_replace(${uid} COLLATE "C", '[^A-Za-z0-9]', '', 'g'))`;

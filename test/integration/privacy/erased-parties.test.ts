@@ -112,7 +112,9 @@ test('undocumented fields of other parties are not stored if they name the party
     ofOthers('b', `,"note":{"cpf":"${TAX_ID}","text":"\\u0000"}`),
     ofOthers('c', `,"cpf\\u0000":{"text":"a \\"quoted\\" text","cpf":"529.982.247-25"}`),
     ofOthers('d', `,"ids":[${TAX_ID}]`),
-    ofOthers('e', ',"note":"another"'),
+    ofOthers('e', `,"ids":[${TAX_ID},1e999]`),
+    ofOthers('f', `,"note":"cpf\\n${TAX_ID}\\u0000"`),
+    ofOthers('g', ',"note":"another","installments":1,"at":"2026-03-02T10:11:12.131Z"'),
   );
   const { rows } = await owner.query(
     `SELECT order_uid, provider_external_id AS provider, extra, erased_at IS NOT NULL AS erased
@@ -121,8 +123,12 @@ test('undocumented fields of other parties are not stored if they name the party
   );
   const written = { provider: 'P-9', erased: false };
   expect(rows).toEqual([
-    ...['a', 'b', 'c', 'd'].map((uid) => ({ ...written, order_uid: uid, extra: null })),
-    { ...written, order_uid: 'e', extra: { note: 'another' } },
+    ...['a', 'b', 'c', 'd', 'e', 'f'].map((uid) => ({ ...written, order_uid: uid, extra: null })),
+    {
+      ...written,
+      order_uid: 'g',
+      extra: { note: 'another', installments: 1, at: '2026-03-02T10:11:12.131Z' },
+    },
   ]);
 });
 

@@ -169,6 +169,7 @@ test.each([
   ['t9\u200b', 't9'],
   ['т9', 't9'],
   ['Nº 9', 'No 9'],
+  ['-', 't9'],
 ])('the title of order %j may be a reject of order %j', async (uid, rejected) => {
   await readFeed();
   await pull(...uids(9).map(good), good(uid));
