@@ -110,7 +110,7 @@ export const HOSTILE_TITLES: readonly HostileResponse[] = [
   hostileTitle(
     '1e-99999999 in an undocumented field',
     withMore(',"x":[1e-99999999]'),
-    unplaceable(/x\[0\]: expected a number of at most 100 digits/),
+    accepted({ extra: { x: '[1e-99999999]' } }, ['titles[].x unknown_field string']),
   ),
   hostileTitle('NaN for an amount', withField('billingFee', 'NaN'), breaksContract(/no value/)),
   hostileTitle(
@@ -136,7 +136,9 @@ export const HOSTILE_TITLES: readonly HostileResponse[] = [
   hostileTitle(
     'a lone surrogate in a field name',
     withMore(',"\\udfff":1'),
-    unplaceable(/expected a field name without lone surrogates/),
+    accepted({ extra: { '(further fields)': '"\\udfff":1' } }, [
+      'titles[].(further fields) unknown_field string',
+    ]),
   ),
   hostileTitle(
     'a surrogate pair, escaped',
@@ -166,7 +168,9 @@ export const HOSTILE_TITLES: readonly HostileResponse[] = [
   hostileTitle(
     'depth 10,000 inside a title',
     withMore(deep(10_000)),
-    unplaceable(/deep.*: expected at most 32 levels/),
+    accepted({ extra: { deep: `${'['.repeat(10_000)}${']'.repeat(10_000)}` } }, [
+      'titles[].deep unknown_field string',
+    ]),
   ),
   hostileTitle(
     'a title of 5 MB',
