@@ -34,17 +34,18 @@ export async function mergeRejects(
       FROM conciliation.rejected_title
       WHERE status <> 'resolved' AND date = ${source.date}::date
     ), matched AS (
-      SELECT present.id, response.ordinal FROM present LEFT JOIN response USING (raw_hash, copy)
+      SELECT present.id, response.ordinal, response.ordinal IS NOT NULL AND reopens AS is_reopened
+      FROM present LEFT JOIN response USING (raw_hash, copy) CROSS JOIN reopening
     ), known AS (
       UPDATE conciliation.rejected_title reject
       SET last_pull_id = CASE WHEN matched.ordinal IS NULL THEN last_pull_id ELSE ${source.pullId} END,
           ordinal = coalesce(matched.ordinal, reject.ordinal),
           status = CASE WHEN matched.ordinal IS NULL THEN 'resolved'
-                        WHEN reopens THEN 'open' ELSE reject.status END,
-          decided_at = CASE WHEN matched.ordinal IS NULL OR NOT reopens THEN decided_at END,
-          decided_by = CASE WHEN matched.ordinal IS NULL OR NOT reopens THEN decided_by END,
-          reason = CASE WHEN matched.ordinal IS NULL OR NOT reopens THEN reason END
-      FROM matched CROSS JOIN reopening
+                        WHEN is_reopened THEN 'open' ELSE reject.status END,
+          decided_at = CASE WHEN NOT is_reopened THEN decided_at END,
+          decided_by = CASE WHEN NOT is_reopened THEN decided_by END,
+          reason = CASE WHEN NOT is_reopened THEN reason END
+      FROM matched
       WHERE matched.id = reject.id AND reject.id = ANY(ARRAY(SELECT id FROM matched))
     )
     INSERT INTO conciliation.rejected_title

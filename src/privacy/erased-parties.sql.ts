@@ -111,10 +111,9 @@ export async function hasErasedParties(tx: Transaction): Promise<boolean> {
 
 /**
  * Removes the personal data of erased parties from the staged rows of an attempt, also from the undocumented
- * fields of titles of other parties. Every transaction
- * that turns staged rows into titles calls this before it compares them with titles. The hashes
- * stay those of the answer, so that an erased title compares equal, and the revision of a restated
- * one has no personal data.
+ * fields of titles of other parties. Every transaction that turns staged rows into titles calls this before it
+ * compares them with titles. The hashes stay those of the answer, so that an erased title compares equal, and the
+ * revision of a restated one has no personal data.
  */
 export async function eraseErased(tx: Transaction, fence: bigint): Promise<void> {
   if (!(await hasErasedParties(tx))) return;
