@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import type { FieldFault } from '../domain/field-reader.ts';
 import { describeFaults } from '../domain/provider.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { contentHash, isRelieved, lockProviders, rivals } from './providers.sql.ts';
+import { contentHash, duplicates, isRelieved, lockProviders } from './providers.sql.ts';
 
 /** A pending row as it was read. */
 export interface PendingProvider {
@@ -139,7 +139,7 @@ async function writeOutcomes(
   }));
   const rows = await tx.$queryRaw<{ state: string }[]>`
     WITH provider AS MATERIALIZED (${lockProviders(outcomes.map(({ row }) => row))}), checked AS (
-      SELECT result.*, CASE WHEN result.is_contested THEN ${rivals} ELSE '{}' END AS rivals
+      SELECT result.*, CASE WHEN result.is_contested THEN ${duplicates} ELSE '{}' END AS duplicates
       FROM provider
       JOIN jsonb_to_recordset(${JSON.stringify(checks)}::jsonb)
         AS result (external_id text, content_hash text, state text, last_error text,
@@ -147,11 +147,11 @@ async function writeOutcomes(
       WHERE provider.sync_state = 'pending' AND ${contentHash} = result.content_hash
     )
     UPDATE conciliation.provider provider
-    SET sync_state = checked.state, last_error = checked.last_error, contested_by = checked.rivals
+    SET sync_state = checked.state, last_error = checked.last_error, contested_by = checked.duplicates
     FROM checked
     WHERE provider.external_id = checked.external_id
       -- If the number is no longer contested, the row is checked again the next time.
-      AND NOT (checked.is_contested AND checked.rivals = '{}')
+      AND NOT (checked.is_contested AND checked.duplicates = '{}')
     RETURNING checked.state`;
   return rows.map(({ state }) => state);
 }
@@ -159,14 +159,14 @@ async function writeOutcomes(
 function invalidateUncontested(tx: Transaction, taxIds: readonly string[]): Promise<number> {
   return tx.$executeRaw`
     WITH contested AS (
-      SELECT external_id, ${rivals} AS rivals FROM conciliation.provider provider
+      SELECT external_id, ${duplicates} AS duplicates FROM conciliation.provider provider
       WHERE ${isUncontested(taxIds)}
       FOR UPDATE SKIP LOCKED
     )
     UPDATE conciliation.provider provider
-    SET sync_state = 'invalid', contested_by = contested.rivals,
+    SET sync_state = 'invalid', contested_by = contested.duplicates,
         last_error = concat_ws('; ', CASE WHEN sync_state = 'invalid' THEN last_error END,
                                ${describeFaults([DUPLICATE_FAULT])}::text)
     FROM contested
-    WHERE provider.external_id = contested.external_id AND contested.rivals <> '{}'`;
+    WHERE provider.external_id = contested.external_id AND contested.duplicates <> '{}'`;
 }

@@ -14,14 +14,20 @@ export const contentHash = Prisma.sql`encode(sha256(convert_to(jsonb_build_array
 )::text, 'UTF8')), 'hex')`;
 
 /**
+ * External ids of rows that have the tax identifier of the row called `provider`. A few are enough,
+ * because the row is checked again when any of them changes; thousands may share a number.
+ */
+export const duplicates = Prisma.sql`
+  ARRAY(SELECT other.external_id FROM conciliation.provider other
+        WHERE other.tax_id = provider.tax_id AND other.external_id <> provider.external_id LIMIT 3)`;
+
+/**
  * External ids of rows that have the tax identifier of the row called `provider`, or may have it at
- * the platform. For the former a few are enough, because the row is checked again when any of them
- * changes; thousands may share a number. The latter are few, and with a LIMIT PostgreSQL would read
- * the table instead of the index.
+ * the platform. The latter are few, and with a LIMIT PostgreSQL would read the table instead of the
+ * index.
  */
 export const rivals = Prisma.sql`
-  ARRAY(SELECT other.external_id FROM conciliation.provider other
-        WHERE other.tax_id = provider.tax_id AND other.external_id <> provider.external_id LIMIT 3)
+  ${duplicates}
   || ARRAY(SELECT other.external_id FROM conciliation.provider other
            WHERE other.sent_tax_ids @> ARRAY[provider.tax_id]
              AND other.external_id <> provider.external_id)`;
@@ -37,14 +43,20 @@ export function lockProviders(rows: readonly { readonly externalId: string }[]):
     WHERE external_id = ANY(${externalIds}::text[]) FOR UPDATE SKIP LOCKED`;
 }
 
-/** Whether a conflicting row of the one called `provider` has changed, see `contested_by`. */
+/**
+ * Whether a conflicting row of the one called `provider` has changed, see `contested_by`. An invalid
+ * row waits for the number at the platform only while the other row is pending: another row that is
+ * invalid or rejected is not sent again, and only a request shows whether the platform has the number.
+ */
 export const isRelieved = Prisma.sql`
   provider.sync_state IN ('invalid', 'rejected') AND EXISTS (
     SELECT FROM unnest(provider.contested_by) AS rival (external_id)
     WHERE NOT EXISTS (
       SELECT FROM conciliation.provider other
       WHERE other.external_id = rival.external_id
-        AND (other.tax_id = provider.tax_id OR provider.tax_id = ANY(other.sent_tax_ids))))`;
+        AND (other.tax_id = provider.tax_id
+             OR (provider.tax_id = ANY(other.sent_tax_ids)
+                 AND (provider.sync_state = 'rejected' OR other.sync_state = 'pending')))))`;
 
 const MAX_AGE_SECONDS = 60;
 

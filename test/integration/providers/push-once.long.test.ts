@@ -233,6 +233,52 @@ describe('the check before a request', () => {
     expect(platformHas(2)?.identificationNumber).toBe(cpfOf(1));
   });
 
+  describe('a duplicate is sent when the other row gives up the number and becomes invalid', () => {
+    const taker = providerOf(2, { identificationNumber: cpfOf(1) });
+    const invalid = providerOf(1, { identificationNumber: cpfOf(11), name: null });
+
+    test('after a request for the other row that was lost', async () => {
+      await write(providerOf(1));
+      world.sandbox.faults.add({ kind: 'status', status: 500 });
+      await world.push();
+      await write(taker);
+      expect(await world.push()).toMatchObject({ requests: 0, invalid: 2 });
+
+      await write(invalid);
+      expect(await pushToEnd(world.parts, signal)).toMatchObject({ error: null, synced: 1 });
+      expect(await rowOf(2)).toMatchObject({ state: 'synced', error: null });
+      expect(platformHas(2)?.identificationNumber).toBe(cpfOf(1));
+    });
+
+    test('and stays invalid while a third row has the number', async () => {
+      await write(providerOf(1));
+      world.sandbox.faults.add({ kind: 'status', status: 500 });
+      await world.push();
+      await write(taker, providerOf(3, { identificationNumber: cpfOf(1) }));
+      expect(await world.push()).toMatchObject({ requests: 0, invalid: 3 });
+
+      await write(invalid);
+      expect(await pushToEnd(world.parts, signal)).toMatchObject({ error: null, requests: 0 });
+      expect(await rowOf(2)).toMatchObject({ state: 'invalid' });
+      expect(await readPushDelayMs(world.database)).toBeNull();
+    });
+
+    test('and is rejected while the platform has the number under the other row', async () => {
+      await write(providerOf(1));
+      await world.push();
+      await write(taker);
+      await world.push();
+
+      await write(invalid);
+      expect(await pushToEnd(world.parts, signal)).toMatchObject({ error: null, rejected: 1 });
+      expect(await readPushDelayMs(world.database)).toBeNull();
+
+      await write(providerOf(1, { identificationNumber: cpfOf(11) }));
+      expect(await pushToEnd(world.parts, signal)).toMatchObject({ error: null, synced: 2 });
+      expect(platformHas(2)?.identificationNumber).toBe(cpfOf(1));
+    });
+  });
+
   test('a row that was refused for its number is tried again when the other lets go of it', async () => {
     await write(providerOf(1));
     await world.push();
