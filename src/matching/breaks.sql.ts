@@ -370,7 +370,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
                 ELSE payable.stated_at END AS stated_at,
            ${situationOf(
              Prisma.sql`named.identities`,
-             Prisma.sql`coalesce(least(demand.value, payable.total_value) > payable.open_value, false)
+             Prisma.sql`least(coalesce(demand.value, 0), payable.total_value) > payable.open_value
                AND (payable.total_value > payable.open_value
                     OR payable.total_value IS NULL AND rule <> 'sum' AND erp_ground <> ${PAYABLE_GROUND})`,
            )} AS situation
