@@ -57,12 +57,22 @@ CREATE TABLE conciliation.erp_payable (
   status               text        NOT NULL DEFAULT 'open',
   payee                text,
   version              text,
+  settled_as           text,
+  settled_by           text,
+  settled_on           date,
+  paid_to              text,
+  total_value          numeric,
+  currency             text,
+  booking_key          text,
+  issue_date           date,
+  stated_at            timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   import_id            bigint      REFERENCES conciliation.erp_payable_import (id),
   closed_at            timestamptz,
   created_at           timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   changed_at           timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
   CONSTRAINT erp_payable_status_check CHECK (status IN ('open', 'paid', 'cancelled')),
+  CONSTRAINT erp_payable_settled_as_check CHECK (settled_as IN ('payment', 'assignment', 'offset')),
   CONSTRAINT erp_payable_supplier_check
     CHECK (supplier_external_id IS NOT NULL OR supplier_tax_id IS NOT NULL),
   CONSTRAINT erp_payable_open_value_is_finite_check
@@ -111,6 +121,24 @@ COMMENT ON COLUMN conciliation.erp_payable.payee IS
   'CPF or CNPJ of the party that the ERP is going to pay, without mask. Null: the supplier. Personal data.';
 COMMENT ON COLUMN conciliation.erp_payable.version IS
   'The ERP''s version of the payable. Null: not stated.';
+COMMENT ON COLUMN conciliation.erp_payable.settled_as IS
+  'payment: the ERP has paid the payable. assignment: the debt was assigned to the financial agent, without a payment. offset: set off against another document. Null: not stated.';
+COMMENT ON COLUMN conciliation.erp_payable.settled_by IS
+  'The key of the booking line that settled the payable, as booking_feed.key. Null: none, or not stated.';
+COMMENT ON COLUMN conciliation.erp_payable.settled_on IS
+  'When the payable was settled. Null: not stated.';
+COMMENT ON COLUMN conciliation.erp_payable.paid_to IS
+  'CPF or CNPJ of the party that was paid, without mask. Null: not stated. Personal data.';
+COMMENT ON COLUMN conciliation.erp_payable.total_value IS
+  'The whole value of the payable, an exact decimal. Null: not stated.';
+COMMENT ON COLUMN conciliation.erp_payable.currency IS
+  'ISO 4217 code. Null: not stated, which counts as BRL.';
+COMMENT ON COLUMN conciliation.erp_payable.booking_key IS
+  'The key of the booking line whose posting made this payable of the financial agent, as booking_feed.key. Null: no posting made the payable.';
+COMMENT ON COLUMN conciliation.erp_payable.issue_date IS
+  'When the document was issued. Null: not stated.';
+COMMENT ON COLUMN conciliation.erp_payable.stated_at IS
+  'The instant as of which the row counts: the start of the import that stated or closed the payable, or of the transaction that wrote the row by SQL.';
 COMMENT ON COLUMN conciliation.erp_payable.import_id IS
   'The newest import that stated the payable. Null: none; the ERP wrote the row by SQL. A snapshot does not close such a row.';
 COMMENT ON COLUMN conciliation.erp_payable.closed_at IS
@@ -124,10 +152,14 @@ CREATE FUNCTION conciliation.erp_payable_changed() RETURNS trigger
 LANGUAGE plpgsql SET search_path = '' AS $$
 BEGIN
   IF (NEW.erp_key, NEW.company, NEW.supplier_external_id, NEW.supplier_tax_id, NEW.document, NEW.instalment,
-      NEW.order_uid, NEW.due_date, NEW.open_value, NEW.status, NEW.payee, NEW.version, NEW.closed_at)
+      NEW.order_uid, NEW.due_date, NEW.open_value, NEW.status, NEW.payee, NEW.version, NEW.settled_as,
+      NEW.settled_by, NEW.settled_on, NEW.paid_to, NEW.total_value, NEW.currency, NEW.booking_key, NEW.issue_date,
+      NEW.closed_at)
      IS DISTINCT FROM
      (OLD.erp_key, OLD.company, OLD.supplier_external_id, OLD.supplier_tax_id, OLD.document, OLD.instalment,
-      OLD.order_uid, OLD.due_date, OLD.open_value, OLD.status, OLD.payee, OLD.version, OLD.closed_at)
+      OLD.order_uid, OLD.due_date, OLD.open_value, OLD.status, OLD.payee, OLD.version, OLD.settled_as,
+      OLD.settled_by, OLD.settled_on, OLD.paid_to, OLD.total_value, OLD.currency, OLD.booking_key, OLD.issue_date,
+      OLD.closed_at)
   THEN
     NEW.changed_at := clock_timestamp();
   END IF;
