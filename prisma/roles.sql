@@ -91,6 +91,7 @@ BEGIN
     conciliation.check_finding, conciliation.day_check, conciliation.day_buyer,
     conciliation.erp_payable, conciliation.erp_payable_import, conciliation.match_run,
     conciliation.title_match, conciliation.title_payable, conciliation.break_decision,
+    conciliation.company_buyer, conciliation.party_equivalent,
     conciliation.account_change, conciliation.audit_entry, conciliation.audit_chain
     TO conciliation_finance;
 
