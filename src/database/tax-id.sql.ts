@@ -16,8 +16,8 @@ export const companyIdOf = (value: string): Prisma.Sql => Prisma.raw(companyIdTe
 export const BUYER = Prisma.sql`coalesce(${companyIdOf('buyer_identification')}, '')`;
 
 /**
- * Whether two texts may name the same party: they do, or leading zeros decide between a CPF and a CNPJ. Null: one of
- * them names none. The first comparison is quicker, and can be the condition of a hash join.
+ * Whether two texts may name the same party: they do, or leading zeros decide between a CPF and a CNPJ. Not for
+ * blanks. The first comparison is quicker, and can be the condition of a hash join.
  */
 export const mayBeSameTaxId = (first: string, second: string): Prisma.Sql =>
   Prisma.raw(`(ltrim(${taxIdText(first)}, '0') = ltrim(${taxIdText(second)}, '0')
