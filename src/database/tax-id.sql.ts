@@ -2,9 +2,6 @@ import { Prisma } from '../generated/prisma/client.ts';
 
 // Expressions of SQL. The parameters are expressions of this program. No input reaches Prisma.raw.
 
-/** The longest form of `conciliation.tax_id` that is one CPF or CNPJ; all others are longer. */
-export const TAX_ID_LENGTH = 14;
-
 /** The normal form of a tax identifier, equal for all writings of one: the comment of `conciliation.tax_id`. */
 export const taxIdText = (value: string): string => `conciliation.tax_id(${value})`;
 
@@ -15,6 +12,13 @@ export const companyIdText = (value: string): string => `conciliation.tax_id(${v
 
 export const companyIdOf = (value: string): Prisma.Sql => Prisma.raw(companyIdText(value));
 
-/** Whether two texts may name the same party. Several rows may fit, so this is no key for a join. */
+/** The buyer of a row with the columns of `title`, in its normal form; empty: none. */
+export const BUYER = Prisma.sql`coalesce(${companyIdOf('buyer_identification')}, '')`;
+
+/**
+ * Whether two texts may name the same party: they do, or leading zeros decide between a CPF and a CNPJ. Not for
+ * blanks. The first comparison is quicker, and can be the condition of a hash join.
+ */
 export const mayBeSameTaxId = (first: string, second: string): Prisma.Sql =>
-  Prisma.raw(`conciliation.tax_id_readings(${first}) && conciliation.tax_id_readings(${second})`);
+  Prisma.raw(`(ltrim(${taxIdText(first)}, '0') = ltrim(${taxIdText(second)}, '0')
+    AND conciliation.tax_id_readings(${first}) && conciliation.tax_id_readings(${second}))`);

@@ -82,6 +82,10 @@ BEGIN
   IF ltrim(plain, '0') = '' THEN
     RETURN '{}';
   END IF;
+  -- A normal form is its own normal form.
+  IF starts_with(written, 'no-cpf-or-cnpj:') THEN
+    RETURN ARRAY[written];
+  END IF;
   IF length(cnpj) <> 14 OR conciliation.has_check_digits(cnpj) IS NOT TRUE THEN
     cnpj := NULL;
   END IF;
@@ -108,14 +112,14 @@ BEGIN
   END IF;
   readings := conciliation.tax_id_readings(written, is_company);
   IF cardinality(readings) = 2 AND length(regexp_replace(written, '[^0-9]', '', 'g')) < 11 THEN
-    RETURN 'cpf-or-cnpj:' || readings[1];
+    RETURN ltrim(readings[1], '0');
   END IF;
   RETURN readings[1];
 END
 $$;
 
 COMMENT ON FUNCTION conciliation.tax_id(text, boolean) IS
-  'The normal form of a tax identifier, equal for all writings of one: a CPF of 11 digits or a CNPJ of 14 characters, without mask and in upper case. Null: none, blanks or zeros. cpf-or-cnpj: and digits: both are possible, because leading zeros are lost. no-cpf-or-cnpj: and the text: it is neither. is_company: the text names a company, so that it is no CPF.';
+  'The normal form of a tax identifier, equal for all writings of one: a CPF of 11 digits or a CNPJ of 14 characters, without mask and in upper case. Null: none, blanks or zeros. Fewer than 11 digits: a CPF and a CNPJ are possible, because leading zeros are lost. no-cpf-or-cnpj: and the text: neither is possible. is_company: the text names a company, so that it is no CPF.';
 
 
 -- Titles ---------------------------------------------------------------------------------------
@@ -2273,10 +2277,8 @@ CREATE CONSTRAINT TRIGGER audit_entry_linked
 CREATE FUNCTION conciliation.note_provider_tax_id() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-  -- Only ASCII letters: upper() maps some other letters to A to Z as well.
-  NEW.tax_id := translate(NEW.identification_number,
-                          'abcdefghijklmnopqrstuvwxyz./- ', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ');
-  IF NEW.tax_id !~ '^([0-9]{11}|[0-9A-Z]{12}[0-9]{2})$' THEN
+  NEW.tax_id := conciliation.tax_id(NEW.identification_number);
+  IF NOT conciliation.has_check_digits(NEW.tax_id) THEN
     NEW.tax_id := NULL;
   END IF;
   -- A new row has never been sent, whatever values the INSERT states.
