@@ -15,13 +15,14 @@ export const DUE_TOLERANCE_DAYS = 5;
 /** The hash of the fields of a title that the rules and the breaks compare. */
 export const TITLE_GROUND = Prisma.sql`
   md5(ROW(title.order_uid, trim_scale(title.original_value), title.anticipated_due_date,
-          title.provider_external_id, title.provider_identification, title.status)::text)::uuid`;
+          title.provider_external_id, title.provider_identification, title.buyer_identification,
+          title.status)::text)::uuid`;
 
 /** The hash of the fields of a payable that the rules and the breaks compare. */
 export const PAYABLE_GROUND = Prisma.sql`
   md5(ROW(payable.company, payable.supplier_external_id, payable.supplier_tax_id, payable.document,
           payable.instalment, payable.order_uid, payable.due_date, trim_scale(payable.open_value),
-          payable.payee, payable.status = 'cancelled')::text)::uuid`;
+          payable.payee, payable.status = 'cancelled', coalesce(payable.currency, 'BRL'))::text)::uuid`;
 
 /** The tax identifier of a title's supplier without mask and with its leading zeros. Null: not stated. */
 export const TITLE_TAX_ID = taxIdOf('title.provider_identification');
@@ -36,27 +37,24 @@ export const TITLE_ORDER = Prisma.sql`nullif(btrim(title.order_uid), '')`;
 export const IS_COMPARED = Prisma.sql`
   (payable.booking_key IS NULL AND coalesce(payable.currency, 'BRL') = 'BRL')`;
 
-/**
- * Whether the companies of a pair permit a match. A payable without company, or with a code that is no CNPJ and that
- * no person has mapped, and a title without the CNPJ of a buyer are compared on `neutral` only.
- */
-const isOfCompany = (neutral: Prisma.Sql) => Prisma.sql`
-  (CASE WHEN title.buyer IS NULL OR payable.buyers IS NULL THEN ${neutral}
-        WHEN title.buyer = ANY(payable.buyers) THEN true
-        -- Another branch. A contract may name the head office for all of them.
+/** False where the company of a payable is that of another buyer. Branches of one CNPJ differ where both sides name both. */
+export const MAY_BE_COMPANY = Prisma.sql`
+  (CASE WHEN title.buyer IS NULL OR payable.buyers IS NULL OR title.buyer = ANY(payable.buyers) THEN true
         WHEN left(title.buyer, 8) = ANY(payable.roots) THEN NOT (title.is_claimed AND payable.is_named)
         ELSE false END)`;
 
-/** Where several companies or buyers are named, nothing but the order tells to which one a row without company belongs. */
-const OF_COMPANY = isOfCompany(Prisma.sql`payable.is_single`);
-const OF_COMPANY_BY_ORDER = isOfCompany(
-  Prisma.sql`(payable.is_single OR payable.due_date = title.anticipated_due_date)`,
-);
+/**
+ * Whether the company of a payable is known to be that of the title, as far as `MAY_BE_COMPANY` is true. A payable
+ * without company, or with a code that is no CNPJ and that no person has mapped, belongs to the title by the order and
+ * the due date, or because there is a single company and a single buyer.
+ */
+export const IS_COMPANY = Prisma.sql`
+  ((title.buyer IS NOT NULL AND payable.buyers IS NOT NULL OR payable.is_single
+    OR payable.order_uid = title.order_uid AND payable.due_date = title.anticipated_due_date) IS TRUE)`;
 
-const OF_SUPPLIER = Prisma.sql`${isAgent(
-  Prisma.sql`payable.supplier_tax_id`,
-  Prisma.sql`title.agent`,
-)} IS NOT TRUE`;
+/** False where the supplier is the financial agent of the title: the payable is what a posting has made. */
+const IS_OF_SUPPLIER = Prisma.sql`
+  ${isAgent(Prisma.sql`payable.supplier_tax_id`, Prisma.sql`title.agent`)} IS NOT TRUE`;
 
 /**
  * The pairs with the same supplier and no other company, of the relations `titles` and `payables`. Where both sides
@@ -69,24 +67,27 @@ export const pairsBySupplier = (
 ) => Prisma.sql`
   SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable
     ON payable.supplier_external_id = title.provider_external_id AND ${condition}
-   AND ${OF_COMPANY} AND ${OF_SUPPLIER}
+   AND ${MAY_BE_COMPANY} AND ${IS_OF_SUPPLIER}
   UNION ALL
   SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable
     ON payable.party = title.party AND ${condition}
    AND (payable.supplier_external_id IS NULL OR title.provider_external_id IS NULL)
    -- Otherwise the rows without a tax identifier are compared with one another.
    AND title.party IS NOT NULL AND payable.party IS NOT NULL
-   AND ${OF_COMPANY} AND ${OF_SUPPLIER}`;
+   AND ${MAY_BE_COMPANY} AND ${IS_OF_SUPPLIER}`;
 
-/** The pairs of the rule `order`, except for the value. The order permits the supplier in any of its forms. */
+/** Whether the supplier of a pair of one order is the same: by the code, the tax identifier or the root of the CNPJ. */
+export const IS_SUPPLIER_OF_ORDER = Prisma.sql`
+  (payable.supplier_external_id = title.provider_external_id OR payable.supplier_tax_id = title.tax_id
+   OR length(payable.supplier_tax_id) = 14 AND length(title.tax_id) = 14
+      AND left(payable.supplier_tax_id, 8) = left(title.tax_id, 8))`;
+
+/** The pairs of the rule `order`, except for the value. */
 const ofOrder = (titles: Prisma.Sql, payables: Prisma.Sql) => Prisma.sql`
   FROM ${titles} AS title JOIN ${payables} AS payable
-    ON payable.order_uid = title.order_uid
-   AND (payable.supplier_external_id = title.provider_external_id OR payable.supplier_tax_id = title.tax_id
-        OR length(payable.supplier_tax_id) = 14 AND length(title.tax_id) = 14
-           AND left(payable.supplier_tax_id, 8) = left(title.tax_id, 8))
+    ON payable.order_uid = title.order_uid AND ${IS_SUPPLIER_OF_ORDER}
    AND (abs(payable.due_date - title.anticipated_due_date) <= ${DUE_TOLERANCE_DAYS}::int) IS NOT FALSE
-   AND ${OF_COMPANY_BY_ORDER} AND ${OF_SUPPLIER}`;
+   AND ${MAY_BE_COMPANY} AND ${IS_OF_SUPPLIER}`;
 
 const SAME_VALUE = Prisma.sql`payable.open_value = title.original_value`;
 const SAME_DUE = Prisma.sql`payable.due_date = title.anticipated_due_date`;
@@ -96,7 +97,7 @@ const NEAR_DUE = Prisma.sql`
 
 const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_hash::text AS title_text,
   payable.ground AS payable_text, title.is_matched AS title_is_matched, payable.is_matched AS payable_is_matched,
-  payable.order_uid <> title.order_uid IS TRUE AS is_of_other_order, (${SAME_DUE}) IS TRUE AS is_due`;
+  (payable.order_uid <> title.order_uid) IS NOT TRUE AND ${IS_COMPANY} AS is_permitted, (${SAME_DUE}) IS TRUE AS is_due`;
 
 /** The columns of a payable that pairs are made of. `company_name` is that of `CompanyFacts`. */
 const STATED_PAYABLE = Prisma.sql`payable.erp_key, supplier_external_id, supplier_tax_id, document, order_uid,
@@ -163,7 +164,8 @@ export const candidates = ({ companies, buyers, isSingle }: CompanyFacts) => Pri
  * title for the payable. Titles that are equal in their whole content, and as many payables that are equal, are
  * paired in the order of their keys, those that an earlier run has matched apart from the others. A later rule leaves
  * out rows that an earlier rule has taken, and no pair has a title or a payable that is matched. A payable that names an
- * order is matched with a title of that order only, and remains an alternative for others. An order alone does not
+ * order is matched with a title of that order only, and one of an unknown company is not matched by supplier, value and
+ * due date alone; both remain alternatives. An order alone does not
  * decide: where the due date of its payable differs, no other payable may have supplier, value and due date of the
  * title. For a statement with WITH, after `candidates`.
  */
@@ -180,7 +182,7 @@ export const CERTAIN = Prisma.sql`
   ), alone AS (
     SELECT place, title_id, erp_key, title_is_matched OR payable_is_matched AS is_matched FROM counted
     WHERE titles = payables AND equal_titles AND equal_payables AND title_copy = payable_copy
-      AND NOT is_of_other_order
+      AND is_permitted
       -- The tolerance does not distinguish copies, because their due dates may differ.
       AND (place < 3 OR titles = 1)
       AND NOT (place = 1 AND NOT is_due AND EXISTS (
@@ -202,11 +204,8 @@ const HAD_VALUE = Prisma.sql`
       AND payable.order_uid = title.order_uid)`;
 
 const DAYS = Prisma.sql`abs(payable.due_date - title.anticipated_due_date)`;
-const VETO = Prisma.sql`title.id AS title_id, payable.erp_key,
+const VETO = Prisma.sql`title.id AS title_id, title.order_uid, payable.erp_key,
   CASE WHEN ${SAME_DUE} THEN 2 ELSE 3 END AS place, ${DAYS} AS days`;
-
-const namedBy = (column: Prisma.Sql) => Prisma.sql`
-  ANY(ARRAY(SELECT DISTINCT ${column} FROM chosen_title WHERE ${column} IS NOT NULL))`;
 
 /**
  * The chosen pairs that a payable which is not open contradicts, as `vetoed` (title_id, erp_key): the payable fits the
@@ -222,11 +221,11 @@ export const VETOED = Prisma.sql`
     FROM conciliation.erp_payable AS payable ${COMPANY_NAME}
     LEFT JOIN single_root ON length(supplier_tax_id) = 14 AND root = left(supplier_tax_id, 8)
     WHERE (status <> 'open' OR closed_at IS NOT NULL) AND ${IS_COMPARED}
-      AND (order_uid = ${namedBy(Prisma.sql`order_uid`)}
-           OR supplier_external_id = ${namedBy(Prisma.sql`provider_external_id`)}
-           OR left(supplier_tax_id, 8) = ${namedBy(Prisma.sql`left(tax_id, 8)`)})
+      AND (order_uid IN (SELECT order_uid FROM chosen_title)
+           OR supplier_external_id IN (SELECT provider_external_id FROM chosen_title)
+           OR left(supplier_tax_id, 8) IN (SELECT left(tax_id, 8) FROM chosen_title))
   ), settled_pair AS MATERIALIZED (
-    SELECT title.id AS title_id, payable.erp_key, 1 AS place, ${DAYS} AS days
+    SELECT title.id AS title_id, title.order_uid, payable.erp_key, 1 AS place, ${DAYS} AS days
     ${ofOrder(Prisma.sql`chosen_title`, Prisma.sql`settled_payable`)} AND ${HAD_VALUE}
     UNION ALL
     ${pairsBySupplier(VETO, Prisma.sql`${NEAR_DUE} AND ${HAD_VALUE}`, {
@@ -237,11 +236,11 @@ export const VETOED = Prisma.sql`
     SELECT settled_pair.* FROM settled_pair
     WHERE NOT EXISTS (SELECT FROM conciliation.title_match AS match
                       WHERE match.erp_key = settled_pair.erp_key AND match.ended_at IS NULL)
+      -- A line of the order may be that of the same title before a restatement, and explains nothing.
       AND NOT EXISTS (
         SELECT FROM conciliation.booking_line AS line
         WHERE line.erp_key = settled_pair.erp_key AND line.kind <> 'reverse'
-          AND line.title_id <> settled_pair.title_id
-          AND line.erp_key = ANY(ARRAY(SELECT erp_key FROM settled_pair))
+          AND btrim(line.order_uid) <> settled_pair.order_uid
           AND NOT EXISTS (
             SELECT FROM conciliation.booking_line AS later
             WHERE later.date = line.date AND later.identity_hash = line.identity_hash
@@ -255,10 +254,11 @@ export const VETOED = Prisma.sql`
     JOIN conciliation.erp_payable AS payable ON payable.erp_key = chosen.erp_key
     JOIN conciliation.erp_payable AS settled ON settled.erp_key = rival.erp_key
     WHERE (rival.place < chosen.place
-           OR rival.place = chosen.place AND (chosen.place < 3 OR rival.days <= ${DAYS})
+           -- Due dates that are not stated may be equal.
+           OR rival.place = chosen.place AND (rival.days <= ${DAYS}) IS NOT FALSE
            OR rival.place = 2 AND chosen.place = 1 AND (${SAME_DUE}) IS NOT TRUE)
-      AND NOT (settled.status <> 'paid' AND ltrim(settled.document, '0') = ltrim(payable.document, '0')
-               AND settled.instalment IS NOT DISTINCT FROM payable.instalment
-               AND (settled.supplier_external_id = payable.supplier_external_id
-                    OR settled.supplier_tax_id = payable.supplier_tax_id))
+      AND (settled.status <> 'paid' AND ltrim(settled.document, '0') = ltrim(payable.document, '0')
+           AND settled.instalment IS NOT DISTINCT FROM payable.instalment
+           AND (settled.supplier_external_id = payable.supplier_external_id
+                OR settled.supplier_tax_id = payable.supplier_tax_id)) IS NOT TRUE
   )`;

@@ -20,21 +20,26 @@ export interface CompanyFacts {
     /** Whether a payable names this buyer. */
     readonly is_claimed: boolean;
   }[];
-  /** Whether the open payables name one company at most, and the titles one buyer at most. Branches count as one. */
+  /** Whether the payables name one company at most, and the titles one buyer at most. Branches count as one. */
   readonly isSingle: boolean;
+  /** The codes that stand for no buyer, although there are several companies or buyers. */
+  readonly unmapped: readonly string[];
 }
 
 const cnpjOf = (text: string): string | null => {
   const parsed = parseTaxId(text);
   return parsed?.kind === 'cnpj' ? parsed.digits : null;
 };
+/** A shorter code of the ERP is no CNPJ that has lost its zeros. */
+const cnpjOfCode = (code: string) =>
+  code.replace(/[./\- ]/g, '').length === 14 ? cnpjOf(code) : null;
 const rootOf = (cnpj: string) => cnpj.slice(0, 8);
 
 /** Reads which buyers the companies of the payables stand for. */
 export async function readCompanyFacts(tx: Transaction): Promise<CompanyFacts> {
-  const codes = await tx.$queryRaw<{ company: string; isOpen: boolean }[]>`
-    SELECT company, bool_or(status = 'open' AND closed_at IS NULL) AS "isOpen"
-    FROM conciliation.erp_payable WHERE company <> '' GROUP BY company`;
+  // Payables that are not open count too: the ERP has these companies, whichever of them owes now.
+  const codes = await tx.$queryRaw<{ company: string }[]>`
+    SELECT DISTINCT company FROM conciliation.erp_payable WHERE company <> '' ORDER BY company`;
   const names = await tx.$queryRaw<{ name: string }[]>`
     SELECT DISTINCT buyer_identification AS name FROM conciliation.title
     WHERE status = 'current' AND buyer_identification ~ '\\S'`;
@@ -46,7 +51,7 @@ export async function readCompanyFacts(tx: Transaction): Promise<CompanyFacts> {
   const claim = (company: string, buyer: string) =>
     claims.set(company, (claims.get(company) ?? new Set()).add(buyer));
   for (const { company } of codes) {
-    const cnpj = cnpjOf(company);
+    const cnpj = cnpjOfCode(company);
     if (cnpj !== null) claim(company, cnpj);
   }
   for (const { company, buyer } of mapped) claim(company, buyer);
@@ -56,13 +61,15 @@ export async function readCompanyFacts(tx: Transaction): Promise<CompanyFacts> {
   });
   const named = new Set(buyers.map(({ buyer }) => buyer));
   const claimed = new Set([...claims.values()].flatMap((each) => [...each]));
-  const openCompanies = codes
-    .filter(({ isOpen }) => isOpen)
-    .flatMap(({ company }) => {
-      const stated = claims.get(company);
-      return stated === undefined ? [company] : [...stated].map(rootOf);
-    });
-  const buyerRoots = names.map(({ name }) => rootOf(cnpjOf(name) ?? name));
+  const unmapped = codes.map(({ company }) => company).filter((company) => !claims.has(company));
+  const companyRoots = new Set([...unmapped, ...[...claimed].map(rootOf)]);
+  const buyerRoots = new Set(
+    names.map(({ name }) => {
+      const buyer = cnpjOf(name);
+      return buyer === null ? name : rootOf(buyer);
+    }),
+  );
+  const isSingle = companyRoots.size <= 1 && buyerRoots.size <= 1;
   return {
     companies: [...claims].map(([company, stated]) => ({
       company,
@@ -70,6 +77,7 @@ export async function readCompanyFacts(tx: Transaction): Promise<CompanyFacts> {
       is_named: [...stated].some((buyer) => named.has(buyer)),
     })),
     buyers: buyers.map(({ name, buyer }) => ({ name, buyer, is_claimed: claimed.has(buyer) })),
-    isSingle: new Set(openCompanies).size <= 1 && new Set(buyerRoots).size <= 1,
+    isSingle,
+    unmapped: isSingle ? [] : unmapped,
   };
 }

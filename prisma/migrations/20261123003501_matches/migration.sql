@@ -93,19 +93,19 @@ CREATE TABLE conciliation.party_equivalent (
   -- Each pair has one writing.
   CONSTRAINT party_equivalent_order_check CHECK (tax_id < same_as),
   CONSTRAINT party_equivalent_tax_id_check
-    CHECK (tax_id ~ '^(\d{11}|[0-9A-Z]{12}\d{2})$' AND same_as ~ '^(\d{11}|[0-9A-Z]{12}\d{2})$'),
+    CHECK (tax_id ~ '^[0-9A-Z]{12}\d{2}$' AND same_as ~ '^[0-9A-Z]{12}\d{2}$'),
   CONSTRAINT party_equivalent_end_check CHECK ((ended_at IS NULL) = (ended_by IS NULL))
 );
 CREATE UNIQUE INDEX party_equivalent_key ON conciliation.party_equivalent (tax_id, same_as) WHERE ended_at IS NULL;
 
 COMMENT ON TABLE conciliation.party_equivalent IS
-  'Pairs of tax identifiers that name one financial agent, such as a fund and its administrator.';
+  'Pairs of companies that are one financial agent, such as a fund and its administrator. Branches count as their company.';
 COMMENT ON COLUMN conciliation.party_equivalent.id IS
   'Key of the row.';
 COMMENT ON COLUMN conciliation.party_equivalent.tax_id IS
-  'CPF or CNPJ in normal form. Personal data.';
+  'CNPJ in normal form.';
 COMMENT ON COLUMN conciliation.party_equivalent.same_as IS
-  'CPF or CNPJ in normal form of the same party. Personal data.';
+  'CNPJ of the other company in normal form.';
 COMMENT ON COLUMN conciliation.party_equivalent.confirmed_at IS
   'When the person confirmed the pair.';
 COMMENT ON COLUMN conciliation.party_equivalent.confirmed_by IS
