@@ -289,6 +289,8 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
     database,
     logger,
     maxAgeHours: config.erpPayablesMaxAgeHours,
+    timeZone: config.timeZone,
+    bookingsFrom: config.bookingsFrom,
   });
   stops.push(() => matching.stop());
   return ticker;

@@ -5,10 +5,10 @@ const root = (taxId: Prisma.Sql) => Prisma.sql`left(${taxId}, 8)`;
 /**
  * True where two tax identifiers in normal form name one financial agent: the same identifier, branches of one
  * company, or companies that a person has confirmed to be equivalent, such as a fund and its administrator. Null
- * where one of the two is not stated.
+ * counts as false.
  */
 export const isAgent = (candidate: Prisma.Sql, agent: Prisma.Sql): Prisma.Sql => Prisma.sql`
-  (${candidate} = ${agent}
+  coalesce(${candidate} = ${agent}
    OR length(${candidate}) = 14 AND length(${agent}) = 14
       AND (${root(candidate)} = ${root(agent)}
            -- Not correlated, so that the few pairs are read once.
@@ -17,4 +17,4 @@ export const isAgent = (candidate: Prisma.Sql, agent: Prisma.Sql): Prisma.Sql =>
              FROM conciliation.party_equivalent WHERE ended_at IS NULL
              UNION ALL
              SELECT ${root(Prisma.sql`same_as`)}, ${root(Prisma.sql`tax_id`)}
-             FROM conciliation.party_equivalent WHERE ended_at IS NULL)))`;
+             FROM conciliation.party_equivalent WHERE ended_at IS NULL)), false)`;

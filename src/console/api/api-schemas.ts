@@ -16,7 +16,7 @@ import { EXPORT_FORMATS } from '../../export/title-file.ts';
 import { NEEDS } from '../../ledger/ledger-days.sql.ts';
 import { SEALED_MEASURES } from '../../ledger/restated-days.sql.ts';
 import { MAX_DAYS_TO_SIGN } from '../../ledger/sign-off.sql.ts';
-import { BREAK_KINDS } from '../../matching/breaks.sql.ts';
+import { BREAK_KINDS, PAYEES } from '../../matching/breaks.sql.ts';
 import { IMPORT_KINDS, PAYABLES_AT_ONCE } from '../../payables/payable-import.sql.ts';
 import { SCHEDULE_FORMATS } from '../../schedule/schedule-file.ts';
 import { SWEEP_STATES } from '../../sweep/sweep-reads.sql.ts';
@@ -711,6 +711,7 @@ export const BreakQuery = Type.Object({
 });
 const BreakAnswer = Type.Object({
   kind: words(BREAK_KINDS),
+  isUrgent: Type.Boolean({ description: 'Money may be paid twice, or to the wrong party.' }),
   ground: Type.String({ description: 'Names both sides as they are; to be given back.' }),
   title: Type.Union([
     Type.Object({
@@ -735,7 +736,10 @@ const BreakAnswer = Type.Object({
       dueDate: dateOrNull,
       openValue: amount,
       status: words(PAYABLE_STATUSES),
-      hasPayee: Type.Boolean(),
+      payee: Type.Union([words(PAYEES), Type.Null()], {
+        description:
+          'Whom the ERP is going to pay. other: neither the supplier nor the financial agent. Null: not stated, which means the supplier.',
+      }),
     }),
     Type.Null(),
   ]),
