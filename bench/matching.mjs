@@ -2,8 +2,8 @@
 //
 //   npm run bench:matching -- [--sizes 100000,1000000]
 //
-// Titles and payables are written by SQL. Of the payables 92 % are those of a title (30 % name the order, 40 %
-// agree in supplier, value and due date, 22 % have a due date within the tolerance), 2 % are two payables of the
+// Titles and payables are written by SQL. Of the payables 92 % are those of a title (30 % name the order, and 22 % do
+// not, with a due date within the tolerance; 40 % agree in supplier, value and due date), 2 % are two payables of the
 // order that add up to the title, 2 % have another value, 4 % are decoys: the true payable is missing, and one of
 // another document is near. A decoy is counted apart, because no rule can tell the decoy from the missing payable. The memory is that of the process; PostgreSQL has its own. Exits with 1 where a match joins a title
 // with the payable of another one, where fewer than 98 % of the payables without a decoy are matched, where a second
@@ -46,7 +46,7 @@ const INSERT_PAYABLES = `
   SELECT 'k' || number || '-' || part, 'F' || number % 3000, 'NF-' || number,
          CASE WHEN fate < 30 OR ${IS_SUM} THEN 't' || number END,
          DATE '2026-07-01' + (number + number / 3000) % 60
-           + CASE WHEN fate < 30 THEN 9 WHEN fate BETWEEN 70 AND 91 THEN fate % 11 - 5 WHEN fate > 95 THEN 1 ELSE 0 END,
+           + CASE WHEN fate < 30 OR fate BETWEEN 70 AND 91 THEN fate % 11 - 5 WHEN fate > 95 THEN 1 ELSE 0 END,
          CASE WHEN ${IS_SUM} AND part = 1 THEN 4.01
               ELSE number / 3000 * 13 + 10 + number % 97 / 100.0
                    + CASE WHEN fate IN (92, 93) THEN 1.01 WHEN ${IS_SUM} THEN -4.01 ELSE 0 END END,

@@ -91,6 +91,7 @@ BEGIN
     conciliation.check_finding, conciliation.day_check, conciliation.day_buyer,
     conciliation.erp_payable, conciliation.erp_payable_import, conciliation.match_run,
     conciliation.title_match, conciliation.title_payable, conciliation.break_decision,
+    conciliation.company_buyer, conciliation.party_equivalent,
     conciliation.account_change, conciliation.audit_entry, conciliation.audit_chain
     TO conciliation_finance;
 
@@ -101,9 +102,11 @@ BEGIN
   GRANT SELECT ON conciliation.erp_payable, conciliation.erp_payable_import, conciliation.title_payable TO conciliation_erp;
   GRANT
     INSERT (erp_key, company, supplier_external_id, supplier_tax_id, document, instalment, order_uid,
-            due_date, open_value, status, payee, version),
+            due_date, open_value, status, payee, version, settled_as, settled_by, settled_on, paid_to,
+            total_value, currency, booking_key, issue_date),
     UPDATE (company, supplier_external_id, supplier_tax_id, document, instalment, order_uid,
-            due_date, open_value, status, payee, version)
+            due_date, open_value, status, payee, version, settled_as, settled_by, settled_on, paid_to,
+            total_value, currency, booking_key, issue_date)
     ON conciliation.erp_payable TO conciliation_erp;
   GRANT INSERT (kind) ON conciliation.erp_payable_import TO conciliation_erp;
   GRANT

@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts';
+import { companyIdOf } from '../database/tax-id.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -116,7 +117,7 @@ export async function writeDifference(tx: Transaction, origin: BatchOrigin): Pro
       FROM paired JOIN sealed ON sealed.id = paired.title_id
       LEFT JOIN taken ON taken.identity_hash = paired.identity_hash
       LEFT JOIN reversed ON reversed.identity_hash = paired.identity_hash AND reversed.nr = paired.nr
-      LEFT JOIN buyer ON buyer.buyer = sealed.buyer_identification
+      LEFT JOIN buyer ON buyer.buyer = ${companyIdOf('sealed.buyer_identification')}
       WHERE paired.line_id IS NULL
     ), total AS (
       SELECT ${sums}

@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
+import { BUYER } from '../database/tax-id.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import {
   CHECK_CODES,
@@ -7,7 +8,6 @@ import {
   type CheckCode,
   type CheckSeverities,
 } from '../domain/checks/checks.ts';
-import { parseTaxId } from '../domain/tax-id.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { lockDay, settleDay } from '../ledger/day-ledger.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
@@ -77,12 +77,7 @@ function checkDay(
       SELECT FROM conciliation.day LEFT JOIN conciliation.day_check AS done ON done.date = day.date
       WHERE day.date = ${date}::date AND ${isUnchecked(rules)}`;
     if (unchecked.length === 0) return null;
-    const invalidTaxIds = await readInvalidTaxIds(tx, date);
-    const counts = await storeFindings(
-      tx,
-      date,
-      faultsOf(rules, { ...rules, date, invalidTaxIds }),
-    );
+    const counts = await storeFindings(tx, date, faultsOf(rules, { ...rules, date }));
     await countBuyers(tx, date);
     await tx.$executeRaw`
       INSERT INTO conciliation.day_check AS done (date, content_digest, rules, checked_at)
@@ -110,28 +105,17 @@ export async function checkDays(
   return checked;
 }
 
-/** The check digits are computed outside of the database, once for each text. */
-async function readInvalidTaxIds(tx: Transaction, date: CivilDate): Promise<string[]> {
-  const texts = await tx.$queryRaw<{ text: string }[]>`
-    SELECT provider_identification AS text FROM conciliation.title
-    WHERE accepted_date = ${date}::date AND status = 'current' AND btrim(provider_identification) <> ''
-    UNION
-    SELECT financial_agent_identification FROM conciliation.title
-    WHERE accepted_date = ${date}::date AND status = 'current' AND btrim(financial_agent_identification) <> ''`;
-  return texts.map(({ text }) => text).filter((text) => parseTaxId(text) === null);
-}
-
 /** The limits for the titles of one buyer compare a response with these counts. */
 async function countBuyers(tx: Transaction, date: CivilDate): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO conciliation.day_buyer AS known (date, buyer_identification, titles, original_value_sum)
-    SELECT ${date}::date, buyer, sum(titles), sum(value)
+    SELECT ${date}::date, ${BUYER}, sum(titles), sum(value)
     FROM (
-      SELECT coalesce(buyer_identification, '') AS buyer, count(*) AS titles, sum(original_value) AS value
+      SELECT buyer_identification, count(*) AS titles, sum(original_value) AS value
       FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current' GROUP BY 1
       UNION ALL
       SELECT buyer_identification, 0, 0 FROM conciliation.day_buyer WHERE date = ${date}::date
-    ) AS counted GROUP BY buyer
+    ) AS counted GROUP BY 2
     ON CONFLICT (date, buyer_identification) DO UPDATE
     SET titles = excluded.titles, original_value_sum = excluded.original_value_sum
     WHERE known.titles <> excluded.titles OR known.original_value_sum <> excluded.original_value_sum`;

@@ -1,4 +1,5 @@
 /** Each check as a query over the current titles of a date. docs/checks.md gives the reason for each check. */
+import { mayBeSameTaxId, taxIdOf } from '../database/tax-id.sql.ts';
 import type { AmountMeanings } from '../domain/amount-meaning.ts';
 import { DISCOUNTED_COLUMNS } from '../domain/amount-meaning.ts';
 import type { CivilDate } from '../domain/business-day.ts';
@@ -15,8 +16,6 @@ export interface CheckParameters {
 
 interface CheckInput extends CheckParameters {
   readonly date: CivilDate;
-  /** The texts of the date in place of a CPF or CNPJ that are not valid. */
-  readonly invalidTaxIds: readonly string[];
 }
 
 /** The dates before that say which fees are usual. */
@@ -40,12 +39,14 @@ const where = (
   SELECT title.id AS title_id, title.content_hash, ${detail} AS detail
   FROM conciliation.title WHERE ${current(date)} AND (${condition})`;
 
-/** A column without surrounding blanks; null for blanks alone. */
-const stated = (column: string) => raw(`nullif(btrim(title.${column}), '')`);
+/** The different texts of a column in the titles of the date, because a normal form for each title takes longer. */
+const textsOf = (date: CivilDate, column: string) => Prisma.sql`
+  SELECT DISTINCT title.${raw(column)} AS written FROM conciliation.title WHERE ${current(date)}`;
 
-/** Letters and digits of a tax identifier. */
-const bare = (column: string) =>
-  raw(`upper(regexp_replace(title.${column}, '[^0-9A-Za-z]', '', 'g'))`);
+/** The texts of a date in place of a tax identifier from which no single one follows. */
+const undecidedTexts = (date: CivilDate, column: string) => Prisma.sql`
+  (SELECT written FROM (${textsOf(date, column)}) AS stated
+   WHERE NOT conciliation.has_check_digits(${taxIdOf('written')}))`;
 
 /**
  * Rows (title_id, content_hash, detail) of the titles with the fault. Null: the check has nothing to compare.
@@ -98,34 +99,41 @@ export const FAULT_QUERIES: Readonly<Record<CheckCode, (input: CheckInput) => Pr
     FROM conciliation.title
     CROSS JOIN LATERAL (VALUES ${feeValues}) AS fee (field, value)
     JOIN (
-      SELECT title.financial_agent_identification AS agent, fee.field,
-             min(fee.value) AS least, max(fee.value) AS most
-      FROM conciliation.title CROSS JOIN LATERAL (VALUES ${feeValues}) AS fee (field, value)
-      WHERE title.status = 'current' AND title.accepted_date = ANY(ARRAY(
-              SELECT day.date FROM conciliation.day
-              WHERE day.date < ${date}::date AND day.title_count > 0
-              ORDER BY day.date DESC LIMIT ${FEE_DATES}::int))
-        AND fee.value IS NOT NULL
-      GROUP BY 1, 2 HAVING count(*) >= ${MIN_FEE_TITLES}::int
-    ) AS usual ON usual.agent = title.financial_agent_identification AND usual.field = fee.field
+      SELECT written, usual.*
+      FROM (${textsOf(date, 'financial_agent_identification')}) AS named
+      JOIN (
+        SELECT ${taxIdOf('written')} AS agent, field, min(least) AS least, max(most) AS most
+        FROM (
+          SELECT title.financial_agent_identification AS written, fee.field, count(*) AS titles,
+                 min(fee.value) AS least, max(fee.value) AS most
+          FROM conciliation.title CROSS JOIN LATERAL (VALUES ${feeValues}) AS fee (field, value)
+          WHERE title.status = 'current' AND title.accepted_date = ANY(ARRAY(
+                  SELECT day.date FROM conciliation.day
+                  WHERE day.date < ${date}::date AND day.title_count > 0
+                  ORDER BY day.date DESC LIMIT ${FEE_DATES}::int))
+            AND fee.value IS NOT NULL
+          GROUP BY 1, 2
+        ) AS earlier
+        GROUP BY 1, 2 HAVING sum(titles) >= ${MIN_FEE_TITLES}::int
+      ) AS usual ON usual.agent = ${taxIdOf('named.written')}
+    ) AS usual ON usual.written = title.financial_agent_identification AND usual.field = fee.field
     WHERE ${current(date)}
       AND (fee.value > usual.most * ${feeFactor}::int OR fee.value * ${feeFactor}::int < usual.least)`,
-    tax_id_invalid: ({ date, invalidTaxIds }) => {
-      if (invalidTaxIds.length === 0) return null;
-      const invalid = Prisma.sql`(SELECT unnest(${invalidTaxIds}::text[]))`;
-      return where(
+    tax_id_invalid: ({ date }) =>
+      where(
         date,
-        Prisma.sql`title.erased_at IS NULL AND (title.provider_identification IN ${invalid}
-        OR title.financial_agent_identification IN ${invalid})`,
-        Prisma.sql`jsonb_build_object('field', CASE WHEN title.provider_identification IN ${invalid}
-        THEN 'provider.identification' ELSE 'financialAgent.identificationNumber' END)`,
-      );
-    },
+        Prisma.sql`title.erased_at IS NULL
+        AND (title.provider_identification IN ${undecidedTexts(date, 'provider_identification')}
+        OR title.financial_agent_identification IN ${undecidedTexts(date, 'financial_agent_identification')})`,
+        Prisma.sql`jsonb_build_object('field',
+          CASE WHEN title.provider_identification IN ${undecidedTexts(date, 'provider_identification')}
+          THEN 'provider.identification' ELSE 'financialAgent.identificationNumber' END)`,
+      ),
     agent_is_provider: ({ date }) =>
       where(
         date,
-        Prisma.sql`title.erased_at IS NULL AND ${stated('provider_identification')} IS NOT NULL
-        AND ${bare('provider_identification')} = ${bare('financial_agent_identification')}`,
+        Prisma.sql`title.erased_at IS NULL
+        AND ${mayBeSameTaxId('title.provider_identification', 'title.financial_agent_identification')}`,
         Prisma.sql`'{}'::jsonb`,
       ),
     equal_in_day: ({ date }) =>

@@ -24,7 +24,11 @@ export const CIVIL_DATES = {
   day: { date: civilDate('date'), latestDueDate: optionalCivilDate('latestDueDate') },
   dayBuyer: { date: civilDate('date') },
   dayCheck: { date: civilDate('date') },
-  erpPayable: { dueDate: optionalCivilDate('dueDate') },
+  erpPayable: {
+    dueDate: optionalCivilDate('dueDate'),
+    settledOn: optionalCivilDate('settledOn'),
+    issueDate: optionalCivilDate('issueDate'),
+  },
   matchRun: { urgentDates: civilDates('urgentDates'), brokenDates: civilDates('brokenDates') },
   monthSeal: { month: civilDate('month') },
   partyAccount: { lastAcceptedDate: civilDate('lastAcceptedDate') },

@@ -1,6 +1,20 @@
 import { Prisma } from '../generated/prisma/client.ts';
 
-/** True where a party is the financial agent: the same tax identifier, or the same CNPJ root. Null counts as false. */
+const root = (taxId: Prisma.Sql) => Prisma.sql`left(${taxId}, 8)`;
+
+/**
+ * True where two tax identifiers in normal form name one financial agent: the same identifier, branches of one
+ * company, or companies that a person has confirmed to be equivalent, such as a fund and its administrator. Null
+ * counts as false.
+ */
 export const isAgent = (candidate: Prisma.Sql, agent: Prisma.Sql): Prisma.Sql => Prisma.sql`
   coalesce(${candidate} = ${agent}
-    OR length(${candidate}) = 14 AND length(${agent}) = 14 AND left(${candidate}, 8) = left(${agent}, 8), false)`;
+   OR length(${candidate}) = 14 AND length(${agent}) = 14
+      AND (${root(candidate)} = ${root(agent)}
+           -- Not correlated, so that the few pairs are read once.
+           OR (${root(candidate)}, ${root(agent)}) IN (
+             SELECT ${root(Prisma.sql`tax_id`)}, ${root(Prisma.sql`same_as`)}
+             FROM conciliation.party_equivalent WHERE ended_at IS NULL
+             UNION ALL
+             SELECT ${root(Prisma.sql`same_as`)}, ${root(Prisma.sql`tax_id`)}
+             FROM conciliation.party_equivalent WHERE ended_at IS NULL)), false)`;

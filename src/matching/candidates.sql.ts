@@ -1,19 +1,22 @@
 import { taxIdOf } from '../database/tax-id.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { isAgent } from './agents.sql.ts';
+import type { CompanyFacts } from './companies.sql.ts';
 
 /** Stored with every match. A change of a rule raises the version. */
-export const RULE_VERSION = 3;
+export const RULE_VERSION = 4;
 
 /** The rules of the program, in their order. */
 export const RULES = ['order', 'exact', 'tolerance', 'sum'] as const;
 
-/** Days between two due dates that the rule `tolerance` accepts. */
+/** Days between two due dates that the rules `order` and `tolerance` accept. */
 export const DUE_TOLERANCE_DAYS = 5;
 
 /** The hash of the fields of a title that the rules and the breaks compare. */
 export const TITLE_GROUND = Prisma.sql`
   md5(ROW(title.order_uid, trim_scale(title.original_value), title.anticipated_due_date,
-          title.provider_external_id, title.provider_identification, title.status)::text)::uuid`;
+          title.provider_external_id, title.provider_identification, title.buyer_identification,
+          title.status)::text)::uuid`;
 
 /**
  * The hash of the fields of a payable that the rules compare. Not what lines of bookings change: the payee, and what is
@@ -23,7 +26,7 @@ export const PAYABLE_GROUND = Prisma.sql`
   md5(ROW(payable.company, payable.supplier_external_id, payable.supplier_tax_id, payable.document,
           payable.instalment, payable.order_uid, payable.due_date,
           trim_scale(coalesce(payable.total_value, payable.open_value)),
-          payable.status = 'cancelled')::text)::uuid`;
+          payable.status = 'cancelled', coalesce(payable.currency, 'BRL'))::text)::uuid`;
 
 /** The tax identifier of a title's supplier without mask and with its leading zeros. Null: not stated. */
 export const TITLE_TAX_ID = taxIdOf('title.provider_identification');
@@ -31,9 +34,35 @@ export const TITLE_TAX_ID = taxIdOf('title.provider_identification');
 /** The ERP's code of a title's supplier without surrounding blanks. Null: not stated. */
 export const TITLE_CODE = Prisma.sql`nullif(btrim(title.provider_external_id), '')`;
 
+/** The order of a title without surrounding blanks. Null: blank. */
+export const TITLE_ORDER = Prisma.sql`nullif(btrim(title.order_uid), '')`;
+
+/** The payables that the rules compare: not one that a posting has made, and only in the currency of the titles. */
+export const IS_COMPARED = Prisma.sql`
+  (payable.booking_key IS NULL AND coalesce(payable.currency, 'BRL') = 'BRL')`;
+
+/** False where the company of a payable is that of another buyer. Branches of one CNPJ differ where both sides name both. */
+export const MAY_BE_COMPANY = Prisma.sql`
+  (CASE WHEN title.buyer IS NULL OR payable.buyers IS NULL OR title.buyer = ANY(payable.buyers) THEN true
+        WHEN left(title.buyer, 8) = ANY(payable.roots) THEN NOT (title.is_claimed AND payable.is_named)
+        ELSE false END)`;
+
 /**
- * The pairs with the same supplier, of the relations `titles` and `payables`. Where both sides have the ERP's code of
- * the supplier, only the code counts.
+ * Whether the company of a payable is known to be that of the title, as far as `MAY_BE_COMPANY` is true. A payable
+ * without company, or with a code that is no CNPJ and that no person has mapped, belongs to the title by the order and
+ * the due date, or because there is a single company and a single buyer.
+ */
+export const IS_COMPANY = Prisma.sql`
+  ((title.buyer IS NOT NULL AND payable.buyers IS NOT NULL OR payable.is_single
+    OR payable.order_uid = title.order_uid AND payable.due_date = title.anticipated_due_date) IS TRUE)`;
+
+/** False where the supplier is the financial agent of the title: the payable is what a posting has made. */
+const IS_OF_SUPPLIER = Prisma.sql`
+  ${isAgent(Prisma.sql`payable.supplier_tax_id`, Prisma.sql`title.agent`)} IS NOT TRUE`;
+
+/**
+ * The pairs with the same supplier and no other company, of the relations `titles` and `payables`. Where both sides
+ * have the ERP's code of the supplier, only the code counts.
  */
 export const pairsBySupplier = (
   columns: Prisma.Sql,
@@ -42,37 +71,73 @@ export const pairsBySupplier = (
 ) => Prisma.sql`
   SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable
     ON payable.supplier_external_id = title.provider_external_id AND ${condition}
+   AND ${MAY_BE_COMPANY} AND ${IS_OF_SUPPLIER}
   UNION ALL
   SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable
     ON payable.party = title.party AND ${condition}
    AND (payable.supplier_external_id IS NULL OR title.provider_external_id IS NULL)
    -- Otherwise the rows without a tax identifier are compared with one another.
-   AND title.party IS NOT NULL AND payable.party IS NOT NULL`;
+   AND title.party IS NOT NULL AND payable.party IS NOT NULL
+   AND ${MAY_BE_COMPANY} AND ${IS_OF_SUPPLIER}`;
+
+/** Whether the supplier of a pair of one order is the same: by the code, the tax identifier or the root of the CNPJ. */
+export const IS_SUPPLIER_OF_ORDER = Prisma.sql`
+  (payable.supplier_external_id = title.provider_external_id OR payable.supplier_tax_id = title.tax_id
+   OR length(payable.supplier_tax_id) = 14 AND length(title.tax_id) = 14
+      AND left(payable.supplier_tax_id, 8) = left(title.tax_id, 8))`;
+
+/** The pairs of the rule `order`, except for the value. */
+const ofOrder = (titles: Prisma.Sql, payables: Prisma.Sql) => Prisma.sql`
+  FROM ${titles} AS title JOIN ${payables} AS payable
+    ON payable.order_uid = title.order_uid AND ${IS_SUPPLIER_OF_ORDER}
+   AND (abs(payable.due_date - title.anticipated_due_date) <= ${DUE_TOLERANCE_DAYS}::int) IS NOT FALSE
+   AND ${MAY_BE_COMPANY} AND ${IS_OF_SUPPLIER}`;
+
+const SAME_VALUE = Prisma.sql`payable.open_value = title.original_value`;
+const SAME_DUE = Prisma.sql`payable.due_date = title.anticipated_due_date`;
+const NEAR_DUE = Prisma.sql`
+  payable.due_date BETWEEN title.anticipated_due_date - ${DUE_TOLERANCE_DAYS}::int
+                       AND title.anticipated_due_date + ${DUE_TOLERANCE_DAYS}::int`;
 
 const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_hash::text AS title_text,
   payable.ground AS payable_text, title.is_matched AS title_is_matched, payable.is_matched AS payable_is_matched,
-  payable.order_uid <> title.order_uid IS TRUE AS is_of_other_order`;
+  (payable.order_uid <> title.order_uid) IS NOT TRUE AND ${IS_COMPANY} AS is_permitted, (${SAME_DUE}) IS TRUE AS is_due`;
+
+/** The columns of a payable that pairs are made of. `company_name` is that of `CompanyFacts`. */
+const STATED_PAYABLE = Prisma.sql`payable.erp_key, supplier_external_id, supplier_tax_id, document, order_uid,
+  due_date, open_value, company_name.buyers, company_name.roots, company_name.is_named,
+  (SELECT is_single FROM company_fact) AS is_single`;
+const COMPANY_NAME = Prisma.sql`
+  LEFT JOIN company_name ON company_name.company = coalesce(payable.company, '')`;
 
 /**
  * The current titles and the open payables that no person has matched, and for each rule all pairs that the rule
  * accepts. What the program has matched is among them: a match must not make the rest look unambiguous to a later
  * run. For a statement with WITH.
  */
-export const CANDIDATES = Prisma.sql`
-  stated_title AS MATERIALIZED (
-    SELECT id, order_uid, original_value, anticipated_due_date, ${TITLE_CODE} AS provider_external_id,
-           ${TITLE_TAX_ID} AS tax_id, content_hash, rule
+export const candidates = ({ companies, buyers, isSingle }: CompanyFacts) => Prisma.sql`
+  company_fact AS (
+    SELECT ${isSingle}::boolean AS is_single
+  ), company_name AS MATERIALIZED (
+    SELECT company, buyers, is_named, ARRAY(SELECT left(buyer, 8) FROM unnest(buyers) AS buyer) AS roots
+    FROM jsonb_to_recordset(${JSON.stringify(companies)}::jsonb) AS stated (company text, buyers text[], is_named boolean)
+  ), buyer_name AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset(${JSON.stringify(buyers)}::jsonb) AS stated (name text, buyer text, is_claimed boolean)
+  ), stated_title AS MATERIALIZED (
+    SELECT id, ${TITLE_ORDER} AS order_uid, original_value, anticipated_due_date,
+           ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id,
+           ${taxIdOf('title.financial_agent_identification')} AS agent, buyer, is_claimed, content_hash, rule
     FROM conciliation.title AS title
+    LEFT JOIN buyer_name ON buyer_name.name = title.buyer_identification
     LEFT JOIN (SELECT title_id, rule FROM conciliation.title_match WHERE ended_at IS NULL AND title_part = 0)
       AS lasting ON lasting.title_id = title.id
     WHERE status = 'current'
   ), stated_payable AS MATERIALIZED (
-    SELECT payable.erp_key, supplier_external_id, supplier_tax_id, document, order_uid, due_date, open_value,
-           ${PAYABLE_GROUND}::text AS ground, rule
-    FROM conciliation.erp_payable AS payable
+    SELECT ${STATED_PAYABLE}, ${PAYABLE_GROUND}::text AS ground, rule
+    FROM conciliation.erp_payable AS payable ${COMPANY_NAME}
     LEFT JOIN (SELECT erp_key, rule FROM conciliation.title_match WHERE ended_at IS NULL AND erp_part = 0)
       AS lasting ON lasting.erp_key = payable.erp_key
-    WHERE status = 'open' AND closed_at IS NULL
+    WHERE status = 'open' AND closed_at IS NULL AND ${IS_COMPARED}
   ), single_root AS MATERIALIZED (
     -- Branches of one company that neither side divides: one CNPJ on each side. Rows that a person has matched count too.
     SELECT left(tax_id, 8) AS root FROM (
@@ -91,21 +156,11 @@ export const CANDIDATES = Prisma.sql`
     LEFT JOIN single_root ON length(supplier_tax_id) = 14 AND root = left(supplier_tax_id, 8)
     WHERE rule IS DISTINCT FROM 'person'
   ), pair AS MATERIALIZED (
-    SELECT 1 AS place, ${PAIR} FROM open_title AS title JOIN open_payable AS payable
-      ON payable.order_uid = title.order_uid AND payable.open_value = title.original_value
+    SELECT 1 AS place, ${PAIR} ${ofOrder(Prisma.sql`open_title`, Prisma.sql`open_payable`)} AND ${SAME_VALUE}
     UNION ALL
-    SELECT 2, exact.* FROM (${pairsBySupplier(
-      PAIR,
-      Prisma.sql`payable.open_value = title.original_value
-        AND payable.due_date = title.anticipated_due_date`,
-    )}) AS exact
+    SELECT 2, exact.* FROM (${pairsBySupplier(PAIR, Prisma.sql`${SAME_VALUE} AND ${SAME_DUE}`)}) AS exact
     UNION ALL
-    SELECT 3, near.* FROM (${pairsBySupplier(
-      PAIR,
-      Prisma.sql`payable.open_value = title.original_value
-        AND payable.due_date BETWEEN title.anticipated_due_date - ${DUE_TOLERANCE_DAYS}::int
-                                 AND title.anticipated_due_date + ${DUE_TOLERANCE_DAYS}::int`,
-    )}) AS near
+    SELECT 3, near.* FROM (${pairsBySupplier(PAIR, Prisma.sql`${SAME_VALUE} AND ${NEAR_DUE}`)}) AS near
   )`;
 
 /**
@@ -113,8 +168,10 @@ export const CANDIDATES = Prisma.sql`
  * title for the payable. Titles that are equal in their whole content, and as many payables that are equal, are
  * paired in the order of their keys, those that an earlier run has matched apart from the others. A later rule leaves
  * out rows that an earlier rule has taken, and no pair has a title or a payable that is matched. A payable that names an
- * order is matched with a title of that order only, and remains an alternative for others. For a statement with WITH,
- * after `CANDIDATES`.
+ * order is matched with a title of that order only, and one of an unknown company is not matched by supplier, value and
+ * due date alone; both remain alternatives. An order alone does not
+ * decide: where the due date of its payable differs, no other payable may have supplier, value and due date of the
+ * title. For a statement with WITH, after `candidates`.
  */
 export const CERTAIN = Prisma.sql`
   counted AS (
@@ -129,9 +186,12 @@ export const CERTAIN = Prisma.sql`
   ), alone AS (
     SELECT place, title_id, erp_key, title_is_matched OR payable_is_matched AS is_matched FROM counted
     WHERE titles = payables AND equal_titles AND equal_payables AND title_copy = payable_copy
-      AND NOT is_of_other_order
+      AND is_permitted
       -- The tolerance does not distinguish copies, because their due dates may differ.
       AND (place < 3 OR titles = 1)
+      AND NOT (place = 1 AND NOT is_due AND EXISTS (
+        SELECT FROM pair AS exact
+        WHERE exact.place = 2 AND exact.title_id = counted.title_id AND exact.erp_key <> counted.erp_key))
   ), certain AS (
     SELECT place, title_id, erp_key FROM alone
     WHERE NOT is_matched
@@ -139,4 +199,70 @@ export const CERTAIN = Prisma.sql`
                       WHERE earlier.place < alone.place AND earlier.title_id = alone.title_id)
       AND NOT EXISTS (SELECT FROM alone AS earlier
                       WHERE earlier.place < alone.place AND earlier.erp_key = alone.erp_key)
+  )`;
+
+/** The values of a payable that is not open. What is left of a paid payable may be stated as zero. */
+const HAD_VALUE = Prisma.sql`
+  (payable.open_value = title.original_value OR payable.total_value = title.original_value
+   OR payable.status = 'paid' AND payable.open_value = 0 AND payable.total_value IS NULL
+      AND payable.order_uid = title.order_uid)`;
+
+const DAYS = Prisma.sql`abs(payable.due_date - title.anticipated_due_date)`;
+const VETO = Prisma.sql`title.id AS title_id, title.order_uid, payable.erp_key,
+  CASE WHEN ${SAME_DUE} THEN 2 ELSE 3 END AS place, ${DAYS} AS days`;
+
+/**
+ * The chosen pairs that a payable which is not open contradicts, as `vetoed` (title_id, erp_key): the payable fits the
+ * title at least as well, and neither a match nor a booking of another title explains the payable. An invoice that
+ * was cancelled, or has vanished, and was entered again is no contradiction. For a statement with WITH, after
+ * `candidates` and the relation `chosen` (place, title_id, erp_key).
+ */
+export const VETOED = Prisma.sql`
+  chosen_title AS MATERIALIZED (
+    SELECT title.* FROM open_title AS title WHERE id IN (SELECT title_id FROM chosen)
+  ), settled_payable AS MATERIALIZED (
+    SELECT ${STATED_PAYABLE}, status, total_value, coalesce(root, supplier_tax_id) AS party
+    FROM conciliation.erp_payable AS payable ${COMPANY_NAME}
+    LEFT JOIN single_root ON length(supplier_tax_id) = 14 AND root = left(supplier_tax_id, 8)
+    WHERE (status <> 'open' OR closed_at IS NOT NULL) AND ${IS_COMPARED}
+      AND (order_uid IN (SELECT order_uid FROM chosen_title)
+           OR supplier_external_id IN (SELECT provider_external_id FROM chosen_title)
+           OR left(supplier_tax_id, 8) IN (SELECT left(tax_id, 8) FROM chosen_title))
+  ), settled_pair AS MATERIALIZED (
+    SELECT title.id AS title_id, title.order_uid, payable.erp_key, 1 AS place, ${DAYS} AS days
+    ${ofOrder(Prisma.sql`chosen_title`, Prisma.sql`settled_payable`)} AND ${HAD_VALUE}
+    UNION ALL
+    ${pairsBySupplier(VETO, Prisma.sql`${NEAR_DUE} AND ${HAD_VALUE}`, {
+      titles: Prisma.sql`chosen_title`,
+      payables: Prisma.sql`settled_payable`,
+    })}
+  ), unexplained AS MATERIALIZED (
+    SELECT settled_pair.* FROM settled_pair
+    WHERE NOT EXISTS (SELECT FROM conciliation.title_match AS match
+                      WHERE match.erp_key = settled_pair.erp_key AND match.ended_at IS NULL)
+      -- A line of the order may be that of the same title before a restatement, and explains nothing.
+      AND NOT EXISTS (
+        SELECT FROM conciliation.booking_line AS line
+        WHERE line.erp_key = settled_pair.erp_key AND line.kind <> 'reverse'
+          AND btrim(line.order_uid) <> settled_pair.order_uid
+          AND NOT EXISTS (
+            SELECT FROM conciliation.booking_line AS later
+            WHERE later.date = line.date AND later.identity_hash = line.identity_hash
+              AND later.occurrence = line.occurrence AND later.version > line.version
+              AND later.kind = 'reverse' AND later.state = 'posted'))
+  ), vetoed AS MATERIALIZED (
+    SELECT chosen.title_id, chosen.erp_key
+    FROM chosen
+    JOIN unexplained AS rival ON rival.title_id = chosen.title_id
+    JOIN chosen_title AS title ON title.id = chosen.title_id
+    JOIN conciliation.erp_payable AS payable ON payable.erp_key = chosen.erp_key
+    JOIN conciliation.erp_payable AS settled ON settled.erp_key = rival.erp_key
+    WHERE (rival.place < chosen.place
+           -- Due dates that are not stated may be equal.
+           OR rival.place = chosen.place AND (rival.days <= ${DAYS}) IS NOT FALSE
+           OR rival.place = 2 AND chosen.place = 1 AND (${SAME_DUE}) IS NOT TRUE)
+      AND (settled.status <> 'paid' AND ltrim(settled.document, '0') = ltrim(payable.document, '0')
+           AND settled.instalment IS NOT DISTINCT FROM payable.instalment
+           AND (settled.supplier_external_id = payable.supplier_external_id
+                OR settled.supplier_tax_id = payable.supplier_tax_id)) IS NOT TRUE
   )`;

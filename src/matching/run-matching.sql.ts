@@ -6,13 +6,15 @@ import { arePayablesStale } from '../payables/payable-state.sql.ts';
 import { askedLines } from './asked-lines.sql.ts';
 import { countBreaks, joinWholeSets } from './breaks.sql.ts';
 import {
-  CANDIDATES,
   CERTAIN,
+  candidates,
   PAYABLE_GROUND,
   RULE_VERSION,
   RULES,
   TITLE_GROUND,
+  VETOED,
 } from './candidates.sql.ts';
+import { readCompanyFacts } from './companies.sql.ts';
 import { SUMS } from './sums.sql.ts';
 
 export interface MatchingRun {
@@ -62,15 +64,18 @@ export function runMatching(
       FROM (SELECT clock_timestamp() AS at) AS start RETURNING id`;
     const reopened = await endGroundless(tx);
     await inheritMatches(tx, runId);
+    const companies = await readCompanyFacts(tx);
     const [{ matched }] = await tx.$queryRaw<[{ matched: number }]>`
-      WITH RECURSIVE ${CANDIDATES}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
+      WITH RECURSIVE ${candidates(companies)}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
         SELECT chosen.*, ${TITLE_GROUND} AS title_ground, ${PAYABLE_GROUND} AS erp_ground
         FROM (SELECT place, title_id, erp_key, NULL::bigint AS sum_id, 0 AS title_part, 0 AS erp_part FROM certain
               UNION ALL
               SELECT ${SUM_PLACE}, title_id, erp_key, sum_id, title_part, erp_part FROM certain_row) AS chosen
         JOIN conciliation.title AS title ON title.id = title_id
         JOIN conciliation.erp_payable AS payable ON payable.erp_key = chosen.erp_key
-      ), undone AS (
+      ), ${VETOED}, refused AS (
+        SELECT chosen.title_id, chosen.erp_key, sum_id FROM chosen JOIN vetoed USING (title_id, erp_key)
+        UNION
         -- What a person has undone is not matched again while both sides are the same.
         SELECT chosen.title_id, chosen.erp_key, sum_id FROM chosen
         WHERE EXISTS (
@@ -85,9 +90,9 @@ export function runMatching(
         SELECT title_id, erp_key, sum_id, title_part, erp_part, (${[...RULES]}::text[])[place],
                ${RULE_VERSION}, ${runId}, ${by}, title_ground, erp_ground
         FROM chosen
-        WHERE NOT EXISTS (SELECT FROM undone
-                          WHERE undone.title_id = chosen.title_id AND undone.erp_key = chosen.erp_key)
-          AND NOT EXISTS (SELECT FROM undone WHERE undone.sum_id = chosen.sum_id)
+        WHERE NOT EXISTS (SELECT FROM refused
+                          WHERE refused.title_id = chosen.title_id AND refused.erp_key = chosen.erp_key)
+          AND NOT EXISTS (SELECT FROM refused WHERE refused.sum_id = chosen.sum_id)
         RETURNING id, sum_id
       )
       SELECT count(DISTINCT coalesce(sum_id, id))::int AS matched FROM made`;

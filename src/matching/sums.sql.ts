@@ -1,5 +1,5 @@
 import { Prisma } from '../generated/prisma/client.ts';
-import { pairsBySupplier } from './candidates.sql.ts';
+import { IS_COMPANY, pairsBySupplier } from './candidates.sql.ts';
 
 /** The most candidates of a title or a payable among which the rule `sum` looks for items. */
 export const SUM_CANDIDATES = 12;
@@ -12,7 +12,7 @@ const SAME_DUE_DATE = Prisma.sql`payable.due_date = title.anticipated_due_date`;
 const NEAR = Prisma.sql`title.id AS title_id, title.order_uid AS title_order, title.original_value,
   payable.erp_key, payable.order_uid AS payable_order, payable.open_value,
   ltrim(payable.document, '0') AS document, title.payables, payable.titles,
-  title.fits_none AND payable.fits_none AS fits_none, title.is_matched OR payable.is_matched AS is_matched`;
+  ${IS_COMPANY} AS is_company, title.fits_none AND payable.fits_none AS fits_none, title.is_matched OR payable.is_matched AS is_matched`;
 
 interface Side {
   readonly table: Prisma.Sql;
@@ -84,9 +84,10 @@ const combinations = (names: {
 
 /**
  * The sums without doubt: one title and 2 to 5 payables, or one payable and 2 to 5 titles, of one supplier and due
- * date. A sum is taken only where its rows share the order or the document, where none of its titles and payables is
- * in a pair of another rule or in another sum, and where all candidates could be looked at. Looks only near titles
- * and payables that no other rule accepts, and never at more pairs than `SUM_CANDIDATES` for each row. For a statement with WITH RECURSIVE, after `CANDIDATES`.
+ * date. A sum is taken only where its rows share the order or the document, where all its payables are of the titles'
+ * company, where none of its titles and payables is in a pair of another rule or in another sum, and where all
+ * candidates could be looked at. Looks only near titles and payables that no other rule accepts, and never at more pairs
+ * than `SUM_CANDIDATES` for each row. For a statement with WITH RECURSIVE, after `candidates`.
  */
 export const SUMS = Prisma.sql`
   counted_title AS MATERIALIZED (${counted(TITLES, PAYABLES, Prisma.sql`payables`)}),
@@ -156,7 +157,7 @@ export const SUMS = Prisma.sql`
          AND (count(payable_order) = count(*)
               OR is_of_payables AND count(document) = count(*) AND count(DISTINCT document) = 1
               OR NOT is_of_payables AND count(DISTINCT title_order) = 1)
-         AND bool_and(fits_none AND NOT is_matched)
+         AND bool_and(is_company AND fits_none AND NOT is_matched)
     ) AS found
   ), certain_row AS (
     SELECT sum_row.title_id, sum_row.erp_key, sum_id,

@@ -84,7 +84,8 @@ export const keysOfExtra = (titles: Prisma.Sql): Prisma.Sql => Prisma.sql`
     FROM regexp_matches(regexp_replace(staged.extra::text, '\\\\+(u[0-9A-Fa-f]{4}|.)', ' ', 'g'),
                         '[0-9A-Za-z][0-9A-Za-z./-]{8,}', 'g') AS token
     CROSS JOIN LATERAL (SELECT ${taxIdOf('token[1]')} AS tax_id) AS plain
-    WHERE length(tax_id) IN (11, 14)
+    -- Also a text of up to 14 characters with wrong check digits: no-cpf-or-cnpj: has 15.
+    WHERE length(tax_id) <= 29
     UNION ALL
     SELECT 'external_id:' || nullif(btrim(staged.extra #>> '{provider,externalId}'), '')
   ) AS named

@@ -1,4 +1,5 @@
 import { accountHash, partyKey } from '../accounts/account-watch.sql.ts';
+import { taxIdText } from '../database/tax-id.sql.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
@@ -13,27 +14,34 @@ import { Prisma } from '../generated/prisma/client.ts';
 
 const ACCOUNT = ['bank', 'agency', 'agency_digit', 'account', 'account_digit'] as const;
 /** The columns that name a payee in `title`, the same for both kinds of party. */
+const WRITTEN_COLUMNS = ['kind', 'code', 'identification', 'name', ...ACCOUNT] as const;
 const PAYEE_COLUMNS = ['kind', 'key', ...ACCOUNT] as const;
 
 const stated = (column: string) => `nullif(btrim(${column}), '')`;
 const byKind = (provider: string, agent: string) =>
   `CASE WHEN buyer_is_financial THEN ${provider} ELSE ${agent} END`;
 
+const KIND = byKind("'provider'", "'financial_agent'");
+const CODE = byKind(stated('provider_external_id'), 'NULL');
+const IDENTIFICATION = byKind(
+  `CASE WHEN ${stated('provider_external_id')} IS NULL THEN provider_identification END`,
+  'financial_agent_identification',
+);
+const NAME = byKind('NULL', stated('financial_agent_name'));
 /**
  * The party as bank accounts are watched: an agent has no other key than its tax identifier there, and an agent
  * without one is known by its name here.
  */
-const KEY = byKind(
-  `coalesce(${stated('provider_external_id')}, ${stated('provider_identification')})`,
-  `coalesce(${stated('financial_agent_identification')}, ${stated('financial_agent_name')})`,
-);
-const KIND = byKind("'provider'", "'financial_agent'");
+const keyOf = (code: string, identification: string, name: string) =>
+  `coalesce(${code}, ${taxIdText(identification)}, ${name})`;
+const KEY = keyOf(CODE, IDENTIFICATION, NAME);
 const accountOf = (column: string) => stated(byKind(`provider_${column}`, `payment_${column}`));
+const ACCOUNTS = ACCOUNT.map((column) => `${accountOf(column)} AS ${column}`).join(', ');
 
 /** The payee of a row with the columns of `title`, for a LATERAL join. */
-export const PAYEE: Prisma.Sql = Prisma.raw(
-  `(SELECT ${KIND} AS kind, ${KEY} AS key,
-           ${ACCOUNT.map((column) => `${accountOf(column)} AS ${column}`).join(', ')})`,
+export const PAYEE: Prisma.Sql = Prisma.raw(`(SELECT ${KIND} AS kind, ${KEY} AS key, ${ACCOUNTS})`);
+const WRITTEN_PAYEE = Prisma.raw(
+  `(SELECT ${KIND} AS kind, ${CODE} AS code, ${IDENTIFICATION} AS identification, ${NAME} AS name, ${ACCOUNTS})`,
 );
 
 const hashOf = (kind: Prisma.Sql, key: Prisma.Sql, account: Prisma.Sql) =>
@@ -77,17 +85,20 @@ const eachAmount = (text: (column: string) => string) =>
 /**
  * The rows of `schedule_total` that the selected titles have.
  *
- * The titles are grouped by their columns first, because a hash for each title takes longer.
+ * The titles are grouped by their columns first, because a key and a hash for each title take longer.
  */
 export const totalsOf = (selected: Prisma.Sql): Prisma.Sql => Prisma.sql`
   SELECT accepted_date, due_date, ${PAYEE_HASH} AS payee, sum(titles)::int AS titles,
          min(title_id) AS title_id, ${eachAmount((column) => `sum(${column}) AS ${column}`)}
   FROM (
-    SELECT accepted_date, anticipated_due_date AS due_date, ${Prisma.raw(PAYEE_COLUMNS.join(', '))},
-           count(*) AS titles, min(title.id) AS title_id,
-           ${eachAmount((column) => `coalesce(sum(${column}), 0) AS ${column}`)}
-    FROM conciliation.title AS title CROSS JOIN LATERAL ${PAYEE} AS payee
-    WHERE status = 'current' AND ${selected}
-    GROUP BY 1, 2, ${Prisma.raw(PAYEE_COLUMNS.join(', '))}
+    SELECT *, ${Prisma.raw(keyOf('code', 'identification', 'name'))} AS key
+    FROM (
+      SELECT accepted_date, anticipated_due_date AS due_date, ${Prisma.raw(WRITTEN_COLUMNS.join(', '))},
+             count(*) AS titles, min(title.id) AS title_id,
+             ${eachAmount((column) => `coalesce(sum(${column}), 0) AS ${column}`)}
+      FROM conciliation.title AS title CROSS JOIN LATERAL ${WRITTEN_PAYEE} AS payee
+      WHERE status = 'current' AND ${selected}
+      GROUP BY 1, 2, ${Prisma.raw(WRITTEN_COLUMNS.join(', '))}
+    ) AS written
   ) AS party
   GROUP BY 1, 2, 3`;

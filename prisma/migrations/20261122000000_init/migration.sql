@@ -19,6 +19,109 @@ COMMENT ON SCHEMA conciliation IS
   'Accepted anticipations of receivables, pulled from the platform day by day, and the ledger of what was pulled. Only erp-conciliation-sync writes these tables, except provider; the ERP and finance read them. Instants are timestamptz, dates are calendar dates without a time zone.';
 
 
+-- Tax identifiers ------------------------------------------------------------------------------
+
+-- Every comparison of tax identifiers uses these functions. src/domain/tax-id.ts has the same rules for the input of
+-- the program, and a test holds both together. Patterns take longer than the functions of text that are used here.
+
+CREATE FUNCTION conciliation.has_check_digits(written text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  b bytea := convert_to(written, 'UTF8');
+BEGIN
+  CASE length(written)
+  WHEN 14 THEN
+    RETURN ltrim(left(written, 12), '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ') = ''
+      AND ltrim(right(written, 2), '0123456789') = '' AND written <> '00000000000000'
+      -- A letter counts as its code minus that of 0.
+      AND (5 * (get_byte(b, 0) - 48) + 4 * (get_byte(b, 1) - 48) + 3 * (get_byte(b, 2) - 48)
+         + 2 * (get_byte(b, 3) - 48) + 9 * (get_byte(b, 4) - 48) + 8 * (get_byte(b, 5) - 48)
+         + 7 * (get_byte(b, 6) - 48) + 6 * (get_byte(b, 7) - 48) + 5 * (get_byte(b, 8) - 48)
+         + 4 * (get_byte(b, 9) - 48) + 3 * (get_byte(b, 10) - 48) + 2 * (get_byte(b, 11) - 48))
+         * 10 % 11 % 10 = get_byte(b, 12) - 48
+      AND (6 * (get_byte(b, 0) - 48) + 5 * (get_byte(b, 1) - 48) + 4 * (get_byte(b, 2) - 48)
+         + 3 * (get_byte(b, 3) - 48) + 2 * (get_byte(b, 4) - 48) + 9 * (get_byte(b, 5) - 48)
+         + 8 * (get_byte(b, 6) - 48) + 7 * (get_byte(b, 7) - 48) + 6 * (get_byte(b, 8) - 48)
+         + 5 * (get_byte(b, 9) - 48) + 4 * (get_byte(b, 10) - 48) + 3 * (get_byte(b, 11) - 48)
+         + 2 * (get_byte(b, 12) - 48)) * 10 % 11 % 10 = get_byte(b, 13) - 48;
+  WHEN 11 THEN
+    RETURN ltrim(written, '0123456789') = ''
+      -- Placeholders with the right check digits.
+      AND ltrim(written, left(written, 1)) <> '' AND written <> '12345678909'
+      AND (10 * (get_byte(b, 0) - 48) + 9 * (get_byte(b, 1) - 48) + 8 * (get_byte(b, 2) - 48)
+         + 7 * (get_byte(b, 3) - 48) + 6 * (get_byte(b, 4) - 48) + 5 * (get_byte(b, 5) - 48)
+         + 4 * (get_byte(b, 6) - 48) + 3 * (get_byte(b, 7) - 48) + 2 * (get_byte(b, 8) - 48))
+         * 10 % 11 % 10 = get_byte(b, 9) - 48
+      AND (11 * (get_byte(b, 0) - 48) + 10 * (get_byte(b, 1) - 48) + 9 * (get_byte(b, 2) - 48)
+         + 8 * (get_byte(b, 3) - 48) + 7 * (get_byte(b, 4) - 48) + 6 * (get_byte(b, 5) - 48)
+         + 5 * (get_byte(b, 6) - 48) + 4 * (get_byte(b, 7) - 48) + 3 * (get_byte(b, 8) - 48)
+         + 2 * (get_byte(b, 9) - 48)) * 10 % 11 % 10 = get_byte(b, 10) - 48;
+  ELSE
+    RETURN false;
+  END CASE;
+END
+$$;
+
+COMMENT ON FUNCTION conciliation.has_check_digits(text) IS
+  'Whether a text is a CPF of 11 digits or a CNPJ of 14 characters, without mask and in upper case, with the right check digits.';
+
+CREATE FUNCTION conciliation.tax_id_readings(written text, is_company boolean DEFAULT false) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  -- Only ASCII letters: upper() maps some other letters to A to Z as well.
+  masked text := translate(written, 'abcdefghijklmnopqrstuvwxyz'
+    || E'\t\n\u000B\f\r \u0085\u00A0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200A\u200B'
+    || E'\u2028\u2029\u202F\u205F\u3000\uFEFF', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ');
+  plain text := translate(masked, './-', '');
+  is_number boolean := length(plain) <= 14 AND ltrim(plain, '0123456789') = '';
+  cpf text := CASE WHEN is_number AND length(plain) <= 11 AND NOT is_company AND strpos(masked, '/') = 0
+                   THEN lpad(plain, 11, '0') END;
+  cnpj text := CASE WHEN masked ~ '^[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}$' THEN NULL
+                    WHEN is_number THEN lpad(plain, 14, '0') ELSE plain END;
+BEGIN
+  IF ltrim(plain, '0') = '' THEN
+    RETURN '{}';
+  END IF;
+  -- A normal form is its own normal form.
+  IF starts_with(written, 'no-cpf-or-cnpj:') THEN
+    RETURN ARRAY[written];
+  END IF;
+  IF length(cnpj) <> 14 OR conciliation.has_check_digits(cnpj) IS NOT TRUE THEN
+    cnpj := NULL;
+  END IF;
+  IF conciliation.has_check_digits(cpf) THEN
+    RETURN array_remove(ARRAY[cpf, cnpj], NULL);
+  END IF;
+  RETURN ARRAY[coalesce(cnpj, 'no-cpf-or-cnpj:' || plain)];
+END
+$$;
+
+COMMENT ON FUNCTION conciliation.tax_id_readings(text, boolean) IS
+  'The tax identifiers that a text may name, without mask, in upper case and with leading zeros: none for blanks and zeros, a CPF and a CNPJ where the digits and the mask permit both, no-cpf-or-cnpj: and the text where they permit neither. Two texts may name the same party where their readings overlap. is_company: the text names a company, so that it is no CPF.';
+
+CREATE FUNCTION conciliation.tax_id(written text, is_company boolean DEFAULT false) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  plain text := translate(written, './- ', '');
+  readings text[];
+BEGIN
+  -- Most values are right CNPJs and CPFs with all characters. The rest takes several times as long.
+  IF conciliation.has_check_digits(plain)
+     AND (length(plain) = 14 OR NOT is_company AND strpos(written, '/') = 0) THEN
+    RETURN plain;
+  END IF;
+  readings := conciliation.tax_id_readings(written, is_company);
+  IF cardinality(readings) = 2 AND length(regexp_replace(written, '[^0-9]', '', 'g')) < 11 THEN
+    RETURN ltrim(readings[1], '0');
+  END IF;
+  RETURN readings[1];
+END
+$$;
+
+COMMENT ON FUNCTION conciliation.tax_id(text, boolean) IS
+  'The normal form of a tax identifier, equal for all writings of one: a CPF of 11 digits or a CNPJ of 14 characters, without mask and in upper case. Null: none, blanks or zeros. Fewer than 11 digits: a CPF and a CNPJ are possible, because leading zeros are lost. no-cpf-or-cnpj: and the text: neither is possible. is_company: the text names a company, so that it is no CPF.';
+
+
 -- Titles ---------------------------------------------------------------------------------------
 
 CREATE TABLE conciliation.title (
@@ -2174,10 +2277,8 @@ CREATE CONSTRAINT TRIGGER audit_entry_linked
 CREATE FUNCTION conciliation.note_provider_tax_id() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-  -- Only ASCII letters: upper() maps some other letters to A to Z as well.
-  NEW.tax_id := translate(NEW.identification_number,
-                          'abcdefghijklmnopqrstuvwxyz./- ', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ');
-  IF NEW.tax_id !~ '^([0-9]{11}|[0-9A-Z]{12}[0-9]{2})$' THEN
+  NEW.tax_id := conciliation.tax_id(NEW.identification_number);
+  IF NOT conciliation.has_check_digits(NEW.tax_id) THEN
     NEW.tax_id := NULL;
   END IF;
   -- A new row has never been sent, whatever values the INSERT states.

@@ -56,6 +56,80 @@ COMMENT ON COLUMN conciliation.match_run.states_paid IS
   'Whether a complete snapshot of the ERP has stated a paid payable. A payable that a snapshot of such an ERP lacks was not paid.';
 
 
+-- What a person has confirmed about companies and parties, for the matching.
+CREATE TABLE conciliation.company_buyer (
+  id           bigserial   PRIMARY KEY,
+  company      text        NOT NULL,
+  buyer        text        NOT NULL,
+  confirmed_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  confirmed_by text        NOT NULL,
+  reason       text        NOT NULL,
+  ended_at     timestamptz,
+  ended_by     text,
+
+  CONSTRAINT company_buyer_buyer_check CHECK (buyer ~ '^[0-9A-Z]{12}\d{2}$'),
+  CONSTRAINT company_buyer_end_check CHECK ((ended_at IS NULL) = (ended_by IS NULL))
+);
+CREATE UNIQUE INDEX company_buyer_key ON conciliation.company_buyer (company, buyer) WHERE ended_at IS NULL;
+
+COMMENT ON TABLE conciliation.company_buyer IS
+  'The buyers that a company of the ERP stands for. One company may have several buyers, such as branches or the head office that a contract names.';
+COMMENT ON COLUMN conciliation.company_buyer.id IS
+  'Key of the row.';
+COMMENT ON COLUMN conciliation.company_buyer.company IS
+  'The company as erp_payable.company.';
+COMMENT ON COLUMN conciliation.company_buyer.buyer IS
+  'CNPJ of the buyer in normal form, see title.buyer_identification.';
+COMMENT ON COLUMN conciliation.company_buyer.confirmed_at IS
+  'When the person confirmed the row.';
+COMMENT ON COLUMN conciliation.company_buyer.confirmed_by IS
+  'The person who confirmed the row.';
+COMMENT ON COLUMN conciliation.company_buyer.reason IS
+  'The reason of the person.';
+COMMENT ON COLUMN conciliation.company_buyer.ended_at IS
+  'When a person ended the row. Null: the row counts.';
+COMMENT ON COLUMN conciliation.company_buyer.ended_by IS
+  'The person who ended the row. Null: the row counts.';
+
+
+CREATE TABLE conciliation.party_equivalent (
+  id           bigserial   PRIMARY KEY,
+  tax_id       text        NOT NULL,
+  same_as      text        NOT NULL,
+  confirmed_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  confirmed_by text        NOT NULL,
+  reason       text        NOT NULL,
+  ended_at     timestamptz,
+  ended_by     text,
+
+  -- Each pair has one writing.
+  CONSTRAINT party_equivalent_order_check CHECK (tax_id < same_as),
+  CONSTRAINT party_equivalent_tax_id_check
+    CHECK (tax_id ~ '^[0-9A-Z]{12}\d{2}$' AND same_as ~ '^[0-9A-Z]{12}\d{2}$'),
+  CONSTRAINT party_equivalent_end_check CHECK ((ended_at IS NULL) = (ended_by IS NULL))
+);
+CREATE UNIQUE INDEX party_equivalent_key ON conciliation.party_equivalent (tax_id, same_as) WHERE ended_at IS NULL;
+
+COMMENT ON TABLE conciliation.party_equivalent IS
+  'Pairs of companies that are one financial agent, such as a fund and its administrator. Branches count as their company.';
+COMMENT ON COLUMN conciliation.party_equivalent.id IS
+  'Key of the row.';
+COMMENT ON COLUMN conciliation.party_equivalent.tax_id IS
+  'CNPJ in normal form.';
+COMMENT ON COLUMN conciliation.party_equivalent.same_as IS
+  'CNPJ of the other company in normal form.';
+COMMENT ON COLUMN conciliation.party_equivalent.confirmed_at IS
+  'When the person confirmed the pair.';
+COMMENT ON COLUMN conciliation.party_equivalent.confirmed_by IS
+  'The person who confirmed the pair.';
+COMMENT ON COLUMN conciliation.party_equivalent.reason IS
+  'The reason of the person.';
+COMMENT ON COLUMN conciliation.party_equivalent.ended_at IS
+  'When a person ended the pair. Null: the pair counts.';
+COMMENT ON COLUMN conciliation.party_equivalent.ended_by IS
+  'The person who ended the pair. Null: the pair counts.';
+
+
 CREATE TABLE conciliation.title_match (
   id            bigserial   PRIMARY KEY,
   title_id      bigint      NOT NULL,

@@ -29,7 +29,7 @@ COMMENT ON COLUMN conciliation.booking_consumer.database_role IS
 COMMENT ON COLUMN conciliation.booking_consumer.api_key_id IS
   'api_key.id of the key that reads the feed and writes receipts for the consumer. Null: no key does.';
 COMMENT ON COLUMN conciliation.booking_consumer.buyers IS
-  'The values of title.buyer_identification whose lines belong to the consumer. Null: the lines of no buyer, except for the consumer erp. May be personal data.';
+  'The CNPJs of the buyers whose lines belong to the consumer, without mask and in upper case; title.buyer_identification may be written in another way. Null: the lines of no buyer, except for the consumer erp. May be personal data.';
 COMMENT ON COLUMN conciliation.booking_consumer.last_seq IS
   'The greatest booking_feed.seq that the consumer has processed, as the consumer stated last. 0: none.';
 COMMENT ON COLUMN conciliation.booking_consumer.acknowledged_at IS

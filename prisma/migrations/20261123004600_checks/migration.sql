@@ -93,7 +93,7 @@ COMMENT ON TABLE conciliation.day_buyer IS
 COMMENT ON COLUMN conciliation.day_buyer.date IS
   'The accepted date.';
 COMMENT ON COLUMN conciliation.day_buyer.buyer_identification IS
-  'title.buyer_identification. Empty: titles without one.';
+  'The normal form of title.buyer_identification: conciliation.tax_id. Empty: titles without one.';
 COMMENT ON COLUMN conciliation.day_buyer.titles IS
   'Number of current titles. 0: the buyer has no title any more.';
 COMMENT ON COLUMN conciliation.day_buyer.original_value_sum IS

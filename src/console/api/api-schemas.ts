@@ -7,7 +7,7 @@ import { MONTH_STATES } from '../../closing/month-seal.sql.ts';
 import { ALERT_KINDS, ALERT_LANGUAGES } from '../../domain/alerts/alert.ts';
 import { CHECK_CODES } from '../../domain/checks/checks.ts';
 import { DAY_STATES, HOLD_REASONS } from '../../domain/day-state.ts';
-import { PAYABLE_FIELDS, PAYABLE_STATUSES } from '../../domain/payable.ts';
+import { PAYABLE_FIELDS, PAYABLE_STATUSES, SETTLEMENTS } from '../../domain/payable.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/plan/backfill-plan.ts';
 import { SYNC_STATES } from '../../domain/provider.ts';
 import { SIGN_OFF_FAULTS } from '../../domain/sign-off.ts';
@@ -611,10 +611,20 @@ const PAYABLE_HELP = {
   instalment: 'The instalment of the document.',
   orderUid: "The platform's order, where the ERP knows the order.",
   dueDate: 'YYYY-MM-DD.',
-  openValue: 'An exact decimal as text, such as "1234.50". Negative: a credit note. Required.',
+  openValue:
+    'An exact decimal as text with at most two decimals, such as "1234.50". Negative: a credit note. Required.',
   status: `${PAYABLE_STATUSES.join(', ')}; default open.`,
   payee: 'CPF or CNPJ of the party that the ERP is going to pay; absent: the supplier.',
-  version: "The ERP's version of the payable.",
+  version:
+    "The ERP's version of the payable: an integer, a date or a time, always in one form. In a delta, an older version replaces no newer one.",
+  settledAs: `How the payable was settled: ${SETTLEMENTS.join(', ')}.`,
+  settledBy: 'The key of the booking line that settled the payable.',
+  settledOn: 'When the payable was settled, YYYY-MM-DD.',
+  paidTo: 'CPF or CNPJ of the party that was paid.',
+  totalValue: 'The whole value, as openValue.',
+  currency: 'Three upper-case letters (ISO 4217); absent: BRL.',
+  bookingKey: 'The key of the booking line whose posting made this payable of the financial agent.',
+  issueDate: 'When the document was issued, YYYY-MM-DD.',
 } satisfies Record<(typeof PAYABLE_FIELDS)[number], string>;
 
 /** Without types, because a payable with a fault is rejected alone and not with its whole request. */
@@ -638,6 +648,19 @@ const payableCounts = {
   inserted: count,
   changed: count,
   unchanged: count,
+  outdated: Type.Integer({
+    minimum: 0,
+    description:
+      'Payables left as they are: a newer version or a later statement has written them.',
+  }),
+  downgraded: Type.Integer({
+    minimum: 0,
+    description: 'Of the changed ones: a snapshot gave them an older version.',
+  }),
+  incomparable: Type.Integer({
+    minimum: 0,
+    description: 'Of the changed ones: their version cannot be compared with the one before.',
+  }),
   rejected: count,
 };
 const payableRejects = Type.Array(
@@ -647,7 +670,11 @@ const payableRejects = Type.Array(
     expected: Type.String(),
   }),
 );
-export const PayableBatch = Type.Object({ ...payableCounts, rejects: payableRejects });
+export const PayableBatch = Type.Object({
+  ...payableCounts,
+  downgradedKeys: Type.Array(Type.String(), { description: 'ERP keys of downgraded payables.' }),
+  rejects: payableRejects,
+});
 const payableImport = {
   importId: id,
   kind: words(IMPORT_KINDS),

@@ -8,6 +8,7 @@ import {
 import { recordAudit } from '../../audit/audit.ts';
 import { dateIn } from '../../domain/business-day.ts';
 import { SYNC_STATES } from '../../domain/provider.ts';
+import { parseTaxId } from '../../domain/tax-id.ts';
 import { readProviderSummary } from '../../providers/providers.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
@@ -29,8 +30,8 @@ const ACCOUNTS_A_PAGE = 20;
 const CHANGES_OF_PROVIDER = 10;
 const TITLES_OF_PROVIDER = 20;
 
-/** Text with the form of a CPF or CNPJ, without its mask. Its check digits may be wrong. */
-const TAX_ID = /^(?:\d{11}|[\dA-Z]{12}\d{2})$/;
+/** Text with the form of a CPF or CNPJ, without its mask. Its check digits may be wrong, and leading zeros missing. */
+const TAX_ID = /^(?:\d{9,14}|[\dA-Z]{12}\d{2})$/;
 
 /** Routes for the ERP's providers and the changes of bank accounts. */
 export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts): void {
@@ -64,9 +65,13 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
   );
   server.post('/providers', (request, reply) => {
     const { text, state } = filterOf(request.body);
-    const taxId = (text ?? '').replace(/[./\- ]/g, '').toUpperCase();
-    return TAX_ID.test(taxId)
-      ? showProviders(request, reply, { text, state, taxId })
+    const plain = (text ?? '').replace(/[./\- ]/g, '').toUpperCase();
+    return TAX_ID.test(plain)
+      ? showProviders(request, reply, {
+          text,
+          state,
+          taxId: parseTaxId(text ?? '')?.digits ?? null,
+        })
       : reply.redirect(providersHref(text, state), 303);
   });
 

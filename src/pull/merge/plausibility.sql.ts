@@ -1,4 +1,5 @@
 import type { Transaction } from '../../database/database.ts';
+import { BUYER } from '../../database/tax-id.sql.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import {
   MIN_TITLES,
@@ -59,12 +60,21 @@ const usualOfBuyers = (date: CivilDate) => Prisma.sql`
   WHERE recent.date <> ${date}::date
   GROUP BY buyer.name HAVING count(*) >= ${MIN_USUAL_DAYS}`;
 
-/** The facts of each buyer, from rows (buyer, titles, duplicates, current, inserted, changed, withdrawn, mean). */
+/**
+ * The facts of each buyer, from rows (buyer_identification, titles, duplicates, present, inserted, changed, withdrawn,
+ * value). A buyer may have several rows, one for each writing: titles are grouped by the text first, because its normal
+ * form for each title takes longer.
+ */
 const factsOfBuyers = (date: CivilDate, counted: Prisma.Sql) => Prisma.sql`
   WITH recent AS (${recent(
     date,
     Prisma.sql`EXISTS (SELECT FROM conciliation.day_buyer AS counted WHERE counted.date = day.date)`,
-  )}), usual AS (${usualOfBuyers(date)}), counted AS (${counted})
+  )}), usual AS (${usualOfBuyers(date)}), counted AS (
+    SELECT ${BUYER} AS buyer, sum(titles) AS titles, sum(duplicates) AS duplicates, sum(present) AS present,
+           sum(inserted) AS inserted, sum(changed) AS changed, sum(withdrawn) AS withdrawn,
+           sum(value) / nullif(sum(titles), 0) AS mean
+    FROM (${counted}) AS written GROUP BY 1
+  )
   SELECT coalesce(counted.buyer, usual.buyer) AS buyer, coalesce(counted.titles, 0)::float8 AS titles,
          coalesce(duplicates, 0)::float8 AS duplicates, coalesce(present, 0)::float8 AS "currentTitles",
          coalesce(inserted, 0)::float8 AS inserted, coalesce(changed, 0)::float8 AS changed,
@@ -109,9 +119,9 @@ export async function readLoadedFacts(
     factsOfBuyers(
       date,
       Prisma.sql`
-        SELECT coalesce(buyer_identification, '') AS buyer, count(*) AS titles,
+        SELECT buyer_identification, count(*) AS titles,
                count(*) FILTER (WHERE occurrence > 1) AS duplicates, 0 AS present, count(*) AS inserted,
-               0 AS changed, 0 AS withdrawn, avg(original_value) AS mean
+               0 AS changed, 0 AS withdrawn, sum(original_value) AS value
         FROM conciliation.title WHERE accepted_date = ${date}::date GROUP BY 1`,
     ),
   );
@@ -154,43 +164,45 @@ async function countDuplicates(tx: Transaction, fence: bigint, isNew: boolean): 
 
 /** A date without titles has no rows in `staged_change`. */
 const newTitlesOfBuyers = (fence: bigint) => Prisma.sql`
-  SELECT coalesce(buyer_identification, '') AS buyer, count(*) AS titles,
+  SELECT buyer_identification, count(*) AS titles,
          count(*) - count(DISTINCT identity_hash) AS duplicates, 0 AS present, count(*) AS inserted,
-         0 AS changed, 0 AS withdrawn, avg(original_value) AS mean
+         0 AS changed, 0 AS withdrawn, sum(original_value) AS value
   FROM conciliation.staged_title WHERE fence = ${fence} GROUP BY 1`;
 
 /** The titles that the date has are those that the checks have counted, if they ran on its present content. */
 const changesOfBuyers = (fence: bigint, { date }: LockedDay) => Prisma.sql`
   WITH change AS (
-    SELECT coalesce(title.buyer_identification, '') AS buyer, change.kind, change.occurrence
+    SELECT title.buyer_identification, change.kind, change.occurrence
     FROM conciliation.staged_change AS change JOIN conciliation.title ON title.id = change.title_id
     WHERE change.fence = ${fence}
       AND title.id = ANY(ARRAY(SELECT title_id FROM conciliation.staged_change
                                WHERE fence = ${fence} AND title_id IS NOT NULL))
     UNION ALL
-    SELECT coalesce(staged.buyer_identification, ''), change.kind, change.occurrence
+    SELECT staged.buyer_identification, change.kind, change.occurrence
     FROM conciliation.staged_change AS change
     JOIN conciliation.staged_title AS staged USING (fence, ordinal)
     WHERE change.fence = ${fence} AND change.title_id IS NULL
   ), changes AS (
-    SELECT buyer, count(*) FILTER (WHERE kind = 'inserted') AS inserted,
+    SELECT buyer_identification, count(*) FILTER (WHERE kind = 'inserted') AS inserted,
            count(*) FILTER (WHERE kind = 'inserted' AND occurrence > 1) AS duplicates,
            count(*) FILTER (WHERE kind = 'changed') AS changed,
            count(*) FILTER (WHERE kind = 'withdrawn') AS withdrawn,
            count(*) FILTER (WHERE kind = 'restored') AS restored
-    FROM change GROUP BY buyer
+    FROM change GROUP BY 1
   ), checked AS (
     SELECT FROM conciliation.day JOIN conciliation.day_check AS done USING (date, content_digest)
     WHERE date = ${date}::date
   ), present AS (
-    SELECT buyer_identification AS buyer, titles::bigint AS titles FROM conciliation.day_buyer
+    SELECT buyer_identification, titles::bigint AS titles FROM conciliation.day_buyer
     WHERE date = ${date}::date AND EXISTS (SELECT FROM checked)
     UNION ALL
-    SELECT coalesce(buyer_identification, ''), count(*) FROM conciliation.title
+    SELECT buyer_identification, count(*) FROM conciliation.title
     WHERE accepted_date = ${date}::date AND status = 'current' AND NOT EXISTS (SELECT FROM checked)
     GROUP BY 1
   )
-  SELECT buyer, coalesce(present.titles, 0) + coalesce(inserted, 0) + coalesce(restored, 0)
-                - coalesce(withdrawn, 0) AS titles,
-         duplicates, present.titles AS present, inserted, changed, withdrawn, NULL::numeric AS mean
-  FROM changes FULL JOIN present USING (buyer)`;
+  SELECT buyer_identification, titles + inserted + restored - withdrawn AS titles, duplicates, titles AS present,
+         inserted, changed, withdrawn, NULL::numeric AS value
+  FROM (
+    SELECT buyer_identification, 0 AS titles, inserted, duplicates, changed, withdrawn, restored FROM changes
+    UNION ALL SELECT buyer_identification, titles, 0, 0, 0, 0, 0 FROM present
+  ) AS counted`;

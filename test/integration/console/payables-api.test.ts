@@ -103,7 +103,7 @@ test('a payable with a fault is rejected alone, and its values are not in the an
     {
       at: 2,
       field: 'supplierTaxId',
-      expected: 'expected a CPF or CNPJ with the right check digits',
+      expected: 'expected a CPF or CNPJ with the right check digits, and with its leading zeros',
     },
     { at: 3, field: 'openValue', expected: expect.stringContaining('missing') },
     { at: 3, field: 'supplierExternalId', expected: expect.stringContaining('missing') },

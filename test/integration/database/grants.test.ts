@@ -62,17 +62,25 @@ const EXPECTED = `
   drift(reason)                                          worker=w
   erased_party                                           worker=r
   erp_payable erp=r finance=r worker=arw
+  erp_payable(booking_key) erp=aw
   erp_payable(company) erp=aw
+  erp_payable(currency) erp=aw
   erp_payable(document) erp=aw
   erp_payable(due_date) erp=aw
   erp_payable(erp_key) erp=a
   erp_payable(instalment) erp=aw
+  erp_payable(issue_date) erp=aw
   erp_payable(open_value) erp=aw
   erp_payable(order_uid) erp=aw
+  erp_payable(paid_to) erp=aw
   erp_payable(payee) erp=aw
+  erp_payable(settled_as) erp=aw
+  erp_payable(settled_by) erp=aw
+  erp_payable(settled_on) erp=aw
   erp_payable(status) erp=aw
   erp_payable(supplier_external_id) erp=aw
   erp_payable(supplier_tax_id) erp=aw
+  erp_payable(total_value) erp=aw
   erp_payable(version) erp=aw
   erp_payable_import erp=r finance=r worker=arw
   erp_payable_import(kind) erp=a
