@@ -39,7 +39,8 @@ const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
 const DECISIONS = [
   'pull.release',
   'rejects.accept',
-  'account_change.acknowledge',
+  'account_change.confirm',
+  'account_change.refuse',
   'findings.resolve',
   'match.make',
   'match.undo',

@@ -239,4 +239,5 @@ const NO_ACCOUNT = JSON.stringify({
   agencyDigit: null,
   account: null,
   accountDigit: null,
+  destination: null,
 });

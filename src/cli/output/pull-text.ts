@@ -32,7 +32,7 @@ export async function readConcerns(
 ): Promise<Concerns> {
   const [day, accountChanges, openRejects, openFindings] = await Promise.all([
     prisma.day.findUnique({ where: { date }, select: { restatedAfterSignOff: true } }),
-    prisma.accountChange.count({ where: { pullId, acknowledgedAt: null } }),
+    prisma.accountChange.count({ where: { pullId, state: 'open' } }),
     prisma.rejectedTitle.count({ where: { date, status: 'open' } }),
     prisma.checkFinding.count({
       where: { acceptedDate: date, severity: 'review', closedAt: null, resolvedAt: null },

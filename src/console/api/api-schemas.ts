@@ -1,5 +1,10 @@
 /** The input and output of `/api` as JSON Schema. It validates the input and is published as OpenAPI. */
 
+import {
+  ACCOUNT_DECISIONS,
+  CHANGE_LISTS,
+  MAX_CHANGES_TO_DECIDE,
+} from '../../accounts/account-changes.sql.ts';
 import { Type } from 'typebox';
 import { FINDING_STATES } from '../../checks/findings.sql.ts';
 import { BREAK_CAUSES, SEAL_FIELDS } from '../../closing/civil-month.ts';
@@ -502,6 +507,10 @@ const bankAccount = {
   agencyDigit: orNull('string'),
   account: orNull('string', { description: 'Masked.' }),
   accountDigit: orNull('string'),
+  destination: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()], {
+    description:
+      'Undocumented fields that name a destination, such as a Pix key. Masked. Null: none.',
+  }),
 };
 export const ExternalIdQuery = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 1000, description: 'The external id.' }),
@@ -532,7 +541,7 @@ export const Provider = Type.Object({
 });
 
 export const AccountChangesQuery = Type.Object({
-  state: Type.Optional(words(['open', 'acknowledged', 'all'])),
+  state: Type.Optional(words([...CHANGE_LISTS])),
   ...pageOfList,
 });
 export const AccountChanges = Type.Object({
@@ -550,9 +559,12 @@ export const AccountChanges = Type.Object({
       orderUid: orNull('string'),
       pullId: Type.Integer(),
       detectedAt: instant,
-      acknowledgedAt: instantOrNull,
-      acknowledgedBy: orNull('string'),
+      state: words(['open', 'refused', 'confirmed', 'parallel', 'returned']),
+      decidedAt: instantOrNull,
+      decidedBy: orNull('string'),
       reason: orNull('string'),
+      heldTitles: count,
+      heldValue: amount,
     }),
     { description: 'The oldest first where all are open, otherwise the newest first.' },
   ),
@@ -780,6 +792,15 @@ export const SignOffOutcomes = Type.Array(
   { description: 'In the order of the request.' },
 );
 export const ReasonBody = Type.Object({ reason });
+export const AccountDecisionBody = Type.Object({
+  ids: Type.Array(Type.Integer({ minimum: 1 }), {
+    minItems: 1,
+    maxItems: MAX_CHANGES_TO_DECIDE,
+    description: 'All of them are decided, or none.',
+  }),
+  decision: Type.Union(ACCOUNT_DECISIONS.map((decision) => Type.Literal(decision))),
+  reason,
+});
 export const AcknowledgeDriftBody = Type.Object({
   digest: Type.String({
     minLength: 1,

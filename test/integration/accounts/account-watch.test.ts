@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   type AccountChange,
-  acknowledgeAccountChange,
+  type AccountDecision,
+  decideAccountChanges,
   readAccountChanges,
 } from '../../../src/accounts/account-changes.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import { InputError } from '../../../src/runtime/errors.ts';
+import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -67,16 +69,12 @@ async function pull(date: CivilDate, ...titles: readonly string[]): Promise<bigi
 const changes = () =>
   readAccountChanges(
     world.database,
-    { isAcknowledged: false, providerKey: null },
+    { list: 'open', providerKey: null },
     { offset: 0, limit: 100 },
   );
 const told = (list: readonly AccountChange[]) =>
   list.map((change) => `${change.kind} ${change.before.account} -> ${change.after.account}`);
-const acknowledge = async () => {
-  for (const { id } of await changes()) {
-    await acknowledgeAccountChange(world.database, BigInt(id), { by: 'ana', reason: 'confirmed' });
-  }
-};
+const confirm = (state: AccountDecision = 'confirmed') => decideOpenChanges(world.database, state);
 
 describe.each(WAYS)('a change ($way)', ({ isStaged }) => {
   beforeAll(() => {
@@ -122,7 +120,7 @@ describe.each(WAYS)('a change ($way)', ({ isStaged }) => {
     await pull(day(0), title(day(0), { provider: 'B' }));
     await pull(day(3), title(day(3)));
     await pull(day(5), title(day(5)));
-    await acknowledge();
+    await confirm();
     await pull(day(3), title(day(3), { provider: 'B' }));
     expect(told(await changes())).toEqual(['provider A -> B']);
   });
@@ -150,7 +148,7 @@ describe.each(WAYS)('no change ($way)', ({ isStaged }) => {
   test('is a late title of an old date, with the account of then', async () => {
     await pull(day(0), title(day(0)));
     await pull(day(5), title(day(5), { provider: 'B' }));
-    await acknowledge();
+    await confirm();
     await pull(day(2), title(day(2)));
     await pull(day(6), title(day(6), { provider: 'B' }));
     expect(await changes()).toEqual([]);
@@ -159,7 +157,7 @@ describe.each(WAYS)('no change ($way)', ({ isStaged }) => {
   test('is a restated amount of an old title', async () => {
     await pull(day(0), title(day(0)));
     await pull(day(5), title(day(5), { provider: 'B' }));
-    await acknowledge();
+    await confirm();
     await pull(day(0), title(day(0), { discount: '2' }));
     expect(await changes()).toEqual([]);
   });
@@ -175,7 +173,7 @@ describe.each(WAYS)('no change ($way)', ({ isStaged }) => {
     const both = (date: CivilDate) => [title(date), title(date, { uid: 'second', provider: 'B' })];
     await pull(day(0), ...both(day(0)));
     expect(told(await changes())).toEqual(['provider A -> B']);
-    await acknowledge();
+    await confirm();
     await pull(day(1), ...both(day(1)));
     await pull(day(2), ...both(day(2)));
     expect(await changes()).toEqual([]);
@@ -194,9 +192,9 @@ describe.each(WAYS)('no change ($way)', ({ isStaged }) => {
 test('going back to an account is a change again once the earlier one was acknowledged', async () => {
   await pull(day(0), title(day(0)));
   await pull(day(1), title(day(1), { provider: 'B' }));
-  await acknowledge();
+  await confirm();
   await pull(day(2), title(day(2)));
-  await acknowledge();
+  await confirm();
   await pull(day(3), title(day(3), { provider: 'B' }));
   expect(told(await changes())).toEqual(['provider A -> B']);
 });
@@ -204,11 +202,11 @@ test('going back to an account is a change again once the earlier one was acknow
 test('an account to which a title was restated back is the one last seen', async () => {
   for (const provider of ['A', 'B', 'A']) await pull(day(0), title(day(0), { provider }));
   expect(told(await changes())).toEqual(['provider A -> B', 'provider B -> A']);
-  await acknowledge();
+  await confirm();
   await pull(day(1), title(day(1)));
   expect(await changes()).toEqual([]);
   for (const provider of ['B', 'A']) await pull(day(1), title(day(1), { provider }));
-  await acknowledge();
+  await confirm();
   await pull(day(2), title(day(2), { provider: 'B' }));
   expect(told(await changes())).toEqual(['provider A -> B']);
 });
@@ -271,7 +269,7 @@ describe.each(WAYS)('a party that is registered again ($way)', ({ isStaged }) =>
       where: { acceptedDate: day(1) },
     });
     expect(held).toBe(1);
-    await acknowledge();
+    await confirm();
     await pull(
       day(2),
       registered(externalId, day(2), { provider: 'B' }),
@@ -289,7 +287,7 @@ describe.each(WAYS)('a party that is registered again ($way)', ({ isStaged }) =>
       where: { acceptedDate: day(2) },
     });
     expect(held).toBe(1);
-    await acknowledge();
+    await confirm();
     await pull(day(3), registered(`third-${party}-${isStaged}`, day(3), { provider: 'B' }));
     expect(told(await changes())).toEqual([]);
   });
@@ -363,24 +361,32 @@ test('a party without an external id is known by its number, a very long one by 
   expect((await changes())[0]?.partyKey).toMatch(/^md5:[0-9a-f]{32}$/);
 });
 
-test('a person acknowledges a change once, and the audit log has it', async () => {
+test('a person confirms a change once, and the audit log has it', async () => {
   await pull(day(0), title(day(0)));
   await pull(day(1), title(day(1), { provider: 'B' }));
   const [change] = await changes();
   const id = BigInt(change?.id ?? 0);
-  await acknowledgeAccountChange(world.database, id, { by: 'ana', reason: 'called them' });
+  await decideAccountChanges(world.database, [id], {
+    by: 'ana',
+    state: 'confirmed',
+    reason: 'called them',
+  });
   expect(await changes()).toEqual([]);
-  const again = acknowledgeAccountChange(world.database, id, { by: 'bia', reason: 'too' });
+  const again = decideAccountChanges(world.database, [id], {
+    by: 'bia',
+    state: 'parallel',
+    reason: 'too',
+  });
   await expect(again).rejects.toBeInstanceOf(InputError);
   const entries = await world.database.prisma.$queryRaw`
     SELECT actor, date::text, reason, details FROM conciliation.audit_entry
-    WHERE action = 'account_change.acknowledge' ORDER BY id DESC LIMIT 1`;
+    WHERE action = 'account_change.confirm' ORDER BY id DESC LIMIT 1`;
   expect(entries).toEqual([
     {
       actor: 'ana',
       date: day(1),
       reason: 'called them',
-      details: { accountChangeId: change?.id, countsAs: [{ userId: null, name: 'ana' }] },
+      details: { accountChangeIds: [change?.id], countsAs: [{ userId: null, name: 'ana' }] },
     },
   ]);
 });

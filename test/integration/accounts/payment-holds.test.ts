@@ -51,8 +51,14 @@ async function readFeed() {
   return rows.map(({ uid, kind, held }) => `${uid} ${kind} ${held ? 'held' : 'free'}`);
 }
 
+const confirmation = (id: bigint) => ({
+  changes: String(id),
+  decision: 'confirmed',
+  reason: 'called them',
+});
+
 async function openChange() {
-  return world.database.prisma.accountChange.findFirstOrThrow({ where: { acknowledgedAt: null } });
+  return world.database.prisma.accountChange.findFirstOrThrow({ where: { state: 'open' } });
 }
 
 const sign = async (name: string, date: CivilDate) => {
@@ -101,12 +107,12 @@ test('the commit that brings a changed account holds its titles; one person ackn
   expect((await sign('helena', day(0))).status).toBe(200);
 
   const { id } = await openChange();
-  const path = `/account-changes/${id}/acknowledge`;
-  expect((await reviewer.post(path, { reason: 'called them' })).status).toBe(303);
+  const path = '/account-changes/decide';
+  expect((await reviewer.post(path, confirmation(id))).status).toBe(303);
   expect(await readFeed()).toEqual(['c payment_released free', 'd payment_released free']);
   expect(
     await world.database.prisma.auditEntry.findMany({
-      where: { action: 'account_change.acknowledge', date: new Date(day(1)) },
+      where: { action: 'account_change.confirm', date: new Date(day(1)) },
       select: { actor: true, reason: true },
     }),
   ).toEqual([{ actor: 'rita', reason: 'called them' }]);
@@ -128,7 +134,7 @@ test('a later title with the account is held from its own merge, and every date 
   expect(await readFeed()).toEqual([]);
   const { id } = await openChange();
   const reviewer = await console.as('reviewer', 'rita');
-  await reviewer.post(`/account-changes/${id}/acknowledge`, { reason: 'called them' });
+  await reviewer.post('/account-changes/decide', confirmation(id));
   expect(await readFeed()).toEqual(['b payment_released free', 'c payment_released free']);
   for (const date of [day(1), day(2)]) {
     expect((await sign('rita', date)).text).toContain('may not sign it off');
@@ -143,7 +149,7 @@ test('a withdrawn title is no longer held, and a title restated to another accou
   await pull(day(1), ['b', '111'], ['d', '222']);
   expect((await readFeed()).sort()).toEqual(['b changed held', 'c withdrawn free']);
   const [away, back] = await world.database.prisma.accountChange.findMany({
-    where: { acknowledgedAt: null },
+    where: { state: 'open' },
     orderBy: { id: 'asc' },
   });
   const title = await world.database.prisma.title.findFirstOrThrow({
