@@ -1,19 +1,12 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Transaction } from '../database/database.ts';
 import { taxIdText } from '../database/tax-id.sql.ts';
-import {
-  compareAccounts,
-  type KnownAccount,
-  type SeenAccount,
-} from '../domain/account-change.ts';
-import {
-  accountHashOf,
-  DESTINATION_MEMBERS,
-  normalAccount,
-  type StatedAccount,
-} from '../domain/bank-account.ts';
+import { destinationOfRow } from '../database/title-hashes.sql.ts';
+import { compareAccounts, type KnownAccount, type SeenAccount } from '../domain/account-change.ts';
+import { accountHashOf, normalAccount, type StatedAccount } from '../domain/bank-account.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import { DESTINATION_PATHS, type NamedAccount, type PartyKind } from '../domain/named-accounts.ts';
+import { DESTINATION_PATHS, type PartyKind } from '../domain/destination.ts';
+import type { NamedAccount } from '../domain/named-accounts.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /** The merge whose titles are watched. */
@@ -40,13 +33,14 @@ export async function stageAccounts(
   const [{ unread }] = await tx.$queryRaw<[{ unread: number }]>`
     -- Materialized: the planner would otherwise compute the key once for every use of it.
     WITH party AS MATERIALIZED (
-      SELECT ${statedParty}, normal_form, account_hash, is_restated FROM (${named}) AS named
+      SELECT ${statedParty}, normal_form, account_hash, is_restated, is_erased FROM (${named}) AS named
     ), grouped AS MATERIALIZED (
       SELECT kind, ${partyKey} AS party_key, ${writingHash} AS writing_hash, bank, agency, agency_digit, account,
              account_digit, destination, min(normal_form) AS normal_form,
              min(account_hash::text)::uuid AS account_hash, bool_or(is_restated) AS is_restated,
              max(${taxId}) AS tax_id
-      FROM party WHERE key IS NOT NULL
+      -- An erased title has lost its account.
+      FROM party WHERE key IS NOT NULL AND NOT (is_erased AND ${namesNoAccount})
       GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
     ), staged AS (
       INSERT INTO conciliation.staged_account
@@ -67,6 +61,9 @@ export async function stageAccounts(
     SELECT count(*) FILTER (WHERE account_hash IS NULL)::int AS unread FROM staged`;
   for (let left = unread; left > 0; left -= WRITINGS_AT_ONCE) await readWritings(tx, fence);
 }
+
+const namesNoAccount = Prisma.sql`
+  num_nonnulls(bank, agency, agency_digit, account, account_digit, destination) = 0`;
 
 /** The writings that are read by one statement. */
 const WRITINGS_AT_ONCE = 5_000;
@@ -273,7 +270,13 @@ export function findChanges(parties: readonly PartyAccounts[], date: CivilDate):
     for (const hash of compared.named) named.push({ kind, party_key: key, account_hash: hash });
     for (const { before, after } of compared.changes) {
       const of = known?.find(({ accountHash }) => accountHash === before)?.partyKey;
-      changes.push({ kind, party_key: key, before_key: of ?? key, before_hash: before, after_hash: after });
+      changes.push({
+        kind,
+        party_key: key,
+        before_key: of ?? key,
+        before_hash: before,
+        after_hash: after,
+      });
     }
   }
   return { changes, named };
@@ -299,22 +302,6 @@ const providerColumns = Prisma.raw(
 const agentColumns = Prisma.raw(
   ['financial_agent_identification', ...AGENT_ACCOUNT, 'payment_destination'].join(', '),
 );
-
-/**
- * The undocumented members of a kind of party that name a destination, as JSON of texts; null: none. Of a number its
- * whole digits; see `destinationOf`.
- */
-export const destinationOfRow = (kind: PartyKind): string => `
-  (CASE WHEN extra IS NOT NULL THEN
-    (SELECT jsonb_object_agg(name, text)
-     FROM (SELECT name, CASE jsonb_typeof(value) WHEN 'string' THEN value #>> '{}'
-                        WHEN 'number' THEN substring(trim_scale((value #>> '{}')::numeric)::text
-                                                     FROM '^[0-9]{1,20}$') END AS text
-           FROM jsonb_each(CASE jsonb_typeof(extra #> '{${DESTINATION_PATHS[kind].join(',')}}')
-                           WHEN 'object' THEN extra #> '{${DESTINATION_PATHS[kind].join(',')}}' END)
-             AS member (name, value)
-           WHERE name IN (${DESTINATION_MEMBERS.map((name) => `'${name}'`).join(', ')})) AS stated
-     WHERE text IS NOT NULL) END)`;
 
 /** One row for each party that a row with the columns of a title names, with the account of the party. */
 const parties = Prisma.raw(`LATERAL (VALUES
@@ -421,7 +408,7 @@ const accountsOfTitles = (source: WatchedMerge) => Prisma.sql`
          CASE grouping(provider_external_id)
            WHEN 0 THEN bool_or(${isRestated(source, PROVIDER_ACCOUNT, DESTINATION_PATHS.provider)})
            ELSE bool_or(${isRestated(source, AGENT_ACCOUNT, DESTINATION_PATHS.financial_agent)})
-         END AS is_restated, NULL AS normal_form, NULL::uuid AS account_hash
+         END AS is_restated, bool_and(erased_at IS NOT NULL) AS is_erased, NULL AS normal_form, NULL::uuid AS account_hash
   FROM (SELECT *, ${destinationColumns} FROM ${writtenTitles(source)}) AS title
   GROUP BY GROUPING SETS ((${providerColumns}), (${agentColumns}))`;
 
@@ -430,7 +417,7 @@ const accountsNamed = (accounts: readonly NamedAccount[]) => Prisma.sql`
   SELECT named.kind, named."externalId" AS external_id, named.identification, named.bank,
          named.agency, named."agencyDigit" AS agency_digit, named.account,
          named."accountDigit" AS account_digit, named.destination, named.normal_form, named.account_hash,
-         false AS is_restated
+         false AS is_restated, false AS is_erased
   FROM json_to_recordset(${JSON.stringify(accounts.map((account) => ({ ...account, ...formOf(account) })))}::json)
     AS named (kind text, "externalId" text, identification text, bank text, agency text, "agencyDigit" text,
               account text, "accountDigit" text, destination jsonb, normal_form text, account_hash uuid)`;

@@ -51,7 +51,7 @@ export function compareAccounts(
   known: readonly KnownAccount[],
   seen: readonly SeenAccount[],
 ): ComparedAccounts {
-  const accepted = known.filter(({ isAccepted }) => isAccepted);
+  const accepted = known.filter((account) => account.isAccepted && !isGap(account, known));
   const first = known.some(hasAccount) ? undefined : firstOf(seen.filter(hasAccount));
   const before = newestOf(accepted) ?? newestOf(known) ?? first;
   const changes: FoundChange[] = [];
@@ -73,6 +73,14 @@ export function compareAccounts(
 type Account = Pick<SeenAccount, 'accountHash' | 'normalForm'>;
 
 const hasAccount = ({ normalForm }: Account): boolean => normalForm !== NO_ACCOUNT_FORM;
+/**
+ * Whether an entry stands for titles without an account that are all older than an account. A party may also have
+ * titles with and without one, or a person confirmed that it has none.
+ */
+const isGap = (entry: KnownAccount, known: readonly KnownAccount[]): boolean =>
+  !hasAccount(entry) &&
+  entry.confirmedAt === null &&
+  known.some((account) => hasAccount(account) && account.lastAcceptedDate > entry.lastAcceptedDate);
 const firstOf = (accounts: readonly Account[]): Account | undefined =>
   [...accounts].sort((a, b) => (a.accountHash < b.accountHash ? -1 : 1))[0];
 

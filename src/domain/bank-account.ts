@@ -4,52 +4,9 @@
  * accounts uses the form, or its hash.
  */
 import { ISPB_OF_COMPE } from './bank-codes.ts';
-import { parseDecimal } from './decimal.ts';
-import { isJsonObject, JsonNumber, type JsonValue } from './json-value.ts';
+import type { Destination } from './destination.ts';
 import { parseTaxId } from './tax-id.ts';
 import { hash128 } from './title.ts';
-
-/**
- * The members of `payment` and `bankAccount` beyond the documented interface that name the destination of a payment.
- * Other members do not count, because one of them may be a time or a number of the title.
- */
-export const DESTINATION_MEMBERS = [
-  'key',
-  'pixKey',
-  'keyType',
-  'ispb',
-  'type',
-  'operation',
-  'variation',
-  'holder',
-] as const;
-
-export type DestinationMember = (typeof DESTINATION_MEMBERS)[number];
-
-/** The stated members of `DESTINATION_MEMBERS`. Personal data. */
-export type Destination = Readonly<Partial<Record<DestinationMember, string>>>;
-
-/** Returns the destination that an object of undocumented members states; null: none of the members is text or a number. */
-export function destinationOf(members: JsonValue | undefined): Destination | null {
-  if (members === undefined || !isJsonObject(members)) return null;
-  const stated: Partial<Record<DestinationMember, string>> = {};
-  let isStated = false;
-  for (const name of DESTINATION_MEMBERS) {
-    const text = textOf(members[name]);
-    if (text === null) continue;
-    stated[name] = text;
-    isStated = true;
-  }
-  return isStated ? stated : null;
-}
-
-/** Of a number its whole digits, as `DESTINATION_OF` of title-hashes.sql.ts reads them. */
-function textOf(value: JsonValue | undefined): string | null {
-  if (typeof value === 'string') return value;
-  if (!(value instanceof JsonNumber)) return null;
-  const digits = parseDecimal(value.text)?.canonical ?? '';
-  return /^\d{1,20}$/.test(digits) ? digits : null;
-}
 
 /** A bank account as a title states it. Personal data. */
 export interface StatedAccount {
@@ -87,16 +44,17 @@ const SEPARATORS = new RegExp(`[./${DASHES}]`, 'gu');
 /** Without blanks around it; '' for a missing text. */
 const trimmed = (text: string | null | undefined): string =>
   (text ?? '').replace(BLANKS, ' ').trim();
-const withoutBlanks = (text: string | null | undefined): string =>
-  (text ?? '').replace(BLANKS, '');
+const withoutBlanks = (text: string | null | undefined): string => (text ?? '').replace(BLANKS, '');
 /** ASCII letters only: `ſ` must not become `S`. */
-const upper = (text: string): string =>
-  text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+const upper = (text: string): string => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 /** A name of a type in upper case, without accents, blanks, `_` and `-`. */
 const typeName = (text: string | undefined): string =>
-  upper(withoutBlanks(text).normalize('NFD').replace(/[\u0300-\u036f_-]/g, ''));
-const lower = (text: string): string =>
-  text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  upper(
+    withoutBlanks(text)
+      .normalize('NFD')
+      .replace(/[\u0300-\u036f_-]/g, ''),
+  );
+const lower = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 const withoutZeros = (text: string): string => text.replace(/^0+/, '');
 
 /** Returns the normal form, as text that can be compared and hashed. Personal data. */
@@ -135,8 +93,10 @@ export function mayBeSameAccount(one: string, other: string): boolean {
 /** Whether two normal forms name one account number and differ in its ISPB or holder. */
 export function contradicts(one: string, other: string): boolean {
   const [a, b] = [JSON.parse(one) as NormalParts, JSON.parse(other) as NormalParts];
-  return a.slice(0, CORE_PARTS).every((part, index) => part === b[index]) &&
-    !mayBeSameAccount(one, other);
+  return (
+    a.slice(0, CORE_PARTS).every((part, index) => part === b[index]) &&
+    !mayBeSameAccount(one, other)
+  );
 }
 
 const KNOWN_ISPBS = new Set(ISPB_OF_COMPE.values());
@@ -219,15 +179,21 @@ function normalNumber(
   return operation === '' ? number : `${operation}:${number}`;
 }
 
-const plain = (text: string | null): string =>
-  upper(withoutBlanks(text).replace(SEPARATORS, ''));
+const plain = (text: string | null): string => upper(withoutBlanks(text).replace(SEPARATORS, ''));
 const normalOperation = (digits: string): string => withoutZeros(digits).padStart(3, '0');
 const operationOf = (destination: Destination | null): string => {
   const stated = plain(destination?.operation ?? null);
   return stated === '' || /\D/.test(stated) ? stated : normalOperation(stated);
 };
 
-const CHECKING = new Set(['CHECKING', 'CHECKINGACCOUNT', 'CURRENT', 'CORRENTE', 'CONTACORRENTE', 'CC']);
+const CHECKING = new Set([
+  'CHECKING',
+  'CHECKINGACCOUNT',
+  'CURRENT',
+  'CORRENTE',
+  'CONTACORRENTE',
+  'CC',
+]);
 const SAVINGS = new Set(['SAVINGS', 'SAVINGSACCOUNT', 'POUPANCA', 'CONTAPOUPANCA', 'CP']);
 
 /** '' for a checking account, which is the type of an account that states none. */
@@ -274,7 +240,9 @@ const PHONE = /^(?:\+\d{8,15}|55[1-9]\d\d{8,9})$/;
 function normalPixKey(key: string, keyType: string | undefined): string {
   const text = trimmed(key);
   const statedType = KEY_TYPES.get(typeName(keyType));
-  return statedType === undefined ? inferredKey(text) : `${statedType}:${keyOfType(text, statedType)}`;
+  return statedType === undefined
+    ? inferredKey(text)
+    : `${statedType}:${keyOfType(text, statedType)}`;
 }
 
 function keyOfType(text: string, type: string): string {

@@ -1,12 +1,6 @@
-import {
-  type Destination,
-  destinationOf,
-  type StatedAccount,
-} from './bank-account.ts';
-import { isJsonObject } from './json-value.ts';
+import type { StatedAccount } from './bank-account.ts';
+import { destinationIn, type PartyKind } from './destination.ts';
 import { canonicalFields, type Title, VALUE_COLUMNS, type ValueColumn } from './title.ts';
-
-export type PartyKind = 'provider' | 'financial_agent';
 
 /** A party and a bank account as a title names them, not trimmed. Personal data. */
 export interface NamedAccount extends StatedAccount {
@@ -14,19 +8,6 @@ export interface NamedAccount extends StatedAccount {
   /** Of a provider. */
   readonly externalId: string | null;
   readonly identification: string | null;
-}
-
-/** By kind of party, the object of `extra` that has the undocumented members of its account. */
-export const DESTINATION_PATHS = {
-  provider: ['provider', 'bankAccount'],
-  financial_agent: ['financialAgent', 'payment'],
-} as const satisfies Record<PartyKind, readonly [string, string]>;
-
-/** Returns the destination that the undocumented members of a title state for a kind of party. */
-export function destinationIn({ extra }: Pick<Title, 'extra'>, kind: PartyKind): Destination | null {
-  const [outer, inner] = DESTINATION_PATHS[kind];
-  const object = extra?.[outer];
-  return object === undefined || !isJsonObject(object) ? null : destinationOf(object[inner]);
 }
 
 /**
@@ -62,7 +43,7 @@ export class NamedAccounts {
 
   addTitle(title: Title): void {
     for (const kind of KINDS) {
-      const destination = destinationIn(title, kind);
+      const destination = destinationIn(title.extra, kind);
       // The fields of the run end with U+0000, so that what follows is a field of its own.
       const added = destination === null ? '' : JSON.stringify(destination);
       const run = canonicalFields(title, RUN_COLUMNS[kind]) + added;

@@ -19,7 +19,7 @@ export interface LedgerGauges {
   readonly providers: Readonly<Partial<Record<SyncState, number>>>;
   /** Seconds since the ERP wrote the oldest pending row; 0: no row is pending. */
   readonly oldestPendingProviderAgeSeconds: number;
-  /** Bank account changes that are not acknowledged. */
+  /** Bank account changes without a decision. */
   readonly openAccountChanges: number;
 }
 

@@ -1,10 +1,6 @@
-import {
-  accountHash,
-  destinationOfRow,
-  partyKey,
-  writingHash,
-} from '../accounts/account-watch.sql.ts';
+import { accountHash, partyKey, writingHash } from '../accounts/account-watch.sql.ts';
 import { taxIdText } from '../database/tax-id.sql.ts';
+import { destinationOfRow } from '../database/title-hashes.sql.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 

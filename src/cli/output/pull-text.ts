@@ -80,7 +80,7 @@ function concernsText(
       : []),
     ...(accountChanges > 0
       ? [
-          `${formatCount(accountChanges)} bank account(s) changed: call the party on a known number before anything is paid, then acknowledge the change in the console.`,
+          `${formatCount(accountChanges)} bank account(s) changed: call the party on a known number before anything is paid, then confirm or refuse the account in the console.`,
         ]
       : []),
     ...(openFindings > 0 ? [findingsAdvice(date, openFindings)] : []),

@@ -1,11 +1,11 @@
 /** The input and output of `/api` as JSON Schema. It validates the input and is published as OpenAPI. */
 
+import { Type } from 'typebox';
 import {
   ACCOUNT_DECISIONS,
   CHANGE_LISTS,
   MAX_CHANGES_TO_DECIDE,
 } from '../../accounts/account-changes.sql.ts';
-import { Type } from 'typebox';
 import { FINDING_STATES } from '../../checks/findings.sql.ts';
 import { BREAK_CAUSES, SEAL_FIELDS } from '../../closing/civil-month.ts';
 import { MONTH_STATES } from '../../closing/month-seal.sql.ts';
@@ -87,7 +87,7 @@ export const Day = Type.Object({
   }),
   heldPayments: Type.Integer({
     minimum: 0,
-    description: 'Titles that name a changed bank account that no person has acknowledged.',
+    description: 'Titles that name a changed bank account that no person has confirmed.',
   }),
   openFindings: Type.Integer({
     minimum: 0,
@@ -117,7 +117,7 @@ export const Status = Type.Object({
   openAlerts: count,
   accountChanges: Type.Integer({
     minimum: 0,
-    description: 'Changed bank accounts that are not acknowledged.',
+    description: 'Changed bank accounts without a decision.',
   }),
   headline: Type.Object(
     Object.fromEntries(
@@ -232,7 +232,7 @@ export const Title = Type.Object({
   ),
   successor: relatedTitle('The newest title that replaced this one.'),
   isPaymentHeld: Type.Boolean({
-    description: 'The title names a changed bank account that no person has acknowledged.',
+    description: 'The title names a changed bank account that no person has confirmed.',
   }),
   createdAt: instant,
   changedAt: instant,
@@ -412,7 +412,7 @@ export const PaymentSchedule = Type.Object({
   overall: Type.Object(scheduleTotals),
   changed: Type.Object(
     { groups: count, titles: count, originalValue: amount },
-    { description: 'On accounts that changed, where no person has acknowledged the change.' },
+    { description: 'On accounts that changed, where no person has confirmed the change.' },
   ),
   dates: Type.Array(Type.Object({ date, ...scheduleTotals })),
   groupCount: count,

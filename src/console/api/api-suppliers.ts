@@ -105,12 +105,14 @@ export function addApiSuppliers(api: FastifyInstance, parts: ConsoleParts): void
         countAccountChanges(database, filter),
         readAccountChanges(database, filter, page),
       ]);
-      const masked = changes.map(({ isKeyTaxId, partyHeldTitles: _, partyHeldValue: __, ...change }) => ({
-        ...change,
-        partyKey: isKeyTaxId ? maskTaxId(change.partyKey) : change.partyKey,
-        before: maskBankAccount(change.before),
-        after: maskBankAccount(change.after),
-      }));
+      const masked = changes.map(
+        ({ isKeyTaxId, partyHeldTitles: _, partyHeldValue: __, ...change }) => ({
+          ...change,
+          partyKey: isKeyTaxId ? maskTaxId(change.partyKey) : change.partyKey,
+          before: maskBankAccount(change.before),
+          after: maskBankAccount(change.after),
+        }),
+      );
       return { total, changes: masked };
     },
   );

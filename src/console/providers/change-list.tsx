@@ -44,7 +44,11 @@ export function ChangeList(props: {
             )}
             {isForm && (
               <label class="small">
-                <input type="checkbox" name="changes" value={changes.map(({ id }) => id).join(' ')} />{' '}
+                <input
+                  type="checkbox"
+                  name="changes"
+                  value={changes.map(({ id }) => id).join(' ')}
+                />{' '}
                 {providers.choose}
               </label>
             )}

@@ -1,5 +1,5 @@
-import type { Destination } from '../../domain/bank-account.ts';
 import type { BankAccount } from '../../accounts/account-changes.sql.ts';
+import type { Destination } from '../../domain/destination.ts';
 import type { TitleColumn } from '../../domain/title.ts';
 import type { Payee } from '../../schedule/read-schedule.sql.ts';
 

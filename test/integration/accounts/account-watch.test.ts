@@ -54,6 +54,14 @@ function title(date: CivilDate, accounts: Accounts = {}): string {
   return JSON.stringify(text);
 }
 
+/** A title whose parties state no account. */
+function withoutAccount(text: string): string {
+  const stated = JSON.parse(text);
+  stated.provider.bankAccount = null;
+  stated.financialAgent.payment = null;
+  return JSON.stringify(stated);
+}
+
 const WAYS = [
   { way: 'loaded', isStaged: false },
   { way: 'staged', isStaged: true },
@@ -162,9 +170,9 @@ describe.each(WAYS)('no change ($way)', ({ isStaged }) => {
     expect(await changes()).toEqual([]);
   });
 
-  test('is a title that names no account, or blanks around it', async () => {
-    await pull(day(0), title(day(0)));
-    await pull(day(1), title(day(1), { provider: null, agent: '' }));
+  test('is the first account of a party, nor blanks around it', async () => {
+    await pull(day(0), withoutAccount(title(day(0))));
+    await pull(day(1), title(day(1)));
     await pull(day(2), title(day(2), { provider: ' A ', agent: 'X' }));
     expect(await changes()).toEqual([]);
   });
@@ -172,20 +180,23 @@ describe.each(WAYS)('no change ($way)', ({ isStaged }) => {
   test('is a party with two accounts, once both are known', async () => {
     const both = (date: CivilDate) => [title(date), title(date, { uid: 'second', provider: 'B' })];
     await pull(day(0), ...both(day(0)));
-    expect(told(await changes())).toEqual(['provider A -> B']);
-    await confirm();
+    expect(await changes()).toMatchObject([{ kind: 'provider' }]);
+    await confirm('parallel');
     await pull(day(1), ...both(day(1)));
     await pull(day(2), ...both(day(2)));
+    for (const [index, provider] of ['A', 'B', 'A', 'B'].entries()) {
+      await pull(day(3 + index), title(day(3 + index), { provider }));
+    }
     expect(await changes()).toEqual([]);
   });
 
-  test('is recorded once until it is acknowledged', async () => {
+  test('is recorded once until a person decides', async () => {
     await pull(day(0), title(day(0)));
     for (const index of [1, 3, 5]) {
       await pull(day(index), title(day(index), { provider: 'B' }));
       await pull(day(index + 1), title(day(index + 1)));
     }
-    expect(told(await changes()).sort()).toEqual(['provider A -> B', 'provider B -> A']);
+    expect(told(await changes())).toEqual(['provider A -> B']);
   });
 });
 
@@ -200,13 +211,13 @@ test('going back to an account is a change again once the earlier one was acknow
 });
 
 test('an account to which a title was restated back is the one last seen', async () => {
-  for (const provider of ['A', 'B', 'A']) await pull(day(0), title(day(0), { provider }));
-  expect(told(await changes())).toEqual(['provider A -> B', 'provider B -> A']);
+  for (const provider of ['A', 'B']) await pull(day(0), title(day(0), { provider }));
+  await confirm();
+  await pull(day(0), title(day(0)));
+  expect(told(await changes())).toEqual(['provider B -> A']);
   await confirm();
   await pull(day(1), title(day(1)));
   expect(await changes()).toEqual([]);
-  for (const provider of ['B', 'A']) await pull(day(1), title(day(1), { provider }));
-  await confirm();
   await pull(day(2), title(day(2), { provider: 'B' }));
   expect(told(await changes())).toEqual(['provider A -> B']);
 });
@@ -264,7 +275,8 @@ describe.each(WAYS)('a party that is registered again ($way)', ({ isStaged }) =>
     await pull(day(0), title(day(0)));
     await pull(day(1), registered(externalId, day(1), { provider: 'B' }));
     expect(told(await changes())).toEqual(['provider A -> B']);
-    expect((await changes())[0]?.partyKey).toBe(externalId ?? `provider ${party}`);
+    const key = (await changes())[0]?.partyKey.toLowerCase().replace(' ', '');
+    expect(key).toBe(externalId ?? `provider${party}`);
     const held = await world.database.prisma.paymentHold.count({
       where: { acceptedDate: day(1) },
     });
