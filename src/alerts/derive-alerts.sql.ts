@@ -345,7 +345,7 @@ function readChangedAccounts(tx: Transaction): Promise<ChangedAccounts[]> {
            CASE WHEN min(accepted_date) = max(accepted_date)
                 THEN min(accepted_date)::text END AS "acceptedDate"
     FROM conciliation.account_change
-    WHERE acknowledged_at IS NULL
+    WHERE state = 'open'
     GROUP BY pull_id`;
 }
 

@@ -39,7 +39,8 @@ const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
 const DECISIONS = [
   'pull.release',
   'rejects.accept',
-  'account_change.acknowledge',
+  'account_change.confirm',
+  'account_change.refuse',
   'findings.resolve',
   'match.make',
   'match.undo',
@@ -215,7 +216,7 @@ export function readNewestSeals(
 }
 
 /**
- * The authors of the releases into the date, of the acceptances of its rejects, of the acknowledgements of its accounts,
+ * The authors of the releases into the date, of the acceptances of its rejects, of the decisions about its accounts,
  * of the resolutions of its findings and breaks, and of the matches of its titles that a person made or undid.
  */
 export async function readDeciders(
