@@ -1,6 +1,10 @@
 /** What the booking lines of titles have asked for. */
 import { Prisma } from '../generated/prisma/client.ts';
 
+/** The first two parts of the keys of a booking's lines: the date and the identity. @param date of the same row */
+export const identityOf = (date: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`to_char(${date}, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '')`;
+
 /** The rows that are read. A title is read with all titles and bookings of its date and identity. */
 export interface AskedScope {
   /** Of `line`. */
@@ -21,7 +25,7 @@ export interface AskedScope {
 export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.sql`
   booking AS MATERIALIZED (
     SELECT newest.*, kind = 'reverse' AND state = 'posted' AS is_undone,
-           to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':' || occurrence AS name,
+           ${identityOf(Prisma.sql`date`)} AS name,
            (SELECT released_at FROM conciliation.booking_batch WHERE id = begun) AS begun_at,
            CASE WHEN kind = 'reverse' AND state = 'posted' THEN ARRAY['reversed'] ELSE array_remove(ARRAY[
              CASE WHEN state IN ('released', 'posted') THEN state ELSE 'failed' END,

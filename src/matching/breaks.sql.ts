@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { type AskedScope, askedLines } from './asked-lines.sql.ts';
+import { type AskedScope, askedLines, identityOf } from './asked-lines.sql.ts';
 import {
   DUE_TOLERANCE_DAYS,
   PAYABLE_GROUND,
@@ -9,7 +9,7 @@ import {
   TITLE_GROUND,
   TITLE_TAX_ID,
 } from './candidates.sql.ts';
-import { bookingOf, IS_PLAIN, PAYEE, SEVERITY, situationOf, VERDICTS } from './judgement.sql.ts';
+import { IS_PLAIN, PAYEE, SEVERITY, situationOf, VERDICTS } from './judgement.sql.ts';
 
 /** The kinds of breaks, in the order of a list. An unmatched title is in one break. */
 export const BREAK_KINDS = [
@@ -355,9 +355,12 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     LEFT JOIN live USING (title_id)
     GROUP BY erp_key
   ), named AS MATERIALIZED (
-    SELECT erp_key, array_agg(DISTINCT name) AS bookings
-    FROM (SELECT DISTINCT title_id, erp_key FROM pair) AS pair JOIN asked USING (title_id)
-    GROUP BY erp_key
+    SELECT erp_key, array_agg(name) AS identities FROM (
+      SELECT pair.erp_key, name FROM pair JOIN asked USING (title_id)
+      UNION
+      SELECT pair.erp_key, ${identityOf(Prisma.sql`accepted_date`)}
+      FROM pair JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = title_id
+    ) AS names GROUP BY erp_key
   ), situated AS MATERIALIZED (
     SELECT pair.title_id, pair.erp_key, source, place, pair.days, source = 0 AS is_matched, rule,
            title.buyer_is_financial IS TRUE AS is_early, title.status = 'current' AS is_current,
@@ -366,8 +369,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            CASE WHEN payable.import_id IS NULL THEN greatest(payable.stated_at, run.sql_at)
                 ELSE payable.stated_at END AS stated_at,
            ${situationOf(
-             Prisma.sql`named.bookings`,
-             Prisma.sql`coalesce(least(demand.value, payable.total_value) > payable.open_value, false)
+             Prisma.sql`named.identities`,
+             Prisma.sql`least(coalesce(demand.value, 0), payable.total_value) > payable.open_value
                AND (payable.total_value > payable.open_value
                     OR payable.total_value IS NULL AND rule <> 'sum' AND erp_ground <> ${PAYABLE_GROUND})`,
            )} AS situation
@@ -477,7 +480,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       AND title.id NOT IN (SELECT title_id FROM live WHERE is_own)
       AND title.id NOT IN (SELECT title_id FROM judged WHERE severity > 0)
     UNION ALL
-    SELECT 'posted_twice', 2, false, (SELECT title_id FROM booking WHERE name = ${bookingOf(Prisma.sql`booking_key`)}),
+    SELECT 'posted_twice', 2, false, (SELECT title_id FROM booking WHERE name || ':' || occurrence = regexp_replace(booking_key, ':[0-9]+$', '')),
            max(erp_key)
     FROM conciliation.erp_payable
     WHERE status <> 'cancelled' AND closed_at IS NULL

@@ -179,21 +179,17 @@ export const IS_PLAIN: Prisma.Sql = Prisma.sql`
    AND payable.settled_as IS NULL AND payable.settled_by IS NULL
    AND (payable.total_value = payable.open_value) IS NOT FALSE)`;
 
-/** The booking of a key of a line: the key without the version. */
-export const bookingOf = (key: Prisma.Sql): Prisma.Sql =>
-  Prisma.sql`regexp_replace(${key}, ':[0-9]+$', '')`;
-
 /**
  * The situation of a pair `title`, `payable`.
- * @param bookings the bookings of the payable's titles
+ * @param identities date and identity of the bookings of the payable's titles, see `identityOf`
  * @param isPart whether less is open than its titles still ask for, because a part was paid
  */
-export const situationOf = (bookings: Prisma.Sql, isPart: Prisma.Sql): Prisma.Sql => {
+export const situationOf = (identities: Prisma.Sql, isPart: Prisma.Sql): Prisma.Sql => {
   // A payee that is the supplier's own says nothing about who was paid.
   const paidTo = Prisma.sql`coalesce(payable.paid_to, CASE WHEN (${PAYEE}) <> 'supplier' THEN payable.payee END)`;
   return Prisma.sql`
     CASE WHEN payable.settled_by IS NOT NULL
-           THEN CASE WHEN ${bookingOf(Prisma.sql`payable.settled_by`)} = ANY(${bookings}) THEN 'settled_here'
+           THEN CASE WHEN regexp_replace(payable.settled_by, ':[0-9]+:[0-9]+$', '') = ANY(${identities}) THEN 'settled_here'
                      ELSE 'settled_elsewhere' END
          WHEN payable.settled_as = 'assignment' THEN 'assigned'
          WHEN payable.settled_as = 'offset' THEN 'offset'

@@ -151,7 +151,9 @@ const reasonOf = () => Prisma.sql`
   CASE WHEN title.status = 'withdrawn' THEN ${WITHDRAWN}
        WHEN payable.status = 'cancelled' THEN 'the payable is cancelled'
        WHEN ${TITLE_GROUND} <> title_ground THEN 'the title has changed'
-       WHEN ${PAYABLE_GROUND} <> erp_ground AND payable.status = 'open' THEN 'the payable has changed'
+       -- A payable of which nothing is left is paid, as one with the status.
+       WHEN ${PAYABLE_GROUND} <> erp_ground AND payable.status = 'open' AND payable.open_value <> 0
+         THEN 'the payable has changed'
   END`;
 
 /**
