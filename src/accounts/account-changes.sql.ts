@@ -1,8 +1,8 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
+import type { Destination } from '../domain/accounts/destination.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import type { Destination } from '../domain/destination.ts';
 import { type Actor, identityOf } from '../domain/person.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';

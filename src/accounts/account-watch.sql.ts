@@ -2,11 +2,19 @@ import { recordAudit } from '../audit/audit.ts';
 import type { Transaction } from '../database/database.ts';
 import { taxIdText } from '../database/tax-id.sql.ts';
 import { destinationOfRow } from '../database/title-hashes.sql.ts';
-import { compareAccounts, type KnownAccount, type SeenAccount } from '../domain/account-change.ts';
-import { accountHashOf, normalAccount, type StatedAccount } from '../domain/bank-account.ts';
+import {
+  compareAccounts,
+  type KnownAccount,
+  type SeenAccount,
+} from '../domain/accounts/account-change.ts';
+import {
+  accountHashOf,
+  normalAccount,
+  type StatedAccount,
+} from '../domain/accounts/bank-account.ts';
+import { DESTINATION_PATHS, type PartyKind } from '../domain/accounts/destination.ts';
+import type { NamedAccount } from '../domain/accounts/named-accounts.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import { DESTINATION_PATHS, type PartyKind } from '../domain/destination.ts';
-import type { NamedAccount } from '../domain/named-accounts.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /** The merge whose titles are watched. */

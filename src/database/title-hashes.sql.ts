@@ -3,7 +3,11 @@
  * computes the same content and identity hashes from a response.
  */
 
-import { DESTINATION_MEMBERS, DESTINATION_PATHS, type PartyKind } from '../domain/destination.ts';
+import {
+  DESTINATION_MEMBERS,
+  DESTINATION_PATHS,
+  type PartyKind,
+} from '../domain/accounts/destination.ts';
 import {
   AMOUNT_COLUMNS,
   CONTENT_VERSIONS,
@@ -23,7 +27,7 @@ const canonicalText = (column: string) =>
 
 /**
  * The text of an undocumented member of `extra` that names a destination; null: not stated. Of a number its whole
- * digits. `destinationOf` of domain/destination.ts reads the same from a response.
+ * digits. `destinationOf` of domain/accounts/destination.ts reads the same from a response.
  */
 const destinationMember = (kind: PartyKind, member: string) => {
   const value = `extra #> '{${DESTINATION_PATHS[kind].join(',')},${member}}'`;

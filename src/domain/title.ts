@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
+import { destinationText } from './accounts/destination.ts';
 import type { CivilDate } from './business-day.ts';
 import type { Decimal } from './decimal.ts';
-import { destinationText } from './destination.ts';
 import type { JsonObject } from './json-value.ts';
 
 /**

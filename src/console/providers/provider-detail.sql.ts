@@ -1,6 +1,6 @@
 import type { BankAccount } from '../../accounts/account-changes.sql.ts';
 import type { Database } from '../../database/database.ts';
-import { NO_ACCOUNT_FORM } from '../../domain/bank-account.ts';
+import { NO_ACCOUNT_FORM } from '../../domain/accounts/bank-account.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {

@@ -1,5 +1,5 @@
 import type { BankAccount } from '../../accounts/account-changes.sql.ts';
-import type { Destination } from '../../domain/destination.ts';
+import type { Destination } from '../../domain/accounts/destination.ts';
 import type { TitleColumn } from '../../domain/title.ts';
 import type { Payee } from '../../schedule/read-schedule.sql.ts';
 

@@ -1,6 +1,7 @@
 /** One account in several writings is no change; another account is one, whatever names it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { verifyDate } from '../../../src/integrity/verify-dates.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
@@ -233,4 +234,7 @@ test('a changed key restates a signed day, with a revision and a hold; another u
   expect(revisions).toMatchObject([
     { before: { extra: { financialAgent: { payment: { key: 'a@b.com' } } } } },
   ]);
+  // The database computes the same content hashes.
+  const checked = await verifyDate(world.database, date, new AbortController().signal);
+  expect(checked).toMatchObject({ alterations: [] });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { compareAccounts } from '../../../src/domain/account-change.ts';
-import { accountHashOf, normalAccount } from '../../../src/domain/bank-account.ts';
+import { compareAccounts } from '../../../src/domain/accounts/account-change.ts';
+import { accountHashOf, normalAccount } from '../../../src/domain/accounts/bank-account.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 
 const seen = (account: string) => {

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import {
   accountHashOf,
   contradicts,
-  type Destination,
   mayBeSameAccount,
   normalAccount,
   type StatedAccount,
-} from '../../../src/domain/bank-account.ts';
-import { ISPB_OF_COMPE } from '../../../src/domain/bank-codes.ts';
+} from '../../../src/domain/accounts/bank-account.ts';
+import { ISPB_OF_COMPE } from '../../../src/domain/accounts/bank-codes.ts';
+import type { Destination } from '../../../src/domain/accounts/destination.ts';
 
 const BASE: StatedAccount = {
   bank: '001',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { NamedAccounts } from '../../../src/domain/accounts/named-accounts.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 import type { JsonObject } from '../../../src/domain/json-value.ts';
-import { NamedAccounts } from '../../../src/domain/named-accounts.ts';
 import { sweepWindow } from '../../../src/domain/plan/pull-plan.ts';
 import type { Title } from '../../../src/domain/title.ts';
 import { checkTitle } from '../../../src/platform/title-contract.ts';

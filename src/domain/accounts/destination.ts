@@ -1,5 +1,5 @@
-import { parseDecimal } from './decimal.ts';
-import { isJsonObject, JsonNumber, type JsonObject, type JsonValue } from './json-value.ts';
+import { parseDecimal } from '../decimal.ts';
+import { isJsonObject, JsonNumber, type JsonObject, type JsonValue } from '../json-value.ts';
 
 export type PartyKind = 'provider' | 'financial_agent';
 

@@ -1,6 +1,6 @@
+import { canonicalFields, type Title, VALUE_COLUMNS, type ValueColumn } from '../title.ts';
 import type { StatedAccount } from './bank-account.ts';
 import { destinationIn, type PartyKind } from './destination.ts';
-import { canonicalFields, type Title, VALUE_COLUMNS, type ValueColumn } from './title.ts';
 
 /** A party and a bank account as a title names them, not trimmed. Personal data. */
 export interface NamedAccount extends StatedAccount {

@@ -1,5 +1,5 @@
+import type { CivilDate } from '../business-day.ts';
 import { contradicts, mayBeSameAccount, NO_ACCOUNT_FORM } from './bank-account.ts';
-import type { CivilDate } from './business-day.ts';
 
 /** An account that a party had before the merge. The times are texts that sort in time order. */
 export interface KnownAccount {

@@ -3,10 +3,11 @@
  * except for the ambiguous writings that docs/providers.md lists. This is the only definition: every comparison of
  * accounts uses the form, or its hash.
  */
+
+import { parseTaxId } from '../tax-id.ts';
+import { hash128 } from '../title.ts';
 import { ISPB_OF_COMPE } from './bank-codes.ts';
 import type { Destination } from './destination.ts';
-import { parseTaxId } from './tax-id.ts';
-import { hash128 } from './title.ts';
 
 /** A bank account as a title states it. Personal data. */
 export interface StatedAccount {
