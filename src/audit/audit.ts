@@ -22,6 +22,7 @@ export type AuditAction =
   | 'bookings.outside'
   | 'break.resolve'
   | 'breaks.export'
+  | 'database.restored'
   | 'day.reopen'
   | 'day.sign_off'
   | 'drift.acknowledge'
