@@ -24,6 +24,7 @@ export type AuditAction =
   | 'bookings.outside'
   | 'break.resolve'
   | 'breaks.export'
+  | 'database.restored'
   | 'day.reopen'
   | 'day.sign_off'
   | 'drift.acknowledge'

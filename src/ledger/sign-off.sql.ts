@@ -54,6 +54,8 @@ export interface SigningRules {
   readonly fourEyes: boolean;
   /** The first accepted date whose seals release bookings. Absent or null: seals release nothing. */
   readonly bookingsFrom?: CivilDate | null;
+  /** As in `ReleaseRules`. */
+  readonly payablesMaxAgeHours?: number | undefined;
   /** Whether the checks have to run on the content of a day before its sign-off. Absent: no. */
   readonly requiresChecks?: boolean;
 }
@@ -88,7 +90,8 @@ export async function signOffDay(
 export async function sealDay(
   tx: Transaction,
   date: CivilDate,
-  signing: Actor & { readonly reason: string | null; readonly bookingsFrom?: CivilDate | null },
+  signing: Actor &
+    Pick<SigningRules, 'bookingsFrom' | 'payablesMaxAgeHours'> & { readonly reason: string | null },
 ): Promise<void> {
   await endSeal(tx, date, { by: signing.by, reason: null });
   await tx.$executeRaw`
@@ -109,7 +112,7 @@ export async function sealDay(
   const { bookingsFrom = null } = signing;
   if (bookingsFrom === null) return;
   await openBookings(tx, date, bookingsFrom);
-  await releaseSealedDay(tx, date, bookingsFrom, { isCompared: true });
+  await releaseSealedDay(tx, date, { ...signing, bookingsFrom }, { isCompared: true });
 }
 
 /** The greatest number of days that one request signs off. The form of so many days is smaller than the limit of a request. */

@@ -170,7 +170,7 @@ class History {
   /** The work of the service in each minute. */
   async #tend(): Promise<void> {
     await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
-    await releaseWaitingDays(world.database, FROM);
+    await releaseWaitingDays(world.database, { bookingsFrom: FROM });
   }
 
   async #decide(date: CivilDate): Promise<boolean> {

@@ -152,6 +152,9 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /api/payment-schedule/export': api(EVERYBODY, 'export'),
   'GET /api/booking-lines': api(EVERYBODY, 'read'),
   'GET /api/booking-status': api(EVERYBODY, 'read'),
+  'GET /api/waiting-titles': api(EVERYBODY, 'read'),
+  // The payee is an identifier.
+  'GET /api/payables-to-block': api(DECIDE, 'export'),
   // The lines have identifiers, and belong to the consumer of the key.
   'GET /api/bookings': api(DECIDE, 'export'),
   'POST /api/bookings/receipts': api(DECIDE, 'export'),

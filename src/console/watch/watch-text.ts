@@ -42,6 +42,7 @@ const en = {
     newest: 'Newest',
     actions: {
       'day.sign_off': 'signed the day off',
+      'database.restored': 'stated that the database was restored',
       'bookings.adopt': 'adopted receipts of the ERP',
       'bookings.consumer': 'set a consumer of bookings',
       'bookings.dismiss': 'dismissed receipts of the ERP',
@@ -203,6 +204,7 @@ const ptBR: typeof en = {
     newest: 'Mais recentes',
     actions: {
       'day.sign_off': 'fechou o dia',
+      'database.restored': 'informou a restauração do banco de dados',
       'bookings.adopt': 'acatou retornos do ERP',
       'bookings.consumer': 'definiu um consumidor de lançamentos',
       'bookings.dismiss': 'descartou retornos do ERP',
