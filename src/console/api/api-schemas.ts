@@ -46,6 +46,11 @@ const sums = Type.Object(Object.fromEntries(AMOUNT_COLUMNS.map((column) => [colu
 export const ErrorAnswer = Type.Object({
   code: Type.String({ description: 'Stable; may be matched.' }),
   message: Type.String(),
+  position: Type.Optional(
+    Type.String({
+      description: 'Of a feed that does not have the position asked for: where to read again from.',
+    }),
+  ),
 });
 
 export const Day = Type.Object({

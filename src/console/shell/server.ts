@@ -208,6 +208,7 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
         status: CONFLICTS.has(error.context['fault']) ? 409 : 400,
         code,
         message,
+        position: error.context['safe'],
         forPerson: error,
       });
     }
@@ -265,14 +266,16 @@ function answerError(
     readonly status: number;
     readonly code: string;
     readonly message: string;
+    /** Of a feed: where to read again from. */
+    readonly position?: unknown;
     /** An error with a sentence for the user; absent: the sentence for the status. */
     readonly forPerson?: InputError;
   },
 ): FastifyReply {
-  const { status, code, message } = error;
+  const { status, code, message, position } = error;
   const wantsPage = request.headers.accept?.includes('text/html') === true;
   if (timeZone === null || !wantsPage || isForPrograms(request)) {
-    return reply.code(status).send({ code, message });
+    return reply.code(status).send({ code, message, position });
   }
   return sendErrorPage(request, reply, timeZone, {
     status,
