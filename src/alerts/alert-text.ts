@@ -97,7 +97,7 @@ const nextStepsEn: Texts = {
   push_failing:
     'Look up the error code in the runbook; for PLATFORM_AUTH, ask the platform for the right to send providers.',
   account_changed:
-    'Before the payment, call the party on a known number; then acknowledge the change.',
+    'Before the payment, call the party on a known number; then confirm or refuse the account.',
   payables_stale: 'Let the ERP send a snapshot, and correct the lines that were rejected.',
   paid_to_supplier:
     'Stop the second payment, or reclaim the first payment from the supplier; then resolve the break with the reason.',
@@ -137,7 +137,7 @@ const nextStepsPt: Texts = {
   push_failing:
     'Procure o código de erro no runbook; com PLATFORM_AUTH, peça à plataforma o direito de enviar fornecedores.',
   account_changed:
-    'Antes de pagar, ligue para a parte em um número que você já conhece; depois confirme ciência da mudança.',
+    'Antes de pagar, ligue para a parte em um número que você já conhece; depois confirme ou recuse a conta.',
   payables_stale:
     'Envie do ERP uma nova posição das contas a pagar e corrija as linhas rejeitadas.',
   paid_to_supplier:

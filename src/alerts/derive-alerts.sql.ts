@@ -132,13 +132,17 @@ export async function readLedgerAlerts(
 async function readBookingAlerts(
   tx: Transaction,
   now: Date,
-  { bookings: { overdueDays, behindDays } = BOOKING_LIMITS, bookingsFrom = null }: AlertPolicy,
+  {
+    bookings: { overdueDays, behindDays } = BOOKING_LIMITS,
+    bookingsFrom = null,
+    payablesMaxAgeHours,
+  }: AlertPolicy,
 ): Promise<Alert[]> {
   const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000);
   const failed = await readFailedLines(tx);
   const overdue = await readUnansweredLines(tx, daysAgo(overdueDays));
   const limit = daysAgo(behindDays);
-  const waiting = await readOverdueReleases(tx, limit, bookingsFrom);
+  const waiting = await readOverdueReleases(tx, limit, { bookingsFrom, payablesMaxAgeHours });
   const lags = await readConsumerLags(tx);
   return [
     ...(failed === null ? [] : [failedLinesAlert(failed)]),
@@ -345,7 +349,7 @@ function readChangedAccounts(tx: Transaction): Promise<ChangedAccounts[]> {
            CASE WHEN min(accepted_date) = max(accepted_date)
                 THEN min(accepted_date)::text END AS "acceptedDate"
     FROM conciliation.account_change
-    WHERE acknowledged_at IS NULL
+    WHERE state = 'open'
     GROUP BY pull_id`;
 }
 

@@ -272,9 +272,10 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
   });
   stops.push(() => housekeeping.stop());
   if (config.bookingsFrom !== null) {
-    const { bookingsFrom, signsCleanDays, timeZone } = config;
+    const { bookingsFrom, erpPayablesMaxAgeHours, signsCleanDays, timeZone } = config;
     const releases = startReleases({
       ...{ database, logger, bookingsFrom, signsCleanDays, timeZone },
+      payablesMaxAgeHours: erpPayablesMaxAgeHours,
       ...overrides.bookings,
     });
     stops.push(() => releases.stop());

@@ -10,7 +10,9 @@ export interface Decision extends Actor {
 
 /** What an entry can be about. The console has a text for each. */
 export type AuditAction =
-  | 'account_change.acknowledge'
+  | 'account_change.confirm'
+  | 'account_change.refuse'
+  | 'account_change.return'
   | 'account_change.reveal'
   | 'backfill.cancel'
   | 'backfill.create'
@@ -22,6 +24,7 @@ export type AuditAction =
   | 'bookings.outside'
   | 'break.resolve'
   | 'breaks.export'
+  | 'database.restored'
   | 'day.reopen'
   | 'day.sign_off'
   | 'drift.acknowledge'

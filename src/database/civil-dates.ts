@@ -54,6 +54,7 @@ export const JSON_FIELDS: ReadonlySet<string> = new Set([
   'after',
   'before',
   'countsAs',
+  'destination',
   'detail',
   'details',
   'holdDetail',

@@ -1,6 +1,6 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Transaction } from '../database/database.ts';
-import { PAYABLE_FIELDS } from '../domain/payable.ts';
+import { PAYABLE_FIELDS, type Payable } from '../domain/payable.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import type { StatedPayable } from './payable-file.ts';
@@ -50,7 +50,14 @@ export interface EndedImport extends ImportCounts {
 export const PAYABLES_AT_ONCE = 1000;
 export const MAX_REPORTED_KEYS = 20;
 
-const COLUMNS = PAYABLE_FIELDS.map(columnOf);
+/** `supplierTaxId` is `supplier_tax_id`. */
+const COLUMN_OF = new Map(
+  PAYABLE_FIELDS.map((field) => [
+    field,
+    field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  ]),
+);
+const COLUMNS = [...COLUMN_OF.values()];
 const [, ...CONTENT] = COLUMNS;
 const columns = Prisma.raw(COLUMNS.join(', '));
 const contentOf = (relation: string) =>
@@ -59,10 +66,13 @@ const REPLACEMENTS = Prisma.raw(
   CONTENT.map((column) => `${column} = excluded.${column}`).join(', '),
 );
 
-/** `supplierTaxId` is `supplier_tax_id`. */
-function columnOf(field: string): string {
-  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
+/** The stated columns as JSON. An absent one is null, and most are. */
+const rowOf = (payable: Payable) =>
+  Object.fromEntries(
+    [...COLUMN_OF].flatMap(([field, column]) =>
+      payable[field] === null ? [] : [[column, payable[field]]],
+    ),
+  );
 
 /** Whether the version is older than the one of the present row. Null: the texts cannot be compared. */
 const isOlder = (version: Prisma.Sql, present: Prisma.Sql) => Prisma.sql`
@@ -95,9 +105,7 @@ export async function addPayables(
   const { kind } = await lockOpenImport(tx, importId);
   const isDelta = kind === 'delta';
   const items = stated.flatMap(({ at, payable }) => (payable === null ? [] : [{ at, payable }]));
-  const rows = items.map(({ payable }) =>
-    Object.fromEntries(Object.entries(payable).map(([field, value]) => [columnOf(field), value])),
-  );
+  const rows = items.map(({ payable }) => rowOf(payable));
   const [{ repeated, downgradedKeys, ...counts }] = await tx.$queryRaw<
     [
       Omit<ImportCounts, 'rejected'> &

@@ -256,4 +256,5 @@ const NO_ACCOUNT = JSON.stringify({
   agencyDigit: null,
   account: null,
   accountDigit: null,
+  destination: null,
 });

@@ -131,7 +131,11 @@ export async function eraseErased(tx: Transaction, fence: bigint): Promise<void>
   await tx.$executeRaw`
     WITH named AS MATERIALIZED (${keysOfExtra(Prisma.sql`staged.fence = ${fence}`)}),
          erased AS MATERIALIZED (${erasedAmong(Prisma.sql`(SELECT DISTINCT key FROM named)`)})
-    UPDATE conciliation.staged_title staged SET extra = NULL
+    UPDATE conciliation.staged_title staged SET extra = NULL,
+        -- The content hash covers a destination that the row has no longer.
+        erased_at = CASE WHEN extra #> '{provider,bankAccount}' IS NOT NULL
+                           OR extra #> '{financialAgent,payment}' IS NOT NULL
+                         THEN coalesce(erased_at, now()) ELSE erased_at END
     FROM (SELECT DISTINCT fence, ordinal FROM named JOIN erased USING (key)) AS found
     WHERE staged.fence = found.fence AND staged.ordinal = found.ordinal`;
   await tx.$executeRaw`

@@ -1,5 +1,6 @@
-import { accountHash, partyKey } from '../accounts/account-watch.sql.ts';
+import { accountHash, partyKey, writingHash } from '../accounts/account-watch.sql.ts';
 import { taxIdText } from '../database/tax-id.sql.ts';
+import { destinationOfRow } from '../database/title-hashes.sql.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
@@ -14,8 +15,14 @@ import { Prisma } from '../generated/prisma/client.ts';
 
 const ACCOUNT = ['bank', 'agency', 'agency_digit', 'account', 'account_digit'] as const;
 /** The columns that name a payee in `title`, the same for both kinds of party. */
-const WRITTEN_COLUMNS = ['kind', 'code', 'identification', 'name', ...ACCOUNT] as const;
-const PAYEE_COLUMNS = ['kind', 'key', ...ACCOUNT] as const;
+const WRITTEN_COLUMNS = [
+  'kind',
+  'code',
+  'identification',
+  'name',
+  ...ACCOUNT,
+  'destination',
+] as const;
 
 const stated = (column: string) => `nullif(btrim(${column}), '')`;
 const byKind = (provider: string, agent: string) =>
@@ -36,7 +43,8 @@ const keyOf = (code: string, identification: string, name: string) =>
   `coalesce(${code}, ${taxIdText(identification)}, ${name})`;
 const KEY = keyOf(CODE, IDENTIFICATION, NAME);
 const accountOf = (column: string) => stated(byKind(`provider_${column}`, `payment_${column}`));
-const ACCOUNTS = ACCOUNT.map((column) => `${accountOf(column)} AS ${column}`).join(', ');
+const ACCOUNTS = `${ACCOUNT.map((column) => `${accountOf(column)} AS ${column}`).join(', ')},
+  ${byKind(destinationOfRow('provider'), destinationOfRow('financial_agent'))} AS destination`;
 
 /** The payee of a row with the columns of `title`, for a LATERAL join. */
 export const PAYEE: Prisma.Sql = Prisma.raw(`(SELECT ${KIND} AS kind, ${KEY} AS key, ${ACCOUNTS})`);
@@ -47,11 +55,22 @@ const WRITTEN_PAYEE = Prisma.raw(
 const hashOf = (kind: Prisma.Sql, key: Prisma.Sql, account: Prisma.Sql) =>
   Prisma.sql`md5(concat_ws(',', ${kind}, quote_nullable(${key}), (${account})::text))::uuid`;
 
-/** The hash of a row `party` with the columns of `PAYEE`. A title without party and account has one hash. */
+/** Whether a row `party` names neither a party nor an account. */
+export const IS_UNNAMED: Prisma.Sql = Prisma.sql`
+  num_nonnulls(party.key, party.bank, party.agency, party.agency_digit, party.account,
+               party.account_digit, party.destination) = 0`;
+
+/**
+ * The hash of a row `party` with the columns of `PAYEE`, the same for all writings of one account. A title without
+ * party and account has one hash. The account of a party that is not watched is compared as it is written.
+ */
 const PAYEE_HASH = Prisma.sql`
-  CASE WHEN num_nonnulls(party.key, party.bank, party.agency, party.agency_digit, party.account,
-                         party.account_digit) = 0 THEN md5('')::uuid
-       ELSE ${hashOf(Prisma.sql`party.kind`, partyKey, accountHash)} END`;
+  CASE WHEN ${IS_UNNAMED} THEN md5('')::uuid
+       ELSE ${hashOf(
+         Prisma.sql`party.kind`,
+         partyKey,
+         Prisma.sql`coalesce(${accountHash}, ${writingHash})`,
+       )} END`;
 
 /** The hash of a row `change` of `account_change`. */
 export const CHANGED_PAYEE_HASH = hashOf(
@@ -65,18 +84,30 @@ export const payeeHashOf = (titleId: number): Prisma.Sql => Prisma.sql`
   SELECT ${PAYEE_HASH} FROM conciliation.title AS title CROSS JOIN LATERAL ${PAYEE} AS party
   WHERE title.id = ${titleId}`;
 
-/** A payee as `PAYEE` has it. Personal data. */
-export type PayeeRow = Readonly<Record<(typeof PAYEE_COLUMNS)[number], string | null>>;
+/** The party of a payee, and the hash of the payee. Personal data. */
+export interface PayeeRow {
+  readonly kind: string;
+  readonly key: string | null;
+  readonly hash: string;
+}
 
-/** The condition for rows with the columns of `title` that have this payee. */
-export function isPayee(payee: PayeeRow): Prisma.Sql {
-  const { kind, key, ...account } = payee;
-  const isUnnamed = [key, ...Object.values(account)].every((value) => value === null);
-  const kinds = isUnnamed ? [] : [Prisma.sql`${Prisma.raw(KIND)} = ${kind}`];
-  const isSame = (expression: string, value: string | null) =>
-    Prisma.sql`${Prisma.raw(expression)} IS NOT DISTINCT FROM ${value}`;
-  const parts = ACCOUNT.map((column) => isSame(accountOf(column), payee[column]));
-  return Prisma.join([...kinds, isSame(KEY, key), ...parts], ' AND ');
+/** The payee of a title; no row for an unknown title. */
+export const payeeOf = (titleId: number): Prisma.Sql => Prisma.sql`
+  SELECT party.kind, party.key, ${PAYEE_HASH}::text AS hash
+  FROM conciliation.title AS title CROSS JOIN LATERAL ${PAYEE} AS party
+  WHERE title.id = ${titleId}`;
+
+/** The condition for rows `title` that have this payee. The party is compared first: the hash takes longer. */
+export function isPayee({ kind, key, hash }: PayeeRow): Prisma.Sql {
+  const kinds = key === null ? [] : [Prisma.sql`${Prisma.raw(KIND)} = ${kind}`];
+  return Prisma.join(
+    [
+      ...kinds,
+      Prisma.sql`${Prisma.raw(KEY)} IS NOT DISTINCT FROM ${key}`,
+      Prisma.sql`(SELECT ${PAYEE_HASH} FROM ${PAYEE} AS party) = ${hash}::uuid`,
+    ],
+    ' AND ',
+  );
 }
 
 const eachAmount = (text: (column: string) => string) =>

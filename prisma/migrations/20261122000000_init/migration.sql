@@ -1409,28 +1409,35 @@ COMMENT ON COLUMN conciliation.provider_batch.next_attempt_at IS
 CREATE TABLE conciliation.party_account (
   kind               text        NOT NULL,
   party_key          text        NOT NULL,
+  writing_hash       uuid        NOT NULL,
   account_hash       uuid        NOT NULL,
+  normal_form        text        NOT NULL,
   bank               text,
   agency             text,
   agency_digit       text,
-  account            text        NOT NULL,
+  account            text,
   account_digit      text,
+  destination        jsonb,
   last_accepted_date date        NOT NULL,
   first_seen_at      timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   last_seen_at       timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
-  CONSTRAINT party_account_pkey PRIMARY KEY (kind, party_key, account_hash),
+  CONSTRAINT party_account_pkey PRIMARY KEY (kind, party_key, writing_hash),
   CONSTRAINT party_account_kind_check CHECK (kind IN ('provider', 'financial_agent'))
 );
 
 COMMENT ON TABLE conciliation.party_account IS
-  'Every bank account that a title named for a provider or a financial agent. The account last seen is the one with the latest last_accepted_date.';
+  'Every bank account that a title named for a provider or a financial agent, with a row for each writing of the account. A row without bank, branch, number and destination stands for titles that name no account.';
 COMMENT ON COLUMN conciliation.party_account.kind IS
   'provider or financial_agent.';
 COMMENT ON COLUMN conciliation.party_account.party_key IS
-  'Of a provider title.provider_external_id, or title.provider_identification where there is none; of a financial agent title.financial_agent_identification. Longer than 255 characters: md5: and its MD5. May be personal data.';
+  'Of a provider title.provider_external_id, or title.provider_identification where there is none; of a financial agent title.financial_agent_identification. A tax identifier without mask. Longer than 255 characters: md5: and its MD5. May be personal data.';
+COMMENT ON COLUMN conciliation.party_account.writing_hash IS
+  'Equal for accounts that are written alike in every field, blanks around them aside.';
 COMMENT ON COLUMN conciliation.party_account.account_hash IS
-  'Equal for accounts that agree in every field, blanks around them aside.';
+  'Hash of normal_form: equal for all writings of one account.';
+COMMENT ON COLUMN conciliation.party_account.normal_form IS
+  'The account in normal form, as a JSON array: bank, branch, number, type, Pix key, ISPB, holder. The ISPB is empty where the bank is one already. Personal data.';
 COMMENT ON COLUMN conciliation.party_account.bank IS
   'Bank code. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.party_account.agency IS
@@ -1438,9 +1445,11 @@ COMMENT ON COLUMN conciliation.party_account.agency IS
 COMMENT ON COLUMN conciliation.party_account.agency_digit IS
   'Check digit of the branch number. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.party_account.account IS
-  'Account number. Personal data.';
+  'Account number. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.party_account.account_digit IS
   'Check digit of the account number. Null: not stated. Personal data.';
+COMMENT ON COLUMN conciliation.party_account.destination IS
+  'The undocumented fields of the account that name a destination, such as a Pix key. Null: none. Personal data.';
 COMMENT ON COLUMN conciliation.party_account.last_accepted_date IS
   'The latest accepted date of a title that named the account.';
 COMMENT ON COLUMN conciliation.party_account.first_seen_at IS
@@ -1453,6 +1462,7 @@ CREATE TABLE conciliation.account_change (
   id              bigserial   PRIMARY KEY,
   kind            text        NOT NULL,
   party_key       text        NOT NULL,
+  before_hash     uuid        NOT NULL,
   account_hash    uuid        NOT NULL,
   before          jsonb       NOT NULL,
   after           jsonb       NOT NULL,
@@ -1460,31 +1470,36 @@ CREATE TABLE conciliation.account_change (
   title_id        bigint      NOT NULL,
   pull_id         bigint      NOT NULL,
   detected_at     timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  acknowledged_at timestamptz,
-  acknowledged_by text,
+  state           text        NOT NULL DEFAULT 'open',
+  decided_at      timestamptz,
+  decided_by      text,
   reason          text,
 
   CONSTRAINT account_change_kind_check CHECK (kind IN ('provider', 'financial_agent')),
-  CONSTRAINT account_change_acknowledged_check
-    CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)),
+  CONSTRAINT account_change_state_check
+    CHECK (state IN ('open', 'refused', 'confirmed', 'parallel', 'returned')),
+  CONSTRAINT account_change_decided_check
+    CHECK ((state = 'open') = (decided_at IS NULL) AND (decided_at IS NULL) = (decided_by IS NULL)),
   CONSTRAINT account_change_date_check CHECK (accepted_date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
-CREATE INDEX account_change_acknowledged_idx ON conciliation.account_change (acknowledged_at, id);
+CREATE INDEX account_change_state_idx ON conciliation.account_change (state, id);
 CREATE INDEX account_change_party_idx ON conciliation.account_change (kind, party_key, account_hash);
 
 COMMENT ON TABLE conciliation.account_change IS
-  'A title named another bank account for a provider or financial agent than the one last seen. This is the most common sign of payment fraud, so a person has to acknowledge each row. While a change is not acknowledged, the same change is not recorded again.';
+  'A title named another bank account for a provider or financial agent than the accepted one, or no account where there was one. This is the most common sign of payment fraud, so a person has to confirm or refuse each row. While a change is open or refused, the same change is not recorded again.';
 COMMENT ON COLUMN conciliation.account_change.id IS
   'Key of the change.';
 COMMENT ON COLUMN conciliation.account_change.kind IS
   'provider or financial_agent.';
 COMMENT ON COLUMN conciliation.account_change.party_key IS
   'As party_account.party_key, or the pseudonym of a party that was erased, of which before and after are null. May be personal data.';
+COMMENT ON COLUMN conciliation.account_change.before_hash IS
+  'party_account.account_hash of the account in before.';
 COMMENT ON COLUMN conciliation.account_change.account_hash IS
   'party_account.account_hash of the account in after.';
 COMMENT ON COLUMN conciliation.account_change.before IS
-  'The account last seen before: bank, agency, agencyDigit, account, accountDigit. Personal data.';
+  'The accepted account: bank, agency, agencyDigit, account, accountDigit, destination. Personal data.';
 COMMENT ON COLUMN conciliation.account_change.after IS
   'The other account, likewise. Personal data.';
 COMMENT ON COLUMN conciliation.account_change.accepted_date IS
@@ -1495,12 +1510,14 @@ COMMENT ON COLUMN conciliation.account_change.pull_id IS
   'pull.id of the pull that brought it.';
 COMMENT ON COLUMN conciliation.account_change.detected_at IS
   'When the title was merged.';
-COMMENT ON COLUMN conciliation.account_change.acknowledged_at IS
-  'When a person acknowledged it. Null: not acknowledged.';
-COMMENT ON COLUMN conciliation.account_change.acknowledged_by IS
-  'The person who acknowledged it. Null: not acknowledged. Personal data.';
+COMMENT ON COLUMN conciliation.account_change.state IS
+  'open: no decision yet. refused: a person refused the account, and its titles stay on hold. confirmed: a person confirmed that the account replaces the one before. parallel: a person confirmed that the party uses both. returned: the accepted account was named again and no current title names the other one.';
+COMMENT ON COLUMN conciliation.account_change.decided_at IS
+  'When the state was reached. Null: open.';
+COMMENT ON COLUMN conciliation.account_change.decided_by IS
+  'The person who decided; account-watch where the change ended by itself. Null: open. Personal data.';
 COMMENT ON COLUMN conciliation.account_change.reason IS
-  'The findings of that person. Null: there are none.';
+  'The findings of that person. Null: open or returned.';
 
 
 -- Payment schedule -----------------------------------------------------------------------------
@@ -2042,12 +2059,15 @@ CREATE UNLOGGED TABLE conciliation.staged_account (
   fence         bigint  NOT NULL,
   kind          text    NOT NULL,
   party_key     text    NOT NULL,
-  account_hash  uuid    NOT NULL,
+  writing_hash  uuid    NOT NULL,
+  account_hash  uuid,
+  normal_form   text,
   bank          text,
   agency        text,
   agency_digit  text,
-  account       text    NOT NULL,
+  account       text,
   account_digit text,
+  destination   jsonb,
   first_id      bigint  NOT NULL,
   is_restated   boolean NOT NULL
 ) WITH (
@@ -2064,8 +2084,12 @@ COMMENT ON COLUMN conciliation.staged_account.kind IS
   'provider or financial_agent.';
 COMMENT ON COLUMN conciliation.staged_account.party_key IS
   'As party_account.party_key. May be personal data.';
+COMMENT ON COLUMN conciliation.staged_account.writing_hash IS
+  'As party_account.writing_hash.';
 COMMENT ON COLUMN conciliation.staged_account.account_hash IS
-  'As party_account.account_hash.';
+  'As party_account.account_hash. Null: not computed yet.';
+COMMENT ON COLUMN conciliation.staged_account.normal_form IS
+  'As party_account.normal_form. Null: not computed yet. Personal data.';
 COMMENT ON COLUMN conciliation.staged_account.bank IS
   'Bank code. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.staged_account.agency IS
@@ -2073,9 +2097,11 @@ COMMENT ON COLUMN conciliation.staged_account.agency IS
 COMMENT ON COLUMN conciliation.staged_account.agency_digit IS
   'Check digit of the branch number. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.staged_account.account IS
-  'Account number. Personal data.';
+  'Account number. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.staged_account.account_digit IS
   'Check digit of the account number. Null: not stated. Personal data.';
+COMMENT ON COLUMN conciliation.staged_account.destination IS
+  'As party_account.destination. Personal data.';
 COMMENT ON COLUMN conciliation.staged_account.first_id IS
   'Orders the accounts by the titles that name them.';
 COMMENT ON COLUMN conciliation.staged_account.is_restated IS

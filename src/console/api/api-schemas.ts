@@ -1,6 +1,11 @@
 /** The input and output of `/api` as JSON Schema. It validates the input and is published as OpenAPI. */
 
 import { Type } from 'typebox';
+import {
+  ACCOUNT_DECISIONS,
+  CHANGE_LISTS,
+  MAX_CHANGES_TO_DECIDE,
+} from '../../accounts/account-changes.sql.ts';
 import { FINDING_STATES } from '../../checks/findings.sql.ts';
 import { BREAK_CAUSES, SEAL_FIELDS } from '../../closing/civil-month.ts';
 import { MONTH_STATES } from '../../closing/month-seal.sql.ts';
@@ -41,6 +46,11 @@ const sums = Type.Object(Object.fromEntries(AMOUNT_COLUMNS.map((column) => [colu
 export const ErrorAnswer = Type.Object({
   code: Type.String({ description: 'Stable; may be matched.' }),
   message: Type.String(),
+  position: Type.Optional(
+    Type.String({
+      description: 'Of a feed that does not have the position asked for: where to read again from.',
+    }),
+  ),
 });
 
 export const Day = Type.Object({
@@ -82,7 +92,7 @@ export const Day = Type.Object({
   }),
   heldPayments: Type.Integer({
     minimum: 0,
-    description: 'Titles that name a changed bank account that no person has acknowledged.',
+    description: 'Titles that name a changed bank account that no person has confirmed.',
   }),
   openFindings: Type.Integer({
     minimum: 0,
@@ -112,7 +122,7 @@ export const Status = Type.Object({
   openAlerts: count,
   accountChanges: Type.Integer({
     minimum: 0,
-    description: 'Changed bank accounts that are not acknowledged.',
+    description: 'Changed bank accounts without a decision.',
   }),
   headline: Type.Object(
     Object.fromEntries(
@@ -227,7 +237,7 @@ export const Title = Type.Object({
   ),
   successor: relatedTitle('The newest title that replaced this one.'),
   isPaymentHeld: Type.Boolean({
-    description: 'The title names a changed bank account that no person has acknowledged.',
+    description: 'The title names a changed bank account that no person has confirmed.',
   }),
   createdAt: instant,
   changedAt: instant,
@@ -407,7 +417,7 @@ export const PaymentSchedule = Type.Object({
   overall: Type.Object(scheduleTotals),
   changed: Type.Object(
     { groups: count, titles: count, originalValue: amount },
-    { description: 'On accounts that changed, where no person has acknowledged the change.' },
+    { description: 'On accounts that changed, where no person has confirmed the change.' },
   ),
   dates: Type.Array(Type.Object({ date, ...scheduleTotals })),
   groupCount: count,
@@ -502,6 +512,10 @@ const bankAccount = {
   agencyDigit: orNull('string'),
   account: orNull('string', { description: 'Masked.' }),
   accountDigit: orNull('string'),
+  destination: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()], {
+    description:
+      'Undocumented fields that name a destination, such as a Pix key. Masked. Null: none.',
+  }),
 };
 export const ExternalIdQuery = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 1000, description: 'The external id.' }),
@@ -532,7 +546,7 @@ export const Provider = Type.Object({
 });
 
 export const AccountChangesQuery = Type.Object({
-  state: Type.Optional(words(['open', 'acknowledged', 'all'])),
+  state: Type.Optional(words([...CHANGE_LISTS])),
   ...pageOfList,
 });
 export const AccountChanges = Type.Object({
@@ -550,9 +564,12 @@ export const AccountChanges = Type.Object({
       orderUid: orNull('string'),
       pullId: Type.Integer(),
       detectedAt: instant,
-      acknowledgedAt: instantOrNull,
-      acknowledgedBy: orNull('string'),
+      state: words(['open', 'refused', 'confirmed', 'parallel', 'returned']),
+      decidedAt: instantOrNull,
+      decidedBy: orNull('string'),
       reason: orNull('string'),
+      heldTitles: count,
+      heldValue: amount,
     }),
     { description: 'The oldest first where all are open, otherwise the newest first.' },
   ),
@@ -811,6 +828,15 @@ export const SignOffOutcomes = Type.Array(
   { description: 'In the order of the request.' },
 );
 export const ReasonBody = Type.Object({ reason });
+export const AccountDecisionBody = Type.Object({
+  ids: Type.Array(Type.Integer({ minimum: 1 }), {
+    minItems: 1,
+    maxItems: MAX_CHANGES_TO_DECIDE,
+    description: 'All of them are decided, or none.',
+  }),
+  decision: Type.Union(ACCOUNT_DECISIONS.map((decision) => Type.Literal(decision))),
+  reason,
+});
 export const AcknowledgeDriftBody = Type.Object({
   digest: Type.String({
     minLength: 1,

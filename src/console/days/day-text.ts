@@ -46,8 +46,8 @@ const en = {
       'A database user has changed the day or its titles. The day can be signed off after a pull has restored them. Inform the operator.',
     paymentsHeld: (titles: string) => `Titles whose payment is on hold: ${titles}`,
     paymentsHeldHelp:
-      'They name another bank account than the one last seen. Do not pay them. Call the party at a number you know, then acknowledge the change.',
-    paymentsHeldSign: 'The day can be signed off after the changed bank accounts are acknowledged.',
+      'They name another bank account than the accepted one. Do not pay them. Call the party at a number you know, then confirm or refuse the account.',
+    paymentsHeldSign: 'The day can be signed off after the changed bank accounts are confirmed.',
     reopen: 'Reopen',
     reopenHelp: 'Ends the sign-off, which stays on record.',
     reason: 'Reason',
@@ -216,8 +216,9 @@ const ptBR: typeof en = {
       'Um usuário do banco de dados alterou o dia ou seus títulos. O dia pode ser fechado depois que uma busca os restaurar. Avise o operador.',
     paymentsHeld: (titles) => `Títulos com pagamento retido: ${titles}`,
     paymentsHeldHelp:
-      'A conta bancária é diferente da anterior. Não pague. Ligue para um número que você já conhece e depois confirme ciência da mudança.',
-    paymentsHeldSign: 'O dia pode ser fechado depois da ciência das contas bancárias que mudaram.',
+      'A conta bancária é diferente da conta aceita. Não pague. Ligue para um número que você já conhece e depois confirme ou recuse a conta.',
+    paymentsHeldSign:
+      'O dia pode ser fechado depois que as contas bancárias que mudaram forem confirmadas.',
     reopen: 'Reabrir',
     reopenHelp: 'Desfaz o fechamento, que continua registrado.',
     reason: 'Motivo',

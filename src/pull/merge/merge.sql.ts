@@ -7,6 +7,7 @@
  */
 
 import type { Database, Transaction } from '../../database/database.ts';
+import type { NamedAccounts } from '../../domain/accounts/named-accounts.ts';
 import {
   type HoldDetail,
   type ImplausibleHold,
@@ -15,7 +16,6 @@ import {
 } from '../../domain/checks/plausibility.ts';
 import { decideHold, type HoldReason } from '../../domain/day-state.ts';
 import type { MissingText } from '../../domain/known-titles.ts';
-import type { NamedAccounts } from '../../domain/named-accounts.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import { type LockedDay, lockDay } from '../../ledger/day-ledger.sql.ts';
 import { discardPlan, discardStaged } from '../../ledger/discard-staged.sql.ts';

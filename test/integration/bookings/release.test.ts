@@ -205,7 +205,7 @@ test('a receipt for an unknown line, or another content, keeps the date from bei
   await pull(title('a'), title('b'));
   await sign();
   expect(await lines()).toHaveLength(1);
-  expect(await releaseWaitingDays(world.database, DAY)).toEqual([]);
+  expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([]);
   const decision = { by: 'ana', reason: 'the database was restored', bookingsFrom: DAY };
   expect(await adoptReceipts(world.database, date, decision)).toBe(2);
   expect((await brief()).slice(2).toSorted()).toEqual([
@@ -279,7 +279,7 @@ test('a day that waited and was restated meanwhile is not released by its old se
     reason: 'sent by mistake',
     bookingsFrom: DAY,
   });
-  expect(await releaseWaitingDays(world.database, DAY)).toEqual([]);
+  expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([]);
   expect(await lines()).toEqual([]);
   await sign();
   expect(await lines()).toMatchObject([{ kind: 'book', discount: '7' }]);
@@ -307,7 +307,7 @@ test('a release waits for another one before it is numbered', async () => {
   await world.database.prisma.$transaction(async (tx) => {
     await lockDay(tx, first);
     await openBookings(tx, first, DAY);
-    expect(await releaseSealedDay(tx, first, DAY)).not.toBeNull();
+    expect(await releaseSealedDay(tx, first, { bookingsFrom: DAY })).not.toBeNull();
     date = second;
     signing = sign().then(() => {
       isSigned = true;

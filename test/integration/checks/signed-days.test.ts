@@ -48,9 +48,9 @@ test('a signed day that waits for the matching is released, although another dat
   await sign(DAY);
   await pull(NEXT, titleText({ uid: 'a', date: NEXT }));
   await check();
-  expect(await releaseWaitingDays(world.database, DAY)).toEqual([]);
+  expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([]);
   await runMatching(world.database, { by: 'test' });
-  expect(await releaseWaitingDays(world.database, DAY)).toEqual([DAY]);
+  expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([DAY]);
 });
 
 test('a day whose restatement was taken back has no finding of it, and can be signed off', async () => {

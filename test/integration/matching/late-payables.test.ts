@@ -46,7 +46,7 @@ test('a payable that the ERP has paid after the run keeps the bookings of its da
   await importPayables(world.database, [{ erpKey: 'k1', openValue: '10' }], 'snapshot');
   await match(world.database);
   const faults = async () => {
-    const read = await readReleaseFaults(world.database.prisma, DAY, DAY);
+    const read = await readReleaseFaults(world.database.prisma, DAY, { bookingsFrom: DAY });
     return read.filter((fault) => fault !== 'booked_outside');
   };
   expect(await faults()).toEqual([]);

@@ -313,27 +313,32 @@ describe('urgent breaks', () => {
         bookingsFrom: DAY,
       },
     });
-    const faults = () => readReleaseFaults(prisma, DAY, DAY);
+    const faults = () => readReleaseFaults(prisma, DAY, { bookingsFrom: DAY });
     expect(await faults()).toEqual(['not_matched']);
-    const waiting = { days: 1, dates: [DAY] };
-    expect(await readWaitingDays(world.database, DAY)).toEqual([
+    const waiting = { days: 1, titles: 0, dates: [DAY] };
+    expect(await readWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([
       { ...waiting, fault: 'not_matched' },
     ]);
-    expect(await releaseWaitingDays(world.database, DAY)).toEqual([]);
+    expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([]);
     await run();
-    expect(await faults()).toEqual(['urgent_break']);
-    expect(await readWaitingDays(world.database, DAY)).toEqual([
-      { ...waiting, fault: 'urgent_break' },
+    // The title waits, and not the day.
+    expect(await faults()).toEqual([]);
+    expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([DAY]);
+    expect(await readWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([
+      { ...waiting, titles: 1, fault: 'titles' },
     ]);
-    expect(await releaseWaitingDays(world.database, DAY)).toEqual([]);
+    expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([]);
+    expect(await prisma.bookingLine.count()).toBe(0);
     // The ERP takes the payment back.
     await importPayables(world.database, [
       { erpKey: 'k1', openValue: '10', dueDate, status: 'open' },
     ]);
     await run();
     expect(await faults()).toEqual([]);
-    expect(await readWaitingDays(world.database, DAY)).toEqual([{ ...waiting, fault: null }]);
-    expect(await releaseWaitingDays(world.database, DAY)).toEqual([DAY]);
+    expect(await readWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([
+      { ...waiting, titles: 1, fault: 'titles' },
+    ]);
+    expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([DAY]);
     expect(await prisma.bookingLine.findMany({ select: { erpKey: true } })).toEqual([
       { erpKey: 'k1' },
     ]);
