@@ -66,13 +66,15 @@ const REPLACEMENTS = Prisma.raw(
   CONTENT.map((column) => `${column} = excluded.${column}`).join(', '),
 );
 
-/** The stated columns as JSON. An absent one is null, and most are. */
-const rowOf = (payable: Payable) =>
-  Object.fromEntries(
-    [...COLUMN_OF].flatMap(([field, column]) =>
-      payable[field] === null ? [] : [[column, payable[field]]],
-    ),
-  );
+/** The stated columns. An absent one is null in SQL, and most are. */
+function rowOf(payable: Payable): Record<string, string> {
+  const row: Record<string, string> = {};
+  for (const [field, column] of COLUMN_OF) {
+    const value = payable[field];
+    if (value !== null) row[column] = value;
+  }
+  return row;
+}
 
 /** Whether the version is older than the one of the present row. Null: the texts cannot be compared. */
 const isOlder = (version: Prisma.Sql, present: Prisma.Sql) => Prisma.sql`
