@@ -1,15 +1,17 @@
 /** Titles whose lines and payables are brought into every state by the functions that do so in a program. */
+import { expect } from 'vitest';
 import { lockDay, releaseSealedDay } from '../../src/bookings/release.sql.ts';
 import { takeReceipts } from '../../src/bookings/take-receipts.sql.ts';
 import { checkDays } from '../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../src/domain/business-day.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import { signOffDay } from '../../src/ledger/sign-off.sql.ts';
-import { joinWholeSets, listBreaks } from '../../src/matching/breaks.sql.ts';
+import { type BreakKind, joinWholeSets, listBreaks } from '../../src/matching/breaks.sql.ts';
+import { resolveBreak } from '../../src/matching/match-decisions.sql.ts';
 import { runMatching } from '../../src/matching/run-matching.sql.ts';
 import { waitingTitles } from '../../src/matching/waiting-titles.sql.ts';
 import { ANY_DAY_RULES } from './check-rules.ts';
-import { importPayables } from './payables.ts';
+import { importPayables, type PayableFields } from './payables.ts';
 import { DAY, type PullWorld } from './pull-world.ts';
 import { titleText } from './titles.ts';
 
@@ -26,22 +28,10 @@ export interface JudgedTitle {
   readonly isEarly?: boolean;
 }
 
-/** A payable as the ERP states it. Absent: open, with the value and the due date of the world. */
-export interface StatedPayable {
-  readonly erpKey: string;
-  readonly orderUid?: string;
-  readonly openValue: string;
-  readonly dueDate?: string;
-  readonly status?: string;
-  readonly payee?: string;
-  readonly document?: string;
-  readonly settledAs?: string;
-  readonly settledBy?: string;
-  readonly settledOn?: string;
-  readonly paidTo?: string;
-  readonly totalValue?: string;
-  readonly currency?: string;
-  readonly bookingKey?: string;
+/** A payable as the ERP states it. Absent: open, and due on the due date of the titles. */
+export interface StatedPayable extends PayableFields {
+  readonly status?: 'open' | 'paid' | 'cancelled';
+  readonly settledAs?: 'payment' | 'assignment' | 'offset';
 }
 
 /** Far from today, so that no title is due. */
@@ -69,33 +59,10 @@ export function judgedWorld(world: PullWorld) {
       await checkDays(database, ANY_DAY_RULES);
     },
 
-    /** Imports payables, the fields that the importing of this branch does not know by SQL. */
     async state(payables: readonly StatedPayable[], kind: 'snapshot' | 'delta' = 'delta') {
-      await importPayables(
-        database,
-        payables.map(({ erpKey, openValue, orderUid, dueDate = DUE, status, payee, document }) => ({
-          ...{ erpKey, openValue, dueDate },
-          ...(orderUid !== undefined && { orderUid }),
-          ...(status !== undefined && { status }),
-          ...(payee !== undefined && { payee }),
-          ...(document !== undefined && { document }),
-        })),
-        kind,
-      );
-      for (const payable of payables) {
-        await prisma.$executeRaw`
-          UPDATE conciliation.erp_payable SET
-            settled_as = ${payable.settledAs ?? null}, settled_by = ${payable.settledBy ?? null},
-            settled_on = ${payable.settledOn ?? null}::date, paid_to = ${payable.paidTo ?? null},
-            total_value = ${payable.totalValue ?? null}::numeric, currency = ${payable.currency ?? null},
-            booking_key = ${payable.bookingKey ?? null}
-          WHERE erp_key = ${payable.erpKey}`;
-      }
-      await prisma.$executeRaw`
-        UPDATE conciliation.erp_payable AS payable SET stated_at = started_at
-        FROM conciliation.erp_payable_import AS import
-        WHERE import.id = (SELECT max(id) FROM conciliation.erp_payable_import)
-          AND (import_id = import.id OR closed_at >= started_at)`;
+      const rows = payables.map((payable) => ({ dueDate: DUE, ...payable }));
+      const { isComplete, rejected } = await importPayables(database, rows, kind);
+      expect({ isComplete, rejected }).toEqual({ isComplete: true, rejected: 0 });
     },
 
     match: () => runMatching(database, { by: 'test', bookingsFrom: DAY }),
@@ -162,6 +129,20 @@ export function judgedWorld(world: PullWorld) {
       return breaks.map(
         ({ kind, isUrgent, title, payable }) =>
           `${kind}${isUrgent ? '!' : ''} ${title?.orderUid ?? '-'} ${payable?.erpKey ?? '-'}`,
+      );
+    },
+
+    /** A person resolves the break of a payable. */
+    async resolve(kind: BreakKind, erpKey: string, date: CivilDate): Promise<void> {
+      const { breaks } = await listBreaks(database, {
+        ...{ kind, date, supplier: null, offset: 0, limit: 1000 },
+      });
+      const found = breaks.find(({ payable }) => payable?.erpKey === erpKey);
+      const titleId = found?.title ? BigInt(found.title.id) : null;
+      await resolveBreak(
+        database,
+        { kind, titleId, erpKey, seenGround: found?.ground ?? '' },
+        { by: 'rita', reason: 'the supplier has paid back' },
       );
     },
 

@@ -133,7 +133,7 @@ const cases: Record<string, Case> = {
   'paid in part, the payee is the agent': {
     states: (value, _, agent) => ({ openValue: '1', totalValue: value, payee: agent }),
     payeeChange: 'break urgent urgent urgent urgent -',
-    earlyPayment: 'break break break break break break',
+    earlyPayment: 'break break break break break payee',
     kind: 'paid_in_part',
   },
   'the payee is the agent': {
@@ -243,6 +243,7 @@ describe.each(rows)('$effect: $name', (row) => {
         break: row.kind,
         urgent: `${row.kind}!`,
         open: 'still_open!',
+        payee: 'payee_changed',
         missing: 'missing_in_erp',
       };
       expect(atOnce.get(uid)).toBe(kinds[first]);
