@@ -415,8 +415,20 @@ WHERE match.ended_at IS NULL
 
 COMMENT ON VIEW conciliation.payables_to_block IS
   'The open payables whose titles are matched and not posted yet, one row for each match. The ERP blocks them from its payment run until it posts the line, because the financial agent is going to be paid, or the buyer pays early.';
+COMMENT ON COLUMN conciliation.payables_to_block.erp_key IS
+  'erp_payable.erp_key.';
+COMMENT ON COLUMN conciliation.payables_to_block.company IS
+  'erp_payable.company.';
 COMMENT ON COLUMN conciliation.payables_to_block.title_id IS
   'title.id.';
+COMMENT ON COLUMN conciliation.payables_to_block.order_uid IS
+  'title.order_uid.';
+COMMENT ON COLUMN conciliation.payables_to_block.accepted_date IS
+  'title.accepted_date.';
+COMMENT ON COLUMN conciliation.payables_to_block.provider_external_id IS
+  'title.provider_external_id.';
+COMMENT ON COLUMN conciliation.payables_to_block.original_value IS
+  'title.original_value.';
 COMMENT ON COLUMN conciliation.payables_to_block.effect IS
   'As in booking_feed.';
 COMMENT ON COLUMN conciliation.payables_to_block.payee_after IS
