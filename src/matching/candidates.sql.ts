@@ -189,9 +189,7 @@ export const CERTAIN = Prisma.sql`
       AND is_permitted
       -- The tolerance does not distinguish copies, because their due dates may differ.
       AND (place < 3 OR titles = 1)
-      AND NOT (place = 1 AND NOT is_due AND EXISTS (
-        SELECT FROM pair AS exact
-        WHERE exact.place = 2 AND exact.title_id = counted.title_id AND exact.erp_key <> counted.erp_key))
+      AND (place > 1 OR is_due OR title_id NOT IN (SELECT title_id FROM pair WHERE place = 2))
   ), certain AS (
     SELECT place, title_id, erp_key FROM alone
     WHERE NOT is_matched
