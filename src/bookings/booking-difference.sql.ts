@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts';
+import { DESTINATION_COLUMNS, destinationColumns } from '../database/title-hashes.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -20,7 +21,10 @@ export interface BatchOrigin {
 const NOTHING = Prisma.sql`'00000000-0000-0000-0000-000000000000'::uuid`;
 
 // The names are constants of domain/. No input reaches Prisma.raw.
-const VALUES = VALUE_COLUMNS.filter((column) => column !== 'accepted_date');
+const VALUES: readonly string[] = [
+  ...VALUE_COLUMNS.filter((column) => column !== 'accepted_date'),
+  ...DESTINATION_COLUMNS,
+];
 const columnsOf = (table: string) =>
   Prisma.raw(VALUES.map((name) => `${table}.${name}`).join(', '));
 const names = Prisma.raw(VALUES.join(', '));
@@ -63,7 +67,7 @@ export async function writeDifference(tx: Transaction, origin: BatchOrigin): Pro
       CROSS JOIN LATERAL (SELECT CASE WHEN posted_hash IS NULL THEN content_hash END AS content) AS known
       WHERE NOT is_reversed
     ), sealed AS MATERIALIZED (
-      SELECT title.*,
+      SELECT title.*, ${destinationColumns},
              row_number() OVER (PARTITION BY identity_hash, content_hash ORDER BY occurrence, id) AS copy
       FROM (${origin.titles}) AS title
     ), differing AS MATERIALIZED (
