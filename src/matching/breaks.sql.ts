@@ -385,13 +385,16 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            min(${SEVERITY}) AS severity
     FROM run CROSS JOIN situated
     JOIN (
-      SELECT title_id, state, posted_at, begun_at FROM asked
+      SELECT title_id, state, posted_at, begun_at,
+             CASE WHEN NOT is_own THEN string_to_array(erp_keys, ',') END AS only_keys FROM asked
       UNION ALL
       SELECT DISTINCT title_id, CASE WHEN is_booked THEN 'before' ELSE 'unbooked' END,
-             NULL::timestamptz, NULL::timestamptz
+             NULL::timestamptz, NULL::timestamptz, NULL::text[]
       FROM situated WHERE title_id NOT IN (SELECT title_id FROM asked WHERE is_own)
     ) AS status USING (title_id)
     JOIN ${VERDICTS} USING (is_early, situation, state)
+    -- A booking that no title has any more explains its own payables only.
+    WHERE only_keys IS NULL OR erp_key = ANY(only_keys)
     GROUP BY title_id, erp_key, source, place, days, situation, kind, rule, is_current
   ), best AS MATERIALIZED (
     SELECT DISTINCT ON (title_id) * FROM judged

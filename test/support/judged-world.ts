@@ -84,7 +84,11 @@ export function judgedWorld(world: PullWorld) {
     },
 
     /** Answers the newest line of each booking of a date. */
-    async answer(date: CivilDate, status: 'posted' | 'failed'): Promise<void> {
+    async answer(
+      date: CivilDate,
+      status: 'posted' | 'failed',
+      isFinal = false,
+    ): Promise<void> {
       const lines = await prisma.$queryRaw<{ key: string; contentHash: string }[]>`
         SELECT DISTINCT ON (identity_hash, occurrence)
                to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':' || occurrence
@@ -100,7 +104,8 @@ export function judgedWorld(world: PullWorld) {
           idempotencyKey: `${line.key} ${receipts}`,
           status,
           document: status === 'posted' ? 'D1' : null,
-          reason: status === 'failed' ? 'period closed' : null,
+          reason: status === 'failed' ? 'the agent was paid' : null,
+          final: isFinal,
         })),
       );
     },

@@ -236,6 +236,23 @@ test('after a posted reversal the agent must not be paid', async () => {
   expect(await breaks()).toEqual([]);
 });
 
+test('a reversal that the ERP refuses for good is urgent, and what was posted stays expected', async () => {
+  await release([{ uid: 'r', value: '1507' }], [payable('k1', '1507')], { isPosted: true });
+  await judged.state([payable('k1', '0', { status: 'paid', paidTo: AGENT })]);
+  await judged.pull(date, rest);
+  await judged.match();
+  await judged.release(date);
+  await judged.answer(date, 'failed');
+  expect(await breaks()).toEqual([]);
+  await judged.answer(date, 'failed', true);
+  expect(await breaks()).toEqual(['reversal_refused! r k1']);
+  // The booking explains its own payable, and not that of another instalment of the order.
+  date = daysFrom(1, date);
+  await judged.pull(date, { uid: 'r', value: '1508' });
+  await judged.state([payable('k2', '1508', { status: 'paid' })]);
+  expect(await breaks()).toEqual(['paid_to_supplier! r k2']);
+});
+
 test('a list tells the agent from a third party', async () => {
   await judged.pull(date, { uid: 'a', value: '1505' }, { uid: 'b', value: '1600' });
   const stated = [payable('k1', '1505'), payable('k2', '1600')];
