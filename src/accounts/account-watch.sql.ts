@@ -1,7 +1,7 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Transaction } from '../database/database.ts';
 import { taxIdText } from '../database/tax-id.sql.ts';
-import { destinationOfRow } from '../database/title-hashes.sql.ts';
+import { destinationColumns, destinationOfRow } from '../database/title-hashes.sql.ts';
 import {
   compareAccounts,
   type KnownAccount,
@@ -398,11 +398,6 @@ const accountOfKind = Prisma.raw(
 );
 const identificationOfKind = Prisma.raw(
   byKind('provider_identification', 'financial_agent_identification'),
-);
-
-const destinationColumns = Prisma.raw(
-  `${destinationOfRow(PROVIDER)} AS provider_destination,
-   ${destinationOfRow(FINANCIAL_AGENT)} AS payment_destination`,
 );
 
 /**

@@ -1,5 +1,6 @@
 import type { Transaction } from '../database/database.ts';
 import { companyIdOf } from '../database/tax-id.sql.ts';
+import { DESTINATION_COLUMNS, destinationColumns } from '../database/title-hashes.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -25,7 +26,10 @@ export interface BatchOrigin {
 const NOTHING = Prisma.sql`'00000000-0000-0000-0000-000000000000'::uuid`;
 
 // The names are constants of domain/. No input reaches Prisma.raw.
-const VALUES = VALUE_COLUMNS.filter((column) => column !== 'accepted_date');
+const VALUES: readonly string[] = [
+  ...VALUE_COLUMNS.filter((column) => column !== 'accepted_date'),
+  ...DESTINATION_COLUMNS,
+];
 const columnsOf = (table: string) =>
   Prisma.raw(VALUES.map((name) => `${table}.${name}`).join(', '));
 const names = Prisma.raw(VALUES.join(', '));
@@ -65,7 +69,7 @@ export async function writeDifference(
       FROM conciliation.booking_line WHERE date = ${origin.date}::date
       ORDER BY identity_hash, occurrence, version DESC
     ), stated AS MATERIALIZED (
-      ${origin.titles}
+      SELECT title.*, ${destinationColumns} FROM (${origin.titles}) AS title
     ), own AS MATERIALIZED (
       SELECT top.id AS line_id, stated.id AS title_id FROM top JOIN stated ON stated.id = top.title_id
       WHERE stated.content_hash = top.content_hash AND top.posted_hash IS NULL

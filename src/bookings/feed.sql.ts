@@ -1,4 +1,5 @@
 import type { Database } from '../database/database.ts';
+import { DESTINATION_COLUMNS } from '../database/title-hashes.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -20,7 +21,9 @@ export interface OfferedLine {
   readonly date: CivilDate;
   readonly contentHash: string;
   /** The value columns of `title`; null in an adopted reversal. */
-  readonly title: Readonly<Record<string, string | boolean | null>>;
+  readonly title: Readonly<
+    Record<string, string | boolean | Readonly<Record<string, string>> | null>
+  >;
 }
 
 export interface FeedPage {
@@ -32,7 +35,8 @@ export interface FeedPage {
 // The names are constants of domain/. No input reaches Prisma.raw.
 const AMOUNTS: ReadonlySet<string> = new Set(AMOUNT_COLUMNS);
 const title = Prisma.raw(
-  `jsonb_build_object(${VALUE_COLUMNS.filter((name) => name !== 'accepted_date')
+  `jsonb_build_object(${[...VALUE_COLUMNS, ...DESTINATION_COLUMNS]
+    .filter((name) => name !== 'accepted_date')
     .map((name) => `'${name}', line.${name}${AMOUNTS.has(name) ? '::text' : ''}`)
     .join(', ')})`,
 );

@@ -62,7 +62,9 @@ export const JSON_FIELDS: ReadonlySet<string> = new Set([
   'extra',
   'issuedBy',
   'passwordFrom',
+  'paymentDestination',
   'phones',
+  'providerDestination',
 ]);
 
 const DATE_FIELDS: ReadonlySet<string> = new Set(Object.values(CIVIL_DATES).flatMap(Object.keys));

@@ -46,6 +46,15 @@ export const destinationOfRow = (kind: PartyKind): string => `
       ${DESTINATION_MEMBERS.map((member) => `'${member}', ${destinationMember(kind, member)}`).join(', ')})),
       '{}') END)`;
 
+/** The columns of `booking_line` with the destinations of a row of `title`. */
+export const DESTINATION_COLUMNS = ['provider_destination', 'payment_destination'] as const;
+
+/** The destinations that a row of `title` states, with the names of `DESTINATION_COLUMNS`. */
+export const destinationColumns: Prisma.Sql = Prisma.raw(
+  `${destinationOfRow('provider')} AS provider_destination,
+   ${destinationOfRow('financial_agent')} AS payment_destination`,
+);
+
 /** What `destinationText` adds to the content of a title. */
 const destinationBytes = `CASE WHEN extra IS NULL THEN ''::bytea ELSE ${KINDS.flatMap((kind) =>
   DESTINATION_MEMBERS.map(

@@ -99,13 +99,29 @@ const NEAR_DUE = Prisma.sql`
   payable.due_date BETWEEN title.anticipated_due_date - ${DUE_TOLERANCE_DAYS}::int
                        AND title.anticipated_due_date + ${DUE_TOLERANCE_DAYS}::int`;
 
+/**
+ * A span of due dates as long as the window of the tolerance. A window lies in two spans at most, so that the payables of
+ * a window are found by equality: a supplier may have the same value every week for years.
+ */
+const spanOf = (date: Prisma.Sql) =>
+  Prisma.sql`((${date} - DATE '0001-01-01') / ${2 * DUE_TOLERANCE_DAYS + 1}::int)`;
+const FIRST_SPAN = spanOf(Prisma.sql`(title.anticipated_due_date - ${DUE_TOLERANCE_DAYS}::int)`);
+const LAST_SPAN = spanOf(Prisma.sql`(title.anticipated_due_date + ${DUE_TOLERANCE_DAYS}::int)`);
+
+/** The titles of a relation, once for each span of their windows. */
+const inSpans = (titles: Prisma.Sql) => Prisma.sql`
+  (SELECT title.*, unnest(CASE WHEN ${FIRST_SPAN} = ${LAST_SPAN} THEN ARRAY[${FIRST_SPAN}]
+                               ELSE ARRAY[${FIRST_SPAN}, ${LAST_SPAN}] END) AS due_span
+   FROM ${titles} AS title)`;
+const NEAR = Prisma.sql`payable.due_span = title.due_span AND ${NEAR_DUE}`;
+
 const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_hash::text AS title_text,
   payable.ground AS payable_text, title.is_matched AS title_is_matched, payable.is_matched AS payable_is_matched,
   (payable.order_uid <> title.order_uid) IS NOT TRUE AND ${IS_COMPANY} AS is_permitted, (${SAME_DUE}) IS TRUE AS is_due`;
 
 /** The columns of a payable that pairs are made of. `company_name` is that of `CompanyFacts`. */
 const STATED_PAYABLE = Prisma.sql`payable.erp_key, supplier_external_id, supplier_tax_id, document, order_uid,
-  due_date, open_value, company_name.buyers, company_name.roots, company_name.is_named,
+  due_date, ${spanOf(Prisma.sql`due_date`)} AS due_span, open_value, company_name.buyers, company_name.roots, company_name.is_named,
   (SELECT is_single FROM company_fact) AS is_single`;
 const COMPANY_NAME = Prisma.sql`
   LEFT JOIN company_name ON company_name.company = coalesce(payable.company, '')`;
@@ -160,7 +176,9 @@ export const candidates = ({ companies, buyers, isSingle }: CompanyFacts) => Pri
     UNION ALL
     SELECT 2, exact.* FROM (${pairsBySupplier(PAIR, Prisma.sql`${SAME_VALUE} AND ${SAME_DUE}`)}) AS exact
     UNION ALL
-    SELECT 3, near.* FROM (${pairsBySupplier(PAIR, Prisma.sql`${SAME_VALUE} AND ${NEAR_DUE}`)}) AS near
+    SELECT 3, near.* FROM (${pairsBySupplier(PAIR, Prisma.sql`${SAME_VALUE} AND ${NEAR}`, {
+      titles: inSpans(Prisma.sql`open_title`),
+    })}) AS near
   )`;
 
 /**
@@ -189,9 +207,7 @@ export const CERTAIN = Prisma.sql`
       AND is_permitted
       -- The tolerance does not distinguish copies, because their due dates may differ.
       AND (place < 3 OR titles = 1)
-      AND NOT (place = 1 AND NOT is_due AND EXISTS (
-        SELECT FROM pair AS exact
-        WHERE exact.place = 2 AND exact.title_id = counted.title_id AND exact.erp_key <> counted.erp_key))
+      AND (place > 1 OR is_due OR title_id NOT IN (SELECT title_id FROM pair WHERE place = 2))
   ), certain AS (
     SELECT place, title_id, erp_key FROM alone
     WHERE NOT is_matched
@@ -232,8 +248,8 @@ export const VETOED = Prisma.sql`
     SELECT title.id AS title_id, title.order_uid, payable.erp_key, 1 AS place, ${DAYS} AS days
     ${ofOrder(Prisma.sql`chosen_title`, Prisma.sql`settled_payable`)} AND ${HAD_VALUE}
     UNION ALL
-    ${pairsBySupplier(VETO, Prisma.sql`${NEAR_DUE} AND ${HAD_VALUE}`, {
-      titles: Prisma.sql`chosen_title`,
+    ${pairsBySupplier(VETO, Prisma.sql`${NEAR} AND ${HAD_VALUE}`, {
+      titles: inSpans(Prisma.sql`chosen_title`),
       payables: Prisma.sql`settled_payable`,
     })}
   ), unexplained AS MATERIALIZED (

@@ -66,13 +66,15 @@ const REPLACEMENTS = Prisma.raw(
   CONTENT.map((column) => `${column} = excluded.${column}`).join(', '),
 );
 
-/** The stated columns as JSON. An absent one is null, and most are. */
-const rowOf = (payable: Payable) =>
-  Object.fromEntries(
-    [...COLUMN_OF].flatMap(([field, column]) =>
-      payable[field] === null ? [] : [[column, payable[field]]],
-    ),
-  );
+/** The stated columns. An absent one is null in SQL, and most are. */
+function rowOf(payable: Payable): Record<string, string> {
+  const row: Record<string, string> = {};
+  for (const [field, column] of COLUMN_OF) {
+    const value = payable[field];
+    if (value !== null) row[column] = value;
+  }
+  return row;
+}
 
 /** Whether the version is older than the one of the present row. Null: the texts cannot be compared. */
 const isOlder = (version: Prisma.Sql, present: Prisma.Sql) => Prisma.sql`
@@ -122,7 +124,7 @@ export async function addPayables(
       SELECT stated.*, present.erp_key IS NULL AS is_new,
              present.closed_at IS NOT NULL OR present.content IS DISTINCT FROM stated.content AS differs,
              coalesce(present.import_id = ${importId} AND present.stated_at = started_at, false) AS is_again,
-             coalesce(present.import_id > ${importId} OR present.stated_at > started_at, false) AS is_late,
+             coalesce(present.stated_at > started_at, false) AS is_late,
              ${isOlder(Prisma.sql`stated.version`, Prisma.sql`present.version`)} AS is_older,
              first_value(stated.content) OVER same_key IS DISTINCT FROM stated.content AS is_other_copy,
              row_number() OVER same_key AS copy
@@ -138,14 +140,14 @@ export async function addPayables(
       FROM judged
     ), written AS (
       INSERT INTO conciliation.erp_payable AS payable (${columns}, import_id, stated_at)
-      SELECT ${columns}, ${importId}, started_at FROM sorted, import WHERE NOT is_repeated AND copy = 1
+      SELECT ${columns}, ${importId}, started_at FROM sorted, import
+      WHERE NOT is_repeated AND NOT is_again AND copy = 1
       -- In the order of the key: two imports then wait for each other without a deadlock.
       ORDER BY erp_key
       ON CONFLICT (erp_key) DO UPDATE
       SET ${REPLACEMENTS}, import_id = excluded.import_id, stated_at = excluded.stated_at, closed_at = NULL
       -- Decided on the locked row, which another import may have written meanwhile.
-      WHERE (payable.import_id IS NULL OR payable.import_id < excluded.import_id)
-        AND payable.stated_at <= excluded.stated_at
+      WHERE payable.stated_at <= excluded.stated_at
         AND (NOT ${isDelta}
              OR (${isOlder(Prisma.sql`excluded.version`, Prisma.sql`payable.version`)}) IS NOT TRUE)
     )
@@ -227,7 +229,7 @@ export async function endImport(
       ? await tx.$executeRaw`
           UPDATE conciliation.erp_payable AS payable SET closed_at = now(), stated_at = import.started_at
           FROM conciliation.erp_payable_import AS import
-          WHERE import.id = ${importId} AND payable.closed_at IS NULL AND payable.import_id < import.id
+          WHERE import.id = ${importId} AND payable.closed_at IS NULL AND payable.import_id <> import.id
             AND payable.stated_at <= import.started_at`
       : 0;
   const [counts] = await tx.$queryRaw<[ImportCounts]>`

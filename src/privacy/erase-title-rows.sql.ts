@@ -40,7 +40,7 @@ export async function eraseBookingLines(
   for (const kind of ['provider', 'financial_agent'] as const) {
     const erased = await tx.$queryRaw<{ id: bigint }[]>`
       UPDATE conciliation.booking_line
-      SET ${ASSIGNMENTS[kind]}
+      SET ${ASSIGNMENTS[kind]}, provider_destination = NULL, payment_destination = NULL
       FROM (SELECT ${pseudonym}::text AS pseudonym) AS erased
       WHERE ${PARTY_KEYS[kind]} = ANY(${keys}::text[])
       RETURNING id`;

@@ -153,6 +153,8 @@ CREATE TABLE conciliation.booking_line (
   billing_fee                    numeric,
   money_transfer_fee             numeric,
   platform_commission            text,
+  provider_destination           jsonb,
+  payment_destination            jsonb,
 
   CONSTRAINT booking_line_kind_check CHECK (kind IN ('book', 'adjust', 'reverse')),
   CONSTRAINT booking_line_state_check CHECK (state IN ('released', 'posted', 'failed', 'refused', 'superseded')),
@@ -206,6 +208,10 @@ COMMENT ON COLUMN conciliation.booking_line.failure IS
   'The reason of the ERP, as of the newest receipt. Null: not failed.';
 COMMENT ON COLUMN conciliation.booking_line.erp_key IS
   'The ERP''s key of the payable that the title is matched with. Null: no payable is matched, or no payables are given.';
+COMMENT ON COLUMN conciliation.booking_line.provider_destination IS
+  'The undocumented fields of provider.bankAccount that name a destination, such as a Pix key. Null: none. Personal data.';
+COMMENT ON COLUMN conciliation.booking_line.payment_destination IS
+  'The undocumented fields of financialAgent.payment that name a destination, such as a Pix key. Null: none. Personal data.';
 COMMENT ON COLUMN conciliation.booking_line.title_id IS
   'title.id of the title. Null: adopted from a receipt.';
 
@@ -354,7 +360,9 @@ SELECT
   line.buyer_discounted_value,
   line.billing_fee,
   line.money_transfer_fee,
-  line.platform_commission
+  line.platform_commission,
+  line.provider_destination,
+  line.payment_destination
 FROM conciliation.booking_offer AS offer
 JOIN conciliation.booking_line AS line ON line.id = offer.line_id
 WHERE line.consumer = (
@@ -374,6 +382,10 @@ COMMENT ON COLUMN conciliation.booking_feed.payee_before IS
   'Tax identifier of the payee without the anticipation: the provider. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.booking_feed.payee_after IS
   'Tax identifier of the payee with the anticipation: the financial agent, or the provider for an early payment. Null: not stated. Personal data.';
+COMMENT ON COLUMN conciliation.booking_feed.provider_destination IS
+  'booking_line.provider_destination. Personal data.';
+COMMENT ON COLUMN conciliation.booking_feed.payment_destination IS
+  'booking_line.payment_destination. Personal data.';
 COMMENT ON COLUMN conciliation.booking_feed.seq IS
   'booking_offer.seq: position in the feed.';
 COMMENT ON COLUMN conciliation.booking_feed.offered_at IS
@@ -415,8 +427,20 @@ WHERE match.ended_at IS NULL
 
 COMMENT ON VIEW conciliation.payables_to_block IS
   'The open payables whose titles are matched and not posted yet, one row for each match. The ERP blocks them from its payment run until it posts the line, because the financial agent is going to be paid, or the buyer pays early.';
+COMMENT ON COLUMN conciliation.payables_to_block.erp_key IS
+  'erp_payable.erp_key.';
+COMMENT ON COLUMN conciliation.payables_to_block.company IS
+  'erp_payable.company.';
 COMMENT ON COLUMN conciliation.payables_to_block.title_id IS
   'title.id.';
+COMMENT ON COLUMN conciliation.payables_to_block.order_uid IS
+  'title.order_uid.';
+COMMENT ON COLUMN conciliation.payables_to_block.accepted_date IS
+  'title.accepted_date.';
+COMMENT ON COLUMN conciliation.payables_to_block.provider_external_id IS
+  'title.provider_external_id.';
+COMMENT ON COLUMN conciliation.payables_to_block.original_value IS
+  'title.original_value.';
 COMMENT ON COLUMN conciliation.payables_to_block.effect IS
   'As in booking_feed.';
 COMMENT ON COLUMN conciliation.payables_to_block.payee_after IS

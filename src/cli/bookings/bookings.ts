@@ -148,12 +148,14 @@ function addConsumer(bookings: Command, exit: Exit): void {
     .argument('<name>', 'the consumer; "erp" has the lines of every buyer without another consumer')
     .option('--database-role <user>', 'the database user that reads the feed for the consumer')
     .option('--key <id>', 'the API key of the consumer', idArgument('key'))
-    .option('--buyers <list>', 'the buyers of the lines, separated by commas')
+    .option('--buyers <list>', 'the CNPJs of the buyers of the lines, separated by commas')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
-Replaces all settings of the consumer: a missing option removes the setting.
+Replaces all settings of the consumer: a missing option removes the setting. A buyer is the same with or
+without its mask, its leading zeros and lower case letters, here and in the titles. A text that is no CNPJ with
+the right check digits is refused.
 
 Example: conciliation bookings consumer erp --database-role erp_user`,
     )

@@ -4,6 +4,7 @@ import { consumerOfKey } from '../../bookings/consumers.sql.ts';
 import { readFeed } from '../../bookings/feed.sql.ts';
 import { type Receipt, takeReceipts } from '../../bookings/take-receipts.sql.ts';
 import type { Database } from '../../database/database.ts';
+import { DESTINATION_COLUMNS } from '../../database/title-hashes.sql.ts';
 import { VALUE_COLUMNS } from '../../domain/title.ts';
 import { InputError } from '../../runtime/errors.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
@@ -37,14 +38,22 @@ const Lines = Type.Object({
       date: Type.Unsafe<string>({ type: 'string', format: 'date' }),
       contentHash: text,
       title: Type.Object(
-        Object.fromEntries(
-          VALUE_COLUMNS.filter((name) => name !== 'accepted_date').map((name) => [
-            name,
-            name === 'buyer_is_financial'
-              ? Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] })
-              : textOrNull,
-          ]),
-        ),
+        {
+          ...Object.fromEntries(
+            VALUE_COLUMNS.filter((name) => name !== 'accepted_date').map((name) => [
+              name,
+              name === 'buyer_is_financial'
+                ? Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] })
+                : textOrNull,
+            ]),
+          ),
+          ...Object.fromEntries(
+            DESTINATION_COLUMNS.map((name) => [
+              name,
+              Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()]),
+            ]),
+          ),
+        },
         { description: 'As in the database; amounts are exact decimals.' },
       ),
     }),

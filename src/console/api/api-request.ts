@@ -14,8 +14,9 @@ const FAILURES = {
   403: 'The role or the scopes of the key do not allow the request.',
   404: 'There is no such record.',
   409: 'Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet.',
-  413: 'The body has more bytes than the largest legal one, which the message names.',
 };
+
+const TOO_LARGE = { 413: 'The body has more bytes than the limit, which the message names.' };
 
 /** The groups of the API's document. */
 export const API_TAGS = {
@@ -55,7 +56,9 @@ export function describe(
 ) {
   const { status = 200, answer, types, ...input } = schema;
   const failures = Object.fromEntries(
-    Object.entries(FAILURES).map(([code, description]) => [code, { description, ...ErrorAnswer }]),
+    Object.entries({ ...FAILURES, ...(input.body !== undefined && TOO_LARGE) }).map(
+      ([code, description]) => [code, { description, ...ErrorAnswer }],
+    ),
   );
   const done = {
     description: 'Done.',

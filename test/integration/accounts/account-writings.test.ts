@@ -1,5 +1,6 @@
 /** One account in several writings is no change; another account is one, whatever names it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { verifyDate } from '../../../src/integrity/verify-dates.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
@@ -210,13 +211,13 @@ test('a changed key restates a signed day, with a revision and a hold; another u
   ];
   await pull(date, texts({ stamp: '1' }));
   const where = { date: new Date(date) };
-  const signed = await world.database.prisma.day.findUniqueOrThrow({ where });
-  await signOffDay(world.database, date, {
-    by: 'ana',
-    reason: null,
-    seenDigest: signed.contentDigest ?? '',
-    fourEyes: false,
-  });
+  const sign = async () => {
+    const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where });
+    const seenDigest = contentDigest ?? '';
+    const rules = { fourEyes: false, bookingsFrom: date };
+    await signOffDay(world.database, date, { by: 'ana', reason: null, seenDigest, ...rules });
+  };
+  await sign();
   // A time stamp of the response, and another writing of the key, are no change.
   expect(await pull(date, texts({ stamp: '2' }))).toMatchObject({ changed: 0, unchanged: 2 });
   expect(await pull(date, texts({ key: 'x@y.com' }))).toMatchObject({ changed: 1, unchanged: 1 });
@@ -237,4 +238,12 @@ test('a changed key restates a signed day, with a revision and a hold; another u
   // The database computes the same content hashes.
   const checked = await verifyDate(world.database, date, new AbortController().signal);
   expect(checked).toMatchObject({ alterations: [] });
+  // The correction tells the ERP the new key.
+  await decideOpenChanges(world.database);
+  await sign();
+  const { lines } = await readFeed(world.database, 'erp', { after: 0n, limit: 10 });
+  const told = lines.map(
+    ({ kind, title }) => `${kind} ${JSON.stringify(title['payment_destination'])}`,
+  );
+  expect(told.sort()).toEqual(['adjust {"key":"x@y.com"}', 'book null', 'book {"key":"a@b.com"}']);
 });

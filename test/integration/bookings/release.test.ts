@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { enterBookedOutside } from '../../../src/bookings/booked-outside.sql.ts';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
+import { readFailedLines } from '../../../src/bookings/open-lines.sql.ts';
 import { adoptReceipts, dismissReceipts } from '../../../src/bookings/receipt-decisions.sql.ts';
 import {
   lockDay,
@@ -187,6 +188,38 @@ test('a receipt is taken once; a failed line is offered again until it is posted
   await expect(
     takeReceipts(world.database, 'erp', [{ ...failed, reason: 'another' }]),
   ).rejects.toThrow('another receipt has the key');
+  await takeReceipts(world.database, 'erp', [receipt(line)]);
+  expect((await offered()).map(({ state }) => state)).toEqual(['posted', 'posted']);
+});
+
+test('a line that the ERP refuses for good is not offered again, until a receipt or a later line says otherwise', async () => {
+  await pull(title('a'));
+  await sign();
+  const [line] = await offered();
+  if (line === undefined) throw new Error('no line');
+  const refused = receipt(line, {
+    ...{ idempotencyKey: `${date} final`, status: 'failed', document: null },
+    ...{ reason: 'the agent was paid', final: true },
+  });
+  await takeReceipts(world.database, 'erp', [refused]);
+  expect((await offered()).map(({ state }) => state)).toEqual(['refused']);
+  const failedLines = async () => (await readFailedLines(world.database.prisma))?.lines;
+  const before = await failedLines();
+  expect(before).toBeGreaterThan(0);
+  await expect(
+    takeReceipts(world.database, 'erp', [{ ...receipt(line), final: true }]),
+  ).rejects.toThrow('receipts[0].final: expected true only with the status failed');
+  await expect(takeReceipts(world.database, 'erp', [{ ...refused, final: false }])).rejects.toThrow(
+    'another receipt has the key',
+  );
+  // A later version is posted: the refused one is superseded.
+  await pull(title('a', { discount: '3' }));
+  await sign();
+  const [, adjust] = await offered();
+  if (adjust === undefined) throw new Error('no line');
+  await takeReceipts(world.database, 'erp', [receipt(adjust)]);
+  expect((await offered()).map(({ state }) => state)).toEqual(['superseded', 'posted']);
+  expect(await failedLines()).toBe((before ?? 0) - 1 || undefined);
   await takeReceipts(world.database, 'erp', [receipt(line)]);
   expect((await offered()).map(({ state }) => state)).toEqual(['posted', 'posted']);
 });

@@ -16,7 +16,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/account-changes/{id}/acknowledge": {
+    "/api/account-changes/decide": {
         parameters: {
             query?: never;
             header?: never;
@@ -25,8 +25,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Acknowledge a changed bank account */
-        post: operations["acknowledgeAccountChange"];
+        /** Confirm or refuse changed bank accounts */
+        post: operations["decideAccountChanges"];
         delete?: never;
         options?: never;
         head?: never;
@@ -801,7 +801,7 @@ export interface operations {
                 limit?: number;
                 /** @description Rows to skip. */
                 offset?: number;
-                state?: "open" | "acknowledged" | "all";
+                state?: "open" | "refused" | "decided" | "all";
             };
             header?: never;
             path?: never;
@@ -823,9 +823,6 @@ export interface operations {
                              * @example 2026-03-02
                              */
                             acceptedDate: string;
-                            /** Format: date-time */
-                            acknowledgedAt: string | null;
-                            acknowledgedBy: string | null;
                             after: {
                                 /** @description Masked. */
                                 account: string | null;
@@ -834,6 +831,10 @@ export interface operations {
                                 agency: string | null;
                                 agencyDigit: string | null;
                                 bank: string | null;
+                                /** @description Undocumented fields that name a destination, such as a Pix key. Masked. Null: none. */
+                                destination: {
+                                    [key: string]: string;
+                                } | null;
                             };
                             before: {
                                 /** @description Masked. */
@@ -843,9 +844,22 @@ export interface operations {
                                 agency: string | null;
                                 agencyDigit: string | null;
                                 bank: string | null;
+                                /** @description Undocumented fields that name a destination, such as a Pix key. Masked. Null: none. */
+                                destination: {
+                                    [key: string]: string;
+                                } | null;
                             };
                             /** Format: date-time */
+                            decidedAt: string | null;
+                            decidedBy: string | null;
+                            /** Format: date-time */
                             detectedAt: string;
+                            heldTitles: number;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            heldValue: string;
                             id: number;
                             /** @enum {string} */
                             kind: "provider" | "financial_agent";
@@ -855,6 +869,8 @@ export interface operations {
                             partyName: string | null;
                             pullId: number;
                             reason: string | null;
+                            /** @enum {string} */
+                            state: "open" | "refused" | "confirmed" | "parallel" | "returned";
                             titleId: number;
                         }[];
                         total: number;
@@ -913,7 +929,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -928,18 +944,19 @@ export interface operations {
             };
         };
     };
-    acknowledgeAccountChange: {
+    decideAccountChanges: {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                id: number;
-            };
+            path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
                 "application/json": {
+                    decision: "confirmed" | "parallel" | "refused";
+                    /** @description All of them are decided, or none. */
+                    ids: number[];
                     reason: string;
                 };
             };
@@ -952,7 +969,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        id: number;
+                        ids: number[];
                     };
                 };
             };
@@ -1008,7 +1025,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1109,7 +1126,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1209,7 +1226,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1320,7 +1337,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1448,7 +1465,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1561,7 +1578,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1674,7 +1691,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1805,7 +1822,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1918,7 +1935,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1992,6 +2009,9 @@ export interface operations {
                                 payment_agency: string | null;
                                 payment_agency_digit: string | null;
                                 payment_bank: string | null;
+                                payment_destination: {
+                                    [key: string]: string;
+                                } | null;
                                 payment_type: string | null;
                                 platform_commission: string | null;
                                 platform_discounted_value: string | null;
@@ -2000,6 +2020,9 @@ export interface operations {
                                 provider_agency: string | null;
                                 provider_agency_digit: string | null;
                                 provider_bank: string | null;
+                                provider_destination: {
+                                    [key: string]: string;
+                                } | null;
                                 provider_external_id: string | null;
                                 provider_identification: string | null;
                             };
@@ -2061,7 +2084,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2162,7 +2185,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2311,7 +2334,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2413,7 +2436,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2459,7 +2482,7 @@ export interface operations {
                          * @example 2026-03-02
                          */
                         date: string;
-                        /** @description Titles that name a changed bank account that no person has acknowledged. */
+                        /** @description Titles that name a changed bank account that no person has confirmed. */
                         heldPayments: number;
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
@@ -2582,7 +2605,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2626,7 +2649,7 @@ export interface operations {
                          * @example 2026-03-02
                          */
                         date: string;
-                        /** @description Titles that name a changed bank account that no person has acknowledged. */
+                        /** @description Titles that name a changed bank account that no person has confirmed. */
                         heldPayments: number;
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
@@ -2749,7 +2772,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2799,7 +2822,7 @@ export interface operations {
                          * @example 2026-03-02
                          */
                         date: string;
-                        /** @description Titles that name a changed bank account that no person has acknowledged. */
+                        /** @description Titles that name a changed bank account that no person has confirmed. */
                         heldPayments: number;
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
@@ -2922,7 +2945,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3042,7 +3065,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3132,7 +3155,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3182,7 +3205,7 @@ export interface operations {
                          * @example 2026-03-02
                          */
                         date: string;
-                        /** @description Titles that name a changed bank account that no person has acknowledged. */
+                        /** @description Titles that name a changed bank account that no person has confirmed. */
                         heldPayments: number;
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
@@ -3305,7 +3328,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3357,7 +3380,7 @@ export interface operations {
                          * @example 2026-03-02
                          */
                         date: string;
-                        /** @description Titles that name a changed bank account that no person has acknowledged. */
+                        /** @description Titles that name a changed bank account that no person has confirmed. */
                         heldPayments: number;
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
@@ -3480,7 +3503,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3615,7 +3638,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3712,7 +3735,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3807,7 +3830,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3906,7 +3929,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4015,7 +4038,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4109,7 +4132,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4215,7 +4238,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4319,7 +4342,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4414,7 +4437,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4545,7 +4568,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4648,7 +4671,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4743,7 +4766,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4838,7 +4861,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4933,7 +4956,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5107,7 +5130,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5373,7 +5396,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5461,7 +5484,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5500,7 +5523,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description On accounts that changed, where no person has acknowledged the change. */
+                        /** @description On accounts that changed, where no person has confirmed the change. */
                         changed: {
                             groups: number;
                             /**
@@ -5735,7 +5758,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5827,7 +5850,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5872,6 +5895,10 @@ export interface operations {
                             agency: string | null;
                             agencyDigit: string | null;
                             bank: string | null;
+                            /** @description Undocumented fields that name a destination, such as a Pix key. Masked. Null: none. */
+                            destination: {
+                                [key: string]: string;
+                            } | null;
                             /** Format: date-time */
                             firstSeenAt: string;
                             /**
@@ -5969,7 +5996,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6084,7 +6111,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6180,7 +6207,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6597,7 +6624,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6710,7 +6737,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6741,7 +6768,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Changed bank accounts that are not acknowledged. */
+                        /** @description Changed bank accounts without a decision. */
                         accountChanges: number;
                         /** @description The state of the ledger in the words of the start page. */
                         headline: {
@@ -6827,7 +6854,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6941,7 +6968,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7016,7 +7043,7 @@ export interface operations {
                             provider_identification: string | null;
                         };
                         id: number;
-                        /** @description The title names a changed bank account that no person has acknowledged. */
+                        /** @description The title names a changed bank account that no person has confirmed. */
                         isPaymentHeld: boolean;
                         occurrence: number;
                         /** @description The withdrawn title of the same order, buyer and provider that this one replaces. */
@@ -7112,7 +7139,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;

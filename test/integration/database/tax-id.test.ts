@@ -83,7 +83,7 @@ const bodies = (length: number) =>
     fc.integer({ min: 1, max: 99_999 }).map((number) => String(number).padStart(length, '0')),
     fc
       .integer({ min: 1, max: 9_999_999 })
-      .map((number) => `${String(number).padStart(length - 4, '0')}0001`),
+      .map((number) => `${String(number % 10 ** (length - 4)).padStart(length - 4, '0')}0001`),
   );
 const cpf = bodies(9).map(toCpf);
 const cnpj = fc.oneof(bodies(12), fc.stringMatching(/^[0-9A-Z]{12}$/, { size: 'max' })).map(toCnpj);

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readReleaseFaults } from '../../../src/bookings/release-conditions.sql.ts';
+import { readWaitingTitles } from '../../../src/bookings/unposted.sql.ts';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { isMatchingDue } from '../../../src/matching/run-matching.sql.ts';
-import { match, pullTitles } from '../../support/matching-world.ts';
+import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { clearMatching, match, pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
 let world: PullWorld;
 beforeAll(async () => {
@@ -34,4 +38,30 @@ test.each([
   expect(await isDue()).toBe(true);
   await match(world.database);
   expect(await isDue()).toBe(false);
+});
+
+test('a title whose payable the ERP has paid after the run waits, and its day does not', async () => {
+  await clearMatching(world.database);
+  await pullTitles(world, [{ uid: 'a', value: '10' }]);
+  await checkDays(world.database, ANY_DAY_RULES);
+  await importPayables(world.database, [{ erpKey: 'k1', openValue: '10' }], 'snapshot');
+  await match(world.database);
+  const waiting = async () => {
+    const faults = await readReleaseFaults(world.database.prisma, DAY, { bookingsFrom: DAY });
+    expect(faults).toEqual(['booked_outside']);
+    return (await readWaitingTitles(world.database, DAY)).map(({ orderUid }) => orderUid);
+  };
+  expect(await waiting()).toEqual([]);
+  // Payables of other titles or of none.
+  await importPayables(world.database, [
+    { erpKey: 'k2', openValue: '11', orderUid: 'a', status: 'paid' },
+    { erpKey: 'k3', openValue: '10', dueDate: '2026-07-01', status: 'paid' },
+  ]);
+  expect(await waiting()).toEqual([]);
+  await importPayables(world.database, [{ erpKey: 'k1', openValue: '10', status: 'paid' }]);
+  expect(await waiting()).toEqual(['a']);
+  await importPayables(world.database, [{ erpKey: 'k1', openValue: '10' }]);
+  expect(await waiting()).toEqual([]);
+  await importPayables(world.database, [{ erpKey: 'k1', openValue: '0', status: 'paid' }]);
+  expect(await waiting()).toEqual(['a']);
 });
