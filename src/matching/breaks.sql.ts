@@ -245,6 +245,15 @@ const releaseScope = (date: Prisma.Sql): Scope => ({
   isBooked: Prisma.sql`true`,
 });
 
+/** The matches that last, of the payables near the unmatched titles. */
+const nearMatches = ({ isWhole, near }: Scope) => Prisma.sql`
+  (SELECT erp_key, title_id FROM conciliation.title_match
+   WHERE ended_at IS NULL AND ${
+     isWhole
+       ? ALL
+       : Prisma.sql`erp_key = ANY(ARRAY(SELECT erp_key FROM conciliation.erp_payable AS payable WHERE ${near}))`
+   })`;
+
 /** A due date within the tolerance; of one order also a due date that the ERP does not state. */
 const IS_NEAR = Prisma.sql`(days <= ${DUE_TOLERANCE_DAYS} OR days IS NULL AND same_order)`;
 
@@ -269,13 +278,13 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT id, order_uid, original_value, anticipated_due_date, ${TITLE_CODE} AS provider_external_id,
            ${TITLE_TAX_ID} AS tax_id
     FROM conciliation.title AS title
-    WHERE status = 'current' AND ${scope.unmatched} AND NOT EXISTS (
-      SELECT FROM conciliation.title_match WHERE title_id = title.id AND ended_at IS NULL)
+    WHERE status = 'current' AND ${scope.unmatched}
+      AND NOT EXISTS (SELECT FROM held WHERE held.title_id = title.id)
   ), free AS MATERIALIZED (
     SELECT * FROM conciliation.erp_payable AS payable
     WHERE closed_at IS NULL AND status <> 'cancelled' AND ${HAS_TITLE}
-      AND ${scope.isWhole ? ALL : scope.near} AND NOT EXISTS (
-      SELECT FROM conciliation.title_match WHERE erp_key = payable.erp_key AND ended_at IS NULL)
+      AND ${scope.isWhole ? ALL : scope.near}
+      AND NOT EXISTS (SELECT FROM ${nearMatches(scope)} AS match WHERE match.erp_key = payable.erp_key)
   ), alone AS (
     SELECT * FROM free WHERE status = 'open' AND ${scope.alone}
   ), related AS MATERIALIZED (
@@ -298,9 +307,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     -- Payables that another title has, or that were cancelled or closed.
     SELECT payable.*, coalesce(total_value, open_value) AS value, match.title_id AS holder
     FROM conciliation.erp_payable AS payable
-    LEFT JOIN (SELECT erp_key, min(title_id) AS title_id FROM conciliation.title_match
-               WHERE ended_at IS NULL AND ${scope.isWhole ? ALL : Prisma.sql`erp_key = ANY(ARRAY(SELECT erp_key FROM conciliation.erp_payable AS payable WHERE ${scope.near}))`}
-               GROUP BY erp_key) AS match USING (erp_key)
+    LEFT JOIN (SELECT erp_key, min(title_id) AS title_id FROM ${nearMatches(scope)} AS match GROUP BY erp_key)
+      AS match USING (erp_key)
     WHERE ${HAS_TITLE} AND ${scope.near}
       AND (match.title_id IS NOT NULL OR closed_at IS NOT NULL OR status = 'cancelled')
   ), other_pair AS MATERIALIZED (
