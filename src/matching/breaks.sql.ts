@@ -534,12 +534,10 @@ const STATED_GROUND = Prisma.sql`
       payable.settled_by, payable.paid_to)::text`;
 
 /**
- * The current titles of a date whose lines must not be released now, judged against the payables as they are, as a
- * subquery with the column `title_id`. The planner has to join sets by hashing: see \`joinWholeSets\`.
- * @param date an expression of SQL
+ * The breaks of the current titles of a date as its release judges them, `broken`. For a statement with WITH.
+ * @param date an expression of SQL of the type date
  */
-export const waitingTitlesOf = (date: Prisma.Sql): Prisma.Sql => Prisma.sql`
-  (WITH ${breaksOf(releaseScope(date))} SELECT DISTINCT title_id FROM broken WHERE waits AND accepted_date = ${date})`;
+export const releaseBreaks = (date: Prisma.Sql): Prisma.Sql => breaksOf(releaseScope(date));
 
 /** Configures the planner for the statements of a transaction that join whole sets, so that the plan does not depend on statistics. */
 export async function joinWholeSets(tx: Transaction): Promise<void> {
