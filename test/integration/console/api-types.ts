@@ -613,6 +613,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/payables-to-block": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Open payables whose titles are matched and not posted, to block from the payment run */
+        get: operations["listPayablesToBlock"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/payment-schedule": {
         parameters: {
             query?: never;
@@ -783,6 +800,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/waiting-titles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Titles of a date that wait for their release */
+        get: operations["listWaitingTitles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -871,6 +905,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -884,6 +920,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -897,6 +935,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -910,6 +950,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -923,6 +965,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -966,6 +1010,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -979,6 +1025,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -992,6 +1040,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1005,6 +1055,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1018,6 +1070,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1067,6 +1136,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1080,6 +1151,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1093,6 +1166,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1106,6 +1181,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1119,6 +1196,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1167,6 +1246,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1180,6 +1261,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1193,6 +1276,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1206,6 +1291,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1219,6 +1306,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1278,6 +1367,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1291,6 +1382,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1304,6 +1397,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1317,6 +1412,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1330,6 +1427,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1406,6 +1505,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1419,6 +1520,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1432,6 +1535,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1445,6 +1550,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1458,6 +1565,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1519,6 +1643,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1532,6 +1658,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1545,6 +1673,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1558,6 +1688,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1571,6 +1703,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1632,6 +1766,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1645,6 +1781,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1658,6 +1796,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1671,6 +1811,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1684,6 +1826,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1697,7 +1841,7 @@ export interface operations {
                 from?: string;
                 limit?: number;
                 offset?: number;
-                state?: "all" | "released" | "posted" | "failed" | "overdue" | "superseded";
+                state?: "all" | "released" | "posted" | "failed" | "refused" | "overdue" | "superseded";
                 to?: string;
             };
             header?: never;
@@ -1729,7 +1873,7 @@ export interface operations {
                             /** Format: date-time */
                             releasedAt: string;
                             /** @enum {string} */
-                            state: "released" | "posted" | "failed" | "superseded";
+                            state: "released" | "posted" | "failed" | "refused" | "superseded";
                             /** Format: date-time */
                             stateAt: string;
                         }[];
@@ -1746,6 +1890,7 @@ export interface operations {
                                 failed: number;
                                 overdue: number;
                                 posted: number;
+                                refused: number;
                                 released: number;
                                 superseded: number;
                             };
@@ -1763,6 +1908,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1776,6 +1923,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1789,6 +1938,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1802,6 +1953,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1815,6 +1968,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1853,6 +2008,7 @@ export interface operations {
                                 date: string;
                                 document: string | null;
                                 id: number;
+                                isFinal: boolean;
                                 key: string;
                                 /** @enum {string} */
                                 outcome: "unknown_key" | "other_content";
@@ -1863,6 +2019,18 @@ export interface operations {
                                 status: "posted" | "failed";
                             }[];
                         };
+                        /** @description Signed-off days that are not released completely. */
+                        waiting: {
+                            /** @description The first of them. */
+                            dates: string[];
+                            days: number;
+                            /**
+                             * @description titles: only single titles of the days wait. Null: released within a minute.
+                             * @enum {string|null}
+                             */
+                            fault: "booked_outside" | "receipts" | "altered" | "not_reconciled" | "not_matched" | "titles" | null;
+                            titles: number;
+                        }[];
                     };
                 };
             };
@@ -1876,6 +2044,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1889,6 +2059,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1902,6 +2074,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1915,6 +2089,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1928,6 +2104,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1971,7 +2149,7 @@ export interface operations {
                             /** @example 0 */
                             seq: string;
                             /** @enum {string} */
-                            state: "released" | "posted" | "failed" | "superseded";
+                            state: "released" | "posted" | "failed" | "refused" | "superseded";
                             succeedsKey: string | null;
                             /** @description As in the database; amounts are exact decimals. */
                             title: {
@@ -2019,6 +2197,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2032,6 +2212,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2045,6 +2227,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2058,6 +2242,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2071,6 +2257,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2089,6 +2277,8 @@ export interface operations {
                     receipts: {
                         contentHash: string;
                         document?: string | null;
+                        /** @description With failed: the ERP will never post the line, which is not offered again. */
+                        final?: boolean;
                         idempotencyKey: string;
                         key: string;
                         reason?: string | null;
@@ -2120,6 +2310,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2133,6 +2325,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2146,6 +2340,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2159,6 +2355,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2172,6 +2370,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2269,6 +2484,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2282,6 +2499,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2295,6 +2514,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2308,6 +2529,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2321,6 +2544,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2371,6 +2596,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2384,6 +2611,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2397,6 +2626,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2410,6 +2641,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2423,6 +2656,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2540,6 +2790,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2553,6 +2805,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2566,6 +2820,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2579,6 +2835,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2592,6 +2850,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2707,6 +2967,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2720,6 +2982,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2733,6 +2997,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2746,6 +3012,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2759,6 +3027,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2880,6 +3150,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2893,6 +3165,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2906,6 +3180,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2919,6 +3195,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2932,6 +3210,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3000,6 +3295,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3013,6 +3310,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3026,6 +3325,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3039,6 +3340,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3052,6 +3355,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3090,6 +3395,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3103,6 +3410,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3116,6 +3425,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3129,6 +3440,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3142,6 +3455,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3263,6 +3578,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3276,6 +3593,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3289,6 +3608,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3302,6 +3623,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3315,6 +3638,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3438,6 +3778,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3451,6 +3793,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3464,6 +3808,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3477,6 +3823,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3490,6 +3838,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3573,6 +3938,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3586,6 +3953,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3599,6 +3968,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3612,6 +3983,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3625,6 +3998,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3670,6 +4045,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3683,6 +4060,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3696,6 +4075,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3709,6 +4090,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3722,6 +4105,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3765,6 +4150,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3778,6 +4165,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3791,6 +4180,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3804,6 +4195,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3817,6 +4210,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3864,6 +4274,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3877,6 +4289,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3890,6 +4304,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3903,6 +4319,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3916,6 +4334,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3973,6 +4393,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3986,6 +4408,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3999,6 +4423,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4012,6 +4438,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4025,6 +4453,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4067,6 +4512,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4080,6 +4527,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4093,6 +4542,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4106,6 +4557,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4119,6 +4572,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4173,6 +4643,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4186,6 +4658,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4199,6 +4673,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4212,6 +4688,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4225,6 +4703,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4277,6 +4772,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4290,6 +4787,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4303,6 +4802,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4316,6 +4817,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4329,6 +4832,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4372,6 +4892,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4385,6 +4907,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4398,6 +4922,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4411,6 +4937,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4424,6 +4952,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4503,6 +5033,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4516,6 +5048,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4529,6 +5063,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4542,6 +5078,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4555,6 +5093,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4606,6 +5146,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4619,6 +5161,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4632,6 +5176,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4645,6 +5191,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4658,6 +5206,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4701,6 +5266,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4714,6 +5281,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4727,6 +5296,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4740,6 +5311,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4753,6 +5326,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4796,6 +5386,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4809,6 +5401,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4822,6 +5416,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4835,6 +5431,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4848,6 +5446,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4891,6 +5506,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4904,6 +5521,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4917,6 +5536,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4930,6 +5551,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4943,6 +5566,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5065,6 +5705,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5078,6 +5720,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5091,6 +5735,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5104,6 +5750,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5117,6 +5765,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5331,6 +5981,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5344,6 +5996,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5357,6 +6011,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5370,6 +6026,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5383,6 +6041,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5419,6 +6079,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5432,6 +6094,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5445,6 +6109,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5458,6 +6124,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5471,6 +6139,126 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+        };
+    };
+    listPayablesToBlock: {
+        parameters: {
+            query?: {
+                /** @description The last erpKey of the page before. */
+                after?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description In the order of erpKey. A payable with several titles has several rows. */
+                        payables: {
+                            company: string | null;
+                            /** Format: date */
+                            date: string;
+                            /** @enum {string} */
+                            effect: "early_payment" | "payee_change" | "not_stated";
+                            erpKey: string;
+                            /** Format: date-time */
+                            matchedAt: string;
+                            orderUid: string;
+                            originalValue: string;
+                            payeeAfter: string | null;
+                            /** @enum {string} */
+                            state: "not_released" | "released" | "failed" | "refused" | "superseded" | "posted";
+                            supplier: string | null;
+                            titleId: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5693,6 +6481,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5706,6 +6496,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5719,6 +6511,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5732,6 +6526,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5745,6 +6541,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5785,6 +6583,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5798,6 +6598,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5811,6 +6613,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5824,6 +6628,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5837,6 +6643,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5927,6 +6735,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5940,6 +6750,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5953,6 +6765,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5966,6 +6780,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5979,6 +6795,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6042,6 +6860,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6055,6 +6875,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6068,6 +6890,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6081,6 +6905,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6094,6 +6920,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6138,6 +6966,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6151,6 +6981,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6164,6 +6996,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6177,6 +7011,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6190,6 +7026,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6555,6 +7408,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6568,6 +7423,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6581,6 +7438,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6594,6 +7453,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6607,6 +7468,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6668,6 +7531,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6681,6 +7546,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6694,6 +7561,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6707,6 +7576,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6720,6 +7591,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6785,6 +7673,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6798,6 +7688,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6811,6 +7703,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6824,6 +7718,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6837,6 +7733,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6899,6 +7797,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6912,6 +7812,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6925,6 +7827,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6938,6 +7842,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6951,6 +7857,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -7070,6 +7978,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -7083,6 +7993,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -7096,6 +8008,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -7109,6 +8023,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -7122,6 +8038,116 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+        };
+    };
+    listWaitingTitles: {
+        parameters: {
+            query: {
+                date: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description GET /api/breaks with the date has the reasons. */
+                        titles: {
+                            /** Format: date */
+                            date: string;
+                            /** Format: date */
+                            dueDate: string | null;
+                            orderUid: string;
+                            originalValue: string;
+                            titleId: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
