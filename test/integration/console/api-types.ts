@@ -613,6 +613,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/payables-to-block": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Open payables whose titles are matched and not posted, to block from the payment run */
+        get: operations["listPayablesToBlock"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/payment-schedule": {
         parameters: {
             query?: never;
@@ -783,6 +800,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/waiting-titles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Titles of a date that wait for their release */
+        get: operations["listWaitingTitles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -887,6 +921,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -900,6 +936,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -913,6 +951,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -926,6 +966,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -939,6 +981,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -983,6 +1027,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -996,6 +1042,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1009,6 +1057,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1022,6 +1072,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1035,6 +1087,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1084,6 +1153,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1097,6 +1168,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1110,6 +1183,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1123,6 +1198,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1136,6 +1213,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1184,6 +1263,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1197,6 +1278,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1210,6 +1293,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1223,6 +1308,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1236,6 +1323,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1295,6 +1384,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1308,6 +1399,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1321,6 +1414,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1334,6 +1429,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1347,6 +1444,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1423,6 +1522,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1436,6 +1537,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1449,6 +1552,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1462,6 +1567,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1475,6 +1582,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1536,6 +1660,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1549,6 +1675,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1562,6 +1690,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1575,6 +1705,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1588,6 +1720,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1649,6 +1783,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1662,6 +1798,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1675,6 +1813,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1688,6 +1828,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1701,6 +1843,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1714,7 +1858,7 @@ export interface operations {
                 from?: string;
                 limit?: number;
                 offset?: number;
-                state?: "all" | "released" | "posted" | "failed" | "overdue" | "superseded";
+                state?: "all" | "released" | "posted" | "failed" | "refused" | "overdue" | "superseded";
                 to?: string;
             };
             header?: never;
@@ -1746,7 +1890,7 @@ export interface operations {
                             /** Format: date-time */
                             releasedAt: string;
                             /** @enum {string} */
-                            state: "released" | "posted" | "failed" | "superseded";
+                            state: "released" | "posted" | "failed" | "refused" | "superseded";
                             /** Format: date-time */
                             stateAt: string;
                         }[];
@@ -1763,6 +1907,7 @@ export interface operations {
                                 failed: number;
                                 overdue: number;
                                 posted: number;
+                                refused: number;
                                 released: number;
                                 superseded: number;
                             };
@@ -1780,6 +1925,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1793,6 +1940,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1806,6 +1955,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1819,6 +1970,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1832,6 +1985,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1870,6 +2025,7 @@ export interface operations {
                                 date: string;
                                 document: string | null;
                                 id: number;
+                                isFinal: boolean;
                                 key: string;
                                 /** @enum {string} */
                                 outcome: "unknown_key" | "other_content";
@@ -1880,6 +2036,18 @@ export interface operations {
                                 status: "posted" | "failed";
                             }[];
                         };
+                        /** @description Signed-off days that are not released completely. */
+                        waiting: {
+                            /** @description The first of them. */
+                            dates: string[];
+                            days: number;
+                            /**
+                             * @description titles: only single titles of the days wait. Null: released within a minute.
+                             * @enum {string|null}
+                             */
+                            fault: "booked_outside" | "receipts" | "altered" | "not_reconciled" | "not_matched" | "titles" | null;
+                            titles: number;
+                        }[];
                     };
                 };
             };
@@ -1893,6 +2061,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1906,6 +2076,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1919,6 +2091,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1932,6 +2106,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1945,6 +2121,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1988,7 +2166,7 @@ export interface operations {
                             /** @example 0 */
                             seq: string;
                             /** @enum {string} */
-                            state: "released" | "posted" | "failed" | "superseded";
+                            state: "released" | "posted" | "failed" | "refused" | "superseded";
                             succeedsKey: string | null;
                             /** @description As in the database; amounts are exact decimals. */
                             title: {
@@ -2042,6 +2220,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2055,6 +2235,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2068,6 +2250,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2081,6 +2265,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2094,6 +2280,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2112,6 +2300,8 @@ export interface operations {
                     receipts: {
                         contentHash: string;
                         document?: string | null;
+                        /** @description With failed: the ERP will never post the line, which is not offered again. */
+                        final?: boolean;
                         idempotencyKey: string;
                         key: string;
                         reason?: string | null;
@@ -2143,6 +2333,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2156,6 +2348,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2169,6 +2363,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2182,6 +2378,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2195,6 +2393,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2292,6 +2507,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2305,6 +2522,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2318,6 +2537,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2331,6 +2552,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2344,6 +2567,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2394,6 +2619,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2407,6 +2634,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2420,6 +2649,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2433,6 +2664,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2446,6 +2679,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2563,6 +2813,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2576,6 +2828,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2589,6 +2843,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2602,6 +2858,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2615,6 +2873,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2730,6 +2990,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2743,6 +3005,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2756,6 +3020,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2769,6 +3035,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2782,6 +3050,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2903,6 +3173,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2916,6 +3188,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2929,6 +3203,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2942,6 +3218,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2955,6 +3233,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3023,6 +3318,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3036,6 +3333,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3049,6 +3348,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3062,6 +3363,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3075,6 +3378,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3113,6 +3418,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3126,6 +3433,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3139,6 +3448,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3152,6 +3463,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3165,6 +3478,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3286,6 +3601,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3299,6 +3616,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3312,6 +3631,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3325,6 +3646,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3338,6 +3661,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3461,6 +3801,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3474,6 +3816,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3487,6 +3831,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3500,6 +3846,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3513,6 +3861,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3596,6 +3961,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3609,6 +3976,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3622,6 +3991,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3635,6 +4006,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3648,6 +4021,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3693,6 +4068,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3706,6 +4083,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3719,6 +4098,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3732,6 +4113,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3745,6 +4128,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3788,6 +4173,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3801,6 +4188,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3814,6 +4203,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3827,6 +4218,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3840,6 +4233,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3887,6 +4297,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3900,6 +4312,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3913,6 +4327,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3926,6 +4342,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3939,6 +4357,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3996,6 +4416,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4009,6 +4431,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4022,6 +4446,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4035,6 +4461,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4048,6 +4476,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4090,6 +4535,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4103,6 +4550,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4116,6 +4565,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4129,6 +4580,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4142,6 +4595,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4196,6 +4666,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4209,6 +4681,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4222,6 +4696,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4235,6 +4711,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4248,6 +4726,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4300,6 +4795,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4313,6 +4810,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4326,6 +4825,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4339,6 +4840,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4352,6 +4855,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4395,6 +4915,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4408,6 +4930,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4421,6 +4945,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4434,6 +4960,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4447,6 +4975,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4526,6 +5056,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4539,6 +5071,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4552,6 +5086,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4565,6 +5101,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4578,6 +5116,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4629,6 +5169,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4642,6 +5184,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4655,6 +5199,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4668,6 +5214,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4681,6 +5229,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4724,6 +5289,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4737,6 +5304,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4750,6 +5319,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4763,6 +5334,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4776,6 +5349,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4819,6 +5409,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4832,6 +5424,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4845,6 +5439,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4858,6 +5454,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4871,6 +5469,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4914,6 +5529,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4927,6 +5544,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4940,6 +5559,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4953,6 +5574,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4966,6 +5589,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5088,6 +5728,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5101,6 +5743,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5114,6 +5758,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5127,6 +5773,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5140,6 +5788,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5354,6 +6004,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5367,6 +6019,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5380,6 +6034,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5393,6 +6049,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5406,6 +6064,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5442,6 +6102,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5455,6 +6117,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5468,6 +6132,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5481,6 +6147,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5494,6 +6162,126 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+        };
+    };
+    listPayablesToBlock: {
+        parameters: {
+            query?: {
+                /** @description The last erpKey of the page before. */
+                after?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description In the order of erpKey. A payable with several titles has several rows. */
+                        payables: {
+                            company: string | null;
+                            /** Format: date */
+                            date: string;
+                            /** @enum {string} */
+                            effect: "early_payment" | "payee_change" | "not_stated";
+                            erpKey: string;
+                            /** Format: date-time */
+                            matchedAt: string;
+                            orderUid: string;
+                            originalValue: string;
+                            payeeAfter: string | null;
+                            /** @enum {string} */
+                            state: "not_released" | "released" | "failed" | "refused" | "superseded" | "posted";
+                            supplier: string | null;
+                            titleId: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5716,6 +6504,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5729,6 +6519,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5742,6 +6534,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5755,6 +6549,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5768,6 +6564,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5808,6 +6606,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5821,6 +6621,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5834,6 +6636,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5847,6 +6651,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5860,6 +6666,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5954,6 +6762,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5967,6 +6777,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5980,6 +6792,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5993,6 +6807,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6006,6 +6822,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6069,6 +6887,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6082,6 +6902,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6095,6 +6917,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6108,6 +6932,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6121,6 +6947,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6165,6 +6993,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6178,6 +7008,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6191,6 +7023,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6204,6 +7038,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6217,6 +7053,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6582,6 +7435,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6595,6 +7450,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6608,6 +7465,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6621,6 +7480,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6634,6 +7495,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6695,6 +7558,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6708,6 +7573,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6721,6 +7588,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6734,6 +7603,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6747,6 +7618,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6812,6 +7700,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6825,6 +7715,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6838,6 +7730,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6851,6 +7745,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6864,6 +7760,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6926,6 +7824,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6939,6 +7839,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6952,6 +7854,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6965,6 +7869,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6978,6 +7884,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -7097,6 +8005,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -7110,6 +8020,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -7123,6 +8035,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -7136,6 +8050,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -7149,6 +8065,116 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+        };
+    };
+    listWaitingTitles: {
+        parameters: {
+            query: {
+                date: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description GET /api/breaks with the date has the reasons. */
+                        titles: {
+                            /** Format: date */
+                            date: string;
+                            /** Format: date */
+                            dueDate: string | null;
+                            orderUid: string;
+                            originalValue: string;
+                            titleId: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
