@@ -71,7 +71,8 @@ async function linkSuccessors(tx: Transaction, source: ChangeSource): Promise<vo
 
 /** With a sign, so that a missing value differs from an empty one. */
 const keyPart = (column: string) => `coalesce('=' || title.${column}, '')`;
-const pairKey = Prisma.raw(
+/** Columns order_uid, buyer and provider of a row `title`. */
+export const pairKey = Prisma.raw(
   `title.order_uid, ${keyPart('buyer_identification')} AS buyer, ${keyPart('provider_external_id')} AS provider`,
 );
 

@@ -7,6 +7,7 @@ import {
 } from '../../domain/checks/plausibility.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../../ledger/day-ledger.sql.ts';
+import type { Losses } from './losses.sql.ts';
 import type { MergePlan } from './merge-plan.sql.ts';
 
 /** The newest reconciled dates with titles of the same weekday. */
@@ -28,6 +29,8 @@ const ratio = (first: string, second: string) =>
           THEN least(greatest(${first} / ${second}, ${second} / ${first}), 1e6)::float8 END`,
   );
 
+/** The facts of a buyer without its losses. */
+type CountedFacts = Omit<ResponseFacts, 'buyer' | 'lost' | 'lostBefore'> & { readonly buyer: string };
 type Usual = Pick<ResponseFacts, 'usualTitles' | 'leastTitles' | 'valueRatio'>;
 
 /** The usual numbers of the weekday of a date. The mean value is the value of a row `response (mean)`. */
@@ -59,7 +62,7 @@ const usualOfBuyers = (date: CivilDate) => Prisma.sql`
   WHERE recent.date <> ${date}::date
   GROUP BY buyer.name HAVING count(*) >= ${MIN_USUAL_DAYS}`;
 
-/** The facts of each buyer, from rows (buyer, titles, duplicates, current, inserted, changed, withdrawn, mean). */
+/** The facts of each buyer, from rows (buyer, titles, duplicates, current, inserted, changed, mean). */
 const factsOfBuyers = (date: CivilDate, counted: Prisma.Sql) => Prisma.sql`
   WITH recent AS (${recent(
     date,
@@ -68,7 +71,7 @@ const factsOfBuyers = (date: CivilDate, counted: Prisma.Sql) => Prisma.sql`
   SELECT coalesce(counted.buyer, usual.buyer) AS buyer, coalesce(counted.titles, 0)::float8 AS titles,
          coalesce(duplicates, 0)::float8 AS duplicates, coalesce(present, 0)::float8 AS "currentTitles",
          coalesce(inserted, 0)::float8 AS inserted, coalesce(changed, 0)::float8 AS changed,
-         coalesce(withdrawn, 0)::float8 AS withdrawn, usual.titles::float8 AS "usualTitles",
+         usual.titles::float8 AS "usualTitles",
          usual.least::float8 AS "leastTitles", ${ratio('counted.mean', 'usual.mean')} AS "valueRatio"
   FROM counted FULL JOIN usual ON usual.buyer = counted.buyer
   ORDER BY 1`;
@@ -105,25 +108,29 @@ export async function readLoadedFacts(
     SELECT found.*, (${hasSeveralBuyers(date)}) AS "hasBuyers" FROM (${usual(date, mean)}) AS found`;
   const whole = { ...countsOf(plan, 0), ...found, duplicates };
   if (!hasBuyers) return [whole];
-  const buyers = await tx.$queryRaw<ResponseFacts[]>(
+  const buyers = await tx.$queryRaw<CountedFacts[]>(
     factsOfBuyers(
       date,
       Prisma.sql`
         SELECT coalesce(buyer_identification, '') AS buyer, count(*) AS titles,
                count(*) FILTER (WHERE occurrence > 1) AS duplicates, 0 AS present, count(*) AS inserted,
-               0 AS changed, 0 AS withdrawn, avg(original_value) AS mean
+               0 AS changed, avg(original_value) AS mean
         FROM conciliation.title WHERE accepted_date = ${date}::date GROUP BY 1`,
     ),
   );
-  return [whole, ...buyers];
+  return [whole, ...buyers.map((facts) => ({ ...facts, lost: 0, lostBefore: 0 }))];
 }
 
-/** The facts of a staged response after `planChanges`. */
+/**
+ * The facts of a staged response after `planChanges`.
+ * @param losses of the buyers; those of a buyer that is not listed are 0
+ */
 export async function readStagedFacts(
   tx: Transaction,
   fence: bigint,
   day: LockedDay,
   plan: MergePlan,
+  losses: readonly Losses[],
 ): Promise<ResponseFacts[]> {
   const { date } = day;
   const isNew = !day.hasTitles;
@@ -134,11 +141,17 @@ export async function readStagedFacts(
   const duplicates = plan.inserted < MIN_TITLES ? 0 : await countDuplicates(tx, fence, isNew);
   const whole = { ...countsOf(plan, day.titleCount), ...found, duplicates };
   const counted = isNew ? newTitlesOfBuyers(fence) : changesOfBuyers(fence, day);
-  return [whole, ...(await tx.$queryRaw<ResponseFacts[]>(factsOfBuyers(date, counted)))];
+  const buyers = await tx.$queryRaw<CountedFacts[]>(factsOfBuyers(date, counted));
+  const lossesOf = new Map(losses.map((loss) => [loss.buyer, loss]));
+  return [
+    whole,
+    ...buyers.map((facts) => ({ lost: 0, lostBefore: 0, ...lossesOf.get(facts.buyer), ...facts })),
+  ];
 }
 
-function countsOf({ titles, inserted, changed, withdrawn }: MergePlan, currentTitles: number) {
-  return { buyer: null, titles, inserted, changed, withdrawn, currentTitles };
+/** The limit of all lost titles is `decideHold`. */
+function countsOf({ titles, inserted, changed }: MergePlan, currentTitles: number) {
+  return { buyer: null, titles, inserted, changed, lost: 0, lostBefore: 0, currentTitles };
 }
 
 async function countDuplicates(tx: Transaction, fence: bigint, isNew: boolean): Promise<number> {
@@ -156,7 +169,7 @@ async function countDuplicates(tx: Transaction, fence: bigint, isNew: boolean): 
 const newTitlesOfBuyers = (fence: bigint) => Prisma.sql`
   SELECT coalesce(buyer_identification, '') AS buyer, count(*) AS titles,
          count(*) - count(DISTINCT identity_hash) AS duplicates, 0 AS present, count(*) AS inserted,
-         0 AS changed, 0 AS withdrawn, avg(original_value) AS mean
+         0 AS changed, avg(original_value) AS mean
   FROM conciliation.staged_title WHERE fence = ${fence} GROUP BY 1`;
 
 /** The titles that the date has are those that the checks have counted, if they ran on its present content. */
@@ -192,5 +205,5 @@ const changesOfBuyers = (fence: bigint, { date }: LockedDay) => Prisma.sql`
   )
   SELECT buyer, coalesce(present.titles, 0) + coalesce(inserted, 0) + coalesce(restored, 0)
                 - coalesce(withdrawn, 0) AS titles,
-         duplicates, present.titles AS present, inserted, changed, withdrawn, NULL::numeric AS mean
+         duplicates, present.titles AS present, inserted, changed, NULL::numeric AS mean
   FROM changes FULL JOIN present USING (buyer)`;
