@@ -780,6 +780,15 @@ export const SignOffOutcomes = Type.Array(
   { description: 'In the order of the request.' },
 );
 export const ReasonBody = Type.Object({ reason });
+export const ReleaseBody = Type.Object({
+  reason,
+  run: Type.Optional(
+    Type.Boolean({
+      description:
+        'Also release the other held pulls of the same run (schedule, sweep or backfill) that withdraw titles.',
+    }),
+  ),
+});
 export const AcknowledgeDriftBody = Type.Object({
   digest: Type.String({
     minLength: 1,

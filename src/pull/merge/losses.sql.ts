@@ -3,6 +3,7 @@
  * under another identity. The limits count lost titles.
  */
 import type { Transaction } from '../../database/database.ts';
+import { arrivalFence } from '../../database/title-arrival.sql.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { AUTO_SIGN_OFF_AUTHOR } from '../../domain/sign-off.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -148,15 +149,7 @@ const titlesElsewhere = ({ date, mergedFence }: LossQuery) => Prisma.sql`
     WHERE date = ${date}::date AND state IN ('merged', 'unchanged')
   ) AS last_seen USING (pull_id)
   JOIN (
-    SELECT ${pairKey}, ${movedKey}, arrival.fence
-    FROM conciliation.title CROSS JOIN LATERAL (
-      SELECT max(pull.fence) AS fence FROM conciliation.pull
-      WHERE pull.id = ANY(ARRAY(
-        SELECT title.first_pull_id
-        UNION ALL
-        SELECT pull_id FROM conciliation.title_revision AS revision
-        WHERE revision.title_id = title.id AND revision.kind = 'restored'))
-    ) AS arrival
+    SELECT ${pairKey}, ${movedKey}, ${arrivalFence('title')} AS fence FROM conciliation.title
     WHERE title.order_uid = ANY((SELECT orders FROM names)::text[])
       AND title.status = 'current' AND title.accepted_date <> ${date}::date
   ) AS other
