@@ -58,7 +58,11 @@ export async function signCleanDays(
         await requestCheck(tx, date);
         return false;
       }
-      await sealDay(tx, date, { by: AUTO_SIGN_OFF_AUTHOR, reason: 'AUTO_SIGN_OFF=clean', bookingsFrom });
+      await sealDay(tx, date, {
+        by: AUTO_SIGN_OFF_AUTHOR,
+        reason: 'AUTO_SIGN_OFF=clean',
+        bookingsFrom,
+      });
       return true;
     }, RELEASE_TRANSACTION);
     if (isSigned) signed.push(date);

@@ -96,7 +96,8 @@ function holdOf(
   limits: PlausibilityLimits & { readonly withdrawalPercent: number },
   isFirst: boolean,
 ): ImplausibleHold | null {
-  const { buyer, titles, duplicates, currentTitles, changed, lost, usualTitles, valueRatio } = facts;
+  const { buyer, titles, duplicates, currentTitles, changed, lost, usualTitles, valueRatio } =
+    facts;
   const { duplicatePercent, changedPercent, withdrawalPercent, growthFactor, valueFactor } = limits;
   const hold = (reason: ImplausibleReason, found: number, of: number | null, limit: number) => ({
     reason,

@@ -267,8 +267,7 @@ export async function findHold(
   const within = await holdWithin(tx, fence, change, policy, 'date');
   const runLimit = runLimitPercent(policy.withdrawalLimitPercent);
   if (isOfRun) {
-    const isGreat =
-      runLimit !== null && within.lost * 100 > runLimit * change.day.titleCount;
+    const isGreat = runLimit !== null && within.lost * 100 > runLimit * change.day.titleCount;
     if (within.hold !== null || !isGreat) return within;
     return { ...within, hold: { reason: 'run_withdrawals', detail: null } };
   }

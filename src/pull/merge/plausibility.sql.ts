@@ -30,7 +30,9 @@ const ratio = (first: string, second: string) =>
   );
 
 /** The facts of a buyer without its losses. */
-type CountedFacts = Omit<ResponseFacts, 'buyer' | 'lost' | 'lostBefore'> & { readonly buyer: string };
+type CountedFacts = Omit<ResponseFacts, 'buyer' | 'lost' | 'lostBefore'> & {
+  readonly buyer: string;
+};
 type Usual = Pick<ResponseFacts, 'usualTitles' | 'leastTitles' | 'valueRatio'>;
 
 /** The usual numbers of the weekday of a date. The mean value is the value of a row `response (mean)`. */

@@ -1,6 +1,9 @@
 /** The limits of withdrawals remember earlier responses, and hold over the dates of a run. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createBackfill, readBackfillProgress } from '../../../src/backfills/backfill-ledger.sql.ts';
+import {
+  createBackfill,
+  readBackfillProgress,
+} from '../../../src/backfills/backfill-ledger.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
@@ -42,7 +45,12 @@ async function age(date: CivilDate, days: number) {
 
 async function sign(date: CivilDate) {
   const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
-  const seal = { reason: null, seenDigest: contentDigest ?? '', fourEyes: false, bookingsFrom: null };
+  const seal = {
+    reason: null,
+    seenDigest: contentDigest ?? '',
+    fourEyes: false,
+    bookingsFrom: null,
+  };
   await signOffDay(world.database, date, { by: 'rita', ...seal });
 }
 
@@ -209,7 +217,9 @@ describe('the limit of a run', () => {
     for (const date of WEEK.slice(1)) await attempt(pulls.get(date));
     await decideRuns(world.database, world.parts, 'schedule');
     expect(await stateOf(DAY)).toBe('reconciled 81');
-    const row = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pulls.get(DAY) ?? 0n } });
+    const row = await world.database.prisma.pull.findUniqueOrThrow({
+      where: { id: pulls.get(DAY) ?? 0n },
+    });
     expect(row).toMatchObject({ state: 'merged', decidedBy: null, decidedAt: null });
   });
 
@@ -242,7 +252,12 @@ describe('the limit of a run', () => {
     const range = { from: WEEK[0] ?? DAY, to: WEEK[6] ?? DAY };
     const id = await createBackfill(world.database, { range, concurrency: 2, by: 'rita' }, TODAY);
     const pulls = await world.database.prisma.pull.createManyAndReturn({
-      data: WEEK.map((date) => ({ origin: 'backfill', date, backfillId: id, requestedBy: 'scheduler' })),
+      data: WEEK.map((date) => ({
+        origin: 'backfill',
+        date,
+        backfillId: id,
+        requestedBy: 'scheduler',
+      })),
     });
     for (const row of pulls) await attempt(row.id);
     await decideRuns(world.database, world.parts, 'backfill');

@@ -60,8 +60,16 @@ describe('a hold', () => {
     ],
     ['up to the limit', { currentTitles: 81, withdrawals: 1, lostBefore: 19 }, null],
     ['a response that loses none passes', { withdrawals: 0, lostBefore: 90 }, null],
-    ['titles with a successor are not lost', { withdrawals: 10, lost: 0, responseTitles: 10 }, null],
-    ['a date emptied by a move is not emptied', { withdrawals: 10, lost: 0, responseTitles: 0 }, null],
+    [
+      'titles with a successor are not lost',
+      { withdrawals: 10, lost: 0, responseTitles: 10 },
+      null,
+    ],
+    [
+      'a date emptied by a move is not emptied',
+      { withdrawals: 10, lost: 0, responseTitles: 0 },
+      null,
+    ],
   ] as const)('%s', (_name, changes, reason) => {
     const facts = { ...day, ...changes };
     expect(decideHold({ ...facts, lost: facts.lost ?? facts.withdrawals })).toBe(reason);
