@@ -2472,7 +2472,7 @@ export interface operations {
                             } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -2639,7 +2639,7 @@ export interface operations {
                             } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -2812,7 +2812,7 @@ export interface operations {
                             } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -3195,7 +3195,7 @@ export interface operations {
                             } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -3370,7 +3370,7 @@ export interface operations {
                             } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -6112,6 +6112,8 @@ export interface operations {
             content: {
                 "application/json": {
                     reason: string;
+                    /** @description Also release the other held pulls of the same run (schedule, sweep or backfill) that withdraw titles. */
+                    run?: boolean;
                 };
             };
         };
