@@ -7,6 +7,7 @@ import { arrivalFence } from '../../database/title-arrival.sql.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { AUTO_SIGN_OFF_AUTHOR } from '../../domain/sign-off.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { LockedDay } from '../../ledger/day-ledger.sql.ts';
 import { pairKey } from './merge-apply.sql.ts';
 
 /** The lost titles of one buyer. */
@@ -33,10 +34,10 @@ export type SuccessorScope = 'date' | 'dates';
 export function readPlannedLosses(
   tx: Transaction,
   fence: bigint,
-  day: { readonly date: CivilDate; readonly mergedFence: bigint | null },
+  day: Pick<LockedDay, 'date' | 'mergedFence' | 'withdrawnCount'>,
   scope: SuccessorScope,
 ): Promise<Losses[]> {
-  const { date, mergedFence } = day;
+  const { date, mergedFence, withdrawnCount } = day;
   const changed = (kinds: readonly string[]) => Prisma.sql`
     ARRAY(SELECT title_id FROM conciliation.staged_change
           WHERE fence = ${fence} AND kind = ANY(${kinds}::text[]))`;
@@ -54,7 +55,8 @@ export function readPlannedLosses(
     WHERE id = ANY(${changed(['withdrawn'])})
     UNION ALL
     SELECT ${goneColumns}, last_change_pull_id FROM conciliation.title
-    WHERE accepted_date = ${date}::date AND status = 'withdrawn' AND changed_at > (${decision})
+    WHERE ${withdrawnCount > 0}::boolean
+      AND accepted_date = ${date}::date AND status = 'withdrawn' AND changed_at > (${decision})
       AND NOT id = ANY(${changed(['restored'])})`;
   const arrived = Prisma.sql`
     SELECT ${pairKey}, 0::bigint AS pull_id
@@ -99,6 +101,9 @@ function readLosses(tx: Transaction, query: LossQuery): Promise<Losses[]> {
     WITH gone AS MATERIALIZED (${gone}), names AS MATERIALIZED (
       SELECT array(SELECT DISTINCT order_uid FROM gone) AS orders,
              array(SELECT DISTINCT pull_id FROM gone WHERE pull_id <> 0) AS pulls
+    ), restored AS MATERIALIZED (
+      SELECT title_id, pull_id FROM conciliation.title_revision
+      WHERE pull_id = ANY((SELECT pulls FROM names)::bigint[]) AND kind = 'restored'
     ), arrived AS (
       ${arrived}
       UNION ALL
@@ -106,11 +111,9 @@ function readLosses(tx: Transaction, query: LossQuery): Promise<Losses[]> {
       WHERE (SELECT pulls FROM names) <> '{}' AND accepted_date = ${date}::date
         AND first_pull_id = ANY((SELECT pulls FROM names)::bigint[])
       UNION ALL
-      SELECT ${pairKey}, revision.pull_id
-      FROM conciliation.title_revision AS revision
-      JOIN conciliation.title ON title.id = revision.title_id
-      WHERE revision.pull_id = ANY((SELECT pulls FROM names)::bigint[]) AND revision.kind = 'restored'
-        AND title.accepted_date = ${date}::date
+      SELECT ${pairKey}, restored.pull_id
+      FROM restored JOIN conciliation.title ON title.id = restored.title_id
+      WHERE title.id = ANY(ARRAY(SELECT title_id FROM restored))
     ), successors AS (
       SELECT order_uid, buyer, provider, pull_id, count(*) AS titles FROM arrived GROUP BY 1, 2, 3, 4
     ), elsewhere AS (${scope === 'date' ? nothingElsewhere : titlesElsewhere(query)}), gone_of_order AS (
