@@ -627,6 +627,7 @@ CREATE TABLE conciliation.pull (
   fold_count       integer,
   fold_sum         text,
   hold_reason      text,
+  run_ended_at     timestamptz,
   decided_at       timestamptz,
   decided_by       text,
   reason           text,
@@ -717,6 +718,8 @@ COMMENT ON COLUMN conciliation.pull.fold_sum IS
   'As day.fold_sum, of the answer of this pull. Null: no whole response yet.';
 COMMENT ON COLUMN conciliation.pull.hold_reason IS
   'Why the pull was held. emptied: the response has no title for a date that has some. unreadable: the response has titles, all of them rejected. withdrawal_limit: it would withdraw more than the configured share. Null: it was not held.';
+COMMENT ON COLUMN conciliation.pull.run_ended_at IS
+  'When the program decided again about a held pull of the schedule or of a backfill, after the other pulls with the same slot_at or backfill_id had ended: the pull waits for a person. Null: the run has not ended, or the pull was not held then.';
 COMMENT ON COLUMN conciliation.pull.decided_at IS
   'When a person released the pull. Null: no person decided.';
 COMMENT ON COLUMN conciliation.pull.decided_by IS
