@@ -2420,7 +2420,7 @@ export interface operations {
             query?: {
                 /** @example 2026-03-02 */
                 date?: string;
-                kind?: "paid_to_supplier" | "withdrawn_open" | "match_lost" | "payee_changed" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
+                kind?: "paid_to_supplier" | "anticipated_twice" | "posted_twice" | "reversal_refused" | "paid_in_part" | "gone_from_erp" | "payee_changed" | "still_open" | "due_before_release" | "already_assigned" | "offset_in_erp" | "cancelled_in_erp" | "withdrawn_open" | "match_lost" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
                 limit?: number;
                 /** @description To skip. */
                 offset?: number;
@@ -2443,15 +2443,16 @@ export interface operations {
                         breaks: {
                             /** @description Names both sides as they are; to be given back. */
                             ground: string;
+                            /** @description Money may be paid twice, or to the wrong party. */
+                            isUrgent: boolean;
                             /** @enum {string} */
-                            kind: "paid_to_supplier" | "withdrawn_open" | "match_lost" | "payee_changed" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
+                            kind: "paid_to_supplier" | "anticipated_twice" | "posted_twice" | "reversal_refused" | "paid_in_part" | "gone_from_erp" | "payee_changed" | "still_open" | "due_before_release" | "already_assigned" | "offset_in_erp" | "cancelled_in_erp" | "withdrawn_open" | "match_lost" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
                             payable: {
                                 company: string | null;
                                 document: string | null;
                                 /** Format: date */
                                 dueDate: string | null;
                                 erpKey: string;
-                                hasPayee: boolean;
                                 instalment: string | null;
                                 /**
                                  * @description An exact decimal.
@@ -2459,6 +2460,8 @@ export interface operations {
                                  */
                                 openValue: string;
                                 orderUid: string | null;
+                                /** @description Whom the ERP is going to pay. other: neither the supplier nor the financial agent. Null: not stated, which means the supplier. */
+                                payee: ("supplier" | "agent" | "other") | null;
                                 /** @enum {string} */
                                 status: "open" | "paid" | "cancelled";
                                 supplier: string | null;
@@ -2486,7 +2489,7 @@ export interface operations {
                         counts: {
                             breaks: number;
                             /** @enum {string} */
-                            kind: "paid_to_supplier" | "withdrawn_open" | "match_lost" | "payee_changed" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
+                            kind: "paid_to_supplier" | "anticipated_twice" | "posted_twice" | "reversal_refused" | "paid_in_part" | "gone_from_erp" | "payee_changed" | "still_open" | "due_before_release" | "already_assigned" | "offset_in_erp" | "cancelled_in_erp" | "withdrawn_open" | "match_lost" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
                             /**
                              * @description An exact decimal.
                              * @example 1234.50
@@ -2591,7 +2594,7 @@ export interface operations {
                      */
                     ground: string;
                     /** @enum {string} */
-                    kind: "paid_to_supplier" | "withdrawn_open" | "match_lost" | "payee_changed" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
+                    kind: "paid_to_supplier" | "anticipated_twice" | "posted_twice" | "reversal_refused" | "paid_in_part" | "gone_from_erp" | "payee_changed" | "still_open" | "due_before_release" | "already_assigned" | "offset_in_erp" | "cancelled_in_erp" | "withdrawn_open" | "match_lost" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
                     reason: string;
                     titleId?: number;
                 };
@@ -4389,12 +4392,18 @@ export interface operations {
                         changed: number;
                         /** @description Payables that a complete snapshot lacks. */
                         closed: number;
+                        /** @description Of the changed ones: a snapshot gave them an older version. */
+                        downgraded: number;
                         importId: number;
+                        /** @description Of the changed ones: their version cannot be compared with the one before. */
+                        incomparable: number;
                         inserted: number;
                         /** @description Whether no payable was rejected and as many arrived as were announced. */
                         isComplete: boolean;
                         /** @enum {string} */
                         kind: "snapshot" | "delta";
+                        /** @description Payables left as they are: a newer version or a later statement has written them. */
+                        outdated: number;
                         rejected: number;
                         rejects: {
                             /** @description The place in `payables`, from 1. */
@@ -4645,12 +4654,18 @@ export interface operations {
                         changed: number;
                         /** @description Payables that a complete snapshot lacks. */
                         closed: number;
+                        /** @description Of the changed ones: a snapshot gave them an older version. */
+                        downgraded: number;
                         importId: number;
+                        /** @description Of the changed ones: their version cannot be compared with the one before. */
+                        incomparable: number;
                         inserted: number;
                         /** @description Whether no payable was rejected and as many arrived as were announced. */
                         isComplete: boolean;
                         /** @enum {string} */
                         kind: "snapshot" | "delta";
+                        /** @description Payables left as they are: a newer version or a later statement has written them. */
+                        outdated: number;
                         rejected: number;
                         unchanged: number;
                     };
@@ -4773,7 +4788,15 @@ export interface operations {
                 content: {
                     "application/json": {
                         changed: number;
+                        /** @description Of the changed ones: a snapshot gave them an older version. */
+                        downgraded: number;
+                        /** @description ERP keys of downgraded payables. */
+                        downgradedKeys: string[];
+                        /** @description Of the changed ones: their version cannot be compared with the one before. */
+                        incomparable: number;
                         inserted: number;
+                        /** @description Payables left as they are: a newer version or a later statement has written them. */
+                        outdated: number;
                         rejected: number;
                         rejects: {
                             /** @description The place in `payables`, from 1. */
@@ -6270,7 +6293,11 @@ export interface operations {
                     };
                 };
             };
+<<<<<<< HEAD
             /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+=======
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
+>>>>>>> judge
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8165,7 +8192,11 @@ export interface operations {
                     };
                 };
             };
+<<<<<<< HEAD
             /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+=======
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
+>>>>>>> judge
             409: {
                 headers: {
                     [name: string]: unknown;
