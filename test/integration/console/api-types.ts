@@ -6293,11 +6293,7 @@ export interface operations {
                     };
                 };
             };
-<<<<<<< HEAD
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
-=======
             /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
->>>>>>> judge
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8192,11 +8188,7 @@ export interface operations {
                     };
                 };
             };
-<<<<<<< HEAD
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
-=======
             /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
->>>>>>> judge
             409: {
                 headers: {
                     [name: string]: unknown;
