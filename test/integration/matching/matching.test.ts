@@ -65,7 +65,7 @@ test('each rule matches, and says which rule matched', async () => {
   await importPayables(
     world.database,
     [
-      { erpKey: 'k1', openValue: '10.1', orderUid: 'a', dueDate: '2027-01-01' },
+      { erpKey: 'k1', openValue: '10.1', orderUid: 'a', dueDate: '2026-07-05' },
       { erpKey: 'k2', openValue: '20.00' },
       { erpKey: 'k3', openValue: '30.50', dueDate: '2026-07-05' },
     ],
