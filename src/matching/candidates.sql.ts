@@ -202,15 +202,15 @@ export const CERTAIN = Prisma.sql`
     FROM pair
     WINDOW by_title AS (PARTITION BY place, title_id), by_payable AS (PARTITION BY place, erp_key)
   ), alone AS (
-    SELECT place, title_id, erp_key, title_is_matched OR payable_is_matched AS is_matched FROM counted
+    SELECT place, title_id, erp_key, is_due, title_is_matched OR payable_is_matched AS is_matched FROM counted
     WHERE titles = payables AND equal_titles AND equal_payables AND title_copy = payable_copy
       AND is_permitted
       -- The tolerance does not distinguish copies, because their due dates may differ.
       AND (place < 3 OR titles = 1)
-      AND (place > 1 OR is_due OR title_id NOT IN (SELECT title_id FROM pair WHERE place = 2))
   ), certain AS (
     SELECT place, title_id, erp_key FROM alone
     WHERE NOT is_matched
+      AND (place > 1 OR is_due OR title_id NOT IN (SELECT title_id FROM pair WHERE place = 2))
       AND NOT EXISTS (SELECT FROM alone AS earlier
                       WHERE earlier.place < alone.place AND earlier.title_id = alone.title_id)
       AND NOT EXISTS (SELECT FROM alone AS earlier

@@ -117,19 +117,22 @@ describe('companies', () => {
     ['a code', '02'],
     ['no company', ''],
     ['14 characters with wrong check digits', '90021382000123'],
-  ])('among several: %s is matched with order, supplier, value and due date', async (_, company) => {
-    await pullTitles(world, [
-      { uid: 'a', value: '10' },
-      { uid: 'b', value: '20' },
-      { uid: 'c', value: '30', buyer: OTHER_BUYER },
-    ]);
-    await load(
-      { erpKey: 'k1', openValue: '10', orderUid: 'a', company },
-      { erpKey: 'k2', openValue: '20', orderUid: 'b', dueDate: '2026-07-01', company },
-      { erpKey: 'k3', openValue: '30', company },
-    );
-    expect(await matched()).toEqual(['a=k1 order']);
-  });
+  ])(
+    'among several: %s is matched with order, supplier, value and due date',
+    async (_, company) => {
+      await pullTitles(world, [
+        { uid: 'a', value: '10' },
+        { uid: 'b', value: '20' },
+        { uid: 'c', value: '30', buyer: OTHER_BUYER },
+      ]);
+      await load(
+        { erpKey: 'k1', openValue: '10', orderUid: 'a', company },
+        { erpKey: 'k2', openValue: '20', orderUid: 'b', dueDate: '2026-07-01', company },
+        { erpKey: 'k3', openValue: '30', company },
+      );
+      expect(await matched()).toEqual(['a=k1 order']);
+    },
+  );
 
   test('of an unknown payable leave an equal payable of the buyer in doubt', async () => {
     await pullTitles(world, [
@@ -225,11 +228,13 @@ test('blanks around the order and the code of a title do not count', async () =>
 
 /** A CNPJ of a root, with right check digits. */
 function cnpjOf(root: string): string {
-  return [12, 13].reduce((digits, length) => {
-    const sum = [...digits].reduce(
-      (total, digit, at) => total + Number(digit) * (2 + ((length - 1 - at) % 8)),
+  const checkDigit = (digits: string) => {
+    const sum = Array.from(digits, Number).reduce(
+      (total, digit, at) => total + digit * (2 + ((digits.length - 1 - at) % 8)),
       0,
     );
-    return digits + (sum % 11 < 2 ? 0 : 11 - (sum % 11));
-  }, `${root}0001`);
+    return String(sum % 11 < 2 ? 0 : 11 - (sum % 11));
+  };
+  const first = `${root}0001${checkDigit(`${root}0001`)}`;
+  return first + checkDigit(first);
 }
