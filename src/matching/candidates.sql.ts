@@ -35,14 +35,14 @@ export const TITLE_TAX_ID = taxIdOf('title.provider_identification');
 export const TITLE_CODE = Prisma.sql`nullif(btrim(title.provider_external_id), '')`;
 
 /** The order of a title without surrounding blanks. Null: blank. */
-export const TITLE_ORDER = Prisma.sql`nullif(btrim(title.order_uid), '')`;
+const TITLE_ORDER = Prisma.sql`nullif(btrim(title.order_uid), '')`;
 
 /** The payables that the rules compare: not one that a posting has made, and only in the currency of the titles. */
-export const IS_COMPARED = Prisma.sql`
+const IS_COMPARED = Prisma.sql`
   (payable.booking_key IS NULL AND (payable.currency IS NULL OR payable.currency = 'BRL'))`;
 
 /** False where the company of a payable is that of another buyer. Branches of one CNPJ differ where both sides name both. */
-export const MAY_BE_COMPANY = Prisma.sql`
+const MAY_BE_COMPANY = Prisma.sql`
   (CASE WHEN title.buyer IS NULL OR payable.buyers IS NULL OR title.buyer = ANY(payable.buyers) THEN true
         WHEN left(title.buyer, 8) = ANY(payable.roots) THEN NOT (title.is_claimed AND payable.is_named)
         ELSE false END)`;
@@ -81,7 +81,7 @@ export const pairsBySupplier = (
    AND ${MAY_BE_COMPANY} AND ${IS_OF_SUPPLIER}`;
 
 /** Whether the supplier of a pair of one order is the same: by the code, the tax identifier or the root of the CNPJ. */
-export const IS_SUPPLIER_OF_ORDER = Prisma.sql`
+const IS_SUPPLIER_OF_ORDER = Prisma.sql`
   (payable.supplier_external_id = title.provider_external_id OR payable.supplier_tax_id = title.tax_id
    OR length(payable.supplier_tax_id) = 14 AND length(title.tax_id) = 14
       AND left(payable.supplier_tax_id, 8) = left(title.tax_id, 8))`;
