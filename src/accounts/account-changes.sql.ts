@@ -23,7 +23,7 @@ export interface BankAccount {
  * open: no decision. refused: the account stays blocked. confirmed: the account replaces the one before. parallel:
  * the party uses both. returned: the accepted account was named again, and no current title names the other one.
  */
-export type ChangeState = 'open' | 'refused' | 'confirmed' | 'parallel' | 'returned';
+type ChangeState = 'open' | 'refused' | 'confirmed' | 'parallel' | 'returned';
 
 /** The decisions that a person takes. */
 export const ACCOUNT_DECISIONS = ['confirmed', 'parallel', 'refused'] as const;

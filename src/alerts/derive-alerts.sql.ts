@@ -283,7 +283,8 @@ function readHeldDays(tx: Transaction): Promise<HeldDay[]> {
            held.titles AS "responseTitles", held.withdrawn AS withdrawals, held.hold_reason AS reason, held.hold_detail AS detail
     FROM conciliation.day AS day
     JOIN conciliation.pull AS held ON held.id = day.held_pull_id
-    WHERE day.state = 'held'`;
+    -- Without an answer to this, the program decides at the end of the run.
+    WHERE day.state = 'held' AND NOT (held.hold_reason = 'run_withdrawals' AND held.run_ended_at IS NULL)`;
 }
 
 /** A held day has a separate alert, which includes its older rejects. */

@@ -159,6 +159,7 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
     sweepQueue,
     pushQueue,
     logger,
+    limits: pulls,
     config: {
       timeZone: config.timeZone,
       pullCron: config.pullCron,

@@ -53,7 +53,7 @@ const KEY = Prisma.raw(
  * replaced in any case.
  *
  * The row of the day is locked by the caller.
- * @returns `booking_batch.id`; null: nothing is released, because the same titles wait as in an earlier batch of the seal
+ * @returns `booking_batch.id`; null: nothing is released, because every title that differs waits
  */
 export async function writeDifference(
   tx: Transaction,
@@ -62,7 +62,7 @@ export async function writeDifference(
   // The statement joins sets of a day by hashing or sorting, so that the plan does not depend on statistics.
   await tx.$executeRaw`SELECT set_config('enable_nestloop', 'off', true)`;
   const state = origin.kind === 'outside' ? 'posted' : 'released';
-  const [batch] = await tx.$queryRaw<[{ id: bigint }?]>`
+  const [batch] = await tx.$queryRaw<[{ id: bigint; isReleased: boolean }?]>`
     WITH top AS MATERIALIZED (
       SELECT DISTINCT ON (identity_hash, occurrence) *,
              coalesce(posted_hash, content_hash) = ${NOTHING} AS is_reversed
@@ -168,17 +168,17 @@ export async function writeDifference(
       WHERE counted.lines > 0 OR waiting.titles = 0 OR NOT EXISTS (
         SELECT FROM conciliation.booking_batch AS earlier
         WHERE earlier.date = ${origin.date}::date AND earlier.sign_off_id = ${origin.signOffId}::bigint)
-      RETURNING id
+      RETURNING id, line_count > 0 OR waiting_titles = 0 AS is_released
     ), written AS (
       INSERT INTO conciliation.booking_line
         (batch_id, state, consumer, date, identity_hash, occurrence, version, kind, content_hash, succeeds,
          erp_key, title_id, ${names})
       SELECT batch.id, ${state}, line.* FROM batch CROSS JOIN line
     )
-    SELECT id FROM batch`;
+    SELECT id, is_released AS "isReleased" FROM batch`;
   await tx.$executeRaw`
     SELECT set_config(name, reset_val, true) FROM pg_settings WHERE name = 'enable_nestloop'`;
-  return batch?.id ?? null;
+  return batch?.isReleased === true ? batch.id : null;
 }
 
 /** The current titles of a date: what a seal that is not restated covers. */

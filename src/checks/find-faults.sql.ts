@@ -1,10 +1,11 @@
 /** Each check as a query over the current titles of a date. docs/checks.md gives the reason for each check. */
-import { mayBeSameTaxId, taxIdOf } from '../database/tax-id.sql.ts';
+import { companyIdText, mayBeSameTaxId, taxIdOf, taxIdText } from '../database/tax-id.sql.ts';
+import { arrivalFence } from '../database/title-arrival.sql.ts';
 import type { AmountMeanings } from '../domain/amount-meaning.ts';
 import { DISCOUNTED_COLUMNS } from '../domain/amount-meaning.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { CheckCode } from '../domain/checks/checks.ts';
-import { AMOUNT_COLUMNS, IDENTITY_COLUMNS } from '../domain/title.ts';
+import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /** The data that a check needs besides the titles. */
@@ -144,14 +145,32 @@ export const FAULT_QUERIES: Readonly<Record<CheckCode, (input: CheckInput) => Pr
         GROUP BY content_hash HAVING count(*) > 1)`,
         Prisma.sql`'{}'::jsonb`,
       ),
+    // With other due dates, both may be instalments of the order. They are, once a response for the date of the
+    // earlier one that was requested after the later one had come still has the earlier one. Until then the title may
+    // have moved.
     equal_on_two_dates: ({ date }) => Prisma.sql`
-    SELECT title.id AS title_id, title.content_hash,
-           jsonb_build_object('otherDate', other.accepted_date, 'otherTitle', other.id::text) AS detail
-    FROM conciliation.title
-    JOIN conciliation.title AS other ON ${equalButForDate}
-    WHERE ${current(date)} AND other.status = 'current' AND other.accepted_date <> ${date}::date
-      AND other.order_uid = ANY(ARRAY(
-        SELECT DISTINCT title.order_uid FROM conciliation.title WHERE ${current(date)}))`,
+    SELECT title_id, content_hash,
+           jsonb_build_object('otherDate', other_date, 'otherTitle', other_id::text)
+           || CASE WHEN is_due_alike THEN '{}' ELSE
+                jsonb_build_object('awaitedDate', awaited.date, 'afterFence', greatest(came, other_came)::text)
+              END AS detail
+    FROM (
+      SELECT title.id AS title_id, title.content_hash, title.accepted_date AS date,
+             other.id AS other_id, other.accepted_date AS other_date,
+             other.anticipated_due_date IS NOT DISTINCT FROM title.anticipated_due_date AS is_due_alike,
+             ${arrivalFence('title')} AS came, ${arrivalFence('other')} AS other_came
+      FROM conciliation.title
+      JOIN conciliation.title AS other ON ${isSameReceivable}
+      WHERE ${current(date)} AND other.status = 'current' AND other.accepted_date <> ${date}::date
+        AND other.order_uid = ANY(ARRAY(
+          SELECT DISTINCT title.order_uid FROM conciliation.title WHERE ${current(date)}))
+    ) AS pair
+    CROSS JOIN LATERAL (
+      SELECT CASE WHEN came < other_came THEN pair.date ELSE other_date END AS date
+    ) AS awaited
+    WHERE is_due_alike OR NOT EXISTS (
+      SELECT FROM conciliation.day JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
+      WHERE day.date = awaited.date AND merged.fence > greatest(came, other_came))`,
     unit_jump: ({ date }) => Prisma.sql`
     WITH restated AS (
       SELECT title.* FROM conciliation.title
@@ -204,13 +223,23 @@ const restatedAmounts = raw(
   ).join(', '),
 );
 
-/** All columns of the identity except the accepted date. */
-const equalButForDate = raw(
-  IDENTITY_COLUMNS.filter((column) => column !== 'accepted_date')
-    .map((column) =>
-      column === 'order_uid'
-        ? 'other.order_uid = title.order_uid'
-        : `other.${column} IS NOT DISTINCT FROM title.${column}`,
-    )
-    .join(' AND '),
+const sameText = (value: (alias: string) => string) =>
+  `${value('other')} IS NOT DISTINCT FROM ${value('title')}`;
+
+/** The same order, buyer, provider and value, in any writing of a tax identifier. */
+const isSameReceivable = raw(
+  [
+    'other.order_uid = title.order_uid',
+    'other.original_value = title.original_value',
+    sameText((alias) => companyIdText(`${alias}.buyer_identification`)),
+    // The provider is named by the ERP's code, by the tax identifier, or not at all.
+    `(btrim(other.provider_external_id) = btrim(title.provider_external_id)
+      OR ${taxIdText('other.provider_identification')} = ${taxIdText('title.provider_identification')}
+      OR ${['other', 'title']
+        .map(
+          (alias) =>
+            `coalesce(btrim(${alias}.provider_external_id), ${taxIdText(`${alias}.provider_identification`)}, '') = ''`,
+        )
+        .join(' AND ')})`,
+  ].join(' AND '),
 );

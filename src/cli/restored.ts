@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { recordAudit } from '../audit/audit.ts';
-import { takeLock } from '../database/program-lock.sql.ts';
+import { skipLostNumbers } from '../database/lost-numbers.sql.ts';
 import { reasonArgument } from './arguments.ts';
 import type { Exit } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
@@ -25,16 +25,13 @@ Example: conciliation restored --reason "disk failure, backup of 3 March 02:00"`
     .action(
       stagingAction(exit, (database, _, { reason }: { readonly reason: string }) =>
         database.prisma.$transaction(async (tx) => {
-          // Offers and changes are numbered under this lock.
-          await takeLock(tx, 'closing');
-          const [{ next }] = await tx.$queryRaw<[{ next: bigint }]>`
-            SELECT conciliation.skip_numbers() AS next`;
+          const next = (await skipLostNumbers(tx)).toString();
           await recordAudit(tx, {
             ...{ actor: operatorName(), action: 'database.restored', reason },
-            details: { next: next.toString() },
+            details: { next },
           });
           return {
-            document: { next: next.toString() },
+            document: { next },
             text: `the numbers of the feeds and of titles go on at ${next}`,
           };
         }),

@@ -5,14 +5,12 @@ import { RELEASE_TRANSACTION } from '../bookings/release.sql.ts';
 import { hasFault, type ReleaseRules } from '../bookings/release-conditions.sql.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
+import { AUTO_SIGN_OFF_AUTHOR } from '../domain/sign-off.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { isAltered } from '../integrity/altered-day.sql.ts';
 import { requestCheck } from '../integrity/findings.sql.ts';
 import { isChecked } from './day-note.sql.ts';
 import { sealDay } from './sign-off.sql.ts';
-
-/** The author in the seal and in the audit log. */
-const AUTHOR = 'auto-sign-off';
 
 /** A request for a pull, a look at identifiers and an export decide nothing about the data. */
 const isDecision = Prisma.sql`
@@ -60,7 +58,11 @@ export async function signCleanDays(
         await requestCheck(tx, date);
         return false;
       }
-      await sealDay(tx, date, { ...range, by: AUTHOR, reason: 'AUTO_SIGN_OFF=clean' });
+      await sealDay(tx, date, {
+        ...range,
+        by: AUTO_SIGN_OFF_AUTHOR,
+        reason: 'AUTO_SIGN_OFF=clean',
+      });
       return true;
     }, RELEASE_TRANSACTION);
     if (isSigned) signed.push(date);

@@ -35,14 +35,14 @@ export const TITLE_TAX_ID = taxIdOf('title.provider_identification');
 export const TITLE_CODE = Prisma.sql`nullif(btrim(title.provider_external_id), '')`;
 
 /** The order of a title without surrounding blanks. Null: blank. */
-export const TITLE_ORDER = Prisma.sql`nullif(btrim(title.order_uid), '')`;
+const TITLE_ORDER = Prisma.sql`nullif(btrim(title.order_uid), '')`;
 
 /** The payables that the rules compare: not one that a posting has made, and only in the currency of the titles. */
-export const IS_COMPARED = Prisma.sql`
-  (payable.booking_key IS NULL AND coalesce(payable.currency, 'BRL') = 'BRL')`;
+const IS_COMPARED = Prisma.sql`
+  (payable.booking_key IS NULL AND (payable.currency IS NULL OR payable.currency = 'BRL'))`;
 
 /** False where the company of a payable is that of another buyer. Branches of one CNPJ differ where both sides name both. */
-export const MAY_BE_COMPANY = Prisma.sql`
+const MAY_BE_COMPANY = Prisma.sql`
   (CASE WHEN title.buyer IS NULL OR payable.buyers IS NULL OR title.buyer = ANY(payable.buyers) THEN true
         WHEN left(title.buyer, 8) = ANY(payable.roots) THEN NOT (title.is_claimed AND payable.is_named)
         ELSE false END)`;
@@ -81,7 +81,7 @@ export const pairsBySupplier = (
    AND ${MAY_BE_COMPANY} AND ${IS_OF_SUPPLIER}`;
 
 /** Whether the supplier of a pair of one order is the same: by the code, the tax identifier or the root of the CNPJ. */
-export const IS_SUPPLIER_OF_ORDER = Prisma.sql`
+const IS_SUPPLIER_OF_ORDER = Prisma.sql`
   (payable.supplier_external_id = title.provider_external_id OR payable.supplier_tax_id = title.tax_id
    OR length(payable.supplier_tax_id) = 14 AND length(title.tax_id) = 14
       AND left(payable.supplier_tax_id, 8) = left(title.tax_id, 8))`;
@@ -202,15 +202,15 @@ export const CERTAIN = Prisma.sql`
     FROM pair
     WINDOW by_title AS (PARTITION BY place, title_id), by_payable AS (PARTITION BY place, erp_key)
   ), alone AS (
-    SELECT place, title_id, erp_key, title_is_matched OR payable_is_matched AS is_matched FROM counted
+    SELECT place, title_id, erp_key, is_due, title_is_matched OR payable_is_matched AS is_matched FROM counted
     WHERE titles = payables AND equal_titles AND equal_payables AND title_copy = payable_copy
       AND is_permitted
       -- The tolerance does not distinguish copies, because their due dates may differ.
       AND (place < 3 OR titles = 1)
-      AND (place > 1 OR is_due OR title_id NOT IN (SELECT title_id FROM pair WHERE place = 2))
   ), certain AS (
     SELECT place, title_id, erp_key FROM alone
     WHERE NOT is_matched
+      AND (place > 1 OR is_due OR title_id NOT IN (SELECT title_id FROM pair WHERE place = 2))
       AND NOT EXISTS (SELECT FROM alone AS earlier
                       WHERE earlier.place < alone.place AND earlier.title_id = alone.title_id)
       AND NOT EXISTS (SELECT FROM alone AS earlier
@@ -224,8 +224,9 @@ const HAD_VALUE = Prisma.sql`
       AND payable.order_uid = title.order_uid)`;
 
 const DAYS = Prisma.sql`abs(payable.due_date - title.anticipated_due_date)`;
-const VETO = Prisma.sql`title.id AS title_id, title.order_uid, payable.erp_key,
-  CASE WHEN ${SAME_DUE} THEN 2 ELSE 3 END AS place, ${DAYS} AS days`;
+const SETTLED_PAIR = Prisma.sql`title.id AS title_id, title.order_uid, title.anticipated_due_date, payable.erp_key,
+  ${DAYS} AS days`;
+const UNMATCHED_TITLE = Prisma.sql`(SELECT * FROM open_title WHERE NOT is_matched)`;
 
 /**
  * The chosen pairs that a payable which is not open contradicts, as `vetoed` (title_id, erp_key): the payable fits the
@@ -234,24 +235,22 @@ const VETO = Prisma.sql`title.id AS title_id, title.order_uid, payable.erp_key,
  * `candidates` and the relation `chosen` (place, title_id, erp_key).
  */
 export const VETOED = Prisma.sql`
-  chosen_title AS MATERIALIZED (
-    SELECT title.* FROM open_title AS title WHERE id IN (SELECT title_id FROM chosen)
-  ), settled_payable AS MATERIALIZED (
+  settled_payable AS MATERIALIZED (
     SELECT ${STATED_PAYABLE}, status, total_value, coalesce(root, supplier_tax_id) AS party
     FROM conciliation.erp_payable AS payable ${COMPANY_NAME}
     LEFT JOIN single_root ON length(supplier_tax_id) = 14 AND root = left(supplier_tax_id, 8)
     WHERE (status <> 'open' OR closed_at IS NOT NULL) AND ${IS_COMPARED}
-      AND (order_uid IN (SELECT order_uid FROM chosen_title)
-           OR supplier_external_id IN (SELECT provider_external_id FROM chosen_title)
-           OR left(supplier_tax_id, 8) IN (SELECT left(tax_id, 8) FROM chosen_title))
+      AND (order_uid IN (SELECT order_uid FROM open_title WHERE NOT is_matched)
+           OR supplier_external_id IN (SELECT provider_external_id FROM open_title WHERE NOT is_matched)
+           OR left(supplier_tax_id, 8) IN (SELECT left(tax_id, 8) FROM open_title WHERE NOT is_matched))
   ), settled_pair AS MATERIALIZED (
-    SELECT title.id AS title_id, title.order_uid, payable.erp_key, 1 AS place, ${DAYS} AS days
-    ${ofOrder(Prisma.sql`chosen_title`, Prisma.sql`settled_payable`)} AND ${HAD_VALUE}
+    SELECT 1 AS place, ${SETTLED_PAIR} ${ofOrder(UNMATCHED_TITLE, Prisma.sql`settled_payable`)} AND ${HAD_VALUE}
     UNION ALL
-    ${pairsBySupplier(VETO, Prisma.sql`${NEAR} AND ${HAD_VALUE}`, {
-      titles: inSpans(Prisma.sql`chosen_title`),
-      payables: Prisma.sql`settled_payable`,
-    })}
+    SELECT CASE WHEN days = 0 THEN 2 ELSE 3 END, near.* FROM (${pairsBySupplier(
+      SETTLED_PAIR,
+      Prisma.sql`${NEAR} AND ${HAD_VALUE}`,
+      { titles: inSpans(UNMATCHED_TITLE), payables: Prisma.sql`settled_payable` },
+    )}) AS near
   ), unexplained AS MATERIALIZED (
     SELECT settled_pair.* FROM settled_pair
     WHERE NOT EXISTS (SELECT FROM conciliation.title_match AS match
@@ -270,13 +269,14 @@ export const VETOED = Prisma.sql`
     SELECT chosen.title_id, chosen.erp_key
     FROM chosen
     JOIN unexplained AS rival ON rival.title_id = chosen.title_id
-    JOIN chosen_title AS title ON title.id = chosen.title_id
     JOIN conciliation.erp_payable AS payable ON payable.erp_key = chosen.erp_key
     JOIN conciliation.erp_payable AS settled ON settled.erp_key = rival.erp_key
     WHERE (rival.place < chosen.place
            -- Due dates that are not stated may be equal.
-           OR rival.place = chosen.place AND (rival.days <= ${DAYS}) IS NOT FALSE
-           OR rival.place = 2 AND chosen.place = 1 AND (${SAME_DUE}) IS NOT TRUE)
+           OR rival.place = chosen.place
+              AND (rival.days <= abs(payable.due_date - rival.anticipated_due_date)) IS NOT FALSE
+           OR rival.place = 2 AND chosen.place = 1
+              AND (payable.due_date = rival.anticipated_due_date) IS NOT TRUE)
       AND (settled.status <> 'paid' AND ltrim(settled.document, '0') = ltrim(payable.document, '0')
            AND settled.instalment IS NOT DISTINCT FROM payable.instalment
            AND (settled.supplier_external_id = payable.supplier_external_id

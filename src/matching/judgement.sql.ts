@@ -18,7 +18,7 @@ export const GRACE_DAYS = 3;
  * - `posted`: posted, or entered as booked outside
  * - `withdrawn`: a withdrawn title whose reversal is posted
  */
-export const LINE_STATES = [
+const LINE_STATES = [
   'unbooked',
   'before',
   'reversed',
@@ -130,7 +130,7 @@ export const EARLY_PAYMENT: Readonly<Record<Situation, Cells>> = {
 };
 
 /** The kind of the break that a situation is. */
-export const KIND_OF = {
+const KIND_OF = {
   open: 'still_open',
   settled_here: 'already_assigned',
   settled_elsewhere: 'anticipated_twice',

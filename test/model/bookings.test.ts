@@ -11,6 +11,7 @@ import { adoptReceipts } from '../../src/bookings/receipt-decisions.sql.ts';
 import { settleReceipts } from '../../src/bookings/receipts.sql.ts';
 import { releaseWaitingDays } from '../../src/bookings/release.sql.ts';
 import { takeReceipts } from '../../src/bookings/take-receipts.sql.ts';
+import { skipLostNumbers } from '../../src/database/lost-numbers.sql.ts';
 import type { CivilDate } from '../../src/domain/business-day.ts';
 import { reopenDay, signOffDay } from '../../src/ledger/sign-off.sql.ts';
 import { InputError } from '../../src/runtime/errors.ts';
@@ -195,7 +196,7 @@ class History {
   async #restore(): Promise<void> {
     if (!this.#hasBackup) return;
     await backup.restore();
-    await world.database.prisma.$queryRaw`SELECT conciliation.skip_numbers()`;
+    await world.database.prisma.$transaction((tx) => skipLostNumbers(tx));
     this.#wasRestored = true;
     for (const date of DATES) await this.#pull(date, this.#items.get(date) ?? []);
     // Often the ERP sends its receipts immediately; otherwise the feed grows first.

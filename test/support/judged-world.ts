@@ -84,11 +84,7 @@ export function judgedWorld(world: PullWorld) {
     },
 
     /** Answers the newest line of each booking of a date. */
-    async answer(
-      date: CivilDate,
-      status: 'posted' | 'failed',
-      isFinal = false,
-    ): Promise<void> {
+    async answer(date: CivilDate, status: 'posted' | 'failed', isFinal = false): Promise<void> {
       const lines = await prisma.$queryRaw<{ key: string; contentHash: string }[]>`
         SELECT DISTINCT ON (identity_hash, occurrence)
                to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':' || occurrence

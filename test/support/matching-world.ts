@@ -3,18 +3,27 @@ import { runMatching } from '../../src/matching/run-matching.sql.ts';
 import { DAY, type PullWorld } from './pull-world.ts';
 import { titleText } from './titles.ts';
 
+/** The buyer of `titleText`. */
+export const TITLE_BUYER = '90021382000122';
+/** The financial agent of `titleText`. */
+export const TITLE_AGENT = '11222333000181';
+
 /** A title of the day. */
 export interface DayTitle {
   readonly uid: string;
   readonly value: string;
   readonly dueDate?: string;
+  /** As the platform writes it. */
+  readonly buyer?: string;
 }
 
 /** Makes these titles the titles of the day. */
 export async function pullTitles(world: PullWorld, titles: readonly DayTitle[]): Promise<void> {
   world.sandbox.setDayTexts(
     DAY,
-    titles.map(({ dueDate = '2026-06-30', ...title }) => titleText({ ...title, dueDate })),
+    titles.map(({ dueDate = '2026-06-30', buyer = TITLE_BUYER, ...title }) =>
+      titleText({ ...title, dueDate }).replace(TITLE_BUYER, buyer),
+    ),
   );
   await world.pull(DAY, { withdrawalLimitPercent: 100 });
 }
@@ -23,6 +32,7 @@ export async function pullTitles(world: PullWorld, titles: readonly DayTitle[]):
 export async function clearMatching({ prisma }: Database): Promise<void> {
   await prisma.$executeRaw`
     TRUNCATE conciliation.title_match, conciliation.match_run, conciliation.break_decision,
+             conciliation.company_buyer, conciliation.party_equivalent,
              conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import`;
 }
 

@@ -24,6 +24,24 @@ COMMENT ON SCHEMA conciliation IS
 -- Every comparison of tax identifiers uses these functions. src/domain/tax-id.ts has the same rules for the input of
 -- the program, and a test holds both together. Patterns take longer than the functions of text that are used here.
 
+-- An expression, which PostgreSQL puts in place of a call.
+CREATE FUNCTION conciliation.has_cnpj_digits(b bytea) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- A letter counts as its code minus that of 0.
+RETURN (5 * (get_byte(b, 0) - 48) + 4 * (get_byte(b, 1) - 48) + 3 * (get_byte(b, 2) - 48)
+      + 2 * (get_byte(b, 3) - 48) + 9 * (get_byte(b, 4) - 48) + 8 * (get_byte(b, 5) - 48)
+      + 7 * (get_byte(b, 6) - 48) + 6 * (get_byte(b, 7) - 48) + 5 * (get_byte(b, 8) - 48)
+      + 4 * (get_byte(b, 9) - 48) + 3 * (get_byte(b, 10) - 48) + 2 * (get_byte(b, 11) - 48))
+      * 10 % 11 % 10 = get_byte(b, 12) - 48
+   AND (6 * (get_byte(b, 0) - 48) + 5 * (get_byte(b, 1) - 48) + 4 * (get_byte(b, 2) - 48)
+      + 3 * (get_byte(b, 3) - 48) + 2 * (get_byte(b, 4) - 48) + 9 * (get_byte(b, 5) - 48)
+      + 8 * (get_byte(b, 6) - 48) + 7 * (get_byte(b, 7) - 48) + 6 * (get_byte(b, 8) - 48)
+      + 5 * (get_byte(b, 9) - 48) + 4 * (get_byte(b, 10) - 48) + 3 * (get_byte(b, 11) - 48)
+      + 2 * (get_byte(b, 12) - 48)) * 10 % 11 % 10 = get_byte(b, 13) - 48;
+
+COMMENT ON FUNCTION conciliation.has_cnpj_digits(bytea) IS
+  'Whether 14 bytes, each a digit or an upper case letter and the last two digits, have the right check digits of a CNPJ.';
+
 CREATE FUNCTION conciliation.has_check_digits(written text) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -33,17 +51,7 @@ BEGIN
   WHEN 14 THEN
     RETURN ltrim(left(written, 12), '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ') = ''
       AND ltrim(right(written, 2), '0123456789') = '' AND written <> '00000000000000'
-      -- A letter counts as its code minus that of 0.
-      AND (5 * (get_byte(b, 0) - 48) + 4 * (get_byte(b, 1) - 48) + 3 * (get_byte(b, 2) - 48)
-         + 2 * (get_byte(b, 3) - 48) + 9 * (get_byte(b, 4) - 48) + 8 * (get_byte(b, 5) - 48)
-         + 7 * (get_byte(b, 6) - 48) + 6 * (get_byte(b, 7) - 48) + 5 * (get_byte(b, 8) - 48)
-         + 4 * (get_byte(b, 9) - 48) + 3 * (get_byte(b, 10) - 48) + 2 * (get_byte(b, 11) - 48))
-         * 10 % 11 % 10 = get_byte(b, 12) - 48
-      AND (6 * (get_byte(b, 0) - 48) + 5 * (get_byte(b, 1) - 48) + 4 * (get_byte(b, 2) - 48)
-         + 3 * (get_byte(b, 3) - 48) + 2 * (get_byte(b, 4) - 48) + 9 * (get_byte(b, 5) - 48)
-         + 8 * (get_byte(b, 6) - 48) + 7 * (get_byte(b, 7) - 48) + 6 * (get_byte(b, 8) - 48)
-         + 5 * (get_byte(b, 9) - 48) + 4 * (get_byte(b, 10) - 48) + 3 * (get_byte(b, 11) - 48)
-         + 2 * (get_byte(b, 12) - 48)) * 10 % 11 % 10 = get_byte(b, 13) - 48;
+      AND conciliation.has_cnpj_digits(b);
   WHEN 11 THEN
     RETURN ltrim(written, '0123456789') = ''
       -- Placeholders with the right check digits.
@@ -103,9 +111,16 @@ CREATE FUNCTION conciliation.tax_id(written text, is_company boolean DEFAULT fal
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   plain text := translate(written, './- ', '');
+  b bytea;
   readings text[];
 BEGIN
-  -- Most values are right CNPJs and CPFs with all characters. The rest takes several times as long.
+  -- Most values are right CNPJs of digits, then right CPFs and other CNPJs. The rest takes several times as long.
+  IF length(plain) = 14 AND ltrim(plain, '0123456789') = '' AND plain <> '00000000000000' THEN
+    b := convert_to(plain, 'UTF8');
+    IF conciliation.has_cnpj_digits(b) THEN
+      RETURN plain;
+    END IF;
+  END IF;
   IF conciliation.has_check_digits(plain)
      AND (length(plain) = 14 OR NOT is_company AND strpos(written, '/') = 0) THEN
     RETURN plain;
@@ -627,6 +642,7 @@ CREATE TABLE conciliation.pull (
   fold_count       integer,
   fold_sum         text,
   hold_reason      text,
+  run_ended_at     timestamptz,
   decided_at       timestamptz,
   decided_by       text,
   reason           text,
@@ -717,6 +733,8 @@ COMMENT ON COLUMN conciliation.pull.fold_sum IS
   'As day.fold_sum, of the answer of this pull. Null: no whole response yet.';
 COMMENT ON COLUMN conciliation.pull.hold_reason IS
   'Why the pull was held. emptied: the response has no title for a date that has some. unreadable: the response has titles, all of them rejected. withdrawal_limit: it would withdraw more than the configured share. Null: it was not held.';
+COMMENT ON COLUMN conciliation.pull.run_ended_at IS
+  'When the program decided again about a held pull of the schedule or of a backfill, after the other pulls with the same slot_at or backfill_id had ended: the pull waits for a person. Null: the run has not ended, or the pull was not held then.';
 COMMENT ON COLUMN conciliation.pull.decided_at IS
   'When a person released the pull. Null: no person decided.';
 COMMENT ON COLUMN conciliation.pull.decided_by IS

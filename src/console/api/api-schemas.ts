@@ -837,6 +837,15 @@ export const AccountDecisionBody = Type.Object({
   decision: Type.Union(ACCOUNT_DECISIONS.map((decision) => Type.Literal(decision))),
   reason,
 });
+export const ReleaseBody = Type.Object({
+  reason,
+  run: Type.Optional(
+    Type.Boolean({
+      description:
+        'Also release the other held pulls of the same run (schedule, sweep or backfill) that withdraw titles.',
+    }),
+  ),
+});
 export const AcknowledgeDriftBody = Type.Object({
   digest: Type.String({
     minLength: 1,

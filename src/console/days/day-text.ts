@@ -165,6 +165,10 @@ const en = {
     withdrawals: 'Titles that would be withdrawn',
     concerned: 'Titles that the limit counts',
     release: 'Release',
+    wholeRun: (count: number, pulls: string) =>
+      count === 1
+        ? 'Also release the other held date of the same run that loses titles'
+        : `Also release the other ${pulls} held dates of the same run that lose titles`,
     releaseHelp: 'Withdrawn titles are kept, and can come back.',
     confirm: 'Why is this right?',
   },
@@ -335,6 +339,10 @@ const ptBR: typeof en = {
     withdrawals: 'Títulos que seriam retirados',
     concerned: 'Títulos contados pelo limite',
     release: 'Liberar',
+    wholeRun: (count, pulls) =>
+      count === 1
+        ? 'Liberar também a outra data retida da mesma rodada que perde títulos'
+        : `Liberar também as outras ${pulls} datas retidas da mesma rodada que perdem títulos`,
     releaseHelp: 'Títulos retirados são guardados e podem voltar.',
     confirm: 'Justificativa',
   },

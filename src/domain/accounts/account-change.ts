@@ -26,7 +26,7 @@ export interface SeenAccount {
   readonly isRestated: boolean;
 }
 
-export interface FoundChange {
+interface FoundChange {
   readonly before: string;
   readonly after: string;
 }

@@ -18,13 +18,13 @@ export const DESTINATION_MEMBERS = [
   'holder',
 ] as const;
 
-export type DestinationMember = (typeof DESTINATION_MEMBERS)[number];
+type DestinationMember = (typeof DESTINATION_MEMBERS)[number];
 
 /** The stated members of `DESTINATION_MEMBERS`. Personal data. */
 export type Destination = Readonly<Partial<Record<DestinationMember, string>>>;
 
 /** Returns the destination that an object of undocumented members states; null: none of the members is text or a number. */
-export function destinationOf(members: JsonValue | undefined): Destination | null {
+function destinationOf(members: JsonValue | undefined): Destination | null {
   if (members === undefined || !isJsonObject(members)) return null;
   const stated: Partial<Record<DestinationMember, string>> = {};
   let isStated = false;

@@ -72,7 +72,8 @@ async function linkSuccessors(tx: Transaction, source: ChangeSource): Promise<vo
 
 /** With a sign, so that a missing value differs from an empty one. */
 const keyPart = (value: string) => `coalesce('=' || ${value}, '')`;
-const pairKey = Prisma.raw(
+/** Columns order_uid, buyer and provider of a row `title`. */
+export const pairKey = Prisma.raw(
   `title.order_uid, ${keyPart(companyIdText('title.buyer_identification'))} AS buyer,
    ${keyPart('title.provider_external_id')} AS provider`,
 );

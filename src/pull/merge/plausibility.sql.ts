@@ -8,6 +8,7 @@ import {
 } from '../../domain/checks/plausibility.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../../ledger/day-ledger.sql.ts';
+import type { Losses } from './losses.sql.ts';
 import type { MergePlan } from './merge-plan.sql.ts';
 
 /** The newest reconciled dates with titles of the same weekday. */
@@ -29,6 +30,10 @@ const ratio = (first: string, second: string) =>
           THEN least(greatest(${first} / ${second}, ${second} / ${first}), 1e6)::float8 END`,
   );
 
+/** The facts of a buyer without its losses. */
+type CountedFacts = Omit<ResponseFacts, 'buyer' | 'lost' | 'lostBefore'> & {
+  readonly buyer: string;
+};
 type Usual = Pick<ResponseFacts, 'usualTitles' | 'leastTitles' | 'valueRatio'>;
 
 /** The usual numbers of the weekday of a date. The mean value is the value of a row `response (mean)`. */
@@ -61,8 +66,8 @@ const usualOfBuyers = (date: CivilDate) => Prisma.sql`
   GROUP BY buyer.name HAVING count(*) >= ${MIN_USUAL_DAYS}`;
 
 /**
- * The facts of each buyer, from rows (buyer_identification, titles, duplicates, present, inserted, changed, withdrawn,
- * value). A buyer may have several rows, one for each writing: titles are grouped by the text first, because its normal
+ * The facts of each buyer, from rows (buyer_identification, titles, duplicates, present, inserted, changed, value).
+ * A buyer may have several rows, one for each writing: titles are grouped by the text first, because its normal
  * form for each title takes longer.
  */
 const factsOfBuyers = (date: CivilDate, counted: Prisma.Sql) => Prisma.sql`
@@ -71,14 +76,14 @@ const factsOfBuyers = (date: CivilDate, counted: Prisma.Sql) => Prisma.sql`
     Prisma.sql`EXISTS (SELECT FROM conciliation.day_buyer AS counted WHERE counted.date = day.date)`,
   )}), usual AS (${usualOfBuyers(date)}), counted AS (
     SELECT ${BUYER} AS buyer, sum(titles) AS titles, sum(duplicates) AS duplicates, sum(present) AS present,
-           sum(inserted) AS inserted, sum(changed) AS changed, sum(withdrawn) AS withdrawn,
+           sum(inserted) AS inserted, sum(changed) AS changed,
            sum(value) / nullif(sum(titles), 0) AS mean
     FROM (${counted}) AS written GROUP BY 1
   )
   SELECT coalesce(counted.buyer, usual.buyer) AS buyer, coalesce(counted.titles, 0)::float8 AS titles,
          coalesce(duplicates, 0)::float8 AS duplicates, coalesce(present, 0)::float8 AS "currentTitles",
          coalesce(inserted, 0)::float8 AS inserted, coalesce(changed, 0)::float8 AS changed,
-         coalesce(withdrawn, 0)::float8 AS withdrawn, usual.titles::float8 AS "usualTitles",
+         usual.titles::float8 AS "usualTitles",
          usual.least::float8 AS "leastTitles", ${ratio('counted.mean', 'usual.mean')} AS "valueRatio"
   FROM counted FULL JOIN usual ON usual.buyer = counted.buyer
   ORDER BY 1`;
@@ -115,25 +120,29 @@ export async function readLoadedFacts(
     SELECT found.*, (${hasSeveralBuyers(date)}) AS "hasBuyers" FROM (${usual(date, mean)}) AS found`;
   const whole = { ...countsOf(plan, 0), ...found, duplicates };
   if (!hasBuyers) return [whole];
-  const buyers = await tx.$queryRaw<ResponseFacts[]>(
+  const buyers = await tx.$queryRaw<CountedFacts[]>(
     factsOfBuyers(
       date,
       Prisma.sql`
         SELECT buyer_identification, count(*) AS titles,
                count(*) FILTER (WHERE occurrence > 1) AS duplicates, 0 AS present, count(*) AS inserted,
-               0 AS changed, 0 AS withdrawn, sum(original_value) AS value
+               0 AS changed, sum(original_value) AS value
         FROM conciliation.title WHERE accepted_date = ${date}::date GROUP BY 1`,
     ),
   );
-  return [whole, ...buyers];
+  return [whole, ...buyers.map((facts) => ({ ...facts, lost: 0, lostBefore: 0 }))];
 }
 
-/** The facts of a staged response after `planChanges`. */
+/**
+ * The facts of a staged response after `planChanges`.
+ * @param losses of the buyers; those of a buyer that is not listed are 0
+ */
 export async function readStagedFacts(
   tx: Transaction,
   fence: bigint,
   day: LockedDay,
   plan: MergePlan,
+  losses: readonly Losses[],
 ): Promise<ResponseFacts[]> {
   const { date } = day;
   const isNew = !day.hasTitles;
@@ -144,11 +153,17 @@ export async function readStagedFacts(
   const duplicates = plan.inserted < MIN_TITLES ? 0 : await countDuplicates(tx, fence, isNew);
   const whole = { ...countsOf(plan, day.titleCount), ...found, duplicates };
   const counted = isNew ? newTitlesOfBuyers(fence) : changesOfBuyers(fence, day);
-  return [whole, ...(await tx.$queryRaw<ResponseFacts[]>(factsOfBuyers(date, counted)))];
+  const buyers = await tx.$queryRaw<CountedFacts[]>(factsOfBuyers(date, counted));
+  const lossesOf = new Map(losses.map((loss) => [loss.buyer, loss]));
+  return [
+    whole,
+    ...buyers.map((facts) => ({ lost: 0, lostBefore: 0, ...lossesOf.get(facts.buyer), ...facts })),
+  ];
 }
 
-function countsOf({ titles, inserted, changed, withdrawn }: MergePlan, currentTitles: number) {
-  return { buyer: null, titles, inserted, changed, withdrawn, currentTitles };
+/** The limit of all lost titles is `decideHold`. */
+function countsOf({ titles, inserted, changed }: MergePlan, currentTitles: number) {
+  return { buyer: null, titles, inserted, changed, lost: 0, lostBefore: 0, currentTitles };
 }
 
 async function countDuplicates(tx: Transaction, fence: bigint, isNew: boolean): Promise<number> {
@@ -166,7 +181,7 @@ async function countDuplicates(tx: Transaction, fence: bigint, isNew: boolean): 
 const newTitlesOfBuyers = (fence: bigint) => Prisma.sql`
   SELECT buyer_identification, count(*) AS titles,
          count(*) - count(DISTINCT identity_hash) AS duplicates, 0 AS present, count(*) AS inserted,
-         0 AS changed, 0 AS withdrawn, sum(original_value) AS value
+         0 AS changed, sum(original_value) AS value
   FROM conciliation.staged_title WHERE fence = ${fence} GROUP BY 1`;
 
 /** The titles that the date has are those that the checks have counted, if they ran on its present content. */
@@ -201,7 +216,7 @@ const changesOfBuyers = (fence: bigint, { date }: LockedDay) => Prisma.sql`
     GROUP BY 1
   )
   SELECT buyer_identification, titles + inserted + restored - withdrawn AS titles, duplicates, titles AS present,
-         inserted, changed, withdrawn, NULL::numeric AS value
+         inserted, changed, NULL::numeric AS value
   FROM (
     SELECT buyer_identification, 0 AS titles, inserted, duplicates, changed, withdrawn, restored FROM changes
     UNION ALL SELECT buyer_identification, titles, 0, 0, 0, 0, 0 FROM present

@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
+import { skipLostNumbers } from '../../../src/database/lost-numbers.sql.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
@@ -54,11 +55,7 @@ async function sign(date: CivilDate, uids: readonly string[]): Promise<void> {
 }
 
 /** The step `conciliation restored`. */
-const restored = async () =>
-  BigInt(
-    (await world.database.pool.query('SELECT conciliation.skip_numbers()::text AS next')).rows[0]
-      .next,
-  );
+const restored = () => world.database.prisma.$transaction((tx) => skipLostNumbers(tx));
 
 const read = async (after: bigint) => {
   const { lines, next } = await readFeed(world.database, 'erp', { after, limit: 1_000 });

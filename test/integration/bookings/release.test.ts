@@ -206,9 +206,9 @@ test('a line that the ERP refuses for good is not offered again, until a receipt
   const failedLines = async () => (await readFailedLines(world.database.prisma))?.lines;
   const before = await failedLines();
   expect(before).toBeGreaterThan(0);
-  await expect(
-    takeReceipts(world.database, 'erp', [{ ...receipt(line), final: true }]),
-  ).rejects.toThrow('receipts[0].final: expected true only with the status failed');
+  expect(() => takeReceipts(world.database, 'erp', [{ ...receipt(line), final: true }])).toThrow(
+    'receipts[0].final: expected true only with the status failed',
+  );
   await expect(takeReceipts(world.database, 'erp', [{ ...refused, final: false }])).rejects.toThrow(
     'another receipt has the key',
   );

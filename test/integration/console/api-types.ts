@@ -2748,7 +2748,7 @@ export interface operations {
                             } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -2925,7 +2925,7 @@ export interface operations {
                             } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -3108,7 +3108,7 @@ export interface operations {
                             } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -3536,7 +3536,7 @@ export interface operations {
                             } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -3736,7 +3736,7 @@ export interface operations {
                             } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -6990,6 +6990,8 @@ export interface operations {
             content: {
                 "application/json": {
                     reason: string;
+                    /** @description Also release the other held pulls of the same run (schedule, sweep or backfill) that withdraw titles. */
+                    run?: boolean;
                 };
             };
         };

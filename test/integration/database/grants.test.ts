@@ -38,6 +38,7 @@ const EXPECTED = `
   booking_receipt(document)              erp=a
   booking_receipt(idempotency_key)       erp=a
   booking_receipt(identity_hash)         erp=a
+  booking_receipt(is_final)              erp=a
   booking_receipt(occurrence)            erp=a
   booking_receipt(outcome)                               worker=w
   booking_receipt(reason)                erp=a
@@ -88,6 +89,7 @@ const EXPECTED = `
   match_run finance=r worker=arw
   month_seal                                   finance=r worker=ar
   party_account                                          worker=arw
+  payables_to_block                      erp=r finance=r worker=r
   payment_hold                                 finance=r worker=ard
   process_fault                                          worker=arwd
   program_lock                                           worker=arw
@@ -231,5 +233,13 @@ test('no function with the rights of its owner can be executed by PUBLIC, and ea
       FROM pg_proc
       WHERE prosecdef AND pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)`),
   );
-  expect(rows).toEqual([{ name: 'conciliation.link_audit_entry', others: [], pins_path: true }]);
+  expect(rows).toEqual([
+    { name: 'conciliation.link_audit_entry', others: [], pins_path: true },
+    {
+      ...{ name: 'conciliation.safe_position', pins_path: true },
+      others: ['conciliation_worker', 'conciliation_finance', 'conciliation_erp'],
+    },
+    // Moves the numbers forward only.
+    { name: 'conciliation.skip_numbers', others: ['conciliation_worker'], pins_path: true },
+  ]);
 });

@@ -254,6 +254,7 @@ test('a signed-off day that waits is not released with an altered title', async 
   expect(await readWaitingDays(database, { bookingsFrom: DAY })).toContainEqual({
     fault: 'altered',
     days: 1,
+    titles: 0,
     dates: [date],
   });
   await runPull(parts, repairPullId ?? 0n, new AbortController().signal);

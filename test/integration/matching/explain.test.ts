@@ -70,7 +70,7 @@ const candidatesOf = async (orderUid: string) =>
 
 test('a match has its rule, the version and both values of each compared field', async () => {
   const { match } = await titleOf('exact');
-  expect(match).toMatchObject({ rule: 'order', version: 3, madeBy: 'test', reason: null });
+  expect(match).toMatchObject({ rule: 'order', version: 4, madeBy: 'test', reason: null });
   expect(match?.payables[0]?.compared).toEqual([
     { field: 'orderUid', title: 'exact', payable: 'exact', isEqual: true },
     { field: 'supplier', title: 'P-1', payable: 'P-1', isEqual: true },

@@ -72,7 +72,7 @@ test('instalments of one order are told apart by their due dates', async () => {
     { erpKey: 'k1', openValue: '50', orderUid: 'a', instalment: '1/2', dueDate: '2026-06-30' },
     { erpKey: 'k2', openValue: '50', orderUid: 'a', instalment: '2/2', dueDate: '2026-07-30' },
   );
-  expect(await lasting()).toEqual(['a=k1 exact', 'a=k2 exact']);
+  expect(await lasting()).toEqual(['a=k1 order', 'a=k2 order']);
 });
 
 test('instalments that the platform has as one title are a break of the value', async () => {
@@ -166,8 +166,8 @@ const ofTaxId = (erpKey: string, supplierTaxId: string) => ({
   supplierTaxId,
 });
 
-const HEAD_OFFICE = '11222333000181';
-const BRANCH = '11222333000262';
+const HEAD_OFFICE = '44555666000181';
+const BRANCH = '44555666000262';
 
 test('another branch of the company counts as the supplier only if the branch is unambiguous', async () => {
   await pullTaxIds(['a', HEAD_OFFICE]);
@@ -176,14 +176,14 @@ test('another branch of the company counts as the supplier only if the branch is
   await clearMatching(world.database);
   // The ERP has two branches, so the branch counts, and the title is a break.
   await pullTaxIds(['a', HEAD_OFFICE]);
-  await load(ofTaxId('k1', BRANCH), { ...ofTaxId('k2', '11222333000343'), openValue: '99' });
+  await load(ofTaxId('k1', BRANCH), { ...ofTaxId('k2', '44555666000343'), openValue: '99' });
   expect(await lasting()).toEqual([]);
   expect(await breaks()).toEqual(['in_doubt a k1']);
 });
 
 test('the match of a person leaves a branch in doubt', async () => {
   await pullTaxIds(['a', HEAD_OFFICE], ['b', HEAD_OFFICE]);
-  await load(ofTaxId('k1', BRANCH), { ...ofTaxId('k2', '11222333000343'), openValue: '99' });
+  await load(ofTaxId('k1', BRANCH), { ...ofTaxId('k2', '44555666000343'), openValue: '99' });
   const { id } = await world.database.prisma.title.findFirstOrThrow({
     where: { orderUid: 'b', status: 'current' },
   });
@@ -193,13 +193,31 @@ test('the match of a person leaves a branch in doubt', async () => {
 });
 
 test('masks and leading zeros of a tax identifier do not count', async () => {
-  await pullTaxIds(['a', '191']);
-  await load(ofTaxId('k1', '00000000191'));
-  expect(await lasting()).toEqual(['a=k1 exact']);
-  await clearMatching(world.database);
-  await pullTaxIds(['b', '11.222.333/0001-81']);
-  await load(ofTaxId('k2', HEAD_OFFICE));
-  expect(await lasting()).toEqual(['b=k2 exact']);
+  for (const [title, payable] of [
+    ['1234567890', '01234567890'],
+    ['0000000000191', '00.000.000/0001-91'],
+    ['\u00a044.555.666/0001-81', HEAD_OFFICE],
+  ] as const) {
+    await pullTaxIds(['a', title]);
+    await load(ofTaxId('k1', payable));
+    expect(await lasting()).toEqual(['a=k1 exact']);
+    await clearMatching(world.database);
+  }
+});
+
+test.each([
+  // The title may mean the CPF or the CNPJ.
+  ['191', '00000000191'],
+  ['191', '00000000000191'],
+  ['00000000191', '00000000000191'],
+  // The mask says CPF.
+  ['000.000.001-91', '00000000000191'],
+  // Wrong check digits: a text, which has no CNPJ root.
+  ['44555666000180', HEAD_OFFICE],
+])('the title of %s is not matched with a payable of %s', async (title, payable) => {
+  await pullTaxIds(['a', title]);
+  await load(ofTaxId('k1', payable));
+  expect(await lasting()).toEqual([]);
 });
 
 test('an alphanumeric CNPJ is compared in upper case', async () => {

@@ -65,7 +65,7 @@ test('each rule matches, and says which rule matched', async () => {
   await importPayables(
     world.database,
     [
-      { erpKey: 'k1', openValue: '10.1', orderUid: 'a', dueDate: '2027-01-01' },
+      { erpKey: 'k1', openValue: '10.1', orderUid: 'a', dueDate: '2026-07-05' },
       { erpKey: 'k2', openValue: '20.00' },
       { erpKey: 'k3', openValue: '30.50', dueDate: '2026-07-05' },
     ],
@@ -323,11 +323,10 @@ describe('urgent breaks', () => {
     await run();
     // The title waits, and not the day.
     expect(await faults()).toEqual([]);
-    expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([DAY]);
+    expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([]);
     expect(await readWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([
       { ...waiting, titles: 1, fault: 'titles' },
     ]);
-    expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([]);
     expect(await prisma.bookingLine.count()).toBe(0);
     // The ERP takes the payment back.
     await importPayables(world.database, [
