@@ -228,6 +228,9 @@ test('of two restated titles of one identity, the one that does not wait adjusts
   expect(await readWaitingTitles(world.database, date)).toMatchObject([
     { titleId: Number(first?.titleId) },
   ]);
+  await state({ erpKey: 'T1', openValue: '10', orderUid: 'twin' });
+  expect(await release()).toEqual([date]);
+  expect(await lines()).toHaveLength(4);
 });
 
 test('a snapshot that is too old keeps the day from being released', async () => {
