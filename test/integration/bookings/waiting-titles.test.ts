@@ -202,6 +202,37 @@ test('of equal titles, each is released once and with its own payable, whichever
   expect(all[0]).toEqual(booked);
 });
 
+test('of two restated titles of one identity, the one that does not wait adjusts its own line', async () => {
+  const twins = (discounts: string[]) =>
+    discounts.map((discount) => ({ uid: 'twin', value: '10', discount }));
+  await pull(...twins(['1', '2']));
+  await sign();
+  const { prisma } = world.database;
+  const [first, second] = await prisma.bookingLine.findMany({
+    where: { date: new Date(date) },
+    select: { titleId: true, occurrence: true },
+    orderBy: { occurrence: 'asc' },
+  });
+  await pull(...twins(['3', '4']));
+  await state({ erpKey: 'T1', openValue: '10', orderUid: 'twin', status: 'paid' });
+  await match();
+  await prisma.$executeRaw`
+    INSERT INTO conciliation.break_decision (kind, title_id, erp_key, ground, decided_by, reason)
+    VALUES ('paid_to_supplier', ${second?.titleId}, 'T1', gen_random_uuid(), 'ana', 'test')`;
+  await sign();
+  const adjusted = await prisma.bookingLine.findMany({
+    where: { date: new Date(date), version: 2 },
+    select: { titleId: true, occurrence: true },
+  });
+  expect(adjusted).toEqual([second]);
+  expect(await readWaitingTitles(world.database, date)).toMatchObject([
+    { titleId: Number(first?.titleId) },
+  ]);
+  await state({ erpKey: 'T1', openValue: '10', orderUid: 'twin' });
+  expect(await release()).toEqual([date]);
+  expect(await lines()).toHaveLength(4);
+});
+
 test('a snapshot that is too old keeps the day from being released', async () => {
   await pull({ uid: 'a', value: '10' });
   await state({ erpKey: 'A1', openValue: '10', orderUid: 'a' });
