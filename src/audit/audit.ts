@@ -12,6 +12,8 @@ export interface Decision extends Actor {
 export type AuditAction =
   | 'account_change.acknowledge'
   | 'account_change.reveal'
+  | 'agent.confirm'
+  | 'agent.end'
   | 'backfill.cancel'
   | 'backfill.create'
   | 'backfill.resume'
@@ -22,6 +24,8 @@ export type AuditAction =
   | 'bookings.outside'
   | 'break.resolve'
   | 'breaks.export'
+  | 'company.confirm'
+  | 'company.end'
   | 'day.reopen'
   | 'day.sign_off'
   | 'drift.acknowledge'

@@ -119,15 +119,15 @@ const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_has
 const STATED_PAYABLE = Prisma.sql`payable.erp_key, supplier_external_id, supplier_tax_id, document, order_uid,
   due_date, ${spanOf(Prisma.sql`due_date`)} AS due_span, open_value, company_name.buyers, company_name.roots, company_name.is_named,
   (SELECT is_single FROM company_fact) AS is_single`;
-const COMPANY_NAME = Prisma.sql`
+/** Joins the buyers of a payable's company. */
+export const COMPANY_NAME = Prisma.sql`
   LEFT JOIN company_name ON company_name.company = coalesce(payable.company, '')`;
+/** Joins the buyer of a title. */
+export const BUYER_NAME = Prisma.sql`
+  LEFT JOIN buyer_name ON buyer_name.name = title.buyer_identification`;
 
-/**
- * The current titles and the open payables that no person has matched, and for each rule all pairs that the rule
- * accepts. What the program has matched is among them: a match must not make the rest look unambiguous to a later
- * run. For a statement with WITH.
- */
-export const candidates = ({ companies, buyers, isSingle }: CompanyFacts) => Prisma.sql`
+/** `CompanyFacts` as relations: company_fact, company_name, buyer_name. For a statement with WITH. */
+export const companyNames = ({ companies, buyers, isSingle }: CompanyFacts) => Prisma.sql`
   company_fact AS (
     SELECT ${isSingle}::boolean AS is_single
   ), company_name AS MATERIALIZED (
@@ -135,12 +135,20 @@ export const candidates = ({ companies, buyers, isSingle }: CompanyFacts) => Pri
     FROM jsonb_to_recordset(${JSON.stringify(companies)}::jsonb) AS stated (company text, buyers text[], is_named boolean)
   ), buyer_name AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset(${JSON.stringify(buyers)}::jsonb) AS stated (name text, buyer text, is_claimed boolean)
-  ), stated_title AS MATERIALIZED (
+  )`;
+
+/**
+ * The current titles and the open payables that no person has matched, and for each rule all pairs that the rule
+ * accepts. What the program has matched is among them: a match must not make the rest look unambiguous to a later
+ * run. For a statement with WITH, after `companyNames`.
+ */
+export const CANDIDATES = Prisma.sql`
+  stated_title AS MATERIALIZED (
     SELECT id, ${TITLE_ORDER} AS order_uid, original_value, anticipated_due_date,
            ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id,
            ${taxIdOf('title.financial_agent_identification')} AS agent, buyer, is_claimed, content_hash, rule
     FROM conciliation.title AS title
-    LEFT JOIN buyer_name ON buyer_name.name = title.buyer_identification
+    ${BUYER_NAME}
     LEFT JOIN (SELECT title_id, rule FROM conciliation.title_match WHERE ended_at IS NULL AND title_part = 0)
       AS lasting ON lasting.title_id = title.id
     WHERE status = 'current'
@@ -185,7 +193,7 @@ export const candidates = ({ companies, buyers, isSingle }: CompanyFacts) => Pri
  * order is matched with a title of that order only, and one of an unknown company is not matched by supplier, value and
  * due date alone; both remain alternatives. An order alone does not
  * decide: where the due date of its payable differs, no other payable may have supplier, value and due date of the
- * title. For a statement with WITH, after `candidates`.
+ * title. For a statement with WITH, after `CANDIDATES`.
  */
 export const CERTAIN = Prisma.sql`
   counted AS (
@@ -228,7 +236,7 @@ const UNMATCHED_TITLE = Prisma.sql`(SELECT * FROM open_title WHERE NOT is_matche
  * The chosen pairs that a payable which is not open contradicts, as `vetoed` (title_id, erp_key): the payable fits the
  * title at least as well, and neither a match nor a booking of another title explains the payable. An invoice that
  * was cancelled, or has vanished, and was entered again is no contradiction. For a statement with WITH, after
- * `candidates` and the relation `chosen` (place, title_id, erp_key).
+ * `CANDIDATES` and the relation `chosen` (place, title_id, erp_key).
  */
 export const VETOED = Prisma.sql`
   settled_payable AS MATERIALIZED (

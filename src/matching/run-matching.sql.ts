@@ -4,15 +4,19 @@ import { Prisma } from '../generated/prisma/client.ts';
 import { arePayablesStale } from '../payables/payable-state.sql.ts';
 import { countBreaks, joinWholeSets } from './breaks.sql.ts';
 import {
+  BUYER_NAME,
+  CANDIDATES,
   CERTAIN,
-  candidates,
+  COMPANY_NAME,
+  companyNames,
+  MAY_BE_COMPANY,
   PAYABLE_GROUND,
   RULE_VERSION,
   RULES,
   TITLE_GROUND,
   VETOED,
 } from './candidates.sql.ts';
-import { readCompanyFacts } from './companies.sql.ts';
+import { type CompanyFacts, readCompanyFacts } from './companies.sql.ts';
 import { SUMS } from './sums.sql.ts';
 
 export interface MatchingRun {
@@ -46,10 +50,10 @@ export function runMatching(
       INSERT INTO conciliation.match_run (requested_by, rule_version, started_at, payables_seen)
       SELECT ${by}, ${RULE_VERSION}, at, ${payablesSeen(Prisma.sql`at`)}
       FROM (SELECT clock_timestamp() AS at) AS start RETURNING id`;
-    const reopened = await endGroundless(tx);
     const companies = await readCompanyFacts(tx);
+    const reopened = await endGroundless(tx, companies);
     const [{ matched }] = await tx.$queryRaw<[{ matched: number }]>`
-      WITH RECURSIVE ${candidates(companies)}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
+      WITH RECURSIVE ${companyNames(companies)}, ${CANDIDATES}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
         SELECT chosen.*, ${TITLE_GROUND} AS title_ground, ${PAYABLE_GROUND} AS erp_ground
         FROM (SELECT place, title_id, erp_key, NULL::bigint AS sum_id, 0 AS title_part, 0 AS erp_part FROM certain
               UNION ALL
@@ -84,7 +88,8 @@ export function runMatching(
       UPDATE conciliation.match_run
       SET matched = ${matched}, reopened = ${reopened}, urgent_known = true, urgent_breaks = ${counted.urgent},
           urgent_dates = ${[...counted.urgentDates]}::text[]::date[], breaks = ${counted.breaks},
-          broken_dates = ${[...counted.dates]}::text[]::date[]
+          broken_dates = ${[...counted.dates]}::text[]::date[],
+          unmapped_companies = ${companies.unmapped.length}
       WHERE id = ${runId}`;
     return { runId, matched, reopened };
   }, TRANSACTION);
@@ -99,14 +104,16 @@ const payablesSeen = (at: Prisma.Sql) => Prisma.sql`
    WHERE changed_at >= ${at} - interval '1 day')`;
 
 /** Ends a sum as a whole. A payable that the ERP has paid keeps its match. */
-async function endGroundless(tx: Transaction): Promise<number> {
+async function endGroundless(tx: Transaction, companies: CompanyFacts): Promise<number> {
   const [{ ended }] = await tx.$queryRaw<[{ ended: number }]>`
-    WITH changed AS MATERIALIZED (
+    WITH ${companyNames(companies)}, changed AS MATERIALIZED (
       SELECT coalesce(sum_id, id) AS key, min(reason) AS reason
       FROM (
         SELECT match.id, sum_id, ${reasonOf()} AS reason FROM conciliation.title_match AS match
-        JOIN conciliation.title AS title ON title.id = title_id
-        JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
+        JOIN (SELECT title.*, buyer, is_claimed FROM conciliation.title AS title ${BUYER_NAME}) AS title
+          ON title.id = title_id
+        JOIN (SELECT payable.*, buyers, roots, is_named FROM conciliation.erp_payable AS payable ${COMPANY_NAME})
+          AS payable ON payable.erp_key = match.erp_key
         WHERE ended_at IS NULL AND rule <> 'person'
       ) AS judged
       WHERE reason IS NOT NULL GROUP BY 1
@@ -125,6 +132,7 @@ const reasonOf = () => Prisma.sql`
        WHEN payable.status = 'cancelled' THEN 'the payable is cancelled'
        WHEN ${TITLE_GROUND} <> title_ground THEN 'the title has changed'
        WHEN ${PAYABLE_GROUND} <> erp_ground AND payable.status = 'open' THEN 'the payable has changed'
+       WHEN NOT ${MAY_BE_COMPANY} THEN 'the company is another buyer'
   END`;
 
 /**

@@ -19,7 +19,8 @@ CREATE TABLE conciliation.match_run (
   reopened     integer     NOT NULL DEFAULT 0,
   undone_at    timestamptz,
   undone_by    text,
-  undo_reason  text
+  undo_reason  text,
+  unmapped_companies integer NOT NULL DEFAULT 0
 );
 
 COMMENT ON TABLE conciliation.match_run IS
@@ -42,6 +43,8 @@ COMMENT ON COLUMN conciliation.match_run.undone_by IS
   'The person who undid the run. Null: nobody.';
 COMMENT ON COLUMN conciliation.match_run.undo_reason IS
   'Why the run was undone. Null: it was not.';
+COMMENT ON COLUMN conciliation.match_run.unmapped_companies IS
+  'Companies of the payables that stand for no known buyer, although there are several companies or buyers. A person confirms their buyers.';
 
 
 -- What a person has confirmed about companies and parties, for the matching.

@@ -43,6 +43,10 @@ const en = {
     actions: {
       'day.sign_off': 'signed the day off',
       'bookings.adopt': 'adopted receipts of the ERP',
+      'agent.confirm': 'confirmed that two CNPJs name one financial agent',
+      'agent.end': 'ended the confirmation of a financial agent',
+      'company.confirm': 'confirmed the buyers of companies of the ERP',
+      'company.end': 'ended the confirmation of the buyer of a company',
       'bookings.consumer': 'set a consumer of bookings',
       'bookings.dismiss': 'dismissed receipts of the ERP',
       'bookings.export': 'exported bookings',
@@ -202,6 +206,10 @@ const ptBR: typeof en = {
     actions: {
       'day.sign_off': 'fechou o dia',
       'bookings.adopt': 'acatou retornos do ERP',
+      'agent.confirm': 'confirmou que dois CNPJs indicam o mesmo agente financeiro',
+      'agent.end': 'encerrou a confirmação de um agente financeiro',
+      'company.confirm': 'confirmou os compradores de empresas do ERP',
+      'company.end': 'encerrou a confirmação do comprador de uma empresa',
       'bookings.consumer': 'definiu um consumidor de lançamentos',
       'bookings.dismiss': 'descartou retornos do ERP',
       'bookings.export': 'exportou lançamentos',
