@@ -53,7 +53,7 @@ export const IS_COMPANY = Prisma.sql`
     OR payable.order_uid = title.order_uid AND payable.due_date = title.anticipated_due_date) IS TRUE)`;
 
 /** False where the supplier is the financial agent of the title: the payable is what a posting has made. */
-const IS_OF_SUPPLIER = Prisma.sql`
+export const IS_OF_SUPPLIER = Prisma.sql`
   ${isAgent(Prisma.sql`payable.supplier_tax_id`, Prisma.sql`title.agent`)} IS NOT TRUE`;
 
 /**
@@ -115,10 +115,17 @@ const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_has
   payable.ground AS payable_text, title.is_matched AS title_is_matched, payable.is_matched AS payable_is_matched,
   (payable.order_uid <> title.order_uid) IS NOT TRUE AND ${IS_COMPANY} AS is_permitted, (${SAME_DUE}) IS TRUE AS is_due`;
 
-/** The columns of a payable that pairs are made of. `company_name` is that of `CompanyFacts`. */
-const STATED_PAYABLE = Prisma.sql`payable.erp_key, supplier_external_id, supplier_tax_id, document, order_uid,
-  due_date, ${spanOf(Prisma.sql`due_date`)} AS due_span, open_value, company_name.buyers, company_name.roots, company_name.is_named,
+/** The columns of a title that the rules compare, without surrounding blanks, with `BUYER_NAME`. */
+export const TITLE_SIDE = Prisma.sql`title.id, ${TITLE_ORDER} AS order_uid, original_value, anticipated_due_date,
+  ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id,
+  ${taxIdOf('title.financial_agent_identification')} AS agent, buyer, is_claimed`;
+/** What the company of a payable says, with `COMPANY_NAME`. */
+export const COMPANY_SIDE = Prisma.sql`company_name.buyers, company_name.roots, company_name.is_named,
   (SELECT is_single FROM company_fact) AS is_single`;
+
+/** The columns of a payable that pairs are made of. */
+const STATED_PAYABLE = Prisma.sql`payable.erp_key, supplier_external_id, supplier_tax_id, document, order_uid,
+  due_date, ${spanOf(Prisma.sql`due_date`)} AS due_span, open_value, ${COMPANY_SIDE}`;
 /** Joins the buyers of a payable's company. */
 export const COMPANY_NAME = Prisma.sql`
   LEFT JOIN company_name ON company_name.company = coalesce(payable.company, '')`;
@@ -144,11 +151,8 @@ export const companyNames = ({ companies, buyers, isSingle }: CompanyFacts) => P
  */
 export const CANDIDATES = Prisma.sql`
   stated_title AS MATERIALIZED (
-    SELECT id, ${TITLE_ORDER} AS order_uid, original_value, anticipated_due_date,
-           ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id,
-           ${taxIdOf('title.financial_agent_identification')} AS agent, buyer, is_claimed, content_hash, rule
-    FROM conciliation.title AS title
-    ${BUYER_NAME}
+    SELECT ${TITLE_SIDE}, content_hash, rule
+    FROM conciliation.title AS title ${BUYER_NAME}
     LEFT JOIN (SELECT title_id, rule FROM conciliation.title_match WHERE ended_at IS NULL AND title_part = 0)
       AS lasting ON lasting.title_id = title.id
     WHERE status = 'current'
