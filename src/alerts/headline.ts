@@ -51,6 +51,7 @@ const en = {
     count === 1 ? oldest : `${count} days, the oldest ${oldest}`,
   accountChanges: (count: number) => `Bank account changes without a decision: ${count}.`,
   breaks: (count: number) => `Breaks with the payables of the ERP: ${count}.`,
+  unmappedCompanies: (count: number) => `Companies of the ERP without a confirmed buyer: ${count}.`,
   more: (count: number) => `and ${count} more`,
   providersLocked:
     'The table of suppliers is locked by another session. Refused suppliers are not counted here.',
@@ -82,6 +83,7 @@ const ptBR: typeof en = {
   count: (count, oldest) => (count === 1 ? oldest : `${count} dias, o mais antigo ${oldest}`),
   accountChanges: (count) => `Mudanças de conta bancária sem decisão: ${count}.`,
   breaks: (count) => `Divergências com as contas a pagar do ERP: ${count}.`,
+  unmappedCompanies: (count) => `Empresas do ERP sem comprador confirmado: ${count}.`,
   more: (count) => `e mais ${count}`,
   providersLocked:
     'A tabela de fornecedores está bloqueada por outra sessão. Fornecedores recusados não estão nesta conta.',
@@ -96,6 +98,7 @@ export function needsPerson(items: OpenItems): boolean {
     Object.values(urgent).some((count) => count > 0) ||
     items.accountChanges > 0 ||
     items.breaks > 0 ||
+    items.unmappedCompanies > 0 ||
     items.alerts.length > 0
   );
 }
@@ -104,13 +107,16 @@ export function headlineOf(items: OpenItems, language: AlertLanguage): Headline 
   const text = TEXTS[language];
   const { startDate, lastReconciledDate, lagDays, exceptions, needs, accountChanges, breaks } =
     items;
+  const { unmappedCompanies } = items;
   const show = (date: NonNullable<typeof startDate>) => listDates([date], language);
   const others = alertLines(items.alerts, language);
   const { sign_off: toSign, ...urgent } = needs.counts;
   const days = Object.values(urgent).reduce((sum, count) => sum + count, 0);
   const otherItems =
     others.length +
-    [accountChanges > 0, breaks > 0, !items.providersRead].filter((isOpen) => isOpen).length;
+    [accountChanges > 0, breaks > 0, unmappedCompanies > 0, !items.providersRead].filter(
+      (isOpen) => isOpen,
+    ).length;
   const parts = [
     ...(days > 0 ? [text.days(days)] : []),
     ...(toSign > 0 ? [text.toSign(toSign)] : []),
@@ -130,6 +136,7 @@ export function headlineOf(items: OpenItems, language: AlertLanguage): Headline 
       }),
       ...(accountChanges > 0 ? [text.accountChanges(accountChanges)] : []),
       ...(breaks > 0 ? [text.breaks(breaks)] : []),
+      ...(unmappedCompanies > 0 ? [text.unmappedCompanies(unmappedCompanies)] : []),
       ...others,
       ...(items.providersRead ? [] : [text.providersLocked]),
     ],

@@ -29,6 +29,8 @@ export interface OpenItems {
   readonly accountChanges: number;
   /** Breaks between titles and the ERP's payables after the newest run of the matching. */
   readonly breaks: number;
+  /** Companies of the ERP whose buyers a person has to confirm, after the newest run of the matching. */
+  readonly unmappedCompanies: number;
   /** All that an alert is raised about. Read off the tables, so that no scheduler has to run. */
   readonly alerts: readonly Alert[];
   /** Whether the table `provider` could be read. The ERP may lock it. */
@@ -53,7 +55,10 @@ export async function readOpenItems(
       readCheckpoint(database),
       readNeeds(database, needyDays, dateIn(policy.timeZone, now)),
       prisma.accountChange.count({ where: { state: 'open' } }),
-      prisma.matchRun.findFirst({ orderBy: { id: 'desc' }, select: { breaks: true } }),
+      prisma.matchRun.findFirst({
+        orderBy: { id: 'desc' },
+        select: { breaks: true, unmappedCompanies: true },
+      }),
       prisma.$transaction((tx) => readLedgerAlerts(tx, now, policy)),
       prisma
         .$transaction(async (tx) => {
@@ -84,6 +89,7 @@ export async function readOpenItems(
     needs,
     accountChanges,
     breaks: matchRun?.breaks ?? 0,
+    unmappedCompanies: matchRun?.unmappedCompanies ?? 0,
     alerts: [...ledgerAlerts, ...(providerAlerts ?? [])],
     providersRead: providerAlerts !== null,
   };

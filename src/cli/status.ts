@@ -105,6 +105,7 @@ function statusResult(status: Status): CommandResult {
       headline,
       needs: needs.counts,
       accountChanges,
+      unmappedCompanies: items.unmappedCompanies,
       days: status.days.map((day) => ({ ...day, rejects: status.rejects.get(day.date) ?? [] })),
       openPulls: status.pulls,
       sweeps: status.sweeps,

@@ -35,14 +35,14 @@ export const TITLE_TAX_ID = taxIdOf('title.provider_identification');
 export const TITLE_CODE = Prisma.sql`nullif(btrim(title.provider_external_id), '')`;
 
 /** The order of a title without surrounding blanks. Null: blank. */
-const TITLE_ORDER = Prisma.sql`nullif(btrim(title.order_uid), '')`;
+export const TITLE_ORDER = Prisma.sql`nullif(btrim(title.order_uid), '')`;
 
 /** The payables that the rules compare: not one that a posting has made, and only in the currency of the titles. */
-const IS_COMPARED = Prisma.sql`
+export const IS_COMPARED = Prisma.sql`
   (payable.booking_key IS NULL AND (payable.currency IS NULL OR payable.currency = 'BRL'))`;
 
 /** False where the company of a payable is that of another buyer. Branches of one CNPJ differ where both sides name both. */
-const MAY_BE_COMPANY = Prisma.sql`
+export const MAY_BE_COMPANY = Prisma.sql`
   (CASE WHEN title.buyer IS NULL OR payable.buyers IS NULL OR title.buyer = ANY(payable.buyers) THEN true
         WHEN left(title.buyer, 8) = ANY(payable.roots) THEN NOT (title.is_claimed AND payable.is_named)
         ELSE false END)`;
@@ -57,7 +57,7 @@ export const IS_COMPANY = Prisma.sql`
     OR payable.order_uid = title.order_uid AND payable.due_date = title.anticipated_due_date) IS TRUE)`;
 
 /** False where the supplier is the financial agent of the title: the payable is what a posting has made. */
-const IS_OF_SUPPLIER = Prisma.sql`
+export const IS_OF_SUPPLIER = Prisma.sql`
   ${isAgent(Prisma.sql`payable.supplier_tax_id`, Prisma.sql`title.agent`)} IS NOT TRUE`;
 
 /**
@@ -81,7 +81,7 @@ export const pairsBySupplier = (
    AND ${MAY_BE_COMPANY} AND ${IS_OF_SUPPLIER}`;
 
 /** Whether the supplier of a pair of one order is the same: by the code, the tax identifier or the root of the CNPJ. */
-const IS_SUPPLIER_OF_ORDER = Prisma.sql`
+export const IS_SUPPLIER_OF_ORDER = Prisma.sql`
   (payable.supplier_external_id = title.provider_external_id OR payable.supplier_tax_id = title.tax_id
    OR length(payable.supplier_tax_id) = 14 AND length(title.tax_id) = 14
       AND left(payable.supplier_tax_id, 8) = left(title.tax_id, 8))`;
@@ -119,19 +119,26 @@ const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_has
   payable.ground AS payable_text, title.is_matched AS title_is_matched, payable.is_matched AS payable_is_matched,
   (payable.order_uid <> title.order_uid) IS NOT TRUE AND ${IS_COMPANY} AS is_permitted, (${SAME_DUE}) IS TRUE AS is_due`;
 
-/** The columns of a payable that pairs are made of. `company_name` is that of `CompanyFacts`. */
-const STATED_PAYABLE = Prisma.sql`payable.erp_key, supplier_external_id, supplier_tax_id, document, order_uid,
-  due_date, ${spanOf(Prisma.sql`due_date`)} AS due_span, open_value, company_name.buyers, company_name.roots, company_name.is_named,
+/** The columns of a title that the rules compare, without surrounding blanks, with `BUYER_NAME`. */
+export const TITLE_SIDE = Prisma.sql`title.id, ${TITLE_ORDER} AS order_uid, original_value, anticipated_due_date,
+  ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id,
+  ${taxIdOf('title.financial_agent_identification')} AS agent, buyer, is_claimed`;
+/** What the company of a payable says, with `COMPANY_NAME`. */
+export const COMPANY_SIDE = Prisma.sql`company_name.buyers, company_name.roots, company_name.is_named,
   (SELECT is_single FROM company_fact) AS is_single`;
-const COMPANY_NAME = Prisma.sql`
-  LEFT JOIN company_name ON company_name.company = coalesce(payable.company, '')`;
 
-/**
- * The current titles and the open payables that no person has matched, and for each rule all pairs that the rule
- * accepts. What the program has matched is among them: a match must not make the rest look unambiguous to a later
- * run. For a statement with WITH.
- */
-export const candidates = ({ companies, buyers, isSingle }: CompanyFacts) => Prisma.sql`
+/** The columns of a payable that pairs are made of. */
+const STATED_PAYABLE = Prisma.sql`payable.erp_key, supplier_external_id, supplier_tax_id, document, order_uid,
+  due_date, ${spanOf(Prisma.sql`due_date`)} AS due_span, open_value, ${COMPANY_SIDE}`;
+/** Joins the buyers of a payable's company. */
+export const COMPANY_NAME = Prisma.sql`
+  LEFT JOIN company_name ON company_name.company = coalesce(payable.company, '')`;
+/** Joins the buyer of a title. */
+export const BUYER_NAME = Prisma.sql`
+  LEFT JOIN buyer_name ON buyer_name.name = title.buyer_identification`;
+
+/** `CompanyFacts` as relations: company_fact, company_name, buyer_name. For a statement with WITH. */
+export const companyNames = ({ companies, buyers, isSingle }: CompanyFacts) => Prisma.sql`
   company_fact AS (
     SELECT ${isSingle}::boolean AS is_single
   ), company_name AS MATERIALIZED (
@@ -139,12 +146,17 @@ export const candidates = ({ companies, buyers, isSingle }: CompanyFacts) => Pri
     FROM jsonb_to_recordset(${JSON.stringify(companies)}::jsonb) AS stated (company text, buyers text[], is_named boolean)
   ), buyer_name AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset(${JSON.stringify(buyers)}::jsonb) AS stated (name text, buyer text, is_claimed boolean)
-  ), stated_title AS MATERIALIZED (
-    SELECT id, ${TITLE_ORDER} AS order_uid, original_value, anticipated_due_date,
-           ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id,
-           ${taxIdOf('title.financial_agent_identification')} AS agent, buyer, is_claimed, content_hash, rule
-    FROM conciliation.title AS title
-    LEFT JOIN buyer_name ON buyer_name.name = title.buyer_identification
+  )`;
+
+/**
+ * The current titles and the open payables that no person has matched, and for each rule all pairs that the rule
+ * accepts. What the program has matched is among them: a match must not make the rest look unambiguous to a later
+ * run. For a statement with WITH, after `companyNames`.
+ */
+export const CANDIDATES = Prisma.sql`
+  stated_title AS MATERIALIZED (
+    SELECT ${TITLE_SIDE}, content_hash, rule
+    FROM conciliation.title AS title ${BUYER_NAME}
     LEFT JOIN (SELECT title_id, rule FROM conciliation.title_match WHERE ended_at IS NULL AND title_part = 0)
       AS lasting ON lasting.title_id = title.id
     WHERE status = 'current'
@@ -189,7 +201,7 @@ export const candidates = ({ companies, buyers, isSingle }: CompanyFacts) => Pri
  * order is matched with a title of that order only, and one of an unknown company is not matched by supplier, value and
  * due date alone; both remain alternatives. An order alone does not
  * decide: where the due date of its payable differs, no other payable may have supplier, value and due date of the
- * title. For a statement with WITH, after `candidates`.
+ * title. For a statement with WITH, after `CANDIDATES`.
  */
 export const CERTAIN = Prisma.sql`
   counted AS (
@@ -232,7 +244,7 @@ const UNMATCHED_TITLE = Prisma.sql`(SELECT * FROM open_title WHERE NOT is_matche
  * The chosen pairs that a payable which is not open contradicts, as `vetoed` (title_id, erp_key): the payable fits the
  * title at least as well, and neither a match nor a booking of another title explains the payable. An invoice that
  * was cancelled, or has vanished, and was entered again is no contradiction. For a statement with WITH, after
- * `candidates` and the relation `chosen` (place, title_id, erp_key).
+ * `CANDIDATES` and the relation `chosen` (place, title_id, erp_key).
  */
 export const VETOED = Prisma.sql`
   settled_payable AS MATERIALIZED (

@@ -26,7 +26,8 @@ export interface CompanyFacts {
   readonly unmapped: readonly string[];
 }
 
-const cnpjOf = (text: string): string | null => {
+/** The CNPJ that a text is, in normal form; null: the text is none. */
+export const cnpjOf = (text: string): string | null => {
   const parsed = parseTaxId(text);
   return parsed?.kind === 'cnpj' ? parsed.digits : null;
 };

@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { type CivilDate, daysBetween } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import {
@@ -9,7 +9,20 @@ import {
   PAYABLE_JSON,
   SAME_SUPPLIER,
 } from './breaks.sql.ts';
-import { DUE_TOLERANCE_DAYS } from './candidates.sql.ts';
+import {
+  BUYER_NAME,
+  COMPANY_NAME,
+  COMPANY_SIDE,
+  companyNames,
+  DUE_TOLERANCE_DAYS,
+  IS_COMPANY,
+  IS_COMPARED,
+  IS_OF_SUPPLIER,
+  IS_SUPPLIER_OF_ORDER,
+  MAY_BE_COMPANY,
+  TITLE_SIDE,
+} from './candidates.sql.ts';
+import { readCompanyFacts } from './companies.sql.ts';
 import type { MatchRule } from './match-reads.sql.ts';
 import { MATCHING_ACTOR } from './run-matching.sql.ts';
 
@@ -25,19 +38,23 @@ export interface ComparedField {
  * Why a payable that resembles a title is not its match.
  * - `matched`: another title has it
  * - `not_open`: the ERP has paid, cancelled or closed it
+ * - `not_compared`: a posting has made it, the supplier is the financial agent, or its currency is not BRL
  * - `value`: the open value differs
- * - `due_date`: the due date differs by more than the tolerance, and the order is not the same
- * - `supplier`: neither order nor supplier is the same
+ * - `due_date`: the due date differs by more than the tolerance
+ * - `supplier`: the supplier differs
+ * - `company`: its company is another buyer, or is not known to be the title's
  * - `other_order`: it names another order
- * - `not_unique`: it fits, and so does another payable or another title
+ * - `not_unique`: it fits, and so does another payable, open or not, or another title
  * - `undone`: a person has undone this match
  */
 type NotTaken =
   | 'matched'
   | 'not_open'
+  | 'not_compared'
   | 'value'
   | 'due_date'
   | 'supplier'
+  | 'company'
   | 'other_order'
   | 'not_unique'
   | 'undone';
@@ -99,27 +116,33 @@ interface TitleRow extends Omit<ExplainedTitle, 'match' | 'candidates'> {
     readonly isMatched: boolean;
     readonly isClosed: boolean;
     readonly isUndone: boolean;
+    readonly isCompared: boolean;
+    readonly isCompany: boolean;
   })[];
 }
 
 /** Explains the match or the break of each current title of a date. */
 export async function explainDate(database: Database, date: CivilDate): Promise<ExplainedDate> {
   const [rows, { breaks }] = await Promise.all([
-    readTitles(database, date),
+    database.prisma.$transaction((tx) => readTitles(tx, date)),
     listBreaks(database, { kind: null, date, supplier: null, offset: 0, limit: MAX_BREAKS }),
   ]);
   return { breaks, titles: rows.map(explainTitle) };
 }
 
 const COMPARED = Prisma.sql`
-  'payable', ${PAYABLE_JSON}, 'isSameSupplier', coalesce(${SAME_SUPPLIER}, false)`;
+  'payable', ${PAYABLE_JSON}, 'isSameSupplier', coalesce(
+    ${SAME_SUPPLIER} OR payable.order_uid = title.order_uid AND ${IS_SUPPLIER_OF_ORDER}, false)`;
 
-function readTitles(database: Database, date: CivilDate): Promise<TitleRow[]> {
-  return database.prisma.$queryRaw<TitleRow[]>`
+async function readTitles(tx: Transaction, date: CivilDate): Promise<TitleRow[]> {
+  const companies = await readCompanyFacts(tx);
+  return tx.$queryRaw<TitleRow[]>`
+    WITH ${companyNames(companies)}
     SELECT title.id::float8 AS "titleId", title.order_uid AS "orderUid",
            title.provider_external_id AS supplier, title.anticipated_due_date::text AS "dueDate",
            title.original_value::text AS value, matched.match, coalesce(candidates, '[]') AS candidates
-    FROM conciliation.title
+    FROM (SELECT ${TITLE_SIDE}, accepted_date, status, provider_identification
+          FROM conciliation.title ${BUYER_NAME}) AS title
     LEFT JOIN LATERAL (
       SELECT array_agg(payable.erp_key) AS erp_keys,
              -- The rows of one match differ in the payable only.
@@ -139,6 +162,8 @@ function readTitles(database: Database, date: CivilDate): Promise<TitleRow[]> {
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(jsonb_build_object(
                ${COMPARED}, 'isClosed', payable.closed_at IS NOT NULL,
+               'isCompared', ${IS_COMPARED} AND ${IS_OF_SUPPLIER},
+               'isCompany', ${MAY_BE_COMPANY} AND ${IS_COMPANY},
                'isMatched', EXISTS (
                  SELECT FROM conciliation.title_match AS other
                  WHERE other.erp_key = payable.erp_key AND other.ended_at IS NULL),
@@ -150,7 +175,9 @@ function readTitles(database: Database, date: CivilDate): Promise<TitleRow[]> {
         SELECT erp_key, row_number() OVER (
                  ORDER BY same_order DESC NULLS LAST, same_value DESC, days, erp_key) AS place
         FROM (${NEAR}) AS all_near WHERE erp_key = ANY(matched.erp_keys) IS NOT TRUE
-      ) AS near JOIN conciliation.erp_payable AS payable ON payable.erp_key = near.erp_key
+      ) AS near JOIN (
+        SELECT payable.*, ${COMPANY_SIDE} FROM conciliation.erp_payable AS payable ${COMPANY_NAME}
+      ) AS payable ON payable.erp_key = near.erp_key
       WHERE near.place <= ${CANDIDATES_SHOWN}::int
     ) AS near ON true
     WHERE title.accepted_date = ${date}::date AND title.status = 'current'
@@ -208,10 +235,16 @@ function notTaken(
     compared.some(({ field, isEqual: equal }) => field === name && equal);
   if (candidate.isMatched) return 'matched';
   if (candidate.isClosed || candidate.payable.status !== 'open') return 'not_open';
+  if (!candidate.isCompared) return 'not_compared';
   if (!isEqual('value')) return 'value';
-  if (!isEqual('orderUid') && !isEqual('supplier')) return 'supplier';
+  if (!isEqual('supplier')) return 'supplier';
+  if (!candidate.isCompany) return 'company';
   const due = compared.find(({ field }) => field === 'dueDate');
-  if (!isEqual('orderUid') && daysApart(due?.title, due?.payable) > DUE_TOLERANCE_DAYS) {
+  const isUnknown = due?.title == null || due.payable == null;
+  if (
+    !(isUnknown && isEqual('orderUid')) &&
+    daysApart(due?.title, due?.payable) > DUE_TOLERANCE_DAYS
+  ) {
     return 'due_date';
   }
   if (!isEqual('orderUid') && candidate.payable.orderUid !== null) return 'other_order';

@@ -198,7 +198,7 @@ async function recordDecision(
 }
 
 /** The urgent breaks are computed again by the next run. */
-async function forgetUrgent(tx: Transaction): Promise<void> {
+export async function forgetUrgent(tx: Transaction): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.match_run SET urgent_known = false
     WHERE id = (SELECT max(id) FROM conciliation.match_run)`;

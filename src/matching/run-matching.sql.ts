@@ -6,15 +6,19 @@ import { arePayablesStale } from '../payables/payable-state.sql.ts';
 import { askedLines } from './asked-lines.sql.ts';
 import { countBreaks, joinWholeSets } from './breaks.sql.ts';
 import {
+  BUYER_NAME,
+  CANDIDATES,
   CERTAIN,
-  candidates,
+  COMPANY_NAME,
+  companyNames,
+  MAY_BE_COMPANY,
   PAYABLE_GROUND,
   RULE_VERSION,
   RULES,
   TITLE_GROUND,
   VETOED,
 } from './candidates.sql.ts';
-import { readCompanyFacts } from './companies.sql.ts';
+import { type CompanyFacts, readCompanyFacts } from './companies.sql.ts';
 import { SUMS } from './sums.sql.ts';
 
 export interface MatchingRun {
@@ -62,11 +66,11 @@ export function runMatching(
                      JOIN conciliation.erp_payable_import AS stated ON stated.id = import_id
                      WHERE status = 'paid' AND kind = 'snapshot' AND is_complete)
       FROM (SELECT clock_timestamp() AS at) AS start RETURNING id`;
-    const reopened = await endGroundless(tx);
-    await inheritMatches(tx, runId);
     const companies = await readCompanyFacts(tx);
+    const reopened = await endGroundless(tx, companies);
+    await inheritMatches(tx, runId);
     const [{ matched }] = await tx.$queryRaw<[{ matched: number }]>`
-      WITH RECURSIVE ${candidates(companies)}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
+      WITH RECURSIVE ${companyNames(companies)}, ${CANDIDATES}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
         SELECT chosen.*, ${TITLE_GROUND} AS title_ground, ${PAYABLE_GROUND} AS erp_ground
         FROM (SELECT place, title_id, erp_key, NULL::bigint AS sum_id, 0 AS title_part, 0 AS erp_part FROM certain
               UNION ALL
@@ -101,7 +105,8 @@ export function runMatching(
       UPDATE conciliation.match_run
       SET matched = ${matched}, reopened = ${reopened}, urgent_known = true, urgent_breaks = ${counted.urgent},
           urgent_dates = ${[...counted.urgentDates]}::text[]::date[], breaks = ${counted.breaks},
-          broken_dates = ${[...counted.dates]}::text[]::date[]
+          broken_dates = ${[...counted.dates]}::text[]::date[],
+          unmapped_companies = ${companies.unmapped.length}
       WHERE id = ${runId}`;
     return { runId, matched, reopened };
   }, TRANSACTION);
@@ -121,16 +126,18 @@ const BOOKINGS_SEEN = Prisma.sql`
    + coalesce((SELECT max(id) FROM conciliation.booking_receipt WHERE outcome IS NOT NULL), 0))`;
 
 /** Ends a sum as a whole. What a line has asked for ends no match: the payable and the title are judged by the line. */
-async function endGroundless(tx: Transaction): Promise<number> {
+async function endGroundless(tx: Transaction, companies: CompanyFacts): Promise<number> {
   const [{ ended }] = await tx.$queryRaw<[{ ended: number }]>`
-    WITH ${askedLines({ lines: Prisma.sql`true`, titles: Prisma.sql`true` })}, changed AS MATERIALIZED (
+    WITH ${companyNames(companies)}, ${askedLines({ lines: Prisma.sql`true`, titles: Prisma.sql`true` })}, changed AS MATERIALIZED (
       SELECT coalesce(sum_id, id) AS key, min(reason) AS reason
       FROM (
         SELECT match.id, sum_id, ${reasonOf()} AS reason,
                title.status = 'current' AND title_id IN (SELECT title_id FROM live WHERE is_own) AS is_asked
         FROM conciliation.title_match AS match
-        JOIN conciliation.title AS title ON title.id = title_id
-        JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
+        JOIN (SELECT title.*, buyer, is_claimed FROM conciliation.title AS title ${BUYER_NAME}) AS title
+          ON title.id = title_id
+        JOIN (SELECT payable.*, buyers, roots, is_named FROM conciliation.erp_payable AS payable ${COMPANY_NAME})
+          AS payable ON payable.erp_key = match.erp_key
         WHERE ended_at IS NULL AND rule <> 'person'
       ) AS judged
       WHERE reason IS NOT NULL GROUP BY 1
@@ -154,6 +161,7 @@ const reasonOf = () => Prisma.sql`
        -- A payable of which nothing is left is paid, as one with the status.
        WHEN ${PAYABLE_GROUND} <> erp_ground AND payable.status = 'open' AND payable.open_value <> 0
          THEN 'the payable has changed'
+       WHEN NOT ${MAY_BE_COMPANY} THEN 'the company is another buyer'
   END`;
 
 /**

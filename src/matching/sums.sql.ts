@@ -87,7 +87,7 @@ const combinations = (names: {
  * date. A sum is taken only where its rows share the order or the document, where all its payables are of the titles'
  * company, where none of its titles and payables is in a pair of another rule or in another sum, and where all
  * candidates could be looked at. Looks only near titles and payables that no other rule accepts, and never at more pairs
- * than `SUM_CANDIDATES` for each row. For a statement with WITH RECURSIVE, after `candidates`.
+ * than `SUM_CANDIDATES` for each row. For a statement with WITH RECURSIVE, after `CANDIDATES`.
  */
 export const SUMS = Prisma.sql`
   counted_title AS MATERIALIZED (${counted(TITLES, PAYABLES, Prisma.sql`payables`)}),

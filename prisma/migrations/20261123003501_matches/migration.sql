@@ -23,7 +23,8 @@ CREATE TABLE conciliation.match_run (
   time_zone     text    NOT NULL DEFAULT 'America/Sao_Paulo',
   bookings_from date,
   bookings_seen bigint  NOT NULL DEFAULT 0,
-  states_paid   boolean NOT NULL DEFAULT false
+  states_paid   boolean NOT NULL DEFAULT false,
+  unmapped_companies integer NOT NULL DEFAULT 0
 );
 
 COMMENT ON TABLE conciliation.match_run IS
@@ -54,6 +55,8 @@ COMMENT ON COLUMN conciliation.match_run.bookings_seen IS
   'The newest booking_batch.id plus the newest booking_receipt.id with an outcome, as the run saw them. A greater sum later means that a booking changed since.';
 COMMENT ON COLUMN conciliation.match_run.states_paid IS
   'Whether a complete snapshot of the ERP has stated a paid payable. A payable that a snapshot of such an ERP lacks was not paid.';
+COMMENT ON COLUMN conciliation.match_run.unmapped_companies IS
+  'Companies of the payables that stand for no known buyer, although there are several companies or buyers. A person confirms their buyers.';
 
 
 -- What a person has confirmed about companies and parties, for the matching.

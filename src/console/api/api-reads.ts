@@ -57,6 +57,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
         needs: needs.counts,
         openAlerts: badges.alerts,
         accountChanges,
+        unmappedCompanies: items.unmappedCompanies,
         headline: Object.fromEntries(
           ALERT_LANGUAGES.map((language) => [language, headlineOf(items, language)]),
         ),

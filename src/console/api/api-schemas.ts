@@ -124,6 +124,10 @@ export const Status = Type.Object({
     minimum: 0,
     description: 'Changed bank accounts without a decision.',
   }),
+  unmappedCompanies: Type.Integer({
+    minimum: 0,
+    description: 'Companies of the ERP whose buyers a person has to confirm.',
+  }),
   headline: Type.Object(
     Object.fromEntries(
       ALERT_LANGUAGES.map((language) => [

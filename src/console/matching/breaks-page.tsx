@@ -66,6 +66,8 @@ export function BreaksPage({ data }: PageProps) {
       )}
       <p>
         <a href="/match-runs">{matching.runs}</a>
+        {' · '}
+        <a href="/companies">{matching.companies}</a>
       </p>
     </>
   );

@@ -1,6 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type BreakKey, listBreaks, readBreak, readCandidates } from '../../matching/breaks.sql.ts';
 import {
+  confirmAgent,
+  confirmCompanies,
+  endConfirmation,
+  readConfirmations,
+} from '../../matching/confirmations.sql.ts';
+import {
   matchByPerson,
   resolveBreak,
   undoMatch,
@@ -10,7 +16,7 @@ import { readRuns } from '../../matching/match-reads.sql.ts';
 import { arePayablesStale, readPayableState } from '../../payables/payable-state.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { type ConsoleParts, payablesMaxAge } from '../shell/console-parts.ts';
-import { pageContext, textParameter } from '../shell/page-context.ts';
+import { pageContext, textParameter, textParameters } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
 import { actorOf, authorOf, idOfPath, requireReason } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
@@ -18,6 +24,7 @@ import { breakFilter, breakKey } from './break-address.ts';
 import { BreakPage } from './break-page.tsx';
 import { BREAK_FORMATS, sendBreaksFile } from './breaks-export.ts';
 import { BreaksPage } from './breaks-page.tsx';
+import { CompaniesPage, pairOf } from './companies-page.tsx';
 import { RunsPage } from './runs-page.tsx';
 
 const BREAKS_A_PAGE = 50;
@@ -139,6 +146,49 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     await undoRun(database, id, decisionOf(request));
     return reply.redirect('/match-runs?notice=run_undone', 303);
   });
+
+  server.get('/companies', async (request, reply) => {
+    const data = await readConfirmations(database);
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.matching.companies,
+      active: '/breaks',
+      body: <CompaniesPage data={data} />,
+    }));
+  });
+
+  server.post('/companies', async (request, reply) => {
+    const { body } = request;
+    const company = textParameter(body, 'company');
+    const buyer = textParameter(body, 'buyer');
+    const pairs = [
+      ...textParameters(body, 'pair').map(pairOf),
+      ...(company === null && buyer === null
+        ? []
+        : [{ company: company ?? '', buyer: buyer ?? '' }]),
+    ];
+    await confirmCompanies(database, pairs, decisionOf(request));
+    return reply.redirect('/companies?notice=confirmed', 303);
+  });
+
+  server.post('/agents', async (request, reply) => {
+    const { body } = request;
+    const field = (name: string) => textParameter(body, name) ?? '';
+    const agents = { taxId: field('taxId'), sameAs: field('sameAs') };
+    await confirmAgent(database, agents, decisionOf(request));
+    return reply.redirect('/companies?notice=confirmed', 303);
+  });
+
+  for (const [path, kind] of [
+    ['/companies/:id/end', 'company'],
+    ['/agents/:id/end', 'agent'],
+  ] as const) {
+    server.post(path, async (request, reply) => {
+      const id = idOfPath(request);
+      if (id === null) return reply.callNotFound();
+      await endConfirmation(database, kind, id, decisionOf(request));
+      return reply.redirect('/companies?notice=confirmation_ended', 303);
+    });
+  }
 }
 
 /** The breaks of the date whose break was decided. */

@@ -63,7 +63,7 @@ const en = {
       duplicated_in_erp:
         'The ERP has the same document twice. At most one of the payables has a match. Cancel one of the two in the ERP.',
       in_doubt:
-        'A payable fits the title. Another payable or another title fits too, the payable names another order, or a person has undone the match. Choose the payable.',
+        'A payable fits the title. Another payable, open or not, or another title fits too, the payable names another order, its company is not confirmed, or a person has undone the match. Choose the payable.',
       value_differs:
         'A payable has the order, or the supplier and the due date, and another value. Correct the value in the ERP, or match the two with a reason.',
       due_date_differs:
@@ -127,7 +127,7 @@ const en = {
     unmatched: 'The title has no match.',
     sharedWith: 'The payable is the sum of this title and of these titles:',
     rules: {
-      order: 'same order and value',
+      order: 'same order, supplier and value',
       exact: 'same supplier, value and due date',
       tolerance: 'same supplier and value, due date at most 5 days apart',
       sum: 'sum of the values, same supplier and due date',
@@ -154,6 +154,25 @@ const en = {
     at: 'At',
     made: 'Made',
     reopened: 'Opened again',
+    companies: 'Companies and agents',
+    companiesHelp:
+      'The buyers that the companies of the ERP stand for, and the CNPJs that name one financial agent. The matching uses what a person has confirmed.',
+    unmapped: 'Companies without a confirmed buyer',
+    unmappedNone: 'No company needs a buyer.',
+    openPayables: 'Open payables',
+    proposals: 'Buyers of matches by the order',
+    proposal: (buyer: string, matches: string) => `${buyer} (matches: ${matches})`,
+    otherPair: 'Another company, or another buyer of a company:',
+    buyer: 'CNPJ of the buyer',
+    confirm: 'Confirm',
+    confirmed: 'Confirmed buyers',
+    confirmedNone: 'Nothing is confirmed.',
+    agents: 'CNPJs of one financial agent',
+    agentsHelp:
+      'A fund and its administrator, for example. Branches of one company need no confirmation.',
+    agent: 'CNPJ of the agent',
+    sameAs: 'Other CNPJ of the agent',
+    end: 'End',
     undoRun: 'Undo the run',
     undone: (who: string, at: string, reason: string) => `Undone by ${who}, ${at}: ${reason}`,
   },
@@ -221,7 +240,7 @@ const ptBR: typeof en = {
       duplicated_in_erp:
         'O ERP tem o mesmo documento duas vezes. No máximo uma das contas a pagar está vinculada. Cancele uma das duas no ERP.',
       in_doubt:
-        'Uma conta a pagar corresponde ao título. Outra conta ou outro título também corresponde, a conta indica outro pedido, ou uma pessoa desfez o vínculo. Escolha a conta a pagar.',
+        'Uma conta a pagar corresponde ao título. Outra conta, em aberto ou não, ou outro título também corresponde, a conta indica outro pedido, a empresa dela não está confirmada, ou uma pessoa desfez o vínculo. Escolha a conta a pagar.',
       value_differs:
         'Uma conta a pagar tem o pedido, ou o fornecedor e o vencimento, mas outro valor. Corrija o valor no ERP ou vincule os dois informando o motivo.',
       due_date_differs:
@@ -283,7 +302,7 @@ const ptBR: typeof en = {
     unmatched: 'O título não tem vínculo.',
     sharedWith: 'A conta a pagar é a soma deste título e dos títulos:',
     rules: {
-      order: 'mesmo pedido e mesmo valor',
+      order: 'mesmo pedido, fornecedor e valor',
       exact: 'mesmo fornecedor, valor e vencimento',
       tolerance: 'mesmo fornecedor e valor, vencimento a no máximo 5 dias',
       sum: 'soma dos valores, mesmo fornecedor e vencimento',
@@ -299,6 +318,7 @@ const ptBR: typeof en = {
       'the title has changed': 'o título mudou',
       'the payable is cancelled': 'a conta a pagar foi cancelada',
       'the payable has changed': 'a conta a pagar mudou',
+      'the company is another buyer': 'a empresa é de outro comprador',
     },
     undo: 'Desfazer o vínculo',
     undoHelp: 'O programa não refaz este vínculo enquanto os dois lados ficarem como estão.',
@@ -315,6 +335,25 @@ const ptBR: typeof en = {
     at: 'Em',
     made: 'Criados',
     reopened: 'Reabertos',
+    companies: 'Empresas e agentes',
+    companiesHelp:
+      'Os compradores que as empresas do ERP representam e os CNPJs que indicam o mesmo agente financeiro. A vinculação usa o que uma pessoa confirmou.',
+    unmapped: 'Empresas sem comprador confirmado',
+    unmappedNone: 'Nenhuma empresa precisa de comprador.',
+    openPayables: 'Contas em aberto',
+    proposals: 'Compradores dos vínculos por pedido',
+    proposal: (buyer, matches) => `${buyer} (vínculos: ${matches})`,
+    otherPair: 'Outra empresa, ou outro comprador de uma empresa:',
+    buyer: 'CNPJ do comprador',
+    confirm: 'Confirmar',
+    confirmed: 'Compradores confirmados',
+    confirmedNone: 'Nada foi confirmado.',
+    agents: 'CNPJs do mesmo agente financeiro',
+    agentsHelp:
+      'Um fundo e a sua administradora, por exemplo. Filiais da mesma empresa não precisam de confirmação.',
+    agent: 'CNPJ do agente',
+    sameAs: 'Outro CNPJ do agente',
+    end: 'Encerrar',
     undoRun: 'Desfazer a execução',
     undone: (who, at, reason) => `Desfeita por ${who}, ${at}: ${reason}`,
   },

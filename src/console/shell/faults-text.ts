@@ -47,6 +47,10 @@ const en = {
     match_payable: () => 'The payable is not open, or has a match.',
     match_gone: () => 'This match does not exist, or has ended.',
     run_gone: () => 'This run does not exist, or is undone.',
+    cnpj_expected: () => 'A CNPJ with the right check digits is needed.',
+    cnpj_same: () => 'The two CNPJs are of one company.',
+    company_expected: ({ max }: Values) =>
+      `Choose a company, or state its code (at most ${max} characters) and the CNPJ of its buyer.`,
     breaks_too_many: ({ count, limit }: Values) =>
       `The filter has ${count} breaks, and a file has at most ${limit}. Choose a date, a supplier or a kind.`,
     break_changed: () => 'The break has changed since you looked at it. Look again.',
@@ -112,6 +116,10 @@ const ptBR: typeof en = {
     match_payable: () => 'A conta a pagar não está em aberto ou já está vinculada.',
     match_gone: () => 'Este vínculo não existe ou já foi desfeito.',
     run_gone: () => 'Esta execução não existe ou já foi desfeita.',
+    cnpj_expected: () => 'Informe um CNPJ com os dígitos verificadores corretos.',
+    cnpj_same: () => 'Os dois CNPJs são da mesma empresa.',
+    company_expected: ({ max }) =>
+      `Escolha uma empresa ou informe o código dela (até ${max} caracteres) e o CNPJ do comprador.`,
     breaks_too_many: ({ count, limit }) =>
       `O filtro tem ${count} divergências, e um arquivo comporta até ${limit}. Escolha uma data, um fornecedor ou um tipo.`,
     break_changed: () => 'A divergência mudou depois que você abriu a página. Confira de novo.',

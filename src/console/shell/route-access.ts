@@ -74,6 +74,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /breaks/export': people(EVERYBODY),
   'GET /break': people(EVERYBODY),
   'GET /match-runs': people(EVERYBODY),
+  'GET /companies': people(EVERYBODY),
   'GET /bookings': people(EVERYBODY),
   'GET /bookings/:id': people(EVERYBODY),
   // The export.
@@ -99,6 +100,10 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /break/resolve': people(REVIEW),
   'POST /matches/:id/undo': people(REVIEW),
   'POST /match-runs/:id/undo': people(REVIEW),
+  'POST /companies': people(REVIEW),
+  'POST /companies/:id/end': people(REVIEW),
+  'POST /agents': people(REVIEW),
+  'POST /agents/:id/end': people(REVIEW),
   'POST /days/:date/sign-off': people(REVIEW),
   'POST /days/:date/reopen': people(REVIEW),
   'POST /days/:date/accept-rejects': people(DECIDE),

@@ -233,6 +233,7 @@ const DIGEST: OpenItems = {
     ],
   },
   breaks: 0,
+  unmappedCompanies: 0,
   accountChanges: 2,
   alerts: ALERTS.filter(({ kind }) => ['platform_auth', 'day_held'].includes(kind)),
   providersRead: true,

@@ -177,6 +177,7 @@ test('no page in Portuguese has English text', async () => {
       '/break?kind=missing_on_platform&payable=AP-1',
     ],
     'GET /match-runs': ['/match-runs'],
+    'GET /companies': ['/companies'],
     'GET /providers': ['/providers', '/providers?state=invalid'],
     'GET /provider': ['/provider?id=P-1', '/provider?id=F000002'],
     'GET /account-changes': ['/account-changes?state=all'],
@@ -239,6 +240,9 @@ test('no page in Portuguese has English text', async () => {
     ['/break/resolve', { kind: 'in_doubt', title: String(titleId), ground: 'x', reason: 'x' }],
     ['/matches/999/undo', { reason: 'x' }],
     ['/match-runs/999/undo', { reason: 'x' }],
+    ['/companies', { reason: 'x' }],
+    ['/companies', { company: '01', buyer: 'x', reason: 'x' }],
+    ['/agents', { taxId: '11222333000181', sameAs: '11222333000262', reason: 'x' }],
     ['/breaks/export', { format: 'pdf' }],
     [`/titles/${titleId}`, {}],
   ];

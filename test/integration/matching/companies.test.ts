@@ -86,6 +86,16 @@ describe('companies', () => {
     expect(await matched()).toEqual(['b=k1 exact']);
   });
 
+  test('with a code end the match of another buyer when a person maps the code', async () => {
+    await pullTitles(world, [{ uid: 'a', value: '10' }]);
+    await load({ erpKey: 'k1', openValue: '10', company: '02' });
+    expect(await matched()).toEqual(['a=k1 exact']);
+    await mapTo('02', OTHER_BUYER);
+    expect(await matched()).toEqual([]);
+    const { endReason } = await world.database.prisma.titleMatch.findFirstOrThrow();
+    expect(endReason).toBe('the company is another buyer');
+  });
+
   test('with a code beside another company match nothing by supplier, value and due date', async () => {
     await pullTitles(world, [{ uid: 'a', value: '10' }]);
     await load(

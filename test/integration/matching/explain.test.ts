@@ -17,6 +17,7 @@ beforeAll(async () => {
     titleText({ uid: 'person', value: '40.00' }),
     titleText({ uid: 'undone', value: '50.00' }),
     titleText({ uid: 'foreign', value: '70.00' }),
+    titleText({ uid: 'odd', value: '80.00' }),
   ]);
   await world.pull(DAY);
   world.sandbox.setDayTexts(daysFrom(1), [
@@ -31,6 +32,9 @@ beforeAll(async () => {
     { erpKey: 'k-person', openValue: '39.00' },
     { erpKey: 'k-undone', openValue: '50', orderUid: 'undone' },
     { erpKey: 'k-foreign', openValue: '70', orderUid: 'elsewhere' },
+    { erpKey: 'k-company', openValue: '80', company: '44555666000181' },
+    { erpKey: 'k-agent', openValue: '80', supplierTaxId: '11222333000181' },
+    { erpKey: 'k-supplier', openValue: '80', orderUid: 'odd', supplierExternalId: 'P-9' },
     { erpKey: 'k-paid', openValue: '10.10', status: 'paid' },
     { erpKey: 'k-other', openValue: '60', orderUid: 'other' },
     {
@@ -105,6 +109,9 @@ test('each other candidate has the reason why it is not the match', async () => 
   expect(await candidatesOf('undone')).toContainEqual(['k-stranger', 'not_open']);
   expect(await candidatesOf('foreign')).toContainEqual(['k-foreign', 'other_order']);
   expect(await candidatesOf('late')).toContainEqual(['k-doubt-1', 'value']);
+  expect(await candidatesOf('odd')).toContainEqual(['k-company', 'company']);
+  expect(await candidatesOf('odd')).toContainEqual(['k-agent', 'not_compared']);
+  expect(await candidatesOf('odd')).toContainEqual(['k-supplier', 'supplier']);
 });
 
 test('the titles and the breaks are those of the date', async () => {
@@ -114,10 +121,12 @@ test('the titles and the breaks are those of the date', async () => {
     'exact',
     'foreign',
     'late',
+    'odd',
     'person',
     'undone',
   ]);
   expect(breaks.map(({ kind, title }) => [kind, title?.orderUid])).toEqual([
+    ['in_doubt', 'odd'],
     ['in_doubt', 'foreign'],
     ['in_doubt', 'undone'],
     ['in_doubt', 'doubt'],
