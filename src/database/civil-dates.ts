@@ -29,7 +29,11 @@ export const CIVIL_DATES = {
     settledOn: optionalCivilDate('settledOn'),
     issueDate: optionalCivilDate('issueDate'),
   },
-  matchRun: { urgentDates: civilDates('urgentDates'), brokenDates: civilDates('brokenDates') },
+  matchRun: {
+    bookingsFrom: civilDate('bookingsFrom'),
+    urgentDates: civilDates('urgentDates'),
+    brokenDates: civilDates('brokenDates'),
+  },
   monthSeal: { month: civilDate('month') },
   partyAccount: { lastAcceptedDate: civilDate('lastAcceptedDate') },
   paymentHold: { acceptedDate: civilDate('acceptedDate') },

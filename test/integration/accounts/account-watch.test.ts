@@ -276,7 +276,7 @@ describe.each(WAYS)('a party that is registered again ($way)', ({ isStaged }) =>
     await pull(day(1), registered(externalId, day(1), { provider: 'B' }));
     expect(told(await changes())).toEqual(['provider A -> B']);
     const key = (await changes())[0]?.partyKey.toLowerCase().replace(' ', '');
-    expect(key).toBe(externalId ?? `provider${party}`);
+    expect(key).toBe(externalId ?? `no-cpf-or-cnpj:provider${party}`);
     const held = await world.database.prisma.paymentHold.count({
       where: { acceptedDate: day(1) },
     });

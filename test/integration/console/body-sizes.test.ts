@@ -72,7 +72,15 @@ test('1,000 payables with the longest texts are taken, and one more is refused w
     ['supplierTaxId', '52998224725'],
     ['payee', '52998224725'],
     ['dueDate', '2026-06-30'],
-    ['openValue', '1'.repeat(40)],
+    ['openValue', '1'.repeat(18)],
+    ['settledAs', 'assignment'],
+    ['settledBy', `2026-03-02:${'0'.repeat(32)}:1:1`],
+    ['settledOn', '2026-06-30'],
+    ['paidTo', '52998224725'],
+    ['totalValue', '1'.repeat(18)],
+    ['currency', 'BRL'],
+    ['bookingKey', `2026-03-02:${'0'.repeat(32)}:1:2`],
+    ['issueDate', '2026-05-30'],
     ['status', 'open'],
   ]);
   const texts = ['company', 'supplierExternalId', 'document', 'instalment', 'orderUid', 'version'];

@@ -49,6 +49,7 @@ const EXPECTED = `
   break_decision finance=r worker=arw
   check_finding finance=r worker=arw
   checkpoint                             erp=r finance=r worker=arw
+  company_buyer                                finance=r worker=arw
   console_link                                           worker=arw
   console_oidc_login                                     worker=arwd
   console_session                                        worker=arwd
@@ -89,6 +90,7 @@ const EXPECTED = `
   match_run finance=r worker=arw
   month_seal                                   finance=r worker=ar
   party_account                                          worker=arw
+  party_equivalent                             finance=r worker=arw
   payables_to_block                      erp=r finance=r worker=r
   payment_hold                                 finance=r worker=ard
   process_fault                                          worker=arwd
@@ -231,7 +233,8 @@ test('no function with the rights of its owner can be executed by PUBLIC, and ea
                    WHERE grantee <> proowner AND privilege_type = 'EXECUTE') AS others,
              coalesce(proconfig && ARRAY['search_path=pg_catalog, pg_temp'], false) AS pins_path
       FROM pg_proc
-      WHERE prosecdef AND pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)`),
+      WHERE prosecdef AND pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+      ORDER BY 1`),
   );
   expect(rows).toEqual([
     { name: 'conciliation.link_audit_entry', others: [], pins_path: true },
