@@ -168,7 +168,10 @@ test('of equal titles, each is released once and with its own payable, whichever
   await state(...payables);
   expect(await match()).toMatchObject({ matched: 2 });
   // The first one of the two waits.
-  await state({ ...payables[0], status: 'paid' } as (typeof payables)[number], ...payables.slice(1));
+  await state(
+    { ...payables[0], status: 'paid' } as (typeof payables)[number],
+    ...payables.slice(1),
+  );
   await sign();
   await release();
   const [booked, ...more] = await lines();
