@@ -83,7 +83,7 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
         error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
     WHERE id = ${pullId} AND state = ANY(${statesBefore('running')})
     RETURNING fence, origin, date::text AS date, fetch_started_at AS "startedAt", attempts,
-              abandoned, (slot_at IS NOT NULL OR backfill_id IS NOT NULL) AS "isOfRun"`;
+              abandoned, (slot_at IS NOT NULL AND origin <> 'repair' OR backfill_id IS NOT NULL) AS "isOfRun"`;
   if (row === undefined) {
     throw new InputError(`pull ${pullId} does not exist or is already finished`, {
       context: { pullId: String(pullId) },
