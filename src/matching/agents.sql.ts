@@ -13,8 +13,6 @@ export const isAgent = (candidate: Prisma.Sql, agent: Prisma.Sql): Prisma.Sql =>
       AND (${root(candidate)} = ${root(agent)}
            -- Not correlated, so that the few pairs are read once.
            OR (${root(candidate)}, ${root(agent)}) IN (
-             SELECT ${root(Prisma.sql`tax_id`)}, ${root(Prisma.sql`same_as`)}
-             FROM conciliation.party_equivalent WHERE ended_at IS NULL
-             UNION ALL
-             SELECT ${root(Prisma.sql`same_as`)}, ${root(Prisma.sql`tax_id`)}
-             FROM conciliation.party_equivalent WHERE ended_at IS NULL)))`;
+             SELECT ${root(Prisma.sql`one`)}, ${root(Prisma.sql`other`)} FROM conciliation.party_equivalent
+             CROSS JOIN LATERAL (VALUES (tax_id, same_as), (same_as, tax_id)) AS pair (one, other)
+             WHERE ended_at IS NULL)))`;

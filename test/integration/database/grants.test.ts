@@ -48,6 +48,7 @@ const EXPECTED = `
   break_decision finance=r worker=arw
   check_finding finance=r worker=arw
   checkpoint                             erp=r finance=r worker=arw
+  company_buyer                                finance=r worker=arw
   console_link                                           worker=arw
   console_oidc_login                                     worker=arwd
   console_session                                        worker=arwd
@@ -80,6 +81,7 @@ const EXPECTED = `
   match_run finance=r worker=arw
   month_seal                                   finance=r worker=ar
   party_account                                          worker=arw
+  party_equivalent                             finance=r worker=arw
   payment_hold                                 finance=r worker=ard
   process_fault                                          worker=arwd
   program_lock                                           worker=arw
