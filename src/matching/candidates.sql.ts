@@ -31,7 +31,7 @@ export const TITLE_TAX_ID = taxIdOf('title.provider_identification');
 export const TITLE_CODE = Prisma.sql`nullif(btrim(title.provider_external_id), '')`;
 
 /** The order of a title without surrounding blanks. Null: blank. */
-export const TITLE_ORDER = Prisma.sql`nullif(btrim(title.order_uid), '')`;
+const TITLE_ORDER = Prisma.sql`nullif(btrim(title.order_uid), '')`;
 
 /** The payables that the rules compare: not one that a posting has made, and only in the currency of the titles. */
 export const IS_COMPARED = Prisma.sql`

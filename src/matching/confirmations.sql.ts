@@ -16,7 +16,7 @@ export interface CompanyBuyer {
 }
 
 /** A company whose buyers are not known. */
-export interface UnmappedCompany {
+interface UnmappedCompany {
   readonly company: string;
   /** Open payables. */
   readonly payables: number;

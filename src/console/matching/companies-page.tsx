@@ -11,7 +11,7 @@ interface PageProps {
 }
 
 /** The form value of a company and a buyer. A CNPJ has 14 characters. */
-export const pairValue = (company: string, buyer: string) => `${buyer} ${company}`;
+const pairValue = (company: string, buyer: string) => `${buyer} ${company}`;
 export const pairOf = (value: string) => ({ buyer: value.slice(0, 14), company: value.slice(15) });
 
 /** The buyers of the ERP's companies and the tax identifiers of financial agents, and what a person can confirm. */
