@@ -7712,6 +7712,8 @@ export interface operations {
                         openAlerts: number;
                         /** Format: date */
                         startDate: string | null;
+                        /** @description Companies of the ERP whose buyers a person has to confirm. */
+                        unmappedCompanies: number;
                     };
                 };
             };
