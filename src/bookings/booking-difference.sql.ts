@@ -173,7 +173,7 @@ export async function writeDifference(
       INSERT INTO conciliation.booking_line
         (batch_id, state, consumer, date, identity_hash, occurrence, version, kind, content_hash, succeeds,
          erp_key, title_id, ${names})
-      SELECT batch.id, ${state}, line.* FROM batch CROSS JOIN line
+      SELECT batch.id, ${state}, line.* FROM batch CROSS JOIN line ORDER BY line.title_id
     )
     SELECT id, is_released AS "isReleased" FROM batch`;
   await tx.$executeRaw`

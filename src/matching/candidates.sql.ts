@@ -99,12 +99,15 @@ const NEAR_DUE = Prisma.sql`
   payable.due_date BETWEEN title.anticipated_due_date - ${DUE_TOLERANCE_DAYS}::int
                        AND title.anticipated_due_date + ${DUE_TOLERANCE_DAYS}::int`;
 
+/** Long enough that few windows of the tolerance lie in two spans. */
+const SPAN_DAYS = 100;
+
 /**
- * A span of due dates as long as the window of the tolerance. A window lies in two spans at most, so that the payables of
- * a window are found by equality: a supplier may have the same value every week for years.
+ * A span of due dates. The payables of a window are found by the equality of the one or two spans of the window: a
+ * supplier may have the same value every week for years.
  */
 const spanOf = (date: Prisma.Sql) =>
-  Prisma.sql`((${date} - DATE '0001-01-01') / ${2 * DUE_TOLERANCE_DAYS + 1}::int)`;
+  Prisma.sql`((${date} - DATE '0001-01-01') / ${SPAN_DAYS}::int)`;
 const FIRST_SPAN = spanOf(Prisma.sql`(title.anticipated_due_date - ${DUE_TOLERANCE_DAYS}::int)`);
 const LAST_SPAN = spanOf(Prisma.sql`(title.anticipated_due_date + ${DUE_TOLERANCE_DAYS}::int)`);
 
@@ -119,10 +122,9 @@ const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_has
   payable.ground AS payable_text, title.is_matched AS title_is_matched, payable.is_matched AS payable_is_matched,
   (payable.order_uid <> title.order_uid) IS NOT TRUE AND ${IS_COMPANY} AS is_permitted, (${SAME_DUE}) IS TRUE AS is_due`;
 
-/** The columns of a title that the rules compare, without surrounding blanks, with `BUYER_NAME`. */
+/** The columns of a title that the rules compare, without surrounding blanks, with `PARTY_NAMES`. */
 export const TITLE_SIDE = Prisma.sql`title.id, ${TITLE_ORDER} AS order_uid, original_value, anticipated_due_date,
-  ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id,
-  ${taxIdOf('title.financial_agent_identification')} AS agent, buyer, is_claimed`;
+  ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id, agent, buyer, is_claimed`;
 /** What the company of a payable says, with `COMPANY_NAME`. */
 export const COMPANY_SIDE = Prisma.sql`company_name.buyers, company_name.roots, company_name.is_named,
   (SELECT is_single FROM company_fact) AS is_single`;
@@ -136,8 +138,11 @@ export const COMPANY_NAME = Prisma.sql`
 /** Joins the buyer of a title. */
 export const BUYER_NAME = Prisma.sql`
   LEFT JOIN buyer_name ON buyer_name.name = title.buyer_identification`;
+/** Joins the buyer and the financial agent of a title. */
+export const PARTY_NAMES = Prisma.sql`${BUYER_NAME}
+  LEFT JOIN agent_name ON agent_name.name = title.financial_agent_identification`;
 
-/** `CompanyFacts` as relations: company_fact, company_name, buyer_name. For a statement with WITH. */
+/** `CompanyFacts` as relations: company_fact, company_name, buyer_name; and agent_name. For a statement with WITH. */
 export const companyNames = ({ companies, buyers, isSingle }: CompanyFacts) => Prisma.sql`
   company_fact AS (
     SELECT ${isSingle}::boolean AS is_single
@@ -146,6 +151,11 @@ export const companyNames = ({ companies, buyers, isSingle }: CompanyFacts) => P
     FROM jsonb_to_recordset(${JSON.stringify(companies)}::jsonb) AS stated (company text, buyers text[], is_named boolean)
   ), buyer_name AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset(${JSON.stringify(buyers)}::jsonb) AS stated (name text, buyer text, is_claimed boolean)
+  ), agent_name AS MATERIALIZED (
+    -- The few agents are brought into their normal form once, and not for each title.
+    SELECT name, ${taxIdOf('name')} AS agent FROM (
+      SELECT DISTINCT financial_agent_identification AS name FROM conciliation.title WHERE status = 'current'
+    ) AS stated
   )`;
 
 /**
@@ -156,7 +166,7 @@ export const companyNames = ({ companies, buyers, isSingle }: CompanyFacts) => P
 export const CANDIDATES = Prisma.sql`
   stated_title AS MATERIALIZED (
     SELECT ${TITLE_SIDE}, content_hash, rule
-    FROM conciliation.title AS title ${BUYER_NAME}
+    FROM conciliation.title AS title ${PARTY_NAMES}
     LEFT JOIN (SELECT title_id, rule FROM conciliation.title_match WHERE ended_at IS NULL AND title_part = 0)
       AS lasting ON lasting.title_id = title.id
     WHERE status = 'current'
@@ -183,14 +193,12 @@ export const CANDIDATES = Prisma.sql`
     FROM stated_payable AS payable
     LEFT JOIN single_root ON length(supplier_tax_id) = 14 AND root = left(supplier_tax_id, 8)
     WHERE rule IS DISTINCT FROM 'person'
+  ), near AS MATERIALIZED (
+    ${pairsBySupplier(PAIR, Prisma.sql`${SAME_VALUE} AND ${NEAR}`, { titles: inSpans(Prisma.sql`open_title`) })}
   ), pair AS MATERIALIZED (
     SELECT 1 AS place, ${PAIR} ${ofOrder(Prisma.sql`open_title`, Prisma.sql`open_payable`)} AND ${SAME_VALUE}
-    UNION ALL
-    SELECT 2, exact.* FROM (${pairsBySupplier(PAIR, Prisma.sql`${SAME_VALUE} AND ${SAME_DUE}`)}) AS exact
-    UNION ALL
-    SELECT 3, near.* FROM (${pairsBySupplier(PAIR, Prisma.sql`${SAME_VALUE} AND ${NEAR}`, {
-      titles: inSpans(Prisma.sql`open_title`),
-    })}) AS near
+    UNION ALL SELECT 2, near.* FROM near WHERE is_due
+    UNION ALL SELECT 3, near.* FROM near
   )`;
 
 /**

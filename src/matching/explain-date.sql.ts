@@ -10,7 +10,6 @@ import {
   SAME_SUPPLIER,
 } from './breaks.sql.ts';
 import {
-  BUYER_NAME,
   COMPANY_NAME,
   COMPANY_SIDE,
   companyNames,
@@ -20,6 +19,7 @@ import {
   IS_OF_SUPPLIER,
   IS_SUPPLIER_OF_ORDER,
   MAY_BE_COMPANY,
+  PARTY_NAMES,
   TITLE_SIDE,
 } from './candidates.sql.ts';
 import { readCompanyFacts } from './companies.sql.ts';
@@ -142,7 +142,7 @@ async function readTitles(tx: Transaction, date: CivilDate): Promise<TitleRow[]>
            title.provider_external_id AS supplier, title.anticipated_due_date::text AS "dueDate",
            title.original_value::text AS value, matched.match, coalesce(candidates, '[]') AS candidates
     FROM (SELECT ${TITLE_SIDE}, accepted_date, status, provider_identification, financial_agent_identification
-          FROM conciliation.title ${BUYER_NAME}) AS title
+          FROM conciliation.title ${PARTY_NAMES}) AS title
     LEFT JOIN LATERAL (
       SELECT array_agg(payable.erp_key) AS erp_keys,
              -- The rows of one match differ in the payable only.

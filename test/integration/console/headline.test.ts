@@ -136,13 +136,13 @@ test('each open item has a line, and the command ends with 3', async () => {
   await pull(FIRST);
   await pull(
     SECOND,
-    titleText({ date: SECOND }),
+    titleText({ date: SECOND, uid: `first-${SECOND}` }),
     titleText({ date: SECOND, uid: 'second' }),
     '{"order":{}}',
   );
   const restated = await runCommandWith(
     THIRD,
-    titleText({ date: THIRD, discount: '12.35' }),
+    titleText({ date: THIRD, uid: `first-${THIRD}`, discount: '12.35' }),
     titleText({ date: THIRD, uid: 'second' }),
   );
   expect(restated.exit).toBe(3);
@@ -150,7 +150,7 @@ test('each open item has a line, and the command ends with 3', async () => {
   // Another account of the same provider; `pull` says so too.
   const changed = await runCommandWith(
     CLOSED,
-    titleText({ date: CLOSED }).replaceAll('7654321', '9999977'),
+    titleText({ date: CLOSED, uid: `first-${CLOSED}` }).replaceAll('7654321', '9999977'),
     titleText({ date: CLOSED, uid: 'second' }),
   );
   expect(changed.exit).toBe(3);
