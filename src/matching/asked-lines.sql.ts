@@ -42,16 +42,26 @@ export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.
       FROM conciliation.booking_line AS line WHERE ${lines}
       WINDOW booking AS (PARTITION BY date, identity_hash, occurrence)
     ) AS newest WHERE version = last
-  ), titled AS MATERIALIZED (
-    SELECT id, accepted_date AS date, identity_hash, content_hash,
-           row_number() OVER (PARTITION BY accepted_date, identity_hash, content_hash ORDER BY occurrence, id) AS copy
+  ), held_title AS MATERIALIZED (
+    SELECT id, accepted_date AS date, identity_hash, content_hash, occurrence
     FROM conciliation.title AS title
     WHERE status = 'current' AND ${titles}
       AND (accepted_date, identity_hash) IN (SELECT date, identity_hash FROM booking)
+  ), named_title AS MATERIALIZED (
+    -- Among equal contents, a title has the booking that names the title: the other one may be that of a title that waits.
+    SELECT held_title.id AS title_id, min(booking.id) AS line_id, min(booking.occurrence) AS occurrence
+    FROM booking JOIN held_title ON held_title.id = booking.title_id AND held_title.content_hash = booking.content_hash
+    WHERE NOT is_undone GROUP BY held_title.id
+  ), titled AS MATERIALIZED (
+    SELECT id, date, identity_hash, content_hash,
+           row_number() OVER (PARTITION BY date, identity_hash, content_hash
+                              ORDER BY named_title.occurrence NULLS LAST, held_title.occurrence, id) AS copy
+    FROM held_title LEFT JOIN named_title ON named_title.title_id = id
   ), equal AS MATERIALIZED (
     SELECT titled.id AS title_id, copied.id AS line_id FROM titled JOIN (
       SELECT id, date, identity_hash, content_hash,
-             row_number() OVER (PARTITION BY date, identity_hash, content_hash ORDER BY occurrence) AS copy
+             row_number() OVER (PARTITION BY date, identity_hash, content_hash
+                                ORDER BY id NOT IN (SELECT line_id FROM named_title), occurrence) AS copy
       FROM booking WHERE NOT is_undone
     ) AS copied USING (date, identity_hash, content_hash, copy)
   ), own AS MATERIALIZED (

@@ -198,7 +198,10 @@ test('a restatement that the pull finds too is no contradiction', async () => {
   // One title of many: the earlier losses of the date count too, and no limit is reached.
   const uids = Array.from({ length: 200 }, (_, number) => `many-${number}`);
   const kept = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
-  for (const present of [[...kept, ...uids], [...kept, ...uids.slice(1)]]) {
+  for (const present of [
+    [...kept, ...uids],
+    [...kept, ...uids.slice(1)],
+  ]) {
     setDay(DAY, present);
     await pullAndLink(await sweep(world, DAY));
   }
