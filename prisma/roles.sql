@@ -53,7 +53,7 @@ BEGIN
   GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA conciliation TO conciliation_worker;
   REVOKE INSERT, UPDATE ON
     conciliation._prisma_migrations, conciliation.audit_chain, conciliation.erased_party,
-    conciliation.title_feed, conciliation.booking_feed, conciliation.title_payable
+    conciliation.title_feed, conciliation.booking_feed, conciliation.title_payable, conciliation.payables_to_block
     FROM conciliation_worker;
   REVOKE UPDATE ON conciliation.title_revision, conciliation.title_change, conciliation.title_succession,
     conciliation.payment_hold, conciliation.audit_entry, conciliation.sign_off,
@@ -90,7 +90,7 @@ BEGIN
     conciliation.title_succession, conciliation.payment_hold,
     conciliation.check_finding, conciliation.day_check, conciliation.day_buyer,
     conciliation.erp_payable, conciliation.erp_payable_import, conciliation.match_run,
-    conciliation.title_match, conciliation.title_payable, conciliation.break_decision,
+    conciliation.title_match, conciliation.title_payable, conciliation.payables_to_block, conciliation.break_decision,
     conciliation.company_buyer, conciliation.party_equivalent,
     conciliation.account_change, conciliation.audit_entry, conciliation.audit_chain
     TO conciliation_finance;
@@ -102,9 +102,11 @@ BEGIN
   GRANT SELECT ON conciliation.erp_payable, conciliation.erp_payable_import, conciliation.title_payable TO conciliation_erp;
   GRANT
     INSERT (erp_key, company, supplier_external_id, supplier_tax_id, document, instalment, order_uid,
-            due_date, open_value, status, payee, version),
+            due_date, open_value, status, payee, version, settled_as, settled_by, settled_on, paid_to,
+            total_value, currency, booking_key, issue_date),
     UPDATE (company, supplier_external_id, supplier_tax_id, document, instalment, order_uid,
-            due_date, open_value, status, payee, version)
+            due_date, open_value, status, payee, version, settled_as, settled_by, settled_on, paid_to,
+            total_value, currency, booking_key, issue_date)
     ON conciliation.erp_payable TO conciliation_erp;
   GRANT INSERT (kind) ON conciliation.erp_payable_import TO conciliation_erp;
   GRANT
@@ -116,11 +118,19 @@ BEGIN
 
   -- Bookings: the released lines of the user's own consumer, its position, and its receipts. Row-level
   -- security limits each user to the consumer whose database_role it is.
-  GRANT SELECT ON conciliation.booking_feed, conciliation.booking_receipt TO conciliation_erp;
+  GRANT SELECT ON conciliation.booking_feed, conciliation.booking_receipt, conciliation.payables_to_block
+    TO conciliation_erp;
   GRANT SELECT, UPDATE (last_seq, acknowledged_at) ON conciliation.booking_consumer TO conciliation_erp;
   GRANT INSERT (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status,
-                document, reason)
+                document, reason, is_final)
     ON conciliation.booking_receipt TO conciliation_erp;
+
+  -- Readers of the feeds, and the step after a restore.
+  GRANT EXECUTE ON FUNCTION
+    conciliation.safe_position(text, bigint), conciliation.require_position(text, bigint),
+    conciliation.booking_feed_after(bigint, integer), conciliation.title_feed_after(bigint, integer)
+    TO conciliation_worker, conciliation_finance, conciliation_erp;
+  GRANT EXECUTE ON FUNCTION conciliation.skip_numbers() TO conciliation_worker;
 
   FOR object IN
     SELECT policyname AS name, tablename AS relation FROM pg_policies

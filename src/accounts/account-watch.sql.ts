@@ -1,12 +1,20 @@
+import { recordAudit } from '../audit/audit.ts';
 import type { Transaction } from '../database/database.ts';
 import { taxIdText } from '../database/tax-id.sql.ts';
+import { destinationColumns, destinationOfRow } from '../database/title-hashes.sql.ts';
 import {
-  findAccountChanges,
+  compareAccounts,
   type KnownAccount,
   type SeenAccount,
-} from '../domain/account-change.ts';
+} from '../domain/accounts/account-change.ts';
+import {
+  accountHashOf,
+  normalAccount,
+  type StatedAccount,
+} from '../domain/accounts/bank-account.ts';
+import { DESTINATION_PATHS, type PartyKind } from '../domain/accounts/destination.ts';
+import type { NamedAccount } from '../domain/accounts/named-accounts.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import type { NamedAccount, PartyKind } from '../domain/named-accounts.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /** The merge whose titles are watched. */
@@ -28,31 +36,77 @@ export async function stageAccounts(
   source: WatchedMerge,
   inserted: readonly NamedAccount[] | null,
 ): Promise<void> {
+  const { fence } = source;
   const named = inserted === null ? accountsOfTitles(source) : accountsNamed(inserted);
-  await tx.$executeRaw`
+  const [{ unread }] = await tx.$queryRaw<[{ unread: number }]>`
     -- Materialized: the planner would otherwise compute the key once for every use of it.
     WITH party AS MATERIALIZED (
-      SELECT ${statedParty}, is_restated FROM (${named}) AS named
+      SELECT ${statedParty}, normal_form, account_hash, is_restated, is_erased FROM (${named}) AS named
+    ), grouped AS MATERIALIZED (
+      SELECT kind, ${partyKey} AS party_key, ${writingHash} AS writing_hash, bank, agency, agency_digit, account,
+             account_digit, destination, min(normal_form) AS normal_form,
+             min(account_hash::text)::uuid AS account_hash, bool_or(is_restated) AS is_restated,
+             max(${taxId}) AS tax_id
+      -- An erased title has lost its account.
+      FROM party WHERE key IS NOT NULL AND NOT (is_erased AND ${namesNoAccount})
+      GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+    ), staged AS (
+      INSERT INTO conciliation.staged_account
+        (fence, kind, party_key, writing_hash, bank, agency, agency_digit, account, account_digit, destination,
+         normal_form, account_hash, is_restated, tax_id)
+      SELECT ${fence}::bigint, kind, party_key, writing_hash, bank, agency, agency_digit, account, account_digit,
+             destination, coalesce(grouped.normal_form, known.normal_form),
+             coalesce(grouped.account_hash, known.account_hash), is_restated, grouped.tax_id
+      FROM grouped LEFT JOIN LATERAL (
+        SELECT normal_form, account_hash FROM conciliation.party_account AS account
+        WHERE account.kind = grouped.kind AND account.party_key = grouped.party_key
+          AND account.writing_hash = grouped.writing_hash
+        -- Looked up for each row, whatever the statistics say.
+        OFFSET 0
+      ) AS known ON true
+      RETURNING account_hash
     )
-    INSERT INTO conciliation.staged_account
-      (fence, kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit, is_restated,
-       tax_id)
-    SELECT ${source.fence}::bigint, kind, ${partyKey}, ${accountHash}, bank, agency, agency_digit,
-           account, account_digit, bool_or(is_restated), max(${taxId})
-    FROM party WHERE key IS NOT NULL AND account IS NOT NULL
-    GROUP BY 2, 3, 4, 5, 6, 7, 8, 9`;
+    SELECT count(*) FILTER (WHERE account_hash IS NULL)::int AS unread FROM staged`;
+  for (let left = unread; left > 0; left -= WRITINGS_AT_ONCE) await readWritings(tx, fence);
 }
+
+const namesNoAccount = Prisma.sql`
+  num_nonnulls(bank, agency, agency_digit, account, account_digit, destination) = 0`;
+
+/** The writings that are read by one statement. */
+const WRITINGS_AT_ONCE = 5_000;
+
+/** Adds the normal forms to staged accounts whose writing the party did not have yet. */
+async function readWritings(tx: Transaction, fence: bigint): Promise<void> {
+  const rows = await tx.$queryRaw<(StatedAccount & { readonly place: string })[]>`
+    SELECT ctid::text AS place, bank, agency, agency_digit AS "agencyDigit", account,
+           account_digit AS "accountDigit", destination
+    FROM conciliation.staged_account WHERE fence = ${fence} AND account_hash IS NULL
+    LIMIT ${WRITINGS_AT_ONCE}::int`;
+  const read = rows.map(({ place, ...stated }) => ({ place, ...formOf(stated) }));
+  await tx.$executeRaw`
+    UPDATE conciliation.staged_account AS staged
+    SET normal_form = form.normal_form, account_hash = form.account_hash
+    FROM json_to_recordset(${JSON.stringify(read)}::json)
+      AS form (place text, normal_form text, account_hash uuid)
+    WHERE staged.fence = ${fence} AND staged.ctid = form.place::tid`;
+}
+
+function formOf(stated: StatedAccount) {
+  const form = normalAccount(stated);
+  return { normal_form: form, account_hash: accountHashOf(form) };
+}
+
+/** The column `tax_id`, without the zeros in front that a writing may have lost. */
+const taxDigits = Prisma.raw(
+  `CASE WHEN tax_id ~ '^[0-9]{1,14}$' THEN ltrim(tax_id, '0') ELSE tax_id END`,
+);
 
 /** The accounts of a party that may have changed. `known` is null for a party without earlier accounts. */
 export interface PartyAccounts {
   readonly kind: PartyKind;
   readonly partyKey: string;
-  readonly known:
-    | readonly (Omit<KnownAccount, 'lastSeenAt'> & {
-        readonly lastSeenAt: string;
-        readonly partyKey: string;
-      })[]
-    | null;
+  readonly known: readonly (KnownAccount & { readonly partyKey: string })[] | null;
   readonly seen: readonly SeenAccount[];
 }
 
@@ -62,92 +116,134 @@ export interface PartyAccounts {
  * `PartyAccounts`, and whether an open change concerns the date.
  *
  * Looks only at parties with several accounts. Most parties have one account, and the titles name that one. A party
- * without accounts has those of its tax identifier, so that a supplier that is registered again is not a new one.
- * Those with an open change are not among them. All expressions read the accounts as they were before `stored`.
+ * without accepted accounts has those of its tax identifier, so that a supplier that is registered again is not a new
+ * one; see `isAccepted`. All expressions read the accounts as they were before `stored`.
  */
 export const accountComparison = ({ fence, date }: WatchedMerge): Prisma.Sql => Prisma.sql`
-    seen AS (
+    removed AS (
       DELETE FROM conciliation.staged_account WHERE fence = ${fence} RETURNING *
-    ), own AS MATERIALIZED (
-      SELECT kind, party_key, account_hash, last_accepted_date, last_seen_at
+    ), seen AS MATERIALIZED (
+      SELECT * FROM removed
+    ), seen_key AS MATERIALIZED (
+      SELECT DISTINCT kind, party_key FROM seen
+    ), own_writing AS MATERIALIZED (
+      SELECT kind, party_key, writing_hash, account_hash, normal_form, last_accepted_date, last_seen_at
       FROM conciliation.party_account
-      WHERE kind = ANY(ARRAY(SELECT DISTINCT kind FROM seen))
-        AND party_key = ANY(ARRAY(SELECT party_key FROM seen))
+      WHERE kind = ANY(ARRAY(SELECT DISTINCT kind FROM seen_key))
+        AND party_key = ANY(ARRAY(SELECT party_key FROM seen_key))
     ), stored AS (
       INSERT INTO conciliation.party_account AS present
-        (kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
-         last_accepted_date, tax_id)
-      SELECT kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
-             ${date}::date, tax_id
+        (kind, party_key, writing_hash, account_hash, normal_form, bank, agency, agency_digit, account,
+         account_digit, destination, last_accepted_date, tax_id)
+      SELECT kind, party_key, writing_hash, account_hash, normal_form, bank, agency, agency_digit, account,
+             account_digit, destination, ${date}::date, tax_id
       FROM seen
       -- In a backfill, most accounts are known of a newer date. A conflict would lock the row of each.
       WHERE NOT EXISTS (
-        SELECT FROM own
-        WHERE (own.kind, own.party_key, own.account_hash) = (seen.kind, seen.party_key, seen.account_hash)
+        SELECT FROM own_writing AS own
+        WHERE (own.kind, own.party_key, own.writing_hash) = (seen.kind, seen.party_key, seen.writing_hash)
           AND own.last_accepted_date > ${date}::date)
-      ON CONFLICT (kind, party_key, account_hash) DO UPDATE
+      ON CONFLICT (kind, party_key, writing_hash) DO UPDATE
       SET last_accepted_date = excluded.last_accepted_date, last_seen_at = excluded.last_seen_at,
           tax_id = coalesce(excluded.tax_id, present.tax_id)
       WHERE present.last_accepted_date < excluded.last_accepted_date
          -- Of the accounts of one date, the one to which a title was restated last is the present one.
          OR present.last_accepted_date = excluded.last_accepted_date
-            AND (present.kind, present.party_key, present.account_hash) IN (
-              SELECT kind, party_key, account_hash FROM seen WHERE is_restated)
+            AND (present.kind, present.party_key, present.writing_hash) IN (
+              SELECT kind, party_key, writing_hash FROM seen WHERE is_restated)
+    ), decision AS MATERIALIZED (
+      SELECT id, kind, party_key, before_hash, account_hash, state, decided_at, accepted_date
+      FROM conciliation.account_change
+      WHERE kind = ANY(ARRAY(SELECT DISTINCT kind FROM seen_key))
+        AND party_key = ANY(ARRAY(SELECT party_key FROM seen_key))
+    ), unaccepted AS MATERIALIZED (
+      SELECT kind, party_key, account_hash
+      FROM (SELECT DISTINCT ON (kind, party_key, account_hash) * FROM decision
+            ORDER BY kind, party_key, account_hash, id DESC) AS newest
+      WHERE state NOT IN ('confirmed', 'parallel')
+    ), own AS MATERIALIZED (
+      SELECT kind, party_key, account_hash, normal_form, max(last_accepted_date) AS last_accepted_date,
+             max(last_seen_at) AS last_seen_at,
+             (kind, party_key, account_hash) NOT IN (SELECT * FROM unaccepted) AS is_accepted
+      FROM own_writing GROUP BY kind, party_key, account_hash, normal_form
+    ), accepted AS MATERIALIZED (
+      SELECT DISTINCT kind, party_key FROM own WHERE is_accepted
     ), newcomer AS MATERIALIZED (
-      SELECT kind, party_key, tax_id, account_hash FROM seen
+      SELECT DISTINCT kind, party_key, tax_id, ${taxDigits} AS tax_digits, account_hash FROM seen
       WHERE tax_id IS NOT NULL AND NOT EXISTS (
-        SELECT FROM own WHERE own.kind = seen.kind AND own.party_key = seen.party_key)
+        SELECT FROM accepted WHERE accepted.kind = seen.kind AND accepted.party_key = seen.party_key)
     ), related AS MATERIALIZED (
-      SELECT kind, tax_id, account_hash, min(party_key) AS of_key,
+      SELECT kind, ${taxDigits} AS tax_digits, account_hash, normal_form, min(party_key) AS of_key,
              max(last_accepted_date) AS last_accepted_date, max(last_seen_at) AS last_seen_at
       FROM conciliation.party_account AS account
-      WHERE tax_id = ANY(ARRAY(SELECT tax_id FROM newcomer))
-        -- An account whose change is not acknowledged is not a known account under another identifier of the party.
-        AND NOT EXISTS (
-          SELECT FROM conciliation.account_change AS change
+      WHERE tax_id = ANY(ARRAY(
+              SELECT DISTINCT written FROM newcomer CROSS JOIN LATERAL (
+                VALUES (tax_id), (tax_digits), (lpad(tax_digits, 11, '0')), (lpad(tax_digits, 14, '0'))
+              ) AS writing (written)
+              -- Digits that lost their zeros may be those of a CPF and of a CNPJ.
+              WHERE written = tax_id OR tax_id ~ '^[0-9]{1,14}$' AND length(written) >= length(tax_digits)))
+        -- An account that is not accepted is not a known account under another identifier of the party.
+        AND coalesce((
+          SELECT change.state FROM conciliation.account_change AS change
           WHERE change.kind = account.kind AND change.party_key = account.party_key
-            AND change.account_hash = account.account_hash AND change.acknowledged_at IS NULL)
-      GROUP BY kind, tax_id, account_hash
+            AND change.account_hash = account.account_hash
+          ORDER BY change.id DESC LIMIT 1), 'confirmed') IN ('confirmed', 'parallel')
+      GROUP BY 1, 2, 3, 4
     ), latest AS (
-      SELECT DISTINCT ON (kind, tax_id) * FROM related
-      ORDER BY kind, tax_id, last_accepted_date DESC, last_seen_at DESC, account_hash
+      SELECT DISTINCT ON (kind, tax_digits) * FROM related
+      ORDER BY kind, tax_digits, last_accepted_date DESC, last_seen_at DESC, account_hash
     ), known AS MATERIALIZED (
-      SELECT kind, party_key, party_key AS of_key, account_hash, last_accepted_date, last_seen_at FROM own
+      SELECT kind, party_key, party_key AS of_key, account_hash, normal_form, last_accepted_date, last_seen_at,
+             is_accepted
+      FROM own
       -- Not all accounts of the tax identifier: parties without number may share one.
       UNION
-      SELECT kind, party_key, of_key, latest.account_hash, last_accepted_date, last_seen_at
-      FROM newcomer JOIN latest USING (kind, tax_id)
+      SELECT kind, party_key, of_key, latest.account_hash, normal_form, last_accepted_date, last_seen_at, true
+      FROM newcomer JOIN latest USING (kind, tax_digits)
       UNION
-      SELECT kind, party_key, of_key, account_hash, last_accepted_date, last_seen_at
-      FROM newcomer JOIN related USING (kind, tax_id, account_hash)
+      SELECT kind, party_key, of_key, account_hash, normal_form, last_accepted_date, last_seen_at, true
+      FROM newcomer JOIN related USING (kind, tax_digits, account_hash)
     ), party AS MATERIALIZED (
-      SELECT kind, party_key FROM seen GROUP BY kind, party_key HAVING count(*) > 1
+      SELECT kind, party_key FROM seen GROUP BY kind, party_key HAVING count(DISTINCT account_hash) > 1
       UNION
       SELECT kind, party_key FROM seen JOIN known USING (kind, party_key)
       WHERE known.account_hash <> seen.account_hash
     ), known_of AS (
       SELECT kind, party_key,
              jsonb_agg(jsonb_build_object(
-               'partyKey', of_key, 'accountHash', account_hash,
-               'lastAcceptedDate', last_accepted_date, 'lastSeenAt', last_seen_at)) AS known
-      FROM party JOIN known USING (kind, party_key) GROUP BY kind, party_key
+               'partyKey', of_key, 'accountHash', account_hash, 'normalForm', normal_form,
+               'lastAcceptedDate', last_accepted_date, 'lastSeenAt', last_seen_at, 'isAccepted', is_accepted,
+               'confirmedAt', confirmed.decided_at,
+               'replacedAt', replaced.decided_at, 'replacedOn', replaced.accepted_date)) AS known
+      FROM party JOIN known USING (kind, party_key)
+      LEFT JOIN (
+        SELECT kind, party_key, account_hash, max(decided_at) AS decided_at
+        FROM decision WHERE state IN ('confirmed', 'parallel') GROUP BY 1, 2, 3
+      ) AS confirmed USING (kind, party_key, account_hash)
+      LEFT JOIN (
+        SELECT DISTINCT ON (kind, party_key, before_hash) kind, party_key, before_hash AS account_hash, decided_at,
+               accepted_date
+        FROM decision WHERE state = 'confirmed' ORDER BY kind, party_key, before_hash, decided_at DESC
+      ) AS replaced USING (kind, party_key, account_hash)
+      GROUP BY kind, party_key
     ), seen_of AS (
       SELECT kind, party_key,
              jsonb_agg(jsonb_build_object(
-               'accountHash', account_hash, 'isRestated', is_restated)) AS seen
-      FROM party JOIN seen USING (kind, party_key) GROUP BY kind, party_key
+               'accountHash', account_hash, 'normalForm', normal_form, 'isRestated', is_restated)) AS seen
+      FROM (SELECT kind, party_key, account_hash, normal_form, bool_or(is_restated) AS is_restated
+            FROM party JOIN seen USING (kind, party_key) GROUP BY 1, 2, 3, 4) AS account
+      GROUP BY kind, party_key
     ), compared AS (
       SELECT
         (SELECT jsonb_agg(jsonb_build_object(
            'kind', kind, 'partyKey', party_key, 'known', known_of.known, 'seen', seen_of.seen))
          FROM seen_of LEFT JOIN known_of USING (kind, party_key)) AS parties,
-        EXISTS (SELECT FROM seen JOIN conciliation.account_change AS change
-                  USING (kind, party_key, account_hash)
-                WHERE change.acknowledged_at IS NULL)
+        EXISTS (SELECT FROM seen JOIN decision USING (kind, party_key, account_hash)
+                WHERE decision.state IN ('open', 'refused'))
         OR EXISTS (SELECT FROM conciliation.payment_hold AS hold
                    JOIN conciliation.account_change AS change ON change.id = hold.account_change_id
                    WHERE hold.accepted_date = ${date}::date
-                     AND change.acknowledged_at IS NULL) AS has_open_change
+                     AND change.state IN ('open', 'refused')) AS has_open_change
     )`;
 
 interface PartyChange {
@@ -159,32 +255,43 @@ interface PartyChange {
   readonly after_hash: string;
 }
 
-/**
- * Records the changes of the accounts that `accountComparison` has found; see `findAccountChanges`. A change is not
- * recorded a second time while it is unacknowledged.
- * @returns whether there were changes
- */
-export async function recordAccountChanges(
-  tx: Transaction,
-  source: WatchedMerge,
-  parties: readonly PartyAccounts[],
-): Promise<boolean> {
-  const changes = parties.flatMap((party) => changesOf(party, source.date));
-  if (changes.length > 0) await recordChanges(tx, source, changes);
-  return changes.length > 0;
+/** An accepted account of a party that titles name. */
+interface NamedAgain {
+  readonly kind: PartyKind;
+  readonly party_key: string;
+  readonly account_hash: string;
 }
 
-function changesOf({ kind, partyKey, known, seen }: PartyAccounts, date: CivilDate): PartyChange[] {
-  const before = (known ?? []).map((one) => ({ ...one, lastSeenAt: new Date(one.lastSeenAt) }));
-  return findAccountChanges(date, before, seen).map((change) => ({
-    kind,
-    party_key: partyKey,
-    before_key:
-      before.find(({ accountHash }) => accountHash === change.before)?.partyKey ?? partyKey,
-    before_hash: change.before,
-    after_hash: change.after,
-  }));
+/** What the comparison of a merge has found. */
+export interface AccountFindings {
+  readonly changes: readonly PartyChange[];
+  /** The accepted accounts of the compared parties. */
+  readonly named: readonly NamedAgain[];
 }
+
+/** Compares the accounts of the parties that `accountComparison` has found; see `compareAccounts`. */
+export function findChanges(parties: readonly PartyAccounts[], date: CivilDate): AccountFindings {
+  const changes: PartyChange[] = [];
+  const named: NamedAgain[] = [];
+  for (const { kind, partyKey: key, known, seen } of parties) {
+    const compared = compareAccounts(date, known ?? [], seen);
+    for (const hash of compared.named) named.push({ kind, party_key: key, account_hash: hash });
+    for (const { before, after } of compared.changes) {
+      const of = known?.find(({ accountHash }) => accountHash === before)?.partyKey;
+      changes.push({
+        kind,
+        party_key: key,
+        before_key: of ?? key,
+        before_hash: before,
+        after_hash: after,
+      });
+    }
+  }
+  return { changes, named };
+}
+
+/** The author of changes that ended by themselves. */
+const PROGRAM = 'account-watch';
 
 // The names are constants of this program. No input reaches Prisma.raw.
 const ACCOUNT = ['bank', 'agency', 'agency_digit', 'account', 'account_digit'];
@@ -193,20 +300,29 @@ const AGENT_ACCOUNT = ACCOUNT.map((column) => `payment_${column}`);
 const PROVIDER: PartyKind = 'provider';
 const FINANCIAL_AGENT: PartyKind = 'financial_agent';
 const providerColumns = Prisma.raw(
-  ['provider_external_id', 'provider_identification', ...PROVIDER_ACCOUNT].join(', '),
+  [
+    'provider_external_id',
+    'provider_identification',
+    ...PROVIDER_ACCOUNT,
+    'provider_destination',
+  ].join(', '),
 );
-const agentColumns = Prisma.raw(['financial_agent_identification', ...AGENT_ACCOUNT].join(', '));
+const agentColumns = Prisma.raw(
+  ['financial_agent_identification', ...AGENT_ACCOUNT, 'payment_destination'].join(', '),
+);
 
 /** One row for each party that a row with the columns of a title names, with the account of the party. */
 const parties = Prisma.raw(`LATERAL (VALUES
-  ('${PROVIDER}', provider_external_id, provider_identification, ${PROVIDER_ACCOUNT.join(', ')}),
-  ('${FINANCIAL_AGENT}', NULL, financial_agent_identification, ${AGENT_ACCOUNT.join(', ')})
-) AS named (kind, external_id, identification, ${ACCOUNT.join(', ')})`);
+  ('${PROVIDER}', provider_external_id, provider_identification, ${PROVIDER_ACCOUNT.join(', ')},
+   ${destinationOfRow(PROVIDER)}),
+  ('${FINANCIAL_AGENT}', NULL, financial_agent_identification, ${AGENT_ACCOUNT.join(', ')},
+   ${destinationOfRow(FINANCIAL_AGENT)})
+) AS named (kind, external_id, identification, ${ACCOUNT.join(', ')}, destination)`);
 
 /** The value of a column without surrounding blanks; null for blanks alone. */
 const stated = (column: string) => `nullif(btrim(${column}), '')`;
 const statedParty = Prisma.raw(
-  `kind, coalesce(${stated('external_id')}, ${stated('identification')}) AS key, identification,
+  `kind, coalesce(${stated('external_id')}, ${taxIdText('identification')}) AS key, identification, destination,
    ${ACCOUNT.map((column) => `${stated(column)} AS ${column}`).join(', ')}`,
 );
 
@@ -221,23 +337,37 @@ const taxId = Prisma.raw(
     FROM (SELECT ${taxIdText('party.identification')}) AS stated (tax_id))`,
 );
 
-/** Of a row `party`. The values are quoted, so that different accounts have different texts; a missing value is NULL. */
-export const accountHash = Prisma.raw(
+/**
+ * The hash of the account of a row `party` as it is written. Another writing of the account has another one. The
+ * values are quoted, so that different writings have different texts; a missing value is NULL.
+ */
+export const writingHash = Prisma.raw(
   `md5(concat_ws(',', quote_nullable(party.bank), quote_nullable(party.agency),
                  quote_nullable(party.agency_digit), quote_nullable(party.account),
-                 quote_nullable(party.account_digit)))::uuid`,
+                 quote_nullable(party.account_digit), party.destination::text))::uuid`,
 );
+
+/** The hash of the account of a row `party`, in any writing; null: no title of a merge named it. */
+export const accountHash = Prisma.sql`
+  (SELECT account.account_hash FROM conciliation.party_account AS account
+   WHERE account.kind = party.kind AND account.party_key = ${partyKey} AND account.writing_hash = ${writingHash})`;
 
 /**
  * Whether the merge restated one of the columns of a title that existed before. The `+ 0` keeps the
  * planner from using the index by pull. The statistics of that index do not include this merge yet,
  * and the planner would read every revision of the pull for every title.
  */
-const isRestated = ({ pullId }: WatchedMerge, columns: readonly string[]) => Prisma.sql`
+const isRestated = (
+  { pullId }: WatchedMerge,
+  columns: readonly string[],
+  path: readonly [string, string],
+) => Prisma.sql`
   CASE WHEN title.first_pull_id = ${pullId} THEN false ELSE EXISTS (
     SELECT FROM conciliation.title_revision revision
     WHERE revision.title_id = title.id AND revision.pull_id + 0 = ${pullId}
-      AND jsonb_exists_any(revision.before, ${columns}::text[])) END`;
+      AND (jsonb_exists_any(revision.before, ${columns}::text[])
+           OR revision.before -> 'extra' #> ${path}::text[]
+              IS DISTINCT FROM revision.after -> 'extra' #> ${path}::text[])) END`;
 
 /** The current titles that the merge has written. */
 const writtenTitles = ({ pullId, date }: WatchedMerge) => Prisma.sql`
@@ -249,18 +379,22 @@ const writtenTitles = ({ pullId, date }: WatchedMerge) => Prisma.sql`
 const accountOf = (partyKeyColumn: string, hashColumn: string) =>
   Prisma.raw(
     `(SELECT jsonb_build_object('bank', bank, 'agency', agency, 'agencyDigit', agency_digit,
-        'account', account, 'accountDigit', account_digit)
+        'account', account, 'accountDigit', account_digit, 'destination', destination)
       FROM conciliation.party_account AS known
-      WHERE known.kind = change.kind AND known.party_key = ${partyKeyColumn} AND known.account_hash = ${hashColumn})`,
+      WHERE known.kind = change.kind AND known.party_key = ${partyKeyColumn} AND known.account_hash = ${hashColumn}
+      ORDER BY last_accepted_date DESC, last_seen_at DESC, writing_hash LIMIT 1)`,
   );
 
 /** The column for the kind of party. */
 const byKind = (providerColumn: string, agentColumn: string) =>
   `CASE grouping(provider_external_id) WHEN 0 THEN ${providerColumn} ELSE ${agentColumn} END`;
 const accountOfKind = Prisma.raw(
-  PROVIDER_ACCOUNT.map(
-    (column, index) => `${byKind(column, AGENT_ACCOUNT[index] ?? '')} AS ${ACCOUNT[index]}`,
-  ).join(', '),
+  [
+    ...PROVIDER_ACCOUNT.map(
+      (column, index) => `${byKind(column, AGENT_ACCOUNT[index] ?? '')} AS ${ACCOUNT[index]}`,
+    ),
+    `${byKind('provider_destination', 'payment_destination')} AS destination`,
+  ].join(', '),
 );
 const identificationOfKind = Prisma.raw(
   byKind('provider_identification', 'financial_agent_identification'),
@@ -275,29 +409,35 @@ const accountsOfTitles = (source: WatchedMerge) => Prisma.sql`
                                              ELSE ${FINANCIAL_AGENT} END AS kind,
          provider_external_id AS external_id, ${identificationOfKind} AS identification, ${accountOfKind},
          CASE grouping(provider_external_id)
-           WHEN 0 THEN bool_or(${isRestated(source, PROVIDER_ACCOUNT)})
-           ELSE bool_or(${isRestated(source, AGENT_ACCOUNT)}) END AS is_restated
-  FROM ${writtenTitles(source)}
+           WHEN 0 THEN bool_or(${isRestated(source, PROVIDER_ACCOUNT, DESTINATION_PATHS.provider)})
+           ELSE bool_or(${isRestated(source, AGENT_ACCOUNT, DESTINATION_PATHS.financial_agent)})
+         END AS is_restated, bool_and(erased_at IS NOT NULL) AS is_erased, NULL AS normal_form, NULL::uuid AS account_hash
+  FROM (SELECT *, ${destinationColumns} FROM ${writtenTitles(source)}) AS title
   GROUP BY GROUPING SETS ((${providerColumns}), (${agentColumns}))`;
 
 /** The same rows, from the accounts that the reader has collected. */
 const accountsNamed = (accounts: readonly NamedAccount[]) => Prisma.sql`
   SELECT named.kind, named."externalId" AS external_id, named.identification, named.bank,
          named.agency, named."agencyDigit" AS agency_digit, named.account,
-         named."accountDigit" AS account_digit, false AS is_restated
-  FROM json_to_recordset(${JSON.stringify(accounts)}::json) AS named
-    (kind text, "externalId" text, identification text, bank text, agency text, "agencyDigit" text,
-     account text, "accountDigit" text)`;
+         named."accountDigit" AS account_digit, named.destination, named.normal_form, named.account_hash,
+         false AS is_restated, false AS is_erased
+  FROM json_to_recordset(${JSON.stringify(accounts.map((account) => ({ ...account, ...formOf(account) })))}::json)
+    AS named (kind text, "externalId" text, identification text, bank text, agency text, "agencyDigit" text,
+              account text, "accountDigit" text, destination jsonb, normal_form text, account_hash uuid)`;
 
 /** Rows (kind, party_key, account_hash, title_id): the accounts that each written title names. */
 export const namedAccounts = (source: WatchedMerge) => Prisma.sql`
-  SELECT kind, ${partyKey} AS party_key, ${accountHash} AS account_hash, id AS title_id
+  SELECT kind, party_key, account.account_hash, title_id
   FROM (
-    SELECT ${statedParty}, written.id
-    FROM (SELECT title.* FROM ${writtenTitles(source)}) AS written CROSS JOIN ${parties}
-  ) AS party`;
+    SELECT kind, ${partyKey} AS party_key, ${writingHash} AS writing_hash, id AS title_id
+    FROM (
+      SELECT ${statedParty}, written.id
+      FROM (SELECT title.* FROM ${writtenTitles(source)}) AS written CROSS JOIN ${parties}
+    ) AS party
+  ) AS named JOIN conciliation.party_account AS account USING (kind, party_key, writing_hash)`;
 
-async function recordChanges(
+/** Records the changes. A change is not recorded a second time while the other account is blocked. */
+export async function recordChanges(
   tx: Transaction,
   source: WatchedMerge,
   changes: readonly PartyChange[],
@@ -310,8 +450,9 @@ async function recordChanges(
       FROM (${namedAccounts(source)}) AS account GROUP BY 1, 2, 3
     )
     INSERT INTO conciliation.account_change
-      (kind, party_key, account_hash, before, after, accepted_date, title_id, pull_id)
-    SELECT change.kind, change.party_key, change.after_hash, ${accountOf('change.before_key', 'change.before_hash')},
+      (kind, party_key, before_hash, account_hash, before, after, accepted_date, title_id, pull_id)
+    SELECT change.kind, change.party_key, change.before_hash, change.after_hash,
+           ${accountOf('change.before_key', 'change.before_hash')},
            ${accountOf('change.party_key', 'change.after_hash')}, ${source.date}::date, named.title_id,
            ${source.pullId}::bigint
     FROM jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
@@ -321,6 +462,37 @@ async function recordChanges(
     WHERE NOT EXISTS (
       SELECT FROM conciliation.account_change earlier
       WHERE earlier.kind = change.kind AND earlier.party_key = change.party_key
-        AND earlier.account_hash = change.after_hash AND earlier.acknowledged_at IS NULL)
+        AND earlier.account_hash = change.after_hash AND earlier.state IN ('open', 'refused'))
     ORDER BY named.title_id, change.kind, change.party_key`;
+}
+
+/**
+ * Ends the open changes whose former account is named again, if no current title names the changed account any
+ * more. To be called after the holds were written. A change that still holds a title waits for a person: the
+ * program must not release the payment to an account that nobody has confirmed.
+ */
+export async function endReturned(
+  tx: Transaction,
+  source: WatchedMerge,
+  named: readonly NamedAgain[],
+): Promise<void> {
+  const ended = await tx.$queryRaw<{ id: number; date: CivilDate }[]>`
+    UPDATE conciliation.account_change AS change
+    SET state = 'returned', decided_at = clock_timestamp(), decided_by = ${PROGRAM}
+    FROM jsonb_to_recordset(${JSON.stringify(named)}::jsonb)
+      AS again (kind text, party_key text, account_hash uuid)
+    WHERE change.kind = again.kind AND change.party_key = again.party_key
+      AND change.before_hash = again.account_hash AND change.state = 'open'
+      AND NOT EXISTS (SELECT FROM conciliation.payment_hold AS hold
+                      WHERE hold.account_change_id = change.id)
+    RETURNING change.id::float8 AS id, change.accepted_date::text AS date`;
+  for (const { id, date } of ended) {
+    await recordAudit(tx, {
+      actor: PROGRAM,
+      action: 'account_change.return',
+      date,
+      pullId: source.pullId,
+      details: { accountChangeIds: [id] },
+    });
+  }
 }

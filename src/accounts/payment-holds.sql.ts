@@ -1,6 +1,5 @@
-/** The titles that name a changed bank account are not to be paid until a person acknowledges the change. */
+/** The titles that name a changed bank account are not to be paid until a person confirms the change. */
 import type { Transaction } from '../database/database.ts';
-import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { namedAccounts, type WatchedMerge } from './account-watch.sql.ts';
 
@@ -9,7 +8,7 @@ export const OPEN_HOLDS: Prisma.Sql = Prisma.sql`
   SELECT hold.account_change_id, hold.title_id, hold.accepted_date
   FROM conciliation.payment_hold AS hold
   JOIN conciliation.account_change AS change ON change.id = hold.account_change_id
-  WHERE change.acknowledged_at IS NULL`;
+  WHERE change.state IN ('open', 'refused')`;
 
 /**
  * Holds the titles that a merge has written and that name an account with an open change, and ends the holds of
@@ -30,30 +29,25 @@ export async function holdPayments(tx: Transaction, source: WatchedMerge): Promi
     SELECT DISTINCT change.id, named.title_id, ${date}::date
     FROM named
     JOIN conciliation.account_change AS change USING (kind, party_key, account_hash)
-    WHERE change.acknowledged_at IS NULL`;
+    WHERE change.state IN ('open', 'refused')`;
 }
 
 /**
- * Numbers the end of a hold as a change of each title for the feed. Callers run it in the closing phase, in the
- * transaction that acknowledges the change.
- * @returns the accepted dates of the titles
+ * Numbers the end of the holds as a change of each title for the feed. Callers run it in the closing phase, in the
+ * transaction that confirms the changes.
  */
 export async function releasePayments(
   tx: Transaction,
-  accountChangeId: bigint,
-): Promise<CivilDate[]> {
-  const released = await tx.$queryRaw<{ date: CivilDate }[]>`
-    WITH held AS MATERIALIZED (
-      SELECT title_id, accepted_date FROM conciliation.payment_hold AS hold
-      WHERE account_change_id = ${accountChangeId}
-    ), released AS (
-      INSERT INTO conciliation.title_change (title_id, kind, pull_id)
-      SELECT held.title_id, 'payment_released', change.pull_id
-      FROM held JOIN conciliation.account_change AS change ON change.id = ${accountChangeId}
+  accountChangeIds: readonly bigint[],
+): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO conciliation.title_change (title_id, kind, pull_id)
+    SELECT hold.title_id, 'payment_released', max(change.pull_id)
+    FROM conciliation.payment_hold AS hold
+    JOIN conciliation.account_change AS change ON change.id = hold.account_change_id
+    WHERE hold.account_change_id = ANY(${accountChangeIds}::bigint[])
       -- Another change may still hold the title.
-      WHERE NOT EXISTS (SELECT FROM (${OPEN_HOLDS}) AS open WHERE open.title_id = held.title_id)
-      ORDER BY held.title_id
-    )
-    SELECT DISTINCT accepted_date::text AS date FROM held ORDER BY 1`;
-  return released.map(({ date }) => date);
+      AND NOT EXISTS (SELECT FROM (${OPEN_HOLDS}) AS open WHERE open.title_id = hold.title_id)
+    GROUP BY hold.title_id
+    ORDER BY hold.title_id`;
 }

@@ -27,7 +27,7 @@ const kindsEn: Texts = {
   push_failing: 'Providers not sent',
   account_changed: 'Bank account changed',
   payables_stale: 'Payables are stale',
-  paid_to_supplier: 'Paid to the supplier',
+  paid_to_supplier: 'Urgent breaks with the ERP',
   contract_drift: 'Interface differs',
   platform_auth: 'No accepted token',
   clock_skew: 'Clock is wrong',
@@ -59,7 +59,7 @@ const kindsPt: Texts = {
   push_failing: 'Fornecedores não enviados',
   account_changed: 'Conta bancária alterada',
   payables_stale: 'Contas a pagar desatualizadas',
-  paid_to_supplier: 'Pago ao fornecedor',
+  paid_to_supplier: 'Divergências urgentes com o ERP',
   contract_drift: 'Interface diferente',
   platform_auth: 'Sem token aceito',
   clock_skew: 'Relógio errado',
@@ -97,10 +97,10 @@ const nextStepsEn: Texts = {
   push_failing:
     'Look up the error code in the runbook; for PLATFORM_AUTH, ask the platform for the right to send providers.',
   account_changed:
-    'Before the payment, call the party on a known number; then acknowledge the change.',
+    'Before the payment, call the party on a known number; then confirm or refuse the account.',
   payables_stale: 'Let the ERP send a snapshot, and correct the lines that were rejected.',
   paid_to_supplier:
-    'Stop the second payment, or reclaim the first payment from the supplier; then resolve the break with the reason.',
+    'Stop the second payment, or reclaim the first one, as the page of each break says; then resolve the break with the reason.',
   contract_drift: 'Ask the platform what the fields and values mean, then acknowledge them.',
   platform_auth: 'Replace the token.',
   clock_skew: 'Let NTP set the clocks of the process and of the database.',
@@ -137,11 +137,11 @@ const nextStepsPt: Texts = {
   push_failing:
     'Procure o código de erro no runbook; com PLATFORM_AUTH, peça à plataforma o direito de enviar fornecedores.',
   account_changed:
-    'Antes de pagar, ligue para a parte em um número que você já conhece; depois confirme ciência da mudança.',
+    'Antes de pagar, ligue para a parte em um número que você já conhece; depois confirme ou recuse a conta.',
   payables_stale:
     'Envie do ERP uma nova posição das contas a pagar e corrija as linhas rejeitadas.',
   paid_to_supplier:
-    'Suspenda o segundo pagamento ou peça a devolução do primeiro ao fornecedor; depois resolva a divergência com o motivo.',
+    'Suspenda o segundo pagamento ou peça a devolução do primeiro, como indica a página de cada divergência; depois resolva a divergência com o motivo.',
   contract_drift:
     'Pergunte à plataforma o que significam os campos e valores; depois confirme ciência.',
   platform_auth: 'Instale um novo token.',

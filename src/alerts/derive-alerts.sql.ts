@@ -132,13 +132,17 @@ export async function readLedgerAlerts(
 async function readBookingAlerts(
   tx: Transaction,
   now: Date,
-  { bookings: { overdueDays, behindDays } = BOOKING_LIMITS, bookingsFrom = null }: AlertPolicy,
+  {
+    bookings: { overdueDays, behindDays } = BOOKING_LIMITS,
+    bookingsFrom = null,
+    payablesMaxAgeHours,
+  }: AlertPolicy,
 ): Promise<Alert[]> {
   const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000);
   const failed = await readFailedLines(tx);
   const overdue = await readUnansweredLines(tx, daysAgo(overdueDays));
   const limit = daysAgo(behindDays);
-  const waiting = await readOverdueReleases(tx, limit, bookingsFrom);
+  const waiting = await readOverdueReleases(tx, limit, { bookingsFrom, payablesMaxAgeHours });
   const lags = await readConsumerLags(tx);
   return [
     ...(failed === null ? [] : [failedLinesAlert(failed)]),
@@ -279,7 +283,8 @@ function readHeldDays(tx: Transaction): Promise<HeldDay[]> {
            held.titles AS "responseTitles", held.withdrawn AS withdrawals, held.hold_reason AS reason, held.hold_detail AS detail
     FROM conciliation.day AS day
     JOIN conciliation.pull AS held ON held.id = day.held_pull_id
-    WHERE day.state = 'held'`;
+    -- Without an answer to this, the program decides at the end of the run.
+    WHERE day.state = 'held' AND NOT (held.hold_reason = 'run_withdrawals' AND held.run_ended_at IS NULL)`;
 }
 
 /** A held day has a separate alert, which includes its older rejects. */
@@ -345,7 +350,7 @@ function readChangedAccounts(tx: Transaction): Promise<ChangedAccounts[]> {
            CASE WHEN min(accepted_date) = max(accepted_date)
                 THEN min(accepted_date)::text END AS "acceptedDate"
     FROM conciliation.account_change
-    WHERE acknowledged_at IS NULL
+    WHERE state = 'open'
     GROUP BY pull_id`;
 }
 

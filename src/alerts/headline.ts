@@ -49,7 +49,7 @@ const en = {
   } as Readonly<Record<Need, string>>,
   count: (count: number, oldest: string) =>
     count === 1 ? oldest : `${count} days, the oldest ${oldest}`,
-  accountChanges: (count: number) => `Bank account changes that are not acknowledged: ${count}.`,
+  accountChanges: (count: number) => `Bank account changes without a decision: ${count}.`,
   breaks: (count: number) => `Breaks with the payables of the ERP: ${count}.`,
   unmappedCompanies: (count: number) => `Companies of the ERP without a confirmed buyer: ${count}.`,
   more: (count: number) => `and ${count} more`,
@@ -81,7 +81,7 @@ const ptBR: typeof en = {
     sign_off: 'Conciliado, sem fechamento',
   },
   count: (count, oldest) => (count === 1 ? oldest : `${count} dias, o mais antigo ${oldest}`),
-  accountChanges: (count) => `Mudanças de conta bancária sem ciência: ${count}.`,
+  accountChanges: (count) => `Mudanças de conta bancária sem decisão: ${count}.`,
   breaks: (count) => `Divergências com as contas a pagar do ERP: ${count}.`,
   unmappedCompanies: (count) => `Empresas do ERP sem comprador confirmado: ${count}.`,
   more: (count) => `e mais ${count}`,

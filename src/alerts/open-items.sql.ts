@@ -25,7 +25,7 @@ export interface OpenItems {
   readonly exceptions: number;
   /** With the oldest days of each reason. */
   readonly needs: NeedCounts;
-  /** Changed bank accounts that are not acknowledged. */
+  /** Changed bank accounts without a decision. */
   readonly accountChanges: number;
   /** Breaks between titles and the ERP's payables after the newest run of the matching. */
   readonly breaks: number;
@@ -54,7 +54,7 @@ export async function readOpenItems(
     await Promise.all([
       readCheckpoint(database),
       readNeeds(database, needyDays, dateIn(policy.timeZone, now)),
-      prisma.accountChange.count({ where: { acknowledgedAt: null } }),
+      prisma.accountChange.count({ where: { state: 'open' } }),
       prisma.matchRun.findFirst({
         orderBy: { id: 'desc' },
         select: { breaks: true, unmappedCompanies: true },

@@ -55,6 +55,7 @@ export async function runBackfill(
     database,
     queue,
     logger,
+    limits: pulls,
     config: { ...config, backfillsOnly: true, maxOpenBackfillPulls: concurrencyOf(config) },
   });
   const planning = loop({ everyMs: PLAN_INTERVAL_MS, run: () => planner.runOnce() });

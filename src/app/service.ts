@@ -159,6 +159,7 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
     sweepQueue,
     pushQueue,
     logger,
+    limits: pulls,
     config: {
       timeZone: config.timeZone,
       pullCron: config.pullCron,
@@ -272,9 +273,10 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
   });
   stops.push(() => housekeeping.stop());
   if (config.bookingsFrom !== null) {
-    const { bookingsFrom, signsCleanDays, timeZone } = config;
+    const { bookingsFrom, erpPayablesMaxAgeHours, signsCleanDays, timeZone } = config;
     const releases = startReleases({
       ...{ database, logger, bookingsFrom, signsCleanDays, timeZone },
+      payablesMaxAgeHours: erpPayablesMaxAgeHours,
       ...overrides.bookings,
     });
     stops.push(() => releases.stop());
@@ -289,6 +291,8 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
     database,
     logger,
     maxAgeHours: config.erpPayablesMaxAgeHours,
+    timeZone: config.timeZone,
+    bookingsFrom: config.bookingsFrom,
   });
   stops.push(() => matching.stop());
   return ticker;

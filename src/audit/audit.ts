@@ -10,7 +10,9 @@ export interface Decision extends Actor {
 
 /** What an entry can be about. The console has a text for each. */
 export type AuditAction =
-  | 'account_change.acknowledge'
+  | 'account_change.confirm'
+  | 'account_change.refuse'
+  | 'account_change.return'
   | 'account_change.reveal'
   | 'agent.confirm'
   | 'agent.end'
@@ -26,6 +28,7 @@ export type AuditAction =
   | 'breaks.export'
   | 'company.confirm'
   | 'company.end'
+  | 'database.restored'
   | 'day.reopen'
   | 'day.sign_off'
   | 'drift.acknowledge'

@@ -4,10 +4,10 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { InputError } from '../runtime/errors.ts';
 import { titlesAt, writeDifference } from './booking-difference.sql.ts';
 import { lockDay, RELEASE_TRANSACTION, releaseSealedDay } from './release.sql.ts';
-import { beginsBookings } from './release-conditions.sql.ts';
+import { beginsBookings, type ReleaseRules } from './release-conditions.sql.ts';
 
 /** The statement of a person about the days of a range that were signed off before bookings began. */
-export interface BookedOutside {
+export interface BookedOutside extends ReleaseRules {
   readonly from: CivilDate;
   readonly to: CivilDate;
   /** The number of titles that were booked, over all days. */
@@ -16,8 +16,6 @@ export interface BookedOutside {
   readonly originalValue: string;
   /** Only seals from before this instant count, such as the begin of bookings. Null: all. */
   readonly signedBefore: Date | null;
-  /** BOOKINGS_FROM; null: not set. */
-  readonly bookingsFrom: CivilDate | null;
 }
 
 interface OutsideDay {
@@ -73,7 +71,7 @@ export function enterBookedOutside(
         days: days.length,
       },
     });
-    for (const { date } of days) await releaseSealedDay(tx, date, entry.bookingsFrom);
+    for (const { date } of days) await releaseSealedDay(tx, date, entry);
     return days.map(({ date }) => date);
   }, RELEASE_TRANSACTION);
 }

@@ -1,8 +1,11 @@
 import type { Transaction } from '../database/database.ts';
+import { companyIdOf } from '../database/tax-id.sql.ts';
+import { DESTINATION_COLUMNS, destinationColumns } from '../database/title-hashes.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { pastTitles } from '../integrity/past-titles.sql.ts';
+import { waitingTitles } from '../matching/waiting-titles.sql.ts';
 import { ERP_KEY } from './release-conditions.sql.ts';
 
 /** The day and the seal of a batch. */
@@ -12,7 +15,10 @@ export interface BatchOrigin {
   /** The seal whose content is written; null: none. */
   readonly signOffId: bigint | null;
   readonly by: string;
-  /** Titles with the columns of `title`, each at its content to be booked. */
+  /**
+   * Titles with the columns of `title`, each at its content to be booked. A title that `waits` makes no line: what was
+   * released of it stays as it is.
+   */
   readonly titles: Prisma.Sql;
 }
 
@@ -20,7 +26,10 @@ export interface BatchOrigin {
 const NOTHING = Prisma.sql`'00000000-0000-0000-0000-000000000000'::uuid`;
 
 // The names are constants of domain/. No input reaches Prisma.raw.
-const VALUES = VALUE_COLUMNS.filter((column) => column !== 'accepted_date');
+const VALUES: readonly string[] = [
+  ...VALUE_COLUMNS.filter((column) => column !== 'accepted_date'),
+  ...DESTINATION_COLUMNS,
+];
 const columnsOf = (table: string) =>
   Prisma.raw(VALUES.map((name) => `${table}.${name}`).join(', '));
 const names = Prisma.raw(VALUES.join(', '));
@@ -44,48 +53,66 @@ const KEY = Prisma.raw(
  * replaced in any case.
  *
  * The row of the day is locked by the caller.
- * @returns `booking_batch.id`
+ * @returns `booking_batch.id`; null: nothing is released, because every title that differs waits
  */
-export async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bigint> {
+export async function writeDifference(
+  tx: Transaction,
+  origin: BatchOrigin,
+): Promise<bigint | null> {
   // The statement joins sets of a day by hashing or sorting, so that the plan does not depend on statistics.
   await tx.$executeRaw`SELECT set_config('enable_nestloop', 'off', true)`;
   const state = origin.kind === 'outside' ? 'posted' : 'released';
-  const [batch] = await tx.$queryRaw<[{ id: bigint }]>`
+  const [batch] = await tx.$queryRaw<[{ id: bigint; isReleased: boolean }?]>`
     WITH top AS MATERIALIZED (
       SELECT DISTINCT ON (identity_hash, occurrence) *,
              coalesce(posted_hash, content_hash) = ${NOTHING} AS is_reversed
       FROM conciliation.booking_line WHERE date = ${origin.date}::date
       ORDER BY identity_hash, occurrence, version DESC
+    ), stated AS MATERIALIZED (
+      SELECT title.*, ${destinationColumns} FROM (${origin.titles}) AS title
+    ), own AS MATERIALIZED (
+      SELECT top.id AS line_id, stated.id AS title_id FROM top JOIN stated ON stated.id = top.title_id
+      WHERE stated.content_hash = top.content_hash AND top.posted_hash IS NULL
     ), live AS (
-      SELECT id, identity_hash, occurrence, content,
-             row_number() OVER (PARTITION BY identity_hash, content ORDER BY occurrence) AS copy
+      -- Among equal contents, a title keeps the line that names the title and its payable.
+      SELECT id, identity_hash, occurrence, content, title_id,
+             row_number() OVER (PARTITION BY identity_hash, content
+                                ORDER BY id NOT IN (SELECT line_id FROM own), occurrence) AS copy
       FROM top
       CROSS JOIN LATERAL (SELECT CASE WHEN posted_hash IS NULL THEN content_hash END AS content) AS known
       WHERE NOT is_reversed
     ), sealed AS MATERIALIZED (
-      SELECT title.*,
-             row_number() OVER (PARTITION BY identity_hash, content_hash ORDER BY occurrence, id) AS copy
-      FROM (${origin.titles}) AS title
+      SELECT *, row_number() OVER (PARTITION BY identity_hash, content_hash
+                                   ORDER BY id NOT IN (SELECT title_id FROM own), waits, occurrence, id) AS copy
+      FROM stated
     ), differing AS MATERIALIZED (
       SELECT coalesce(live.identity_hash, sealed.identity_hash) AS identity_hash,
-             live.id AS line_id, live.occurrence, sealed.id AS title_id, sealed.content_hash
+             live.id AS line_id, live.occurrence, live.title_id AS line_title_id,
+             sealed.id AS title_id, sealed.content_hash, coalesce(sealed.waits, false) AS waits
       FROM live FULL JOIN sealed
         ON sealed.identity_hash = live.identity_hash AND sealed.content_hash = live.content
        AND sealed.copy = live.copy
       WHERE live.id IS NULL OR sealed.id IS NULL
-    ), paired AS MATERIALIZED (
-      SELECT identity_hash, line_id, title_id,
-             row_number() OVER (PARTITION BY identity_hash, line_id IS NULL ORDER BY place) AS nr
+    ), kept AS MATERIALIZED (
+      -- A restated title that waits keeps its line.
+      SELECT line.line_id, title.title_id FROM differing AS line
+      JOIN differing AS title ON title.title_id = line.line_title_id AND title.waits
+    ), present AS MATERIALIZED (
+      SELECT identity_hash, line_id, title_id, place, coalesce(waits, false) AS waits
       FROM (
         SELECT identity_hash, line_id,
                row_number() OVER (PARTITION BY identity_hash ORDER BY occurrence) AS place
-        FROM differing WHERE line_id IS NOT NULL
+        FROM differing WHERE line_id IS NOT NULL AND line_id NOT IN (SELECT line_id FROM kept)
       ) AS gone
       FULL JOIN (
-        SELECT identity_hash, title_id,
-               row_number() OVER (PARTITION BY identity_hash ORDER BY content_hash, title_id) AS place
-        FROM differing WHERE title_id IS NOT NULL
+        SELECT identity_hash, title_id, waits,
+               row_number() OVER (PARTITION BY identity_hash ORDER BY waits, content_hash, title_id) AS place
+        FROM differing WHERE title_id IS NOT NULL AND title_id NOT IN (SELECT title_id FROM kept)
       ) AS fresh USING (identity_hash, place)
+    ), paired AS MATERIALIZED (
+      SELECT identity_hash, line_id, title_id,
+             row_number() OVER (PARTITION BY identity_hash, line_id IS NULL ORDER BY place) AS nr
+      FROM present WHERE NOT waits
     ), reversed AS (
       SELECT *, row_number() OVER (PARTITION BY identity_hash ORDER BY occurrence) AS nr
       FROM top WHERE is_reversed
@@ -116,17 +143,20 @@ export async function writeDifference(tx: Transaction, origin: BatchOrigin): Pro
       FROM paired JOIN sealed ON sealed.id = paired.title_id
       LEFT JOIN taken ON taken.identity_hash = paired.identity_hash
       LEFT JOIN reversed ON reversed.identity_hash = paired.identity_hash AND reversed.nr = paired.nr
-      LEFT JOIN buyer ON buyer.buyer = sealed.buyer_identification
+      LEFT JOIN buyer ON buyer.buyer = ${companyIdOf('sealed.buyer_identification')}
       WHERE paired.line_id IS NULL
     ), total AS (
       SELECT ${sums}
       FROM paired LEFT JOIN top ON top.id = paired.line_id LEFT JOIN sealed ON sealed.id = paired.title_id
     ), batch AS (
       INSERT INTO conciliation.booking_batch
-        (date, kind, sign_off_id, released_by, line_count, book_count, adjust_count, reverse_count, digest,
-         ${sumNames})
-      SELECT ${origin.date}::date, ${origin.kind}, ${origin.signOffId}::bigint, ${origin.by}, counted.*, total.*
+        (date, kind, sign_off_id, released_by, waiting_titles, line_count, book_count, adjust_count, reverse_count,
+         digest, ${sumNames})
+      SELECT ${origin.date}::date, ${origin.kind}, ${origin.signOffId}::bigint, ${origin.by}, waiting.titles,
+             counted.*, total.*
       FROM total, (
+        SELECT ((SELECT count(*) FROM present WHERE waits) + (SELECT count(*) FROM kept))::int AS titles
+      ) AS waiting, (
         SELECT count(*)::int, (count(*) FILTER (WHERE kind = 'book'))::int,
                (count(*) FILTER (WHERE kind = 'adjust'))::int,
                (count(*) FILTER (WHERE kind = 'reverse'))::int,
@@ -134,25 +164,30 @@ export async function writeDifference(tx: Transaction, origin: BatchOrigin): Pro
                  ${KEY} || E'\n' || kind || E'\n' || replace(content_hash::text, '-', '') || E'\n', ''
                  ORDER BY identity_hash, occurrence, version), ''), 'UTF8')), 'hex')
         FROM line
-      ) AS counted
-      RETURNING id
+      ) AS counted (lines)
+      WHERE counted.lines > 0 OR waiting.titles = 0 OR NOT EXISTS (
+        SELECT FROM conciliation.booking_batch AS earlier
+        WHERE earlier.date = ${origin.date}::date AND earlier.sign_off_id = ${origin.signOffId}::bigint)
+      RETURNING id, line_count > 0 OR waiting_titles = 0 AS is_released
     ), written AS (
       INSERT INTO conciliation.booking_line
         (batch_id, state, consumer, date, identity_hash, occurrence, version, kind, content_hash, succeeds,
          erp_key, title_id, ${names})
       SELECT batch.id, ${state}, line.* FROM batch CROSS JOIN line
     )
-    SELECT id FROM batch`;
+    SELECT id, is_released AS "isReleased" FROM batch`;
   await tx.$executeRaw`
     SELECT set_config(name, reset_val, true) FROM pg_settings WHERE name = 'enable_nestloop'`;
-  return batch.id;
+  return batch?.isReleased === true ? batch.id : null;
 }
 
 /** The current titles of a date: what a seal that is not restated covers. */
 export const currentTitles = (date: CivilDate): Prisma.Sql => Prisma.sql`
-  SELECT title.*, ${ERP_KEY} AS erp_key FROM conciliation.title AS title
+  SELECT title.*, ${ERP_KEY} AS erp_key,
+         title.id IN (SELECT title_id FROM (${waitingTitles(Prisma.sql`${date}::date`)}) AS waiting) AS waits
+  FROM conciliation.title AS title
   WHERE title.accepted_date = ${date}::date AND title.status = 'current'`;
 
 /** The titles of a date as they were after the fetch with a fence. */
 export const titlesAt = (date: CivilDate, fence: bigint): Prisma.Sql => Prisma.sql`
-  SELECT past.*, NULL::text AS erp_key ${pastTitles(date, fence)}`;
+  SELECT past.*, NULL::text AS erp_key, false AS waits ${pastTitles(date, fence)}`;

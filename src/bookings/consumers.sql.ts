@@ -1,5 +1,6 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
+import { parseCnpj } from '../domain/tax-id.ts';
 import { InputError } from '../runtime/errors.ts';
 
 /** A system that posts lines. `booking_consumer` describes the fields. */
@@ -14,15 +15,17 @@ const NAME = /^[a-z][a-z0-9_-]{0,62}$/;
 
 /**
  * Names a consumer, or changes it. Lines that exist keep their consumer, and so do the later lines of their bookings.
- * @throws InputError for an invalid name, a key that does not exist, or a role, key or buyer of another consumer
+ * @throws InputError for an invalid name, a buyer that is no CNPJ, a key that does not exist, or a role, key or buyer
+ *   of another consumer
  */
 export function setConsumer(database: Database, consumer: Consumer, by: string): Promise<void> {
-  const { name, databaseRole, buyers } = consumer;
+  const { name, databaseRole } = consumer;
   if (!NAME.test(name)) {
     throw new InputError(
       'name: expected a lower-case letter, then at most 62 lower-case letters, digits, "_" or "-"',
     );
   }
+  const buyers = [...new Set(consumer.buyers.map(toCnpj))];
   return database.prisma.$transaction(async (tx) => {
     const apiKeyId = consumer.apiKeyId === null ? null : BigInt(consumer.apiKeyId);
     if (apiKeyId !== null && (await tx.apiKey.count({ where: { id: apiKeyId } })) === 0) {
@@ -36,7 +39,7 @@ export function setConsumer(database: Database, consumer: Consumer, by: string):
         OR: [
           ...(databaseRole === null ? [] : [{ databaseRole }]),
           ...(apiKeyId === null ? [] : [{ apiKeyId }]),
-          { buyers: { hasSome: [...buyers] } },
+          { buyers: { hasSome: buyers } },
         ],
       },
       select: { name: true },
@@ -46,7 +49,7 @@ export function setConsumer(database: Database, consumer: Consumer, by: string):
         `the database role, the key or a buyer belongs to the consumer ${other.name}`,
       );
     }
-    const values = { databaseRole, apiKeyId, buyers: [...buyers] };
+    const values = { databaseRole, apiKeyId, buyers };
     await tx.bookingConsumer.upsert({
       where: { name },
       create: { name, ...values },
@@ -59,6 +62,17 @@ export function setConsumer(database: Database, consumer: Consumer, by: string):
       details: { name, databaseRole, apiKeyId: consumer.apiKeyId, buyers: buyers.length },
     });
   });
+}
+
+/** The message has the position of a buyer and not the text, which may be a tax identifier. */
+function toCnpj(buyer: string, index: number): string {
+  const cnpj = parseCnpj(buyer);
+  if (cnpj === null) {
+    throw new InputError(
+      `buyers: number ${index + 1} is no CNPJ; expected 14 characters with the right check digits, with or without mask`,
+    );
+  }
+  return cnpj.digits;
 }
 
 /** Returns the name of the consumer that a key belongs to; null: none. */

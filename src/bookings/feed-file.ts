@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../database/database.ts';
+import { DESTINATION_COLUMNS } from '../database/title-hashes.sql.ts';
 import { VALUE_COLUMNS } from '../domain/title.ts';
 import { type CsvLocale, writeCsv } from '../export/csv.ts';
 import {
@@ -54,6 +55,7 @@ const FEED_COLUMNS: readonly ExportColumn[] = [
   { name: 'date', kind: 'date' },
   { name: 'content_hash', kind: 'text' },
   ...TITLE_VALUES.map((name) => ({ name, kind: kindOf(name) })),
+  ...DESTINATION_COLUMNS.map((name) => ({ name, kind: 'text' }) as const),
 ];
 
 /**
@@ -120,6 +122,10 @@ function toRow(line: OfferedLine): ExportRow {
     ...TITLE_VALUES.map((name) => {
       const value = line.title[name] ?? null;
       return value === null ? null : String(value);
+    }),
+    ...DESTINATION_COLUMNS.map((name) => {
+      const value = line.title[name] ?? null;
+      return value === null ? null : JSON.stringify(value);
     }),
   ];
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../database/database.ts';
+import { DESTINATION_COLUMNS } from '../database/title-hashes.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -20,7 +21,9 @@ export interface OfferedLine {
   readonly date: CivilDate;
   readonly contentHash: string;
   /** The value columns of `title`; null in an adopted reversal. */
-  readonly title: Readonly<Record<string, string | boolean | null>>;
+  readonly title: Readonly<
+    Record<string, string | boolean | Readonly<Record<string, string>> | null>
+  >;
 }
 
 export interface FeedPage {
@@ -32,7 +35,8 @@ export interface FeedPage {
 // The names are constants of domain/. No input reaches Prisma.raw.
 const AMOUNTS: ReadonlySet<string> = new Set(AMOUNT_COLUMNS);
 const title = Prisma.raw(
-  `jsonb_build_object(${VALUE_COLUMNS.filter((name) => name !== 'accepted_date')
+  `jsonb_build_object(${[...VALUE_COLUMNS, ...DESTINATION_COLUMNS]
+    .filter((name) => name !== 'accepted_date')
     .map((name) => `'${name}', line.${name}${AMOUNTS.has(name) ? '::text' : ''}`)
     .join(', ')})`,
 );
@@ -45,8 +49,8 @@ const keyOf = (version: string) =>
  * Returns the lines of a consumer after a position, and records the position as processed.
  * @param page.after the greatest `seq` that the consumer has processed; 0 at first
  * @param page.isProcessed false: the consumer has read up to `after`, and has not processed it
- * @throws InputError when the feed has not reached the position: the database was restored, so the consumer has to
- * read from 0 and send its receipts again
+ * @throws InputError for a position that the feed does not have, because the database was restored; the error names the
+ * position from which the consumer misses no line
  */
 export async function readFeed(
   database: Database,
@@ -54,12 +58,12 @@ export async function readFeed(
   page: { readonly after: bigint; readonly limit: number; readonly isProcessed?: boolean },
 ): Promise<FeedPage> {
   const { after, limit, isProcessed = true } = page;
-  const [newest] = await database.prisma.$queryRaw<[{ seq: bigint }]>`
-    SELECT coalesce(max(seq), 0) AS seq FROM conciliation.booking_offer`;
-  if (after > newest.seq) {
+  const [{ safe }] = await database.prisma.$queryRaw<[{ safe: bigint }]>`
+    SELECT conciliation.safe_position('booking_feed', ${after}::bigint) AS safe`;
+  if (safe !== after) {
     throw new InputError(
-      `after: the feed ends at ${newest.seq}; after a restore of the database, read from 0 and send all receipts again`,
-      { context: { fault: 'cursor_ahead' } },
+      `after: the feed does not have the position ${after}; the database was restored, so read again from ${safe} and send all receipts again`,
+      { context: { fault: 'lost_position', safe: safe.toString() } },
     );
   }
   if (isProcessed) {

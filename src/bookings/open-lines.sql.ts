@@ -8,11 +8,11 @@ export interface OpenLines {
   readonly date: CivilDate;
 }
 
-/** Returns the lines that the ERP could not post; null: none. */
+/** Returns the lines that the ERP could not post, or will never post; null: none. */
 export function readFailedLines(tx: Pick<Transaction, '$queryRaw'>): Promise<OpenLines | null> {
   return one(tx.$queryRaw<OpenLines[]>`
     SELECT count(*)::int AS lines, min(date)::text AS date
-    FROM conciliation.booking_line WHERE state = 'failed' HAVING count(*) > 0`);
+    FROM conciliation.booking_line WHERE state IN ('failed', 'refused') HAVING count(*) > 0`);
 }
 
 /** Returns the lines that were released before an instant and that the ERP has not answered; null: none. */

@@ -6,7 +6,9 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { InputError } from '../runtime/errors.ts';
 import { settleReceipts, supersede } from './receipts.sql.ts';
 import { lockDay, RELEASE_TRANSACTION, releaseSealedDay } from './release.sql.ts';
-import { readReleaseFaults } from './release-conditions.sql.ts';
+import { type ReleaseRules, readReleaseFaults } from './release-conditions.sql.ts';
+
+type ReceiptRules = ReleaseRules & { readonly bookingsFrom: CivilDate };
 
 const QUESTIONS = ['unknown_key', 'other_content'];
 
@@ -20,10 +22,10 @@ const QUESTIONS = ['unknown_key', 'other_content'];
 export function adoptReceipts(
   database: Database,
   date: CivilDate,
-  decision: Decision & { readonly bookingsFrom: CivilDate },
+  decision: Decision & ReceiptRules,
 ): Promise<number> {
   return decide(database, date, decision, 'bookings.adopt', async (tx) => {
-    if (await waitsForOutside(tx, date, decision.bookingsFrom)) {
+    if (await waitsForOutside(tx, date, decision)) {
       throw new InputError(
         `${date}: record the outside bookings first ("conciliation bookings outside")`,
         { context: { fault: 'booked_outside', date } },
@@ -60,7 +62,7 @@ export function adoptReceipts(
 export function dismissReceipts(
   database: Database,
   date: CivilDate,
-  decision: Decision & { readonly bookingsFrom: CivilDate },
+  decision: Decision & ReceiptRules,
 ): Promise<number> {
   return decide(database, date, decision, 'bookings.dismiss', async () => 'dismissed');
 }
@@ -68,7 +70,7 @@ export function dismissReceipts(
 function decide(
   database: Database,
   date: CivilDate,
-  decision: Decision & { readonly bookingsFrom: CivilDate },
+  decision: Decision & ReceiptRules,
   action: AuditAction,
   apply: (tx: Transaction) => Promise<'adopted' | 'dismissed'>,
 ): Promise<number> {
@@ -92,7 +94,7 @@ function decide(
       WHERE date = ${date}::date AND outcome = ANY(${QUESTIONS}::text[])`;
     const { by: actor, reason } = decision;
     await recordAudit(tx, { actor, action, date, reason, details: { receipts } });
-    await releaseSealedDay(tx, date, decision.bookingsFrom);
+    await releaseSealedDay(tx, date, decision);
     return receipts;
   }, RELEASE_TRANSACTION);
 }
@@ -101,11 +103,11 @@ function decide(
 async function waitsForOutside(
   tx: Transaction,
   date: CivilDate,
-  bookingsFrom: CivilDate,
+  rules: ReceiptRules,
 ): Promise<boolean> {
-  const faults = await readReleaseFaults(tx, date, bookingsFrom);
+  const faults = await readReleaseFaults(tx, date, rules);
   if (!faults.includes('booked_outside')) return false;
-  return date < bookingsFrom || (await tx.signOff.count({ where: { date } })) > 0;
+  return date < rules.bookingsFrom || (await tx.signOff.count({ where: { date } })) > 0;
 }
 
 /** Enters a line for each unknown key that was posted. Returns `booking_batch.id`. */

@@ -12,6 +12,7 @@ import {
   isReleasable,
   RELEASE_FAULTS,
   type ReleaseFault,
+  type ReleaseRules,
   readReleaseFaults,
 } from './release-conditions.sql.ts';
 
@@ -43,22 +44,21 @@ export async function openBookings(
 
 /**
  * Releases what differs between the content that was released last and the content that the day's seal covers.
- * Does nothing where the day has no seal, was restated since, has been released for this seal, or must wait; a
- * later call releases it then. The row of the day is locked by the caller.
+ * Does nothing where the day has no seal, was restated since, has been released completely for this seal, or must
+ * wait; a later call releases it then. Titles that have to wait are left to a later call too. The row of the day is locked by the caller.
  * @param isCompared whether the caller has compared the rows of the day with their record: see `isAltered`
  * @returns `booking_batch.id`; null: nothing was released
  */
 export async function releaseSealedDay(
   tx: Transaction,
   date: CivilDate,
-  bookingsFrom: CivilDate | null,
+  rules: ReleaseRules,
   { isCompared } = { isCompared: false },
 ): Promise<bigint | null> {
   await settleReceipts(tx, date);
   const [seal] = await tx.$queryRaw<[{ id: bigint; by: string }?]>`
     SELECT seal.id, seal.signed_off_by AS by ${unreleased} AND day.date = ${date}::date`;
-  if (seal === undefined || (await readReleaseFaults(tx, date, bookingsFrom)).length > 0)
-    return null;
+  if (seal === undefined || (await readReleaseFaults(tx, date, rules)).length > 0) return null;
   if (!isCompared && (await isAltered(tx, date))) {
     await requestCheck(tx, date);
     return null;
@@ -70,24 +70,31 @@ export async function releaseSealedDay(
     by: seal.by,
     titles: currentTitles(date),
   });
+  if (batchId === null) return null;
   // Numbered last, and under the lock until the commit: a position that is visible has none before it to come.
   await takeLock(tx, 'closing');
   await tx.$executeRaw`
     INSERT INTO conciliation.booking_offer (line_id)
     SELECT id FROM conciliation.booking_line WHERE batch_id = ${batchId}
-    ORDER BY identity_hash, occurrence, version`;
+    -- A payable is free again before its title's successor is booked on it.
+    ORDER BY kind <> 'reverse', identity_hash, occurrence, version`;
   return batchId;
 }
 
-/** Seals that last and cover the present content of their day, and were not released after every adoption. */
+/** Seals that last and cover the present content of their day, and were not released completely after every adoption. */
 const unreleased = Prisma.sql`
   FROM conciliation.day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
   WHERE NOT day.restated_after_sign_off AND day.content_digest = seal.content_digest
     AND NOT EXISTS (
       SELECT FROM conciliation.booking_batch AS batch
-      WHERE batch.date = day.date AND batch.sign_off_id = seal.id
+      WHERE batch.date = day.date AND batch.sign_off_id = seal.id AND batch.waiting_titles = 0
         AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS adopted
                         WHERE adopted.date = day.date AND adopted.kind = 'adopted' AND adopted.id > batch.id))`;
+
+/** The titles of a day `day` that had to wait at the newest release of its seal `seal`. */
+const titlesLeft = Prisma.sql`coalesce((
+  SELECT batch.waiting_titles FROM conciliation.booking_batch AS batch
+  WHERE batch.date = day.date AND batch.sign_off_id = seal.id ORDER BY batch.id DESC LIMIT 1), 0)`;
 
 /**
  * Releases the signed-off days that had to wait and no longer have to wait, each in a separate transaction.
@@ -96,11 +103,11 @@ const unreleased = Prisma.sql`
  */
 export async function releaseWaitingDays(
   database: Database,
-  bookingsFrom: CivilDate,
+  rules: ReleaseRules,
 ): Promise<CivilDate[]> {
   const waiting = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
     SELECT day.date::text AS date ${unreleased}
-      AND ${isReleasable(Prisma.sql`day.date`, bookingsFrom)}
+      AND ${isReleasable(Prisma.sql`day.date`, rules)}
     ORDER BY day.date`;
   const released: CivilDate[] = [];
   const faults: unknown[] = [];
@@ -108,7 +115,7 @@ export async function releaseWaitingDays(
     try {
       const batchId = await database.prisma.$transaction(async (tx) => {
         await lockDay(tx, date);
-        return releaseSealedDay(tx, date, bookingsFrom);
+        return releaseSealedDay(tx, date, rules);
       }, RELEASE_TRANSACTION);
       if (batchId !== null) released.push(date);
     } catch (error) {
@@ -121,9 +128,11 @@ export async function releaseWaitingDays(
 
 /** Signed-off days that wait for the same reason. */
 export interface WaitingDays {
-  /** Null: nothing keeps the days from being released. */
-  readonly fault: ReleaseFault | null;
+  /** `titles`: titles of the day wait, and the others are released. Null: nothing keeps the days from being released. */
+  readonly fault: ReleaseFault | 'titles' | null;
   readonly days: number;
+  /** The number of titles that had to wait at the newest release of each day; 0 where the whole day waits. */
+  readonly titles: number;
   /** The first of them. */
   readonly dates: readonly CivilDate[];
 }
@@ -131,34 +140,36 @@ export interface WaitingDays {
 const DATES_SHOWN = 20;
 
 /** Returns the signed-off days that wait for their release, by the first reason of each, the oldest days first. */
-export function readWaitingDays(
-  database: Database,
-  bookingsFrom: CivilDate,
-): Promise<WaitingDays[]> {
+export function readWaitingDays(database: Database, rules: ReleaseRules): Promise<WaitingDays[]> {
   const cases = RELEASE_FAULTS.map(
-    (fault) =>
-      Prisma.sql`WHEN ${hasFault(fault, Prisma.sql`day.date`, bookingsFrom)} THEN ${fault}::text`,
+    (fault) => Prisma.sql`WHEN ${hasFault(fault, Prisma.sql`day.date`, rules)} THEN ${fault}::text`,
   );
   return database.prisma.$queryRaw<WaitingDays[]>`
-    SELECT fault, count(*)::int AS days,
+    SELECT fault, count(*)::int AS days, sum(titles)::int AS titles,
            (array_agg(date::text ORDER BY date))[1:${DATES_SHOWN}::int] AS dates
-    FROM (SELECT day.date, CASE ${Prisma.join(cases, ' ')} END AS fault ${unreleased}) AS waiting
+    FROM (
+      SELECT date, coalesce(fault, CASE WHEN titles > 0 THEN 'titles' END) AS fault,
+             CASE WHEN fault IS NULL THEN titles ELSE 0 END AS titles
+      FROM (SELECT day.date, CASE ${Prisma.join(cases, ' ')} END AS fault, ${titlesLeft} AS titles ${unreleased})
+        AS judged
+    ) AS waiting
     GROUP BY fault ORDER BY min(date)`;
 }
 
 /**
  * Returns the number and the oldest of the days that were signed off before an instant and are not released, and of
- * those that wait for a person to enter what was booked outside, whenever they were signed off; null: none. Days that wait for a decision about receipts, altered titles, a held response, rejects, findings or urgent breaks have alerts of
- * their own. A day before
- * `bookingsFrom` does not wait for what was booked outside, until a later seal covers another content: the ERP needs
+ * those that wait for a person to enter what was booked outside, whenever they were signed off; null: none. A day
+ * counts also where only some of its titles wait. Days that wait for a decision about receipts, altered titles, a held
+ * response, rejects or findings have alerts of their own. A day before `bookingsFrom` does not wait for what was booked outside, until a later seal covers another content: the ERP needs
  * the difference.
  */
 export async function readOverdueReleases(
   tx: Pick<Transaction, '$queryRaw'>,
   signedBefore: Date,
-  bookingsFrom: CivilDate | null,
+  rules: ReleaseRules,
 ): Promise<{ days: number; date: CivilDate } | null> {
-  const has = (fault: ReleaseFault) => hasFault(fault, Prisma.sql`day.date`, bookingsFrom);
+  const has = (fault: ReleaseFault) => hasFault(fault, Prisma.sql`day.date`, rules);
+  const { bookingsFrom } = rules;
   const isDone =
     bookingsFrom === null
       ? Prisma.sql`true`
@@ -167,7 +178,7 @@ export async function readOverdueReleases(
           WHERE earlier.date = day.date AND earlier.content_digest <> seal.content_digest)`;
   const [waiting] = await tx.$queryRaw<{ days: number; date: CivilDate }[]>`
     SELECT count(*)::int AS days, min(day.date)::text AS date ${unreleased}
-      AND NOT (${has('receipts')} OR ${has('altered')} OR ${has('not_reconciled')} OR ${has('urgent_break')})
+      AND NOT (${has('receipts')} OR ${has('altered')} OR ${has('not_reconciled')})
       AND CASE WHEN ${has('booked_outside')} THEN NOT (${isDone}) ELSE seal.signed_off_at < ${signedBefore} END
     HAVING count(*) > 0`;
   return waiting ?? null;

@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.ts';
 import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import { RELEASE_TRANSACTION } from './release.sql.ts';
@@ -16,6 +17,8 @@ export interface Receipt {
   readonly document: string | null;
   /** With `failed`. */
   readonly reason: string | null;
+  /** With `failed`: the ERP will never post the line. */
+  readonly final?: boolean;
 }
 
 /** The columns of `booking_receipt`, as text. */
@@ -29,7 +32,14 @@ interface ReceiptRow {
   readonly status: string;
   readonly document: string | null;
   readonly reason: string | null;
+  readonly is_final: boolean;
 }
+
+/** The receipts of the parameter as rows `given`. */
+const given = (rows: readonly ReceiptRow[]) => Prisma.sql`
+  jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS given (
+    idempotency_key text, date date, identity_hash uuid, occurrence int, version int, content_hash uuid,
+    status text, document text, reason text, is_final boolean)`;
 
 /**
  * Stores receipts of a consumer and compares them with the lines. A receipt that is there already, with the same
@@ -46,23 +56,18 @@ export function takeReceipts(
   return database.prisma.$transaction(async (tx) => {
     const stored = await tx.$executeRaw`
       INSERT INTO conciliation.booking_receipt
-        (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document, reason)
-      SELECT ${consumer}, given.*
-      FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS given (
-        idempotency_key text, date date, identity_hash uuid, occurrence int, version int, content_hash uuid,
-        status text, document text, reason text)
+        (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document, reason,
+         is_final)
+      SELECT ${consumer}, given.* FROM ${given(rows)}
       ON CONFLICT (consumer, idempotency_key) DO NOTHING`;
     const [conflict] = await tx.$queryRaw<[{ key: string }?]>`
       SELECT given.idempotency_key AS key
-      FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS given (
-        idempotency_key text, date date, identity_hash uuid, occurrence int, version int, content_hash uuid,
-        status text, document text, reason text)
-      JOIN conciliation.booking_receipt AS receipt
+      FROM ${given(rows)} JOIN conciliation.booking_receipt AS receipt
         ON receipt.consumer = ${consumer} AND receipt.idempotency_key = given.idempotency_key
       WHERE (receipt.date, receipt.identity_hash, receipt.occurrence, receipt.version, receipt.content_hash,
-             receipt.status, receipt.document, receipt.reason)
+             receipt.status, receipt.document, receipt.reason, receipt.is_final)
         IS DISTINCT FROM (given.date, given.identity_hash, given.occurrence, given.version, given.content_hash,
-                          given.status, given.document, given.reason)
+                          given.status, given.document, given.reason, given.is_final)
       LIMIT 1`;
     if (conflict !== undefined) {
       throw new InputError(
@@ -86,7 +91,8 @@ function toRow(receipt: Receipt, index: number): ReceiptRow {
   const date = parseCivilDate(day);
   if (date === null) throw fail('key', 'the key of a line of the feed');
   if (!HASH.test(receipt.contentHash)) throw fail('contentHash', '32 hexadecimal digits');
-  const { idempotencyKey, status, document, reason } = receipt;
+  const { idempotencyKey, status, document, reason, final = false } = receipt;
+  if (final && status !== 'failed') throw fail('final', 'true only with the status failed');
   if (idempotencyKey === '' || idempotencyKey.length > 200) {
     throw fail('idempotencyKey', '1 to 200 characters');
   }
@@ -106,5 +112,6 @@ function toRow(receipt: Receipt, index: number): ReceiptRow {
     status,
     document,
     reason,
+    is_final: final,
   };
 }

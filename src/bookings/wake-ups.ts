@@ -87,13 +87,14 @@ export function startWakeUps({
 function eventOf({ consumer, seq, offeredAt }: UnreadOffer) {
   return {
     specversion: '1.0',
-    // With the time, because a restored database uses positions again.
+    // With the time, because a restored database uses positions again until the step "restored".
     id: `booking-${consumer}-${seq}-${offeredAt.getTime()}`,
     source: '/erp-conciliation-sync/bookings',
     type: 'erp-conciliation-sync.bookings.offered',
     subject: consumer,
     time: offeredAt.toISOString(),
     datacontenttype: 'application/json',
-    data: { consumer, seq: Number(seq) },
+    // Text, because many readers of JSON round numbers beyond 2^53.
+    data: { consumer, seq },
   };
 }

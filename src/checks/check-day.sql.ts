@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
+import { BUYER } from '../database/tax-id.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import {
   CHECK_CODES,
@@ -7,7 +8,6 @@ import {
   type CheckCode,
   type CheckSeverities,
 } from '../domain/checks/checks.ts';
-import { parseTaxId } from '../domain/tax-id.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { lockDay, settleDay } from '../ledger/day-ledger.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
@@ -39,13 +39,31 @@ function describeRules({ severities, feeFactor, amountMeanings }: CheckRules): s
 }
 
 /**
- * Of rows `day` and `done`. A date that is signed off in its present state is left as it was signed. A date that was
- * restated since is not, also where the content is the signed one again: the findings of the restatement have to end.
+ * Of a row `day`: signed off in its present state, and left as it was signed, except for faults that came with another
+ * date. A date that was restated since is not, also where the content is the signed one again: the findings of the
+ * restatement have to end.
+ */
+const isSealed = Prisma.sql`
+  (day.signed_off_digest IS NOT DISTINCT FROM day.content_digest AND NOT day.restated_after_sign_off)`;
+
+/** The checks that compare a date with others. They also run on a date that is signed off. */
+const CROSS_DATE_CODES = ['equal_on_two_dates'] as const satisfies readonly CheckCode[];
+
+/**
+ * Of rows `day` and `done`. A check of another date leaves \`rules\` empty. A finding of a date may also wait for a pull,
+ * see \`equal_on_two_dates\`.
  */
 const isUnchecked = (rules: CheckRules) => Prisma.sql`
   day.content_digest IS NOT NULL
-  AND (day.signed_off_digest IS DISTINCT FROM day.content_digest OR day.restated_after_sign_off)
-  AND (done.content_digest IS DISTINCT FROM day.content_digest OR done.rules <> ${describeRules(rules)})`;
+  AND (done.rules = ''
+       OR (NOT ${isSealed} AND (done.content_digest IS DISTINCT FROM day.content_digest
+                                OR done.rules <> ${describeRules(rules)}))
+       OR EXISTS (
+         SELECT FROM conciliation.check_finding AS finding
+         JOIN conciliation.day AS awaited ON awaited.date = (finding.detail->>'awaitedDate')::date
+         JOIN conciliation.pull AS merged ON merged.id = awaited.last_pull_id
+         WHERE finding.accepted_date = day.date AND finding.closed_at IS NULL
+           AND merged.fence > (finding.detail->>'afterFence')::bigint))`;
 
 /**
  * The dates to check, newest first: those whose content, or whose rules, changed after the newest check.
@@ -73,65 +91,77 @@ function checkDay(
     // A check may have another date checked again. Beside a check of that date, the request would be lost.
     await takeLock(tx, 'checks');
     await lockDay(tx, date);
-    const unchecked = await tx.$queryRaw<unknown[]>`
-      SELECT FROM conciliation.day LEFT JOIN conciliation.day_check AS done ON done.date = day.date
+    const [unchecked] = await tx.$queryRaw<[{ isSealed: boolean }?]>`
+      SELECT ${isSealed} AS "isSealed" FROM conciliation.day LEFT JOIN conciliation.day_check AS done ON done.date = day.date
       WHERE day.date = ${date}::date AND ${isUnchecked(rules)}`;
-    if (unchecked.length === 0) return null;
-    const invalidTaxIds = await readInvalidTaxIds(tx, date);
-    const counts = await storeFindings(
-      tx,
-      date,
-      faultsOf(rules, { ...rules, date, invalidTaxIds }),
-    );
-    await countBuyers(tx, date);
+    if (unchecked === undefined) return null;
+    const { isSealed: isSigned } = unchecked;
+    const codes = isSigned ? CROSS_DATE_CODES : CHECK_CODES;
+    const faults = faultsOf(codes, rules, { ...rules, date });
+    const counts = await storeFindings(tx, date, codes, faults);
+    await pullAwaited(tx, date);
+    if (!isSigned) await countBuyers(tx, date);
+    // The other checks have not run on the content of a signed date: its digest stays.
     await tx.$executeRaw`
       INSERT INTO conciliation.day_check AS done (date, content_digest, rules, checked_at)
       SELECT date, coalesce(content_digest, ''), ${describeRules(rules)}, clock_timestamp()
       FROM conciliation.day WHERE date = ${date}::date
       ON CONFLICT (date) DO UPDATE
-      SET content_digest = excluded.content_digest, rules = excluded.rules, checked_at = excluded.checked_at`;
+      SET content_digest = CASE WHEN ${isSigned} THEN done.content_digest ELSE excluded.content_digest END, rules = excluded.rules, checked_at = excluded.checked_at`;
     await settleDay(tx, date);
     return { date, ...counts };
   }, CHECK_TRANSACTION);
 }
 
-/** Checks each date that has to be checked. `signal` ends the run between two dates. */
+/**
+ * Checks each date that has to be checked, also those that the check of another date asks for. `signal` ends the run
+ * between two dates.
+ */
 export async function checkDays(
   database: Database,
   rules: CheckRules,
   signal?: AbortSignal,
 ): Promise<CheckedDay[]> {
   const checked: CheckedDay[] = [];
-  for (const date of await readUncheckedDates(database, rules)) {
-    if (signal?.aborted === true) break;
-    const day = await checkDay(database, date, rules);
-    if (day !== null) checked.push(day);
-  }
+  let before: number;
+  do {
+    before = checked.length;
+    for (const date of await readUncheckedDates(database, rules)) {
+      if (signal?.aborted === true) return checked;
+      const day = await checkDay(database, date, rules);
+      if (day !== null) checked.push(day);
+    }
+  } while (checked.length > before);
   return checked;
 }
 
-/** The check digits are computed outside of the database, once for each text. */
-async function readInvalidTaxIds(tx: Transaction, date: CivilDate): Promise<string[]> {
-  const texts = await tx.$queryRaw<{ text: string }[]>`
-    SELECT provider_identification AS text FROM conciliation.title
-    WHERE accepted_date = ${date}::date AND status = 'current' AND btrim(provider_identification) <> ''
-    UNION
-    SELECT financial_agent_identification FROM conciliation.title
-    WHERE accepted_date = ${date}::date AND status = 'current' AND btrim(financial_agent_identification) <> ''`;
-  return texts.map(({ text }) => text).filter((text) => parseTaxId(text) === null);
+/**
+ * Asks for the responses that end findings which wait for one. A running pull is no answer: its request may have been
+ * sent before the later title came.
+ */
+async function pullAwaited(tx: Transaction, date: CivilDate): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO conciliation.pull (origin, date, slot_at, requested_by)
+    SELECT DISTINCT 'lookback', (finding.detail->>'awaitedDate')::date, now(), 'checks'
+    FROM conciliation.check_finding AS finding
+    WHERE finding.accepted_date = ${date}::date AND finding.closed_at IS NULL
+      AND finding.detail ? 'awaitedDate'
+      AND NOT EXISTS (SELECT FROM conciliation.pull AS open
+                      WHERE open.date = (finding.detail->>'awaitedDate')::date AND open.state = 'queued')
+    ON CONFLICT DO NOTHING`;
 }
 
 /** The limits for the titles of one buyer compare a response with these counts. */
 async function countBuyers(tx: Transaction, date: CivilDate): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO conciliation.day_buyer AS known (date, buyer_identification, titles, original_value_sum)
-    SELECT ${date}::date, buyer, sum(titles), sum(value)
+    SELECT ${date}::date, ${BUYER}, sum(titles), sum(value)
     FROM (
-      SELECT coalesce(buyer_identification, '') AS buyer, count(*) AS titles, sum(original_value) AS value
+      SELECT buyer_identification, count(*) AS titles, sum(original_value) AS value
       FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current' GROUP BY 1
       UNION ALL
       SELECT buyer_identification, 0, 0 FROM conciliation.day_buyer WHERE date = ${date}::date
-    ) AS counted GROUP BY buyer
+    ) AS counted GROUP BY 2
     ON CONFLICT (date, buyer_identification) DO UPDATE
     SET titles = excluded.titles, original_value_sum = excluded.original_value_sum
     WHERE known.titles <> excluded.titles OR known.original_value_sum <> excluded.original_value_sum`;
@@ -139,10 +169,11 @@ async function countBuyers(tx: Transaction, date: CivilDate): Promise<void> {
 
 /** Rows (code, version, severity, title_id, content_hash, detail) of all checks that run. */
 function faultsOf(
+  codes: readonly CheckCode[],
   { severities }: CheckRules,
   input: Parameters<(typeof FAULT_QUERIES)[CheckCode]>[0],
 ): Prisma.Sql {
-  const queries = CHECK_CODES.flatMap((code) => {
+  const queries = codes.flatMap((code) => {
     const severity = severities[code];
     const query = severity === 'off' ? null : FAULT_QUERIES[code](input);
     if (query === null) return [];
@@ -160,6 +191,7 @@ function faultsOf(
 async function storeFindings(
   tx: Transaction,
   date: CivilDate,
+  codes: readonly CheckCode[],
   faults: Prisma.Sql,
 ): Promise<Pick<CheckedDay, 'found' | 'closed'>> {
   // A date with an equal title is checked again, so that both dates have the finding, or neither.
@@ -168,7 +200,7 @@ async function storeFindings(
       SELECT DISTINCT ON (code, title_id) * FROM (${faults}) AS fault ORDER BY code, title_id, detail
     ), closed AS (
       UPDATE conciliation.check_finding AS finding SET closed_at = now()
-      WHERE finding.accepted_date = ${date}::date AND finding.closed_at IS NULL
+      WHERE finding.accepted_date = ${date}::date AND finding.closed_at IS NULL AND finding.code = ANY(${[...codes]}::text[])
         AND (finding.code, finding.title_id, finding.content_hash) NOT IN (
           SELECT code, title_id, content_hash FROM found)
       RETURNING finding.detail

@@ -1,9 +1,11 @@
 /** Each check as a query over the current titles of a date. docs/checks.md gives the reason for each check. */
+import { companyIdText, mayBeSameTaxId, taxIdOf, taxIdText } from '../database/tax-id.sql.ts';
+import { arrivalFence } from '../database/title-arrival.sql.ts';
 import type { AmountMeanings } from '../domain/amount-meaning.ts';
 import { DISCOUNTED_COLUMNS } from '../domain/amount-meaning.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { CheckCode } from '../domain/checks/checks.ts';
-import { AMOUNT_COLUMNS, IDENTITY_COLUMNS } from '../domain/title.ts';
+import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /** The data that a check needs besides the titles. */
@@ -15,8 +17,6 @@ export interface CheckParameters {
 
 interface CheckInput extends CheckParameters {
   readonly date: CivilDate;
-  /** The texts of the date in place of a CPF or CNPJ that are not valid. */
-  readonly invalidTaxIds: readonly string[];
 }
 
 /** The dates before that say which fees are usual. */
@@ -40,12 +40,14 @@ const where = (
   SELECT title.id AS title_id, title.content_hash, ${detail} AS detail
   FROM conciliation.title WHERE ${current(date)} AND (${condition})`;
 
-/** A column without surrounding blanks; null for blanks alone. */
-const stated = (column: string) => raw(`nullif(btrim(title.${column}), '')`);
+/** The different texts of a column in the titles of the date, because a normal form for each title takes longer. */
+const textsOf = (date: CivilDate, column: string) => Prisma.sql`
+  SELECT DISTINCT title.${raw(column)} AS written FROM conciliation.title WHERE ${current(date)}`;
 
-/** Letters and digits of a tax identifier. */
-const bare = (column: string) =>
-  raw(`upper(regexp_replace(title.${column}, '[^0-9A-Za-z]', '', 'g'))`);
+/** The texts of a date in place of a tax identifier from which no single one follows. */
+const undecidedTexts = (date: CivilDate, column: string) => Prisma.sql`
+  (SELECT written FROM (${textsOf(date, column)}) AS stated
+   WHERE NOT conciliation.has_check_digits(${taxIdOf('written')}))`;
 
 /**
  * Rows (title_id, content_hash, detail) of the titles with the fault. Null: the check has nothing to compare.
@@ -98,34 +100,41 @@ export const FAULT_QUERIES: Readonly<Record<CheckCode, (input: CheckInput) => Pr
     FROM conciliation.title
     CROSS JOIN LATERAL (VALUES ${feeValues}) AS fee (field, value)
     JOIN (
-      SELECT title.financial_agent_identification AS agent, fee.field,
-             min(fee.value) AS least, max(fee.value) AS most
-      FROM conciliation.title CROSS JOIN LATERAL (VALUES ${feeValues}) AS fee (field, value)
-      WHERE title.status = 'current' AND title.accepted_date = ANY(ARRAY(
-              SELECT day.date FROM conciliation.day
-              WHERE day.date < ${date}::date AND day.title_count > 0
-              ORDER BY day.date DESC LIMIT ${FEE_DATES}::int))
-        AND fee.value IS NOT NULL
-      GROUP BY 1, 2 HAVING count(*) >= ${MIN_FEE_TITLES}::int
-    ) AS usual ON usual.agent = title.financial_agent_identification AND usual.field = fee.field
+      SELECT written, usual.*
+      FROM (${textsOf(date, 'financial_agent_identification')}) AS named
+      JOIN (
+        SELECT ${taxIdOf('written')} AS agent, field, min(least) AS least, max(most) AS most
+        FROM (
+          SELECT title.financial_agent_identification AS written, fee.field, count(*) AS titles,
+                 min(fee.value) AS least, max(fee.value) AS most
+          FROM conciliation.title CROSS JOIN LATERAL (VALUES ${feeValues}) AS fee (field, value)
+          WHERE title.status = 'current' AND title.accepted_date = ANY(ARRAY(
+                  SELECT day.date FROM conciliation.day
+                  WHERE day.date < ${date}::date AND day.title_count > 0
+                  ORDER BY day.date DESC LIMIT ${FEE_DATES}::int))
+            AND fee.value IS NOT NULL
+          GROUP BY 1, 2
+        ) AS earlier
+        GROUP BY 1, 2 HAVING sum(titles) >= ${MIN_FEE_TITLES}::int
+      ) AS usual ON usual.agent = ${taxIdOf('named.written')}
+    ) AS usual ON usual.written = title.financial_agent_identification AND usual.field = fee.field
     WHERE ${current(date)}
       AND (fee.value > usual.most * ${feeFactor}::int OR fee.value * ${feeFactor}::int < usual.least)`,
-    tax_id_invalid: ({ date, invalidTaxIds }) => {
-      if (invalidTaxIds.length === 0) return null;
-      const invalid = Prisma.sql`(SELECT unnest(${invalidTaxIds}::text[]))`;
-      return where(
+    tax_id_invalid: ({ date }) =>
+      where(
         date,
-        Prisma.sql`title.erased_at IS NULL AND (title.provider_identification IN ${invalid}
-        OR title.financial_agent_identification IN ${invalid})`,
-        Prisma.sql`jsonb_build_object('field', CASE WHEN title.provider_identification IN ${invalid}
-        THEN 'provider.identification' ELSE 'financialAgent.identificationNumber' END)`,
-      );
-    },
+        Prisma.sql`title.erased_at IS NULL
+        AND (title.provider_identification IN ${undecidedTexts(date, 'provider_identification')}
+        OR title.financial_agent_identification IN ${undecidedTexts(date, 'financial_agent_identification')})`,
+        Prisma.sql`jsonb_build_object('field',
+          CASE WHEN title.provider_identification IN ${undecidedTexts(date, 'provider_identification')}
+          THEN 'provider.identification' ELSE 'financialAgent.identificationNumber' END)`,
+      ),
     agent_is_provider: ({ date }) =>
       where(
         date,
-        Prisma.sql`title.erased_at IS NULL AND ${stated('provider_identification')} IS NOT NULL
-        AND ${bare('provider_identification')} = ${bare('financial_agent_identification')}`,
+        Prisma.sql`title.erased_at IS NULL
+        AND ${mayBeSameTaxId('title.provider_identification', 'title.financial_agent_identification')}`,
         Prisma.sql`'{}'::jsonb`,
       ),
     equal_in_day: ({ date }) =>
@@ -136,14 +145,32 @@ export const FAULT_QUERIES: Readonly<Record<CheckCode, (input: CheckInput) => Pr
         GROUP BY content_hash HAVING count(*) > 1)`,
         Prisma.sql`'{}'::jsonb`,
       ),
+    // With other due dates, both may be instalments of the order. They are, once a response for the date of the
+    // earlier one that was requested after the later one had come still has the earlier one. Until then the title may
+    // have moved.
     equal_on_two_dates: ({ date }) => Prisma.sql`
-    SELECT title.id AS title_id, title.content_hash,
-           jsonb_build_object('otherDate', other.accepted_date, 'otherTitle', other.id::text) AS detail
-    FROM conciliation.title
-    JOIN conciliation.title AS other ON ${equalButForDate}
-    WHERE ${current(date)} AND other.status = 'current' AND other.accepted_date <> ${date}::date
-      AND other.order_uid = ANY(ARRAY(
-        SELECT DISTINCT title.order_uid FROM conciliation.title WHERE ${current(date)}))`,
+    SELECT title_id, content_hash,
+           jsonb_build_object('otherDate', other_date, 'otherTitle', other_id::text)
+           || CASE WHEN is_due_alike THEN '{}' ELSE
+                jsonb_build_object('awaitedDate', awaited.date, 'afterFence', greatest(came, other_came)::text)
+              END AS detail
+    FROM (
+      SELECT title.id AS title_id, title.content_hash, title.accepted_date AS date,
+             other.id AS other_id, other.accepted_date AS other_date,
+             other.anticipated_due_date IS NOT DISTINCT FROM title.anticipated_due_date AS is_due_alike,
+             ${arrivalFence('title')} AS came, ${arrivalFence('other')} AS other_came
+      FROM conciliation.title
+      JOIN conciliation.title AS other ON ${isSameReceivable}
+      WHERE ${current(date)} AND other.status = 'current' AND other.accepted_date <> ${date}::date
+        AND other.order_uid = ANY(ARRAY(
+          SELECT DISTINCT title.order_uid FROM conciliation.title WHERE ${current(date)}))
+    ) AS pair
+    CROSS JOIN LATERAL (
+      SELECT CASE WHEN came < other_came THEN pair.date ELSE other_date END AS date
+    ) AS awaited
+    WHERE is_due_alike OR NOT EXISTS (
+      SELECT FROM conciliation.day JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
+      WHERE day.date = awaited.date AND merged.fence > greatest(came, other_came))`,
     unit_jump: ({ date }) => Prisma.sql`
     WITH restated AS (
       SELECT title.* FROM conciliation.title
@@ -196,13 +223,23 @@ const restatedAmounts = raw(
   ).join(', '),
 );
 
-/** All columns of the identity except the accepted date. */
-const equalButForDate = raw(
-  IDENTITY_COLUMNS.filter((column) => column !== 'accepted_date')
-    .map((column) =>
-      column === 'order_uid'
-        ? 'other.order_uid = title.order_uid'
-        : `other.${column} IS NOT DISTINCT FROM title.${column}`,
-    )
-    .join(' AND '),
+const sameText = (value: (alias: string) => string) =>
+  `${value('other')} IS NOT DISTINCT FROM ${value('title')}`;
+
+/** The same order, buyer, provider and value, in any writing of a tax identifier. */
+const isSameReceivable = raw(
+  [
+    'other.order_uid = title.order_uid',
+    'other.original_value = title.original_value',
+    sameText((alias) => companyIdText(`${alias}.buyer_identification`)),
+    // The provider is named by the ERP's code, by the tax identifier, or not at all.
+    `(btrim(other.provider_external_id) = btrim(title.provider_external_id)
+      OR ${taxIdText('other.provider_identification')} = ${taxIdText('title.provider_identification')}
+      OR ${['other', 'title']
+        .map(
+          (alias) =>
+            `coalesce(btrim(${alias}.provider_external_id), ${taxIdText(`${alias}.provider_identification`)}, '') = ''`,
+        )
+        .join(' AND ')})`,
+  ].join(' AND '),
 );

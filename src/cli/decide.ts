@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { CivilDate } from '../domain/business-day.ts';
+import { releaseRun } from '../pull/decide-runs.sql.ts';
 import { acceptRejects, releasePull } from '../pull/decisions.sql.ts';
 import { dateArgument, idArgument, reasonArgument } from './arguments.ts';
 import type { Exit } from './command-run.ts';
@@ -11,6 +12,10 @@ interface DecisionOptions {
   readonly reason: string;
 }
 
+interface ReleaseOptions extends DecisionOptions {
+  readonly run?: boolean;
+}
+
 /** `release` and `accept-rejects` are decisions of a person. `audit_entry` keeps each with name and reason. */
 export function addReleaseCommand(program: Command, exit: Exit): void {
   program
@@ -18,23 +23,29 @@ export function addReleaseCommand(program: Command, exit: Exit): void {
     .description('merge the changes of a held pull')
     .argument('<pull-id>', 'the pull that holds, see "status"', idArgument('pull'))
     .requiredOption('--reason <text>', 'the reason; kept in the audit log', reasonArgument)
+    .option('--run', 'also the other held pulls of its run that withdraw titles')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
 A pull is held if its response would withdraw more titles than WITHDRAWAL_LIMIT_PERCENT allows, would withdraw all
-titles of a date, or is not plausible. Titles are never deleted: they become "withdrawn" and can return. A newer
+titles of a date, or is not plausible, or if the responses of its run together withdraw too many. A run is what one
+instant of the schedule, one sweep or one backfill asked for. Titles are never deleted: they become "withdrawn" and can return. A newer
 pull of the date replaces the held pull. If every title of the response breaks the contract, pull the date again
 when the platform has corrected the titles: a release would merge no title.
 
 Example: conciliation release 412 --reason "cancelled batch, confirmed by the platform on 2 March"`,
     )
     .action(
-      stagingAction(exit, async (database, _, pullId: bigint, { reason }: DecisionOptions) => {
-        const report = await releasePull(database, pullId, { by: operatorName(), reason });
+      stagingAction(exit, async (database, _, pullId: bigint, { reason, run }: ReleaseOptions) => {
+        const decision = { by: operatorName(), reason };
+        const reports =
+          run === true
+            ? await releaseRun(database, pullId, decision)
+            : [await releasePull(database, pullId, decision)];
         return {
-          document: { pullId: Number(pullId), dates: [toDocument(report)] },
-          text: `${pullsTable([report])}\n\nReleased by ${operatorName()}.`,
+          document: { pullId: Number(pullId), dates: reports.map(toDocument) },
+          text: `${pullsTable(reports)}\n\nReleased by ${operatorName()}.`,
         };
       }),
     );

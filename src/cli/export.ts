@@ -75,7 +75,8 @@ names of the data dictionary. The file appears when it is complete. Every export
 
   csv    UTF-8 for Excel. pt-BR: ";" between cells and decimal commas; en: "," and points. Text that a
          spreadsheet would run as a formula gets a ' in front. Import identifiers as text, or use xlsx:
-         a spreadsheet that opens a csv drops their leading zeros.
+         a spreadsheet that opens a csv drops leading zeros (00007) and reads an E between digits as an
+         exponent, so the CNPJ 12345678E00131 and the order 12E34 become numbers. Quotes do not prevent it.
   xlsx   Typed numbers and dates, identifiers as text, and a sheet of totals. Excel keeps 15 digits of a
          number: an amount that has more is written as text and counted in the summary.
   jsonl  One JSON object a line; amounts are strings, so that no reader rounds them.

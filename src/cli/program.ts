@@ -17,6 +17,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   'accept-rejects': async () => (await import('./decide.ts')).addAcceptRejectsCommand,
   findings: async () => (await import('./findings/findings.ts')).addFindingsCommand,
   bookings: async () => (await import('./bookings/bookings.ts')).addBookingsCommand,
+  restored: async () => (await import('./restored.ts')).addRestoredCommand,
   month: async () => (await import('./month/month.ts')).addMonthCommand,
   verify: async () => (await import('./verify.ts')).addVerifyCommand,
   'amount-meaning': async () => (await import('./amount-meaning.ts')).addAmountMeaningCommand,

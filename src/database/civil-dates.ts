@@ -24,8 +24,16 @@ export const CIVIL_DATES = {
   day: { date: civilDate('date'), latestDueDate: optionalCivilDate('latestDueDate') },
   dayBuyer: { date: civilDate('date') },
   dayCheck: { date: civilDate('date') },
-  erpPayable: { dueDate: optionalCivilDate('dueDate') },
-  matchRun: { urgentDates: civilDates('urgentDates'), brokenDates: civilDates('brokenDates') },
+  erpPayable: {
+    dueDate: optionalCivilDate('dueDate'),
+    settledOn: optionalCivilDate('settledOn'),
+    issueDate: optionalCivilDate('issueDate'),
+  },
+  matchRun: {
+    bookingsFrom: civilDate('bookingsFrom'),
+    urgentDates: civilDates('urgentDates'),
+    brokenDates: civilDates('brokenDates'),
+  },
   monthSeal: { month: civilDate('month') },
   partyAccount: { lastAcceptedDate: civilDate('lastAcceptedDate') },
   paymentHold: { acceptedDate: civilDate('acceptedDate') },
@@ -50,6 +58,7 @@ export const JSON_FIELDS: ReadonlySet<string> = new Set([
   'after',
   'before',
   'countsAs',
+  'destination',
   'detail',
   'details',
   'holdDetail',
@@ -57,7 +66,9 @@ export const JSON_FIELDS: ReadonlySet<string> = new Set([
   'extra',
   'issuedBy',
   'passwordFrom',
+  'paymentDestination',
   'phones',
+  'providerDestination',
 ]);
 
 const DATE_FIELDS: ReadonlySet<string> = new Set(Object.values(CIVIL_DATES).flatMap(Object.keys));

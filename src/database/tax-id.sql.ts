@@ -1,17 +1,24 @@
 import { Prisma } from '../generated/prisma/client.ts';
 
-/**
- * An expression of SQL: the tax identifier in `value` as a CPF or CNPJ is written without mask, so letters and digits
- * alone, in upper case and with leading zeros. Null: it has none. Other texts remain texts that can be compared.
- * Most values are written in that form already, and the rest of the expression takes several times as long.
- * @param value an expression of this program
- */
-export const taxIdText = (value: string): string => `
-  (CASE WHEN ${value} ~ '^([0-9]{11}|[0-9]{14})$' THEN ${value} ELSE
-    (SELECT CASE WHEN plain ~ '^[0-9]{1,14}$'
-                 THEN lpad(plain, CASE WHEN length(plain) > 11 THEN 14 ELSE 11 END, '0')
-                 ELSE plain END
-     FROM nullif(translate(regexp_replace(${value}, '[^0-9A-Za-z]', '', 'g'),
-                           'abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'), '') AS plain) END)`;
+// Expressions of SQL. The parameters are expressions of this program. No input reaches Prisma.raw.
+
+/** The normal form of a tax identifier, equal for all writings of one: the comment of `conciliation.tax_id`. */
+export const taxIdText = (value: string): string => `conciliation.tax_id(${value})`;
 
 export const taxIdOf = (value: string): Prisma.Sql => Prisma.raw(taxIdText(value));
+
+/** The normal form of the tax identifier of a company, such as a buyer. */
+export const companyIdText = (value: string): string => `conciliation.tax_id(${value}, true)`;
+
+export const companyIdOf = (value: string): Prisma.Sql => Prisma.raw(companyIdText(value));
+
+/** The buyer of a row with the columns of `title`, in its normal form; empty: none. */
+export const BUYER = Prisma.sql`coalesce(${companyIdOf('buyer_identification')}, '')`;
+
+/**
+ * Whether two texts may name the same party: they do, or leading zeros decide between a CPF and a CNPJ. Not for
+ * blanks. The first comparison is quicker, and can be the condition of a hash join.
+ */
+export const mayBeSameTaxId = (first: string, second: string): Prisma.Sql =>
+  Prisma.raw(`(ltrim(${taxIdText(first)}, '0') = ltrim(${taxIdText(second)}, '0')
+    AND conciliation.tax_id_readings(${first}) && conciliation.tax_id_readings(${second}))`);

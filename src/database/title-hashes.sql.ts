@@ -2,6 +2,12 @@
  * The hashes of a row of `title`, computed by the database from the columns of the row. `domain/title.ts`
  * computes the same content and identity hashes from a response.
  */
+
+import {
+  DESTINATION_MEMBERS,
+  DESTINATION_PATHS,
+  type PartyKind,
+} from '../domain/accounts/destination.ts';
 import {
   AMOUNT_COLUMNS,
   CONTENT_VERSIONS,
@@ -19,18 +25,58 @@ const AMOUNTS: ReadonlySet<string> = new Set(AMOUNT_COLUMNS);
 const canonicalText = (column: string) =>
   AMOUNTS.has(column) ? `trim_scale(${column})::text` : `${column}::text`;
 
-const canonicalHash = (columns: readonly ValueColumn[]) => {
+/**
+ * The text of an undocumented member of `extra` that names a destination; null: not stated. Of a number its whole
+ * digits. `destinationOf` of domain/accounts/destination.ts reads the same from a response.
+ */
+const destinationMember = (kind: PartyKind, member: string) => {
+  const value = `extra #> '{${DESTINATION_PATHS[kind].join(',')},${member}}'`;
+  return `CASE jsonb_typeof(${value})
+            WHEN 'string' THEN (${value}) #>> '{}'
+            WHEN 'number' THEN substring(trim_scale(((${value}) #>> '{}')::numeric)::text
+                                         FROM '^[0-9]{1,20}$') END`;
+};
+
+const KINDS = ['provider', 'financial_agent'] as const satisfies readonly PartyKind[];
+
+/** The stated members of a kind of party, as JSON of texts; null: none. */
+export const destinationOfRow = (kind: PartyKind): string => `
+  (CASE WHEN extra IS NOT NULL THEN
+    nullif(jsonb_strip_nulls(jsonb_build_object(
+      ${DESTINATION_MEMBERS.map((member) => `'${member}', ${destinationMember(kind, member)}`).join(', ')})),
+      '{}') END)`;
+
+/** The columns of `booking_line` with the destinations of a row of `title`. */
+export const DESTINATION_COLUMNS = ['provider_destination', 'payment_destination'] as const;
+
+/** The destinations that a row of `title` states, with the names of `DESTINATION_COLUMNS`. */
+export const destinationColumns: Prisma.Sql = Prisma.raw(
+  `${destinationOfRow('provider')} AS provider_destination,
+   ${destinationOfRow('financial_agent')} AS payment_destination`,
+);
+
+/** What `destinationText` adds to the content of a title. */
+const destinationBytes = `CASE WHEN extra IS NULL THEN ''::bytea ELSE ${KINDS.flatMap((kind) =>
+  DESTINATION_MEMBERS.map(
+    (member) =>
+      `coalesce(convert_to('${DESTINATION_PATHS[kind].join('.')}.${member}=' ||
+                           ${destinationMember(kind, member)}, 'UTF8') || '\\x00'::bytea, '')`,
+  ),
+).join(' || ')} END`;
+
+const canonicalHash = (columns: readonly ValueColumn[], more?: string) => {
   const fields = columns.map(
     (column) =>
       `coalesce(convert_to('=' || ${canonicalText(column)}, 'UTF8'), '') || '\\x00'::bytea`,
   );
-  return Prisma.raw(`encode(substring(sha256(${fields.join(' || ')}), 1, 16), 'hex')::uuid`);
+  const canonical = more === undefined ? fields : [...fields, more];
+  return Prisma.raw(`encode(substring(sha256(${canonical.join(' || ')}), 1, 16), 'hex')::uuid`);
 };
 
 /** The identity hash that the columns of a row of `title` have. */
 export const COMPUTED_IDENTITY_HASH = canonicalHash(IDENTITY_COLUMNS);
 
-const CONTENT_HASHES = CONTENT_VERSIONS.map(canonicalHash);
+const CONTENT_HASHES = CONTENT_VERSIONS.map((columns) => canonicalHash(columns, destinationBytes));
 
 /**
  * The content hash that the columns of a row of `title` have.

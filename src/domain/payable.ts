@@ -1,11 +1,14 @@
 import { parseCivilDate } from './business-day.ts';
-import { isPlainDecimal, parseDecimal } from './decimal.ts';
 import { type FieldFault, FieldReader, isObject, MAX_KEY_CHARACTERS } from './field-reader.ts';
 import { parseTaxId, TAX_ID_EXPECTATION } from './tax-id.ts';
 
 /** The states of a payable in the ERP. */
 export const PAYABLE_STATUSES = ['open', 'paid', 'cancelled'] as const;
 type PayableStatus = (typeof PAYABLE_STATUSES)[number];
+
+/** How a payable was settled. */
+export const SETTLEMENTS = ['payment', 'assignment', 'offset'] as const;
+type Settlement = (typeof SETTLEMENTS)[number];
 
 /** A payable of the ERP, as a file or a request states it. */
 export interface Payable {
@@ -26,8 +29,21 @@ export interface Payable {
   readonly status: PayableStatus;
   /** CPF or CNPJ of the party that the ERP is going to pay; null: the supplier. */
   readonly payee: string | null;
-  /** The ERP's version of the payable, as text. */
+  /** The ERP's version of the payable: an integer, a date or a time. Other texts do not compare. */
   readonly version: string | null;
+  readonly settledAs: Settlement | null;
+  /** The key of the booking line that settled the payable. */
+  readonly settledBy: string | null;
+  readonly settledOn: string | null;
+  /** CPF or CNPJ of the party that was paid. */
+  readonly paidTo: string | null;
+  /** The whole value, an exact decimal in plain notation. */
+  readonly totalValue: string | null;
+  /** ISO 4217; null: BRL. */
+  readonly currency: string | null;
+  /** The key of the booking line whose posting made this payable of the financial agent. */
+  readonly bookingKey: string | null;
+  readonly issueDate: string | null;
 }
 
 /** The fields in the order of the documents. */
@@ -44,6 +60,24 @@ export const PAYABLE_FIELDS = [
   'status',
   'payee',
   'version',
+  'settledAs',
+  'settledBy',
+  'settledOn',
+  'paidTo',
+  'totalValue',
+  'currency',
+  'bookingKey',
+  'issueDate',
+] as const satisfies readonly (keyof Payable)[];
+
+export const AMOUNT_FIELDS = [
+  'openValue',
+  'totalValue',
+] as const satisfies readonly (keyof Payable)[];
+export const DATE_FIELDS = [
+  'dueDate',
+  'settledOn',
+  'issueDate',
 ] as const satisfies readonly (keyof Payable)[];
 
 /** The fields that every payable has. */
@@ -57,7 +91,14 @@ export type PayableCheck =
   | { readonly ok: false; readonly faults: readonly FieldFault[] };
 
 const MAX_VALUE_CHARACTERS = 60;
-const AMOUNT_EXPECTATION = 'expected an exact decimal as text, such as "1234.50"';
+/** Three decimals are refused: in Brazil 1.234 means one thousand two hundred and thirty-four. */
+const AMOUNT = /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,2})?$/;
+/** A zero with a sign was another value before. */
+const SIGNED_ZERO = /^-0(?:\.0+)?$/;
+const AMOUNT_EXPECTATION =
+  'expected an exact decimal as text, with at most two decimals and no separator of thousands, such as "1234.50"';
+const BOOKING_KEY = /^\d{4}-\d{2}-\d{2}:[\da-f]{32}:[1-9]\d{0,8}:[1-9]\d{0,8}$/;
+const CURRENCY = /^[A-Z]{3}$/;
 const SUPPLIER_EXPECTATION = 'missing; expected supplierExternalId, supplierTaxId or both';
 
 /**
@@ -70,7 +111,7 @@ export function checkPayable(value: unknown): PayableCheck {
   const faults: FieldFault[] = [];
   const check = new FieldReader(withoutEmpty(value), '', faults);
   const text = (field: keyof Payable) => check.word(field, MAX_KEY_CHARACTERS)?.trim() ?? null;
-  const taxId = (field: 'supplierTaxId' | 'payee') => {
+  const taxId = (field: 'supplierTaxId' | 'payee' | 'paidTo') => {
     const written = text(field);
     if (written === null) return null;
     const parsed = parseTaxId(written);
@@ -85,11 +126,19 @@ export function checkPayable(value: unknown): PayableCheck {
     document: text('document'),
     instalment: text('instalment'),
     orderUid: text('orderUid'),
-    dueDate: dateOf(check),
-    openValue: openValueOf(check),
-    status: statusOf(check),
+    dueDate: dateOf(check, 'dueDate'),
+    openValue: amountOf(check, 'openValue') ?? missing(check, 'openValue', AMOUNT_EXPECTATION),
+    status: wordOf(check, 'status', PAYABLE_STATUSES) ?? 'open',
     payee: taxId('payee'),
     version: text('version'),
+    settledAs: wordOf(check, 'settledAs', SETTLEMENTS),
+    settledBy: bookingKeyOf(check, 'settledBy'),
+    settledOn: dateOf(check, 'settledOn'),
+    paidTo: taxId('paidTo'),
+    totalValue: amountOf(check, 'totalValue'),
+    currency: currencyOf(check),
+    bookingKey: bookingKeyOf(check, 'bookingKey'),
+    issueDate: dateOf(check, 'issueDate'),
   };
   if (
     payable.supplierExternalId === null &&
@@ -107,29 +156,53 @@ function withoutEmpty(value: Readonly<Record<string, unknown>>) {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== ''));
 }
 
-function dateOf(check: FieldReader): string | null {
-  const text = check.text('dueDate', MAX_KEY_CHARACTERS);
+function missing(check: FieldReader, field: keyof Payable, expectation: string): string {
+  if (!check.hasFault(field)) check.fault(field, `missing; ${expectation}`);
+  return '';
+}
+
+function dateOf(check: FieldReader, field: (typeof DATE_FIELDS)[number]): string | null {
+  const text = check.text(field, MAX_KEY_CHARACTERS);
   if (text === undefined) return null;
   const date = parseCivilDate(text);
-  if (date === null) check.fault('dueDate', 'expected a calendar date as YYYY-MM-DD');
+  if (date === null) check.fault(field, 'expected a calendar date as YYYY-MM-DD');
   return date;
 }
 
-function openValueOf(check: FieldReader): string {
-  const text = check.text('openValue', MAX_VALUE_CHARACTERS);
-  if (check.hasFault('openValue')) return '0';
-  if (text === undefined) check.fault('openValue', `missing; ${AMOUNT_EXPECTATION}`);
-  else if (!isPlainDecimal(text) || parseDecimal(text) === null) {
-    check.fault('openValue', AMOUNT_EXPECTATION);
-  }
-  return text ?? '0';
+function amountOf(check: FieldReader, field: (typeof AMOUNT_FIELDS)[number]): string | null {
+  const text = check.text(field, MAX_VALUE_CHARACTERS);
+  if (text === undefined) return null;
+  if (!AMOUNT.test(text)) check.fault(field, AMOUNT_EXPECTATION);
+  else if (SIGNED_ZERO.test(text)) check.fault(field, 'expected zero without a sign');
+  return text;
 }
 
-function statusOf(check: FieldReader): PayableStatus {
-  const text = check.text('status', MAX_KEY_CHARACTERS) ?? 'open';
-  const status = PAYABLE_STATUSES.find((known) => known === text.toLowerCase());
-  if (status === undefined && !check.hasFault('status')) {
-    check.fault('status', `expected ${PAYABLE_STATUSES.join(', ')}`);
+function wordOf<Word extends string>(
+  check: FieldReader,
+  field: 'status' | 'settledAs',
+  words: readonly Word[],
+): Word | null {
+  const text = check.text(field, MAX_KEY_CHARACTERS);
+  if (text === undefined) return null;
+  const word = words.find((known) => known === text.trim().toLowerCase()) ?? null;
+  if (word === null) check.fault(field, `expected ${words.join(', ')}`);
+  return word;
+}
+
+function bookingKeyOf(check: FieldReader, field: 'settledBy' | 'bookingKey'): string | null {
+  const key = check.text(field, MAX_KEY_CHARACTERS)?.trim().toLowerCase();
+  if (key === undefined) return null;
+  if (!BOOKING_KEY.test(key)) {
+    check.fault(field, 'expected the key of a booking line, as bookings and booking_feed state it');
   }
-  return status ?? 'open';
+  return key;
+}
+
+function currencyOf(check: FieldReader): string | null {
+  const text = check.text('currency', MAX_KEY_CHARACTERS)?.trim();
+  if (text === undefined) return null;
+  if (!CURRENCY.test(text)) {
+    check.fault('currency', 'expected a currency of three upper-case letters, such as BRL');
+  }
+  return text;
 }

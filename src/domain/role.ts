@@ -30,6 +30,7 @@ const NAME = /^[a-z0-9][a-z0-9._@+-]{0,63}$/;
 
 /** The authors of automatic actions, as stored. A user of such a name could be mistaken for the program. */
 export const PROGRAM_AUTHORS: readonly string[] = [
+  'account-watch',
   'auto-sign-off',
   'matching',
   'scheduler',

@@ -1,6 +1,9 @@
 import type { DayState } from './day-state.ts';
 import { countAsOne, type Identity, isSamePerson } from './person.ts';
 
+/** The author of an automatic sign-off, in the seal and in the audit log. */
+export const AUTO_SIGN_OFF_AUTHOR = 'auto-sign-off';
+
 /** The ledger's data for the sign-off of a day. */
 export interface SignOffCandidate {
   readonly state: DayState;
@@ -8,7 +11,7 @@ export interface SignOffCandidate {
   readonly contentDigest: string | null;
   readonly isSignedOff: boolean;
   readonly isRestated: boolean;
-  /** Titles of the day whose payment is held: they name a changed bank account that no person has acknowledged. */
+  /** Titles of the day whose payment is held: they name a changed bank account that no person has confirmed. */
   readonly heldPayments: number;
   /** Whether the checks ran on the present content. */
   readonly isChecked: boolean;
@@ -81,7 +84,7 @@ export const SIGN_OFF_FAULTS: Readonly<Record<SignOffRefusal, string>> = {
   changed_meanwhile: 'the day has changed since it was looked at; look again',
   not_checked: 'the checks of the day have not run yet; try again in a few seconds',
   payment_held:
-    'titles of the day name a changed bank account; acknowledge the change before the sign-off',
+    'titles of the day name a changed bank account; confirm the account before the sign-off',
   altered:
     'titles of the day were changed outside of the program; a pull that repairs the day restores them',
   own_decision: 'a user who made a decision about the day may not sign it off',

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { destinationText } from './accounts/destination.ts';
 import type { CivilDate } from './business-day.ts';
 import type { Decimal } from './decimal.ts';
 import type { JsonObject } from './json-value.ts';
@@ -148,8 +149,9 @@ export function identityHash(title: Title): string {
 /**
  * The columns of a content hash, by version, from 1 on. A release that documents a further field
  * appends a version. A date with titles keeps the version of its first hashes, so that the release
- * alone restates no title. `extra` is in none: a difference in undocumented fields does not change
- * a title, because their meaning is unknown. One of them may be the time of the response.
+ * alone restates no title. Of `extra`, every version has the members that name a destination of the
+ * payment, after the columns. A difference in other undocumented fields does not change a title,
+ * because their meaning is unknown. One of them may be the time of the response.
  */
 export const CONTENT_VERSIONS: readonly (readonly ValueColumn[])[] = [VALUE_COLUMNS];
 
@@ -160,12 +162,12 @@ export function newestContentVersion(): number {
 
 /**
  * Returns 32 hexadecimal digits, equal exactly for titles with equal values in every column of the
- * version. Amounts are compared as numbers.
+ * version, and in the members of `destinationText`. Amounts are compared as numbers.
  * @throws RangeError for a version that this program does not know
  */
 export function contentHash(title: Title, version = newestContentVersion()): string {
   const columns = CONTENT_VERSIONS[version - 1];
   if (columns === undefined)
     throw new RangeError(`there is no version ${version} of content hashes`);
-  return hash128(canonicalFields(title, columns));
+  return hash128(canonicalFields(title, columns) + destinationText(title.extra));
 }

@@ -63,7 +63,7 @@ const TITLES_SQL = `
     SELECT DISTINCT hold.title_id
     FROM conciliation.payment_hold AS hold
     JOIN conciliation.account_change AS change ON change.id = hold.account_change_id
-    WHERE hold.accepted_date BETWEEN $1::date AND $2::date AND change.acknowledged_at IS NULL
+    WHERE hold.accepted_date BETWEEN $1::date AND $2::date AND change.state IN ('open', 'refused')
   ) AS held ON held.title_id = title.id
   LEFT JOIN (
     SELECT finding.title_id, string_agg(finding.code, ' ' ORDER BY finding.code) AS codes

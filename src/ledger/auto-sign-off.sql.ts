@@ -2,17 +2,15 @@
 
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
 import { RELEASE_TRANSACTION } from '../bookings/release.sql.ts';
-import { hasFault } from '../bookings/release-conditions.sql.ts';
+import { hasFault, type ReleaseRules } from '../bookings/release-conditions.sql.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
+import { AUTO_SIGN_OFF_AUTHOR } from '../domain/sign-off.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { isAltered } from '../integrity/altered-day.sql.ts';
 import { requestCheck } from '../integrity/findings.sql.ts';
 import { isChecked } from './day-note.sql.ts';
 import { sealDay } from './sign-off.sql.ts';
-
-/** The author in the seal and in the audit log. */
-const AUTHOR = 'auto-sign-off';
 
 /** A request for a pull, a look at identifiers and an export decide nothing about the data. */
 const isDecision = Prisma.sql`
@@ -23,14 +21,14 @@ const isDecision = Prisma.sql`
  * withdrawal, a difference between a title and its record, a payment on hold, a break with the ERP's
  * payables, or a decision in the audit log. An earlier seal, a reopening, an acceptance of rejects and a release have left an entry there.
  */
-const isClean = Prisma.sql`
+const isClean = (rules: ReleaseRules) => Prisma.sql`
   day.state = 'reconciled' AND ${isChecked}
   AND NOT EXISTS (SELECT FROM conciliation.pull AS merged
                   WHERE merged.id = day.last_pull_id AND merged.withheld > 0)
   AND NOT EXISTS (SELECT FROM conciliation.title_finding AS finding
                   WHERE finding.date = day.date AND finding.closed_at IS NULL)
   AND day.date NOT IN (SELECT accepted_date FROM (${OPEN_HOLDS}) AS held_payment)
-  AND NOT ${hasFault('not_matched', Prisma.sql`day.date`, null)}
+  AND NOT ${hasFault('not_matched', Prisma.sql`day.date`, rules)}
   AND NOT EXISTS (SELECT FROM conciliation.match_run AS run
                   WHERE run.id = (SELECT max(id) FROM conciliation.match_run) AND day.date = ANY(run.broken_dates))
   AND NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry WHERE entry.date = day.date AND ${isDecision})`;
@@ -42,25 +40,29 @@ const isClean = Prisma.sql`
  */
 export async function signCleanDays(
   database: Database,
-  range: { readonly bookingsFrom: CivilDate; readonly to: CivilDate },
+  range: ReleaseRules & { readonly bookingsFrom: CivilDate; readonly to: CivilDate },
 ): Promise<CivilDate[]> {
   const { bookingsFrom, to } = range;
   const days = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
     SELECT day.date::text AS date FROM conciliation.day
-    WHERE day.date BETWEEN ${bookingsFrom}::date AND ${to}::date AND ${isClean} ORDER BY day.date`;
+    WHERE day.date BETWEEN ${bookingsFrom}::date AND ${to}::date AND ${isClean(range)} ORDER BY day.date`;
   const signed: CivilDate[] = [];
   for (const { date } of days) {
     const isSigned = await database.prisma.$transaction(async (tx) => {
       // A separate statement: the following statement sees changes that a merge or a person has committed meanwhile.
       await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
       const clean = await tx.$queryRaw<unknown[]>`
-        SELECT FROM conciliation.day WHERE day.date = ${date}::date AND ${isClean}`;
+        SELECT FROM conciliation.day WHERE day.date = ${date}::date AND ${isClean(range)}`;
       if (clean.length === 0) return false;
       if (await isAltered(tx, date)) {
         await requestCheck(tx, date);
         return false;
       }
-      await sealDay(tx, date, { by: AUTHOR, reason: 'AUTO_SIGN_OFF=clean', bookingsFrom });
+      await sealDay(tx, date, {
+        ...range,
+        by: AUTO_SIGN_OFF_AUTHOR,
+        reason: 'AUTO_SIGN_OFF=clean',
+      });
       return true;
     }, RELEASE_TRANSACTION);
     if (isSigned) signed.push(date);

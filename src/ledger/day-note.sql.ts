@@ -30,7 +30,7 @@ export interface DayNote {
    * may be the title.
    */
   readonly withheld: number;
-  /** Titles whose payment is held: they name a changed bank account that no person has acknowledged. */
+  /** Titles whose payment is held: they name a changed bank account that no person has confirmed. */
   readonly heldPayments: number;
   /** Findings of the severity `review` that a person has to resolve. */
   readonly openFindings: number;

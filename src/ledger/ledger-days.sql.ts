@@ -147,7 +147,7 @@ export async function readBadges(database: Database): Promise<{
   const { prisma } = database;
   const [alerts, accountChanges, payable] = await Promise.all([
     prisma.alert.count({ where: { resolvedAt: null } }),
-    prisma.accountChange.count({ where: { acknowledgedAt: null } }),
+    prisma.accountChange.count({ where: { state: 'open' } }),
     prisma.erpPayable.findFirst({ select: { erpKey: true } }),
   ]);
   return { alerts, accountChanges, hasPayables: payable !== null };

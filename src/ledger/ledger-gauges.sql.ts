@@ -19,7 +19,7 @@ export interface LedgerGauges {
   readonly providers: Readonly<Partial<Record<SyncState, number>>>;
   /** Seconds since the ERP wrote the oldest pending row; 0: no row is pending. */
   readonly oldestPendingProviderAgeSeconds: number;
-  /** Bank account changes that are not acknowledged. */
+  /** Bank account changes without a decision. */
   readonly openAccountChanges: number;
 }
 
@@ -59,7 +59,7 @@ export async function readLedgerGauges(
       (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(changed_at)), 0)::float8
        FROM conciliation.provider WHERE sync_state = 'pending') AS "oldestPendingProviderAgeSeconds",
       (SELECT count(*)::int FROM conciliation.account_change
-       WHERE acknowledged_at IS NULL) AS "openAccountChanges"`;
+       WHERE state = 'open') AS "openAccountChanges"`;
   return gauges;
 }
 

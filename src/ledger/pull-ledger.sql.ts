@@ -14,6 +14,8 @@ export interface Attempt {
   readonly fence: bigint;
   readonly origin: PullOrigin;
   readonly date: CivilDate;
+  /** Whether the schedule or a backfill asked for the pull, with others. */
+  readonly isOfRun: boolean;
   /** By the clock of the database, before the request is sent. */
   readonly startedAt: Date;
   /** Attempts counted before this one. */
@@ -69,6 +71,7 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
         startedAt: Date;
         attempts: number;
         abandoned: number;
+        isOfRun: boolean;
       }?,
     ]
   >`
@@ -80,7 +83,7 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
         error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
     WHERE id = ${pullId} AND state = ANY(${statesBefore('running')})
     RETURNING fence, origin, date::text AS date, fetch_started_at AS "startedAt", attempts,
-              abandoned`;
+              abandoned, (slot_at IS NOT NULL AND origin <> 'repair' OR backfill_id IS NOT NULL) AS "isOfRun"`;
   if (row === undefined) {
     throw new InputError(`pull ${pullId} does not exist or is already finished`, {
       context: { pullId: String(pullId) },
@@ -92,6 +95,7 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
     origin: row.origin,
     date: toCivilDate(row.date),
     startedAt: row.startedAt,
+    isOfRun: row.isOfRun,
     attemptsSpent: row.attempts,
     attemptsAbandoned: row.abandoned,
   };

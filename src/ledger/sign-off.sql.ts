@@ -39,7 +39,8 @@ const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
 const DECISIONS = [
   'pull.release',
   'rejects.accept',
-  'account_change.acknowledge',
+  'account_change.confirm',
+  'account_change.refuse',
   'findings.resolve',
   'match.make',
   'match.undo',
@@ -53,6 +54,8 @@ export interface SigningRules {
   readonly fourEyes: boolean;
   /** The first accepted date whose seals release bookings. Absent or null: seals release nothing. */
   readonly bookingsFrom?: CivilDate | null;
+  /** As in `ReleaseRules`. */
+  readonly payablesMaxAgeHours?: number | undefined;
   /** Whether the checks have to run on the content of a day before its sign-off. Absent: no. */
   readonly requiresChecks?: boolean;
 }
@@ -87,7 +90,8 @@ export async function signOffDay(
 export async function sealDay(
   tx: Transaction,
   date: CivilDate,
-  signing: Actor & { readonly reason: string | null; readonly bookingsFrom?: CivilDate | null },
+  signing: Actor &
+    Pick<SigningRules, 'bookingsFrom' | 'payablesMaxAgeHours'> & { readonly reason: string | null },
 ): Promise<void> {
   await endSeal(tx, date, { by: signing.by, reason: null });
   await tx.$executeRaw`
@@ -108,7 +112,7 @@ export async function sealDay(
   const { bookingsFrom = null } = signing;
   if (bookingsFrom === null) return;
   await openBookings(tx, date, bookingsFrom);
-  await releaseSealedDay(tx, date, bookingsFrom, { isCompared: true });
+  await releaseSealedDay(tx, date, { ...signing, bookingsFrom }, { isCompared: true });
 }
 
 /** The greatest number of days that one request signs off. The form of so many days is smaller than the limit of a request. */
@@ -215,7 +219,7 @@ export function readNewestSeals(
 }
 
 /**
- * The authors of the releases into the date, of the acceptances of its rejects, of the acknowledgements of its accounts,
+ * The authors of the releases into the date, of the acceptances of its rejects, of the decisions about its accounts,
  * of the resolutions of its findings and breaks, and of the matches of its titles that a person made or undid.
  */
 export async function readDeciders(

@@ -1,6 +1,7 @@
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { type AskedScope, askedLines, identityOf } from './asked-lines.sql.ts';
 import {
   DUE_TOLERANCE_DAYS,
   PAYABLE_GROUND,
@@ -8,13 +9,24 @@ import {
   TITLE_GROUND,
   TITLE_TAX_ID,
 } from './candidates.sql.ts';
+import { IS_PLAIN, PAYEE, SEVERITY, situationOf, VERDICTS } from './judgement.sql.ts';
 
-/** The kinds of breaks, the most urgent first. A title without a match is in one break. */
+/** The kinds of breaks, in the order of a list. An unmatched title is in one break. */
 export const BREAK_KINDS = [
   'paid_to_supplier',
+  'anticipated_twice',
+  'posted_twice',
+  'reversal_refused',
+  'paid_in_part',
+  'gone_from_erp',
+  'payee_changed',
+  'still_open',
+  'due_before_release',
+  'already_assigned',
+  'offset_in_erp',
+  'cancelled_in_erp',
   'withdrawn_open',
   'match_lost',
-  'payee_changed',
   'duplicated_in_erp',
   'in_doubt',
   'value_differs',
@@ -23,9 +35,6 @@ export const BREAK_KINDS = [
   'missing_on_platform',
 ] as const;
 export type BreakKind = (typeof BREAK_KINDS)[number];
-
-/** Money may be paid twice, or to the wrong party. */
-export const URGENT_BREAKS: readonly BreakKind[] = ['paid_to_supplier'];
 
 export interface BreakTitle {
   readonly id: number;
@@ -37,6 +46,10 @@ export interface BreakTitle {
   readonly isWithdrawn: boolean;
 }
 
+/** Whom a payable is to be paid to. `other`: neither the supplier nor the financial agent of the title. */
+export const PAYEES = ['supplier', 'agent', 'other'] as const;
+export type Payee = (typeof PAYEES)[number];
+
 export interface BreakPayable {
   readonly erpKey: string;
   readonly company: string | null;
@@ -47,11 +60,14 @@ export interface BreakPayable {
   readonly dueDate: CivilDate | null;
   readonly openValue: string;
   readonly status: string;
-  readonly hasPayee: boolean;
+  /** Null: not stated, which means the supplier. */
+  readonly payee: Payee | null;
 }
 
 export interface Break {
   readonly kind: BreakKind;
+  /** Money may be paid twice, or to the wrong party. */
+  readonly isUrgent: boolean;
   readonly title: BreakTitle | null;
   readonly payable: BreakPayable | null;
   /** Hash of both sides as they are now. */
@@ -95,8 +111,12 @@ const sameParty = (taxId: Prisma.Sql) => Prisma.sql`
 /** Whether a title `title` and a payable `payable` may have the same supplier. */
 export const SAME_SUPPLIER = Prisma.sql`(${SAME_CODE} OR ${sameParty(TITLE_TAX_ID)})`;
 
+/** The value of a payable that a title may have: what is open, and the whole value. */
+const SAME_VALUE = Prisma.sql`
+  (payable.open_value = title.original_value OR (payable.total_value = title.original_value) IS TRUE)`;
+
 const COMPARED = Prisma.sql`payable.erp_key, payable.status, payable.document,
-  payable.open_value = title.original_value AS same_value, payable.open_value = 0 AS is_empty,
+  ${SAME_VALUE} AS same_value, payable.open_value = 0 AND payable.total_value IS NULL AS is_empty,
   payable.order_uid = title.order_uid AS same_order,
   payable.due_date = title.anticipated_due_date AS same_due,
   abs(payable.due_date - title.anticipated_due_date) AS days`;
@@ -124,56 +144,150 @@ const pairsOfSupplier = (
 
 const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper`;
 
-/** The titles that `rows` name, read by index regardless of the planner's estimates. */
-const titlesOf = (rows: Prisma.Sql) => Prisma.sql`
-  (SELECT * FROM conciliation.title WHERE id = ANY(ARRAY(SELECT title_id FROM ${rows})))`;
-
-const payablesOf = (rows: Prisma.Sql) => Prisma.sql`
-  (SELECT * FROM conciliation.erp_payable WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM ${rows})))`;
-
 /** The rows that a statement reads. A break is complete if all rows of the break are read. */
-interface Scope {
-  /** Of `title`. */
-  readonly titles: Prisma.Sql;
-  /** Of `payable`: payables without a match. */
-  readonly free: Prisma.Sql;
+interface Scope extends AskedScope {
+  /** Whether the rows are so many that they are joined as sets. Otherwise an index finds them, whatever the estimates. */
+  readonly isWhole: boolean;
+  /** Of `payable`: payables near the unmatched titles. */
+  readonly near: Prisma.Sql;
   /** Of `free`: those that may be breaks without an unmatched title. */
   readonly alone: Prisma.Sql;
   /** Of `title_match`. */
   readonly matches: Prisma.Sql;
+  /** The dates whose lines and titles are read, for the CTE `near_date`. */
+  readonly dates: Prisma.Sql;
+  /** Of `title`: the date has bookings. */
+  readonly isBooked: Prisma.Sql;
+  /** Of `title`. */
+  readonly unmatched: Prisma.Sql;
 }
 
 const ALL = Prisma.sql`true`;
 
-/** The break of a title, a payable or both. */
-const scopeOf = ({ titleId, erpKey }: Omit<BreakKey, 'kind'>): Scope => {
-  const named = (column: Prisma.Sql) => Prisma.sql`ARRAY(SELECT ${column} FROM unmatched)`;
+/** The titles that `rows` name. */
+const titlesOf = (rows: Prisma.Sql, isWhole = false) =>
+  isWhole
+    ? Prisma.sql`conciliation.title`
+    : Prisma.sql`(SELECT * FROM conciliation.title WHERE id = ANY(ARRAY(SELECT title_id FROM ${rows})))`;
+
+const payablesOf = (rows: Prisma.Sql, isWhole = false) =>
+  isWhole
+    ? Prisma.sql`conciliation.erp_payable`
+    : Prisma.sql`(SELECT * FROM conciliation.erp_payable WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM ${rows})))`;
+
+const IS_BOOKED = Prisma.sql`
+  (title.accepted_date >= (SELECT bookings_from FROM run)
+   OR title.accepted_date IN (SELECT date FROM conciliation.booking_batch WHERE kind <> 'adopted')) IS TRUE`;
+
+/** All rows, with the unmatched titles of one date or of all dates. */
+const wholeScope = (date: CivilDate | null): Scope => {
+  const isNear = (column: Prisma.Sql, named: Prisma.Sql) =>
+    Prisma.sql`${column} IN (SELECT ${named} FROM unmatched)`;
   return {
-    titles: Prisma.sql`title.id = ${titleId}::bigint`,
-    free: Prisma.sql`(payable.erp_key = ${erpKey}::text
-      OR payable.order_uid = ANY(${named(Prisma.sql`order_uid`)})
-      OR payable.supplier_external_id = ANY(${named(Prisma.sql`provider_external_id`)})
-      OR left(payable.supplier_tax_id, 8) = ANY(${named(Prisma.sql`left(tax_id, 8)`)}))`,
-    alone: Prisma.sql`erp_key = ${erpKey}::text`,
-    matches: Prisma.sql`title_match.title_id = ${titleId}::bigint`,
+    isWhole: true,
+    lines: ALL,
+    titles: ALL,
+    unmatched: date === null ? ALL : Prisma.sql`title.accepted_date = ${date}::date`,
+    near: Prisma.sql`(${isNear(Prisma.sql`payable.order_uid`, Prisma.sql`order_uid`)}
+      OR ${isNear(Prisma.sql`payable.supplier_external_id`, Prisma.sql`provider_external_id`)}
+      OR ${isNear(Prisma.sql`left(payable.supplier_tax_id, 8)`, Prisma.sql`left(tax_id, 8)`)})`,
+    alone: ALL,
+    matches: ALL,
+    dates: Prisma.sql`SELECT NULL::date AS date`,
+    isBooked: IS_BOOKED,
   };
 };
 
-/** The breaks of a scope: kind, title_id, erp_key. For a statement with WITH. */
+/** By index: payables near the unmatched titles, or with a key. */
+const nearUnmatched = (erpKey: string | null) => {
+  const named = (column: Prisma.Sql) => Prisma.sql`ARRAY(SELECT ${column} FROM unmatched)`;
+  return Prisma.sql`(payable.erp_key = ${erpKey}::text
+    OR payable.order_uid = ANY(${named(Prisma.sql`order_uid`)})
+    OR payable.supplier_external_id = ANY(${named(Prisma.sql`provider_external_id`)})
+    OR left(payable.supplier_tax_id, 8) = ANY(${named(Prisma.sql`left(tax_id, 8)`)}))`;
+};
+
+/** @param among of `other`, titles */
+const indexedScope = (among: Prisma.Sql) => {
+  const ofNearDate = Prisma.sql`ANY(ARRAY(SELECT date FROM near_date))`;
+  return {
+    isWhole: false,
+    // The dates of the titles, of withdrawn titles of the same orders, and of the other titles of the payables.
+    dates: Prisma.sql`
+      SELECT accepted_date AS date FROM conciliation.title AS other WHERE ${among}
+      UNION SELECT accepted_date FROM conciliation.title
+      WHERE status = 'withdrawn' AND order_uid = ANY(ARRAY(SELECT order_uid FROM conciliation.title AS other WHERE ${among}))
+      UNION SELECT accepted_date FROM ${titlesOf(Prisma.sql`held`)} AS held_title`,
+    lines: Prisma.sql`line.date = ${ofNearDate}`,
+    titles: Prisma.sql`title.accepted_date = ${ofNearDate}`,
+    matches: Prisma.sql`title_match.erp_key = ANY(ARRAY(
+      SELECT erp_key FROM conciliation.title_match
+      WHERE ended_at IS NULL
+        AND title_id = ANY(ARRAY(SELECT id FROM conciliation.title AS other WHERE ${among}))))`,
+  };
+};
+
+/** The break of a title, a payable or both. */
+const breakScope = ({ titleId, erpKey }: Omit<BreakKey, 'kind'>): Scope => ({
+  ...indexedScope(Prisma.sql`other.id = ${titleId}::bigint`),
+  unmatched: Prisma.sql`title.id = ${titleId}::bigint`,
+  near: nearUnmatched(erpKey),
+  alone: Prisma.sql`erp_key = ${erpKey}::text`,
+  isBooked: IS_BOOKED,
+});
+
+/** The current titles of a date, as its release judges them: the date has bookings. */
+const releaseScope = (date: Prisma.Sql): Scope => ({
+  ...indexedScope(Prisma.sql`other.accepted_date = ${date} AND other.status = 'current'`),
+  unmatched: Prisma.sql`title.accepted_date = ${date}`,
+  near: nearUnmatched(null),
+  alone: Prisma.sql`false`,
+  isBooked: Prisma.sql`true`,
+});
+
+/** The matches that last, of the payables near the unmatched titles. */
+const nearMatches = ({ isWhole, near }: Scope) => Prisma.sql`
+  (SELECT erp_key, title_id FROM conciliation.title_match
+   WHERE ended_at IS NULL AND ${
+     isWhole
+       ? ALL
+       : Prisma.sql`erp_key = ANY(ARRAY(SELECT erp_key FROM conciliation.erp_payable AS payable WHERE ${near}))`
+   })`;
+
+/** A due date within the tolerance; of one order also a due date that the ERP does not state. */
+const IS_NEAR = Prisma.sql`(days <= ${DUE_TOLERANCE_DAYS} OR days IS NULL AND same_order)`;
+
+/** Payables of the agent that a posting made, and of other currencies, have no title. */
+const HAS_TITLE = Prisma.sql`
+  (payable.booking_key IS NULL AND (payable.currency IS NULL OR payable.currency = 'BRL'))`;
+
+/**
+ * The breaks of a scope, `broken`: kind, severity (1, or 2: urgent), waits (the title is not released), title_id,
+ * erp_key. For a statement with WITH.
+ */
 const breaksOf = (scope: Scope) => Prisma.sql`
-  unmatched AS MATERIALIZED (
+  run AS MATERIALIZED (
+    SELECT coalesce(time_zone, 'America/Sao_Paulo') AS time_zone, coalesce(states_paid, false) AS states_paid,
+           bookings_from,
+           (SELECT max(started_at) FROM conciliation.erp_payable_import WHERE kind = 'sql') AS sql_at
+    FROM (SELECT) AS one LEFT JOIN (SELECT * FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest ON true
+  ), held AS MATERIALIZED (
+    SELECT title_id, erp_key, rule, erp_ground, title_part FROM conciliation.title_match
+    WHERE ended_at IS NULL AND ${scope.matches}
+  ), near_date AS MATERIALIZED (${scope.dates}), ${askedLines(scope)}, unmatched AS MATERIALIZED (
     SELECT id, order_uid, original_value, anticipated_due_date, ${TITLE_CODE} AS provider_external_id,
            ${TITLE_TAX_ID} AS tax_id
     FROM conciliation.title AS title
-    WHERE status = 'current' AND ${scope.titles} AND NOT EXISTS (
-      SELECT FROM conciliation.title_match WHERE title_id = title.id AND ended_at IS NULL)
+    WHERE status = 'current' AND ${scope.unmatched}
+      AND NOT EXISTS (SELECT FROM held WHERE held.title_id = title.id)
   ), free AS MATERIALIZED (
     SELECT * FROM conciliation.erp_payable AS payable
-    WHERE closed_at IS NULL AND status <> 'cancelled' AND ${scope.free} AND NOT EXISTS (
-      SELECT FROM conciliation.title_match WHERE erp_key = payable.erp_key AND ended_at IS NULL)
+    WHERE closed_at IS NULL AND status <> 'cancelled' AND ${HAS_TITLE}
+      AND ${scope.isWhole ? ALL : scope.near}
+      AND NOT EXISTS (SELECT FROM ${nearMatches(scope)} AS match WHERE match.erp_key = payable.erp_key)
   ), alone AS (
     SELECT * FROM free WHERE status = 'open' AND ${scope.alone}
-  ), related AS (
+  ), related AS MATERIALIZED (
     SELECT ${PAIR} FROM unmatched AS title JOIN free AS payable ON payable.order_uid = title.order_uid
     UNION ALL
     ${pairsOfSupplier(
@@ -182,11 +296,121 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       Prisma.sql`payable.open_value = title.original_value
         AND payable.order_uid IS DISTINCT FROM title.order_uid`,
     )}
+    UNION ALL
+    ${pairsOfSupplier(
+      PAIR,
+      Prisma.sql`free`,
+      Prisma.sql`payable.total_value = title.original_value AND payable.open_value <> title.original_value
+        AND payable.order_uid IS DISTINCT FROM title.order_uid`,
+    )}
+  ), other AS MATERIALIZED (
+    -- Payables that another title has, or that were cancelled or closed.
+    SELECT payable.*, coalesce(total_value, open_value) AS value, match.title_id AS holder
+    FROM conciliation.erp_payable AS payable
+    LEFT JOIN (SELECT erp_key, min(title_id) AS title_id FROM ${nearMatches(scope)} AS match GROUP BY erp_key)
+      AS match USING (erp_key)
+    WHERE ${HAS_TITLE} AND ${scope.near}
+      AND (match.title_id IS NOT NULL OR closed_at IS NOT NULL OR status = 'cancelled')
+  ), other_pair AS MATERIALIZED (
+    SELECT * FROM (
+      SELECT ${PAIR}, payable.holder, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment
+      FROM unmatched AS title JOIN other AS payable
+        ON payable.order_uid = title.order_uid AND payable.value IN (title.original_value, 0)
+      UNION ALL
+      ${pairsOfSupplier(
+        Prisma.sql`${PAIR}, payable.holder, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment`,
+        Prisma.sql`other`,
+        Prisma.sql`payable.value = title.original_value AND payable.order_uid IS DISTINCT FROM title.order_uid`,
+      )}
+    ) AS near WHERE ${IS_NEAR}
+  ), taken AS (
+    SELECT near.title_id, min(erp_key) AS erp_key
+    FROM other_pair AS near JOIN unmatched AS title ON title.id = near.title_id
+    JOIN (SELECT * FROM conciliation.title WHERE id = ANY(ARRAY(SELECT holder FROM other_pair))) AS holding
+      ON holding.id = holder
+    WHERE holding.status = 'current' AND (same_order OR same_due OR holding.order_uid = title.order_uid)
+    GROUP BY near.title_id
+  ), pair AS MATERIALIZED (
+    SELECT held.title_id, held.erp_key, 0 AS source, 0 AS place, 0 AS days, rule, erp_ground
+    FROM held JOIN ${payablesOf(Prisma.sql`held`, scope.isWhole)} AS payable ON payable.erp_key = held.erp_key
+    WHERE NOT ${IS_PLAIN} OR title_id IN (SELECT title_id FROM asked)
+    UNION ALL
+    SELECT DISTINCT title_id, named, 1, 0, 0, NULL, NULL::uuid
+    FROM asked CROSS JOIN LATERAL unnest(string_to_array(erp_keys, ',')) AS named
+    WHERE is_own AND (title_id IN (SELECT id FROM unmatched) AND state <> 'reversed'
+                      OR state = 'withdrawn' AND named NOT IN (SELECT erp_key FROM held))
+    UNION ALL
+    SELECT title_id, erp_key, 2,
+           CASE WHEN same_order THEN 1 WHEN same_due THEN 2 ELSE 3 END, coalesce(days, 0), NULL, NULL
+    FROM (
+      SELECT title_id, erp_key, same_order, same_due, days FROM related
+      WHERE same_value AND (status = 'open' AND same_order OR ${IS_NEAR})
+         OR is_empty AND same_order AND same_due IS NOT FALSE
+      UNION ALL
+      SELECT title_id, erp_key, same_order, same_due, days FROM other_pair AS gone
+      WHERE holder IS NULL AND (same_value OR is_empty AND same_order)
+        -- The ERP has entered the document again.
+        AND NOT EXISTS (
+          SELECT FROM free WHERE status = 'open' AND free.document = gone.document
+            AND ROW(free.supplier_external_id, free.supplier_tax_id, free.instalment)
+                IS NOT DISTINCT FROM ROW(gone.supplier_external_id, gone.supplier_tax_id, gone.instalment))
+    ) AS fitting
+  ), demand AS MATERIALIZED (
+    -- What the titles of a payable still ask for, and their bookings.
+    SELECT erp_key, sum(original_value) FILTER (WHERE is_posted IS NOT TRUE) AS value
+    FROM (SELECT DISTINCT title_id, erp_key FROM pair) AS pair
+    JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = title_id
+    LEFT JOIN live USING (title_id)
+    GROUP BY erp_key
+  ), named AS MATERIALIZED (
+    SELECT erp_key, array_agg(name) AS identities FROM (
+      SELECT pair.erp_key, name FROM pair JOIN asked USING (title_id)
+      UNION
+      SELECT pair.erp_key, ${identityOf(Prisma.sql`accepted_date`)}
+      FROM pair JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = title_id
+    ) AS names GROUP BY erp_key
+  ), situated AS MATERIALIZED (
+    SELECT pair.title_id, pair.erp_key, source, place, pair.days, source = 0 AS is_matched, rule,
+           title.buyer_is_financial IS TRUE AS is_early, title.status = 'current' AS is_current,
+           ${scope.isBooked} AS is_booked, title.anticipated_due_date AS title_due_date,
+           payable.settled_on, payable.changed_at,
+           CASE WHEN payable.import_id IS NULL THEN greatest(payable.stated_at, run.sql_at)
+                ELSE payable.stated_at END AS stated_at,
+           ${situationOf(
+             Prisma.sql`named.identities`,
+             Prisma.sql`least(coalesce(demand.value, 0), payable.total_value) > payable.open_value
+               AND (payable.total_value > payable.open_value
+                    OR payable.total_value IS NULL AND rule <> 'sum' AND erp_ground <> ${PAYABLE_GROUND})`,
+           )} AS situation
+    FROM run CROSS JOIN pair
+    JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = pair.title_id
+    JOIN ${payablesOf(Prisma.sql`pair`, scope.isWhole)} AS payable ON payable.erp_key = pair.erp_key
+    LEFT JOIN demand ON demand.erp_key = pair.erp_key
+    LEFT JOIN named ON named.erp_key = pair.erp_key
   ), judged AS MATERIALIZED (
+    -- Where several results are possible, the least severe one counts.
+    SELECT title_id, erp_key, source, place, days, situation, kind, rule, is_current,
+           min(${SEVERITY}) AS severity
+    FROM run CROSS JOIN situated
+    JOIN (
+      SELECT title_id, state, posted_at, begun_at,
+             CASE WHEN NOT is_own THEN string_to_array(erp_keys, ',') END AS only_keys FROM asked
+      UNION ALL
+      SELECT DISTINCT title_id, CASE WHEN is_booked THEN 'before' ELSE 'unbooked' END,
+             NULL::timestamptz, NULL::timestamptz, NULL::text[]
+      FROM situated WHERE title_id NOT IN (SELECT title_id FROM asked WHERE is_own)
+    ) AS status USING (title_id)
+    JOIN ${VERDICTS} USING (is_early, situation, state)
+    -- A booking that no title has any more explains its own payables only.
+    WHERE only_keys IS NULL OR erp_key = ANY(only_keys)
+    GROUP BY title_id, erp_key, source, place, days, situation, kind, rule, is_current
+  ), best AS MATERIALIZED (
+    SELECT DISTINCT ON (title_id) * FROM judged
+    WHERE source > 0 AND title_id IN (SELECT id FROM unmatched)
+      AND (severity > 0 OR situation = 'open' OR title_id IN (SELECT title_id FROM live))
+    ORDER BY title_id, source, place, days, severity DESC, erp_key
+  ), doubt AS MATERIALIZED (
     SELECT title_id,
-           -- An ERP may state the value that is left of a paid payable, which is zero. Then the order decides.
-           min(erp_key) FILTER (WHERE status = 'paid' AND (same_value AND (same_order OR same_due)
-                                      OR is_empty AND same_order AND same_due IS NOT FALSE)) AS paid,
            min(erp_key) FILTER (WHERE fits) AS fit,
            count(*) FILTER (WHERE fits) > 1
              AND count(document) FILTER (WHERE fits) = count(*) FILTER (WHERE fits)
@@ -221,15 +445,14 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     WHERE payable.order_uid IS NOT NULL
     GROUP BY payable.erp_key
   ), by_person AS MATERIALIZED (
-    SELECT title_id, erp_key FROM conciliation.title_match
-    WHERE ended_at IS NULL AND rule = 'person' AND ${scope.matches}
+    SELECT DISTINCT title_id, erp_key FROM held WHERE rule = 'person'
   ), twin AS MATERIALIZED (
     SELECT copy.erp_key AS copy, payable.erp_key FROM alone AS copy JOIN (
       -- The few documents of the payables without a match are hashed, and not all payables.
-      SELECT erp_payable.* FROM conciliation.erp_payable
+      SELECT payable.* FROM conciliation.erp_payable AS payable
       JOIN (SELECT DISTINCT ltrim(document, '0') AS bare FROM alone WHERE document IS NOT NULL) AS wanted
         ON ltrim(document, '0') = bare
-      WHERE document IS NOT NULL AND status = 'open' AND closed_at IS NULL
+      WHERE document IS NOT NULL AND status = 'open' AND closed_at IS NULL AND ${HAS_TITLE}
     ) AS payable
       ON ltrim(payable.document, '0') = ltrim(copy.document, '0') AND payable.open_value = copy.open_value
      AND ROW(payable.company, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment,
@@ -238,44 +461,73 @@ const breaksOf = (scope: Scope) => Prisma.sql`
          ROW(copy.company, copy.supplier_external_id, copy.supplier_tax_id, copy.instalment, copy.due_date)
     WHERE copy.document IS NOT NULL AND payable.erp_key <> copy.erp_key
   ), found AS MATERIALIZED (
-    SELECT CASE WHEN paid IS NOT NULL THEN 'paid_to_supplier'
+    SELECT CASE WHEN best.severity > 0 THEN best.kind
+                -- What a line has asked for explains the payable, or its receipt does.
+                WHEN live.is_posted OR live.title_id IS NOT NULL AND best.situation <> 'open' THEN NULL
                 WHEN is_doubled THEN 'duplicated_in_erp'
                 WHEN fit IS NOT NULL THEN 'in_doubt'
+                WHEN taken.erp_key IS NOT NULL THEN 'anticipated_twice'
                 WHEN coalesce(other_value, due.erp_key) IS NOT NULL THEN 'value_differs'
                 WHEN other_due IS NOT NULL THEN 'due_date_differs'
                 ELSE 'missing_in_erp' END AS kind,
-           id AS title_id, coalesce(paid, fit, other_value, due.erp_key, other_due) AS erp_key
-    FROM unmatched LEFT JOIN judged ON judged.title_id = id LEFT JOIN due ON due.title_id = id
+           CASE WHEN best.severity > 0 THEN best.severity
+                WHEN fit IS NULL AND taken.erp_key IS NOT NULL THEN 2 ELSE 1 END AS severity,
+           best.severity > 0 OR fit IS NULL AND taken.erp_key IS NOT NULL AS keeps,
+           id AS title_id,
+           CASE WHEN best.severity > 0 THEN best.erp_key
+                ELSE coalesce(fit, taken.erp_key, other_value, due.erp_key, other_due) END AS erp_key
+    FROM unmatched LEFT JOIN best ON best.title_id = id LEFT JOIN live ON live.title_id = id
+    LEFT JOIN doubt ON doubt.title_id = id LEFT JOIN taken ON taken.title_id = id
+    LEFT JOIN due ON due.title_id = id
     UNION ALL
-    SELECT CASE WHEN withdrawn IS NULL THEN 'missing_on_platform' ELSE 'withdrawn_open' END,
+    SELECT kind, severity, is_current, title_id, erp_key FROM judged
+    WHERE severity > 0 AND (source = 0 OR NOT is_current)
+    UNION ALL
+    SELECT 'due_before_release', 2, false, title.id, held.erp_key
+    FROM run CROSS JOIN held
+    JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = held.title_id
+    WHERE title_part = 0 AND title.status = 'current' AND ${scope.isBooked}
+      AND title.anticipated_due_date <= (now() AT TIME ZONE run.time_zone)::date
+      AND title.id NOT IN (SELECT title_id FROM live WHERE is_own)
+      AND title.id NOT IN (SELECT title_id FROM judged WHERE severity > 0)
+    UNION ALL
+    SELECT 'posted_twice', 2, false, (SELECT title_id FROM booking WHERE name || ':' || occurrence = regexp_replace(booking_key, ':[0-9]+$', '')),
+           max(erp_key)
+    FROM conciliation.erp_payable
+    WHERE status <> 'cancelled' AND closed_at IS NULL
+      AND booking_key IN (SELECT booking_key FROM conciliation.erp_payable WHERE ${scope.alone})
+    GROUP BY booking_key HAVING count(*) > 1
+    UNION ALL
+    SELECT 'reversal_refused', 2, false, title_id, split_part(erp_key, ',', 1)
+    FROM booking WHERE kind = 'reverse' AND state = 'refused'
+    UNION ALL
+    SELECT CASE WHEN withdrawn IS NULL THEN 'missing_on_platform' ELSE 'withdrawn_open' END, 1, false,
            withdrawn, erp_key
     FROM ordered WHERE NOT has_current
     UNION ALL
     -- The program ends its own matches of this kind.
-    SELECT 'match_lost', title_id, by_person.erp_key
+    SELECT 'match_lost', 1, false, title_id, by_person.erp_key
     FROM by_person JOIN ${titlesOf(Prisma.sql`by_person`)} AS title ON title.id = title_id
     JOIN ${payablesOf(Prisma.sql`by_person`)} AS payable ON payable.erp_key = by_person.erp_key
-    WHERE title.status = 'withdrawn' OR payable.status = 'cancelled'
+    WHERE title.status = 'withdrawn' OR payable.status = 'cancelled' AND NOT ${scope.isBooked}
     UNION ALL
-    SELECT 'payee_changed', title_id, erp_key
-    FROM conciliation.title_match JOIN conciliation.erp_payable AS payable USING (erp_key)
-    WHERE ended_at IS NULL AND payee IS NOT NULL AND payable.status = 'open' AND ${scope.matches}
-    UNION ALL
-    SELECT 'duplicated_in_erp', title_id, copy
+    SELECT 'duplicated_in_erp', 1, false, title_id, copy
     FROM (SELECT copy, title_id, erp_key, min(erp_key) OVER (PARTITION BY copy) AS first
           FROM twin JOIN (
             SELECT title_id, erp_key FROM conciliation.title_match
             WHERE ended_at IS NULL AND erp_key = ANY(ARRAY(SELECT erp_key FROM twin))) AS match USING (erp_key)
          ) AS matched WHERE erp_key = first
   ), stated AS MATERIALIZED (
-    SELECT kind, array_position(${[...BREAK_KINDS]}::text[], kind) AS place, title_id,
+    SELECT kind, severity, keeps AND title_id NOT IN (SELECT title_id FROM live WHERE is_own) AS waits,
+           array_position(${[...BREAK_KINDS]}::text[], kind) AS place, title_id,
            payable.erp_key AS erp_key, title.accepted_date,
            coalesce(title.provider_external_id, payable.supplier_external_id) AS supplier,
            coalesce(title.original_value, payable.open_value) AS value,
-           md5(concat(${TITLE_GROUND}, payable.status, ${PAYABLE_GROUND}))::uuid AS ground
+           md5(concat(${TITLE_GROUND}, ${STATED_GROUND}, ${PAYABLE_GROUND}))::uuid AS ground
     FROM found
     LEFT JOIN ${titlesOf(Prisma.sql`found`)} AS title ON title.id = title_id
     LEFT JOIN ${payablesOf(Prisma.sql`found`)} AS payable ON payable.erp_key = found.erp_key
+    WHERE kind IS NOT NULL
   ), broken AS MATERIALIZED (
     SELECT * FROM stated
     WHERE NOT EXISTS (
@@ -283,6 +535,17 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       WHERE decision.kind = stated.kind AND decision.title_id IS NOT DISTINCT FROM stated.title_id
         AND decision.erp_key IS NOT DISTINCT FROM stated.erp_key AND decision.ground = stated.ground)
   )`;
+
+/** What a payable states about its settlement, which no rule of the matching compares. */
+const STATED_GROUND = Prisma.sql`
+  ROW(payable.status, payable.closed_at IS NOT NULL, trim_scale(payable.open_value), payable.payee, payable.settled_as,
+      payable.settled_by, payable.paid_to)::text`;
+
+/**
+ * The breaks of the current titles of a date as its release judges them, `broken`. For a statement with WITH.
+ * @param date an expression of SQL of the type date
+ */
+export const releaseBreaks = (date: Prisma.Sql): Prisma.Sql => breaksOf(releaseScope(date));
 
 /** Configures the planner for the statements of a transaction that join whole sets, so that the plan does not depend on statistics. */
 export async function joinWholeSets(tx: Transaction): Promise<void> {
@@ -297,13 +560,14 @@ const TITLE_JSON = Prisma.sql`
     'dueDate', title.anticipated_due_date, 'value', title.original_value::text,
     'supplier', title.provider_external_id, 'isWithdrawn', title.status = 'withdrawn') END`;
 
+/** Of a row `payable`, and `title` that is its counterpart or has only nulls. */
 export const PAYABLE_JSON = Prisma.sql`
   CASE WHEN payable.erp_key IS NOT NULL THEN jsonb_build_object(
     'erpKey', payable.erp_key, 'company', payable.company,
     'supplier', payable.supplier_external_id, 'document', payable.document,
     'instalment', payable.instalment, 'orderUid', payable.order_uid, 'dueDate', payable.due_date,
     'openValue', payable.open_value::text, 'status', payable.status,
-    'hasPayee', payable.payee IS NOT NULL) END`;
+    'payee', ${PAYEE}) END`;
 
 const isIn = ({ date, supplier }: BreakFilter) => Prisma.sql`
   (${date}::date IS NULL OR accepted_date = ${date}::date)
@@ -315,14 +579,13 @@ export function listBreaks(
   request: BreakFilter & { readonly offset: number; readonly limit: number },
 ): Promise<BreakList> {
   const { kind, date, offset, limit } = request;
-  const ofDate = date === null ? ALL : Prisma.sql`title.accepted_date = ${date}::date`;
   return database.prisma.$transaction(async (tx) => {
     await joinWholeSets(tx);
     const [row] = await tx.$queryRaw<[BreakList]>`
-    WITH ${breaksOf({ titles: ofDate, free: ALL, alone: ALL, matches: ALL })}, filtered AS (SELECT * FROM broken WHERE ${isIn(request)}),
+    WITH ${breaksOf(wholeScope(date))}, filtered AS (SELECT * FROM broken WHERE ${isIn(request)}),
     place AS (
       SELECT * FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text
-      ORDER BY place, value DESC, title_id, erp_key OFFSET ${offset} LIMIT ${limit}
+      ORDER BY severity DESC, place, value DESC, title_id, erp_key OFFSET ${offset} LIMIT ${limit}
     )
     SELECT
       (SELECT coalesce(jsonb_agg(counted), '[]') FROM (
@@ -331,9 +594,9 @@ export function listBreaks(
       (SELECT count(*)::float8 FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text)
         AS total,
       (SELECT coalesce(jsonb_agg(jsonb_build_object(
-                'kind', place.kind, 'ground', place.ground, 'title', ${TITLE_JSON},
+                'kind', place.kind, 'isUrgent', severity > 1, 'ground', place.ground, 'title', ${TITLE_JSON},
                 'payable', ${PAYABLE_JSON})
-              ORDER BY place.place, place.value DESC, title_id, place.erp_key), '[]')
+              ORDER BY severity DESC, place.place, place.value DESC, title_id, place.erp_key), '[]')
        FROM place LEFT JOIN ${titlesOf(Prisma.sql`place`)} AS title ON title.id = title_id
        LEFT JOIN ${payablesOf(Prisma.sql`place`)} AS payable ON payable.erp_key = place.erp_key) AS breaks`;
     return row;
@@ -350,9 +613,9 @@ export interface CountedBreaks {
 }
 
 export async function countBreaks(tx: Transaction): Promise<CountedBreaks> {
-  const isUrgent = Prisma.sql`kind = ANY(${[...URGENT_BREAKS]}::text[])`;
+  const isUrgent = Prisma.sql`severity > 1`;
   const [row] = await tx.$queryRaw<[CountedBreaks]>`
-    WITH ${breaksOf({ titles: ALL, free: ALL, alone: ALL, matches: ALL })}
+    WITH ${breaksOf(wholeScope(null))}
     SELECT count(*)::int AS breaks, (count(*) FILTER (WHERE ${isUrgent}))::int AS urgent,
            coalesce(array_agg(DISTINCT accepted_date::text) FILTER (WHERE accepted_date IS NOT NULL), '{}') AS dates,
            coalesce(array_agg(DISTINCT accepted_date::text)
@@ -374,8 +637,8 @@ export async function readBreak(
   { kind, titleId, erpKey }: BreakKey,
 ): Promise<Break | null> {
   const [row] = await client.$queryRaw<[Break?]>`
-    WITH ${breaksOf(scopeOf({ titleId, erpKey }))}
-    SELECT broken.kind, ground, ${TITLE_JSON} AS title, ${PAYABLE_JSON} AS payable
+    WITH ${breaksOf(breakScope({ titleId, erpKey }))}
+    SELECT broken.kind, severity > 1 AS "isUrgent", ground, ${TITLE_JSON} AS title, ${PAYABLE_JSON} AS payable
     FROM (SELECT * FROM broken WHERE kind = ${kind} AND title_id IS NOT DISTINCT FROM ${titleId}::bigint
             AND erp_key IS NOT DISTINCT FROM ${erpKey}::text) AS broken
     LEFT JOIN conciliation.title AS title ON title.id = ${titleId}::bigint

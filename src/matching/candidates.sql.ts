@@ -18,11 +18,15 @@ export const TITLE_GROUND = Prisma.sql`
           title.provider_external_id, title.provider_identification, title.buyer_identification,
           title.status)::text)::uuid`;
 
-/** The hash of the fields of a payable that the rules and the breaks compare. */
+/**
+ * The hash of the fields of a payable that the rules compare. Not what lines of bookings change: the payee, and what is
+ * left of a value of which the ERP states the whole.
+ */
 export const PAYABLE_GROUND = Prisma.sql`
   md5(ROW(payable.company, payable.supplier_external_id, payable.supplier_tax_id, payable.document,
-          payable.instalment, payable.order_uid, payable.due_date, trim_scale(payable.open_value),
-          payable.payee, payable.status = 'cancelled', coalesce(payable.currency, 'BRL'))::text)::uuid`;
+          payable.instalment, payable.order_uid, payable.due_date,
+          trim_scale(coalesce(payable.total_value, payable.open_value)),
+          payable.status = 'cancelled', coalesce(payable.currency, 'BRL'))::text)::uuid`;
 
 /** The tax identifier of a title's supplier without mask and with its leading zeros. Null: not stated. */
 export const TITLE_TAX_ID = taxIdOf('title.provider_identification');

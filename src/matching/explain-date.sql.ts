@@ -141,7 +141,7 @@ async function readTitles(tx: Transaction, date: CivilDate): Promise<TitleRow[]>
     SELECT title.id::float8 AS "titleId", title.order_uid AS "orderUid",
            title.provider_external_id AS supplier, title.anticipated_due_date::text AS "dueDate",
            title.original_value::text AS value, matched.match, coalesce(candidates, '[]') AS candidates
-    FROM (SELECT ${TITLE_SIDE}, accepted_date, status, provider_identification
+    FROM (SELECT ${TITLE_SIDE}, accepted_date, status, provider_identification, financial_agent_identification
           FROM conciliation.title ${PARTY_NAMES}) AS title
     LEFT JOIN LATERAL (
       SELECT array_agg(payable.erp_key) AS erp_keys,

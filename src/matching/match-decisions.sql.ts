@@ -224,7 +224,8 @@ async function requireOtherSigner(
       AND EXISTS (SELECT FROM conciliation.booking_batch AS begun
                   WHERE begun.date = day.date AND begun.kind <> 'adopted')
       AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS released
-                      WHERE released.date = day.date AND released.sign_off_id = seal.id)
+                      WHERE released.date = day.date AND released.sign_off_id = seal.id
+                        AND released.waiting_titles = 0)
     ORDER BY day.date, entry.id DESC`;
   const own = signed.find(({ signer }) => countAsOne(signer, identityOf(decision)));
   if (own !== undefined) throw refuse('own_seal', own.date);

@@ -59,6 +59,7 @@ export function readTitleMatches(database: Database, titleId: bigint): Promise<T
                  ORDER BY other.title_id) AS "otherTitles"
     FROM conciliation.title_match AS match
     JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
+    JOIN conciliation.title AS title ON title.id = match.title_id
     WHERE title_id = ${titleId} ORDER BY (ended_at IS NULL) DESC, match.id DESC`;
 }
 

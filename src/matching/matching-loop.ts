@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { type Loop, loop } from '../runtime/loop.ts';
-import { isMatchingDue, MATCHING_ACTOR, runMatching } from './run-matching.sql.ts';
+import { isMatchingDue, MATCHING_ACTOR, type RunRequest, runMatching } from './run-matching.sql.ts';
 
 const EVERY_MS = 60_000;
 
@@ -11,7 +11,12 @@ export function startMatchingLoop(
     database,
     logger,
     maxAgeHours,
-  }: { readonly database: Database; readonly logger: Logger; readonly maxAgeHours: number },
+    ...request
+  }: Omit<RunRequest, 'by'> & {
+    readonly database: Database;
+    readonly logger: Logger;
+    readonly maxAgeHours: number;
+  },
   everyMs = EVERY_MS,
 ): Loop {
   return loop({
@@ -19,7 +24,8 @@ export function startMatchingLoop(
     run: async () => {
       try {
         if (!(await isMatchingDue(database, maxAgeHours))) return;
-        logger.info({ ...(await runMatching(database, { by: MATCHING_ACTOR })) }, 'titles matched');
+        const run = await runMatching(database, { by: MATCHING_ACTOR, ...request });
+        logger.info({ ...run }, 'titles matched');
       } catch (error) {
         logger.error({ err: describeError(error) }, 'titles were not matched');
       }

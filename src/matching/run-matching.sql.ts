@@ -1,7 +1,9 @@
 import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
+import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { arePayablesStale } from '../payables/payable-state.sql.ts';
+import { askedLines } from './asked-lines.sql.ts';
 import { countBreaks, joinWholeSets } from './breaks.sql.ts';
 import {
   BUYER_NAME,
@@ -27,6 +29,15 @@ export interface MatchingRun {
   readonly reopened: number;
 }
 
+export interface RunRequest {
+  /** The person, or `MATCHING_ACTOR`. */
+  readonly by: string;
+  /** TIMEZONE of the program. Absent: the default. */
+  readonly timeZone?: string;
+  /** BOOKINGS_FROM. Absent or null: not set; then the dates with a batch have bookings. */
+  readonly bookingsFrom?: CivilDate | null;
+}
+
 /** The author of a run that no person requested. */
 export const MATCHING_ACTOR = 'matching';
 
@@ -41,17 +52,23 @@ const TRANSACTION = { timeout: 900_000, maxWait: 60_000 };
  */
 export function runMatching(
   database: Database,
-  { by }: { readonly by: string },
+  { by, timeZone = 'America/Sao_Paulo', bookingsFrom = null }: RunRequest,
 ): Promise<MatchingRun> {
   return database.prisma.$transaction(async (tx) => {
     await takeLock(tx, 'matching');
     await joinWholeSets(tx);
     const [{ id: runId }] = await tx.$queryRaw<[{ id: bigint }]>`
-      INSERT INTO conciliation.match_run (requested_by, rule_version, started_at, payables_seen)
-      SELECT ${by}, ${RULE_VERSION}, at, ${payablesSeen(Prisma.sql`at`)}
+      INSERT INTO conciliation.match_run
+        (requested_by, rule_version, started_at, payables_seen, bookings_seen, time_zone, bookings_from, states_paid)
+      SELECT ${by}, ${RULE_VERSION}, at, ${payablesSeen(Prisma.sql`at`)}, ${BOOKINGS_SEEN}, ${timeZone},
+             ${bookingsFrom}::date,
+             EXISTS (SELECT FROM conciliation.erp_payable AS payable
+                     JOIN conciliation.erp_payable_import AS stated ON stated.id = import_id
+                     WHERE status = 'paid' AND kind = 'snapshot' AND is_complete)
       FROM (SELECT clock_timestamp() AS at) AS start RETURNING id`;
     const companies = await readCompanyFacts(tx);
     const reopened = await endGroundless(tx, companies);
+    await inheritMatches(tx, runId);
     const [{ matched }] = await tx.$queryRaw<[{ matched: number }]>`
       WITH RECURSIVE ${companyNames(companies)}, ${CANDIDATES}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
         SELECT chosen.*, ${TITLE_GROUND} AS title_ground, ${PAYABLE_GROUND} AS erp_ground
@@ -103,13 +120,20 @@ const payablesSeen = (at: Prisma.Sql) => Prisma.sql`
   (SELECT coalesce(sum(extract(epoch FROM changed_at)), 0) FROM conciliation.erp_payable
    WHERE changed_at >= ${at} - interval '1 day')`;
 
-/** Ends a sum as a whole. A payable that the ERP has paid keeps its match. */
+/** A number that grows with each batch and each receipt that was compared. */
+const BOOKINGS_SEEN = Prisma.sql`
+  (coalesce((SELECT max(id) FROM conciliation.booking_batch), 0)
+   + coalesce((SELECT max(id) FROM conciliation.booking_receipt WHERE outcome IS NOT NULL), 0))`;
+
+/** Ends a sum as a whole. What a line has asked for ends no match: the payable and the title are judged by the line. */
 async function endGroundless(tx: Transaction, companies: CompanyFacts): Promise<number> {
   const [{ ended }] = await tx.$queryRaw<[{ ended: number }]>`
-    WITH ${companyNames(companies)}, changed AS MATERIALIZED (
+    WITH ${companyNames(companies)}, ${askedLines({ lines: Prisma.sql`true`, titles: Prisma.sql`true` })}, changed AS MATERIALIZED (
       SELECT coalesce(sum_id, id) AS key, min(reason) AS reason
       FROM (
-        SELECT match.id, sum_id, ${reasonOf()} AS reason FROM conciliation.title_match AS match
+        SELECT match.id, sum_id, ${reasonOf()} AS reason,
+               title.status = 'current' AND title_id IN (SELECT title_id FROM live WHERE is_own) AS is_asked
+        FROM conciliation.title_match AS match
         JOIN (SELECT title.*, buyer, is_claimed FROM conciliation.title AS title ${BUYER_NAME}) AS title
           ON title.id = title_id
         JOIN (SELECT payable.*, buyers, roots, is_named FROM conciliation.erp_payable AS payable ${COMPANY_NAME})
@@ -117,6 +141,7 @@ async function endGroundless(tx: Transaction, companies: CompanyFacts): Promise<
         WHERE ended_at IS NULL AND rule <> 'person'
       ) AS judged
       WHERE reason IS NOT NULL GROUP BY 1
+      HAVING bool_or(reason = ${WITHDRAWN}) OR NOT bool_or(is_asked)
     ), ended AS (
       UPDATE conciliation.title_match AS match
       SET ended_at = clock_timestamp(), ended_by = ${MATCHING_ACTOR}, end_reason = changed.reason
@@ -127,16 +152,90 @@ async function endGroundless(tx: Transaction, companies: CompanyFacts): Promise<
   return ended;
 }
 
+const WITHDRAWN = 'the title is withdrawn';
+
 const reasonOf = () => Prisma.sql`
-  CASE WHEN title.status = 'withdrawn' THEN 'the title is withdrawn'
+  CASE WHEN title.status = 'withdrawn' THEN ${WITHDRAWN}
        WHEN payable.status = 'cancelled' THEN 'the payable is cancelled'
        WHEN ${TITLE_GROUND} <> title_ground THEN 'the title has changed'
-       WHEN ${PAYABLE_GROUND} <> erp_ground AND payable.status = 'open' THEN 'the payable has changed'
+       -- A payable of which nothing is left is paid, as one with the status.
+       WHEN ${PAYABLE_GROUND} <> erp_ground AND payable.status = 'open' AND payable.open_value <> 0
+         THEN 'the payable has changed'
        WHEN NOT ${MAY_BE_COMPANY} THEN 'the company is another buyer'
   END`;
 
 /**
- * Whether titles or payables changed after the newest run began, or a person has decided since. Stale payables are not
+ * Gives the successor of a restated title its payables, where a line asked for them and the reversal is not posted.
+ * The successor is the title that a merge linked with the withdrawn title, or the only title of the same order, buyer,
+ * provider, due date and value on another accepted date.
+ */
+async function inheritMatches(tx: Transaction, runId: bigint): Promise<void> {
+  await tx.$executeRaw`
+    WITH RECURSIVE ${askedLines({ lines: Prisma.sql`true`, titles: Prisma.sql`true` })}, gone AS MATERIALIZED (
+      SELECT title.* FROM conciliation.title AS title
+      WHERE status = 'withdrawn' AND id = ANY(ARRAY(SELECT title_id FROM left_over WHERE NOT is_undone))
+    ), heir AS (
+      SELECT link.predecessor_id AS gone_id, link.title_id FROM conciliation.title_succession AS link
+      JOIN gone ON gone.id = link.predecessor_id
+      UNION
+      SELECT heir.gone_id, link.title_id
+      FROM heir JOIN conciliation.title_succession AS link ON link.predecessor_id = heir.title_id
+    ), moved AS (
+      SELECT gone.id AS gone_id, title.id AS title_id, count(*) OVER (PARTITION BY gone.id) AS heirs,
+             count(*) OVER (PARTITION BY title.id) AS predecessors
+      FROM gone JOIN (
+        SELECT * FROM conciliation.title
+        WHERE status = 'current' AND order_uid = ANY(ARRAY(SELECT order_uid FROM gone))
+      ) AS title ON title.order_uid = gone.order_uid AND title.accepted_date <> gone.accepted_date
+       AND ROW(title.buyer_identification, title.provider_external_id, title.anticipated_due_date)
+           IS NOT DISTINCT FROM
+           ROW(gone.buyer_identification, gone.provider_external_id, gone.anticipated_due_date)
+       AND title.original_value = gone.original_value
+    ), successor AS MATERIALIZED (
+      SELECT DISTINCT ON (title_id) gone_id, title_id FROM (
+        SELECT gone_id, title_id FROM heir
+        UNION ALL SELECT gone_id, title_id FROM moved WHERE heirs = 1 AND predecessors = 1
+      ) AS known
+      WHERE title_id = ANY(ARRAY(SELECT id FROM conciliation.title WHERE status = 'current'
+                                   AND id = ANY(ARRAY(SELECT title_id FROM heir UNION SELECT title_id FROM moved))))
+        AND NOT EXISTS (SELECT FROM conciliation.title_match AS own
+                        WHERE own.title_id = known.title_id AND own.ended_at IS NULL)
+      ORDER BY title_id, gone_id DESC
+    ), inherited AS MATERIALIZED (
+      -- The newest match of the withdrawn title, unless another title has one of its payables.
+      SELECT match.*, successor.title_id AS heir_id FROM successor
+      JOIN conciliation.title_match AS match ON match.title_id = gone_id
+      WHERE (ended_at IS NULL OR ended_by = ${MATCHING_ACTOR} AND end_reason = ${WITHDRAWN}) AND erp_part = 0
+        AND coalesce(sum_id, match.id) = (
+          SELECT coalesce(newest.sum_id, newest.id) FROM conciliation.title_match AS newest
+          WHERE newest.title_id = gone_id ORDER BY newest.id DESC LIMIT 1)
+        AND NOT EXISTS (
+          SELECT FROM conciliation.title_match AS sum JOIN conciliation.title_match AS other USING (erp_key)
+          WHERE coalesce(sum.sum_id, sum.id) = coalesce(match.sum_id, match.id) AND other.ended_at IS NULL
+            AND other.title_id <> gone_id)
+    ), sum AS MATERIALIZED (
+      SELECT sum_id, nextval('conciliation.title_match_id_seq') AS new_id
+      FROM (SELECT DISTINCT sum_id FROM inherited WHERE sum_id IS NOT NULL) AS sums
+    ), ended AS (
+      UPDATE conciliation.title_match AS match
+      SET ended_at = clock_timestamp(), ended_by = ${MATCHING_ACTOR}, end_reason = 'the title is restated'
+      FROM inherited WHERE inherited.id = match.id AND match.ended_at IS NULL RETURNING match.id
+    )
+    INSERT INTO conciliation.title_match
+      (title_id, erp_key, sum_id, title_part, erp_part, rule, rule_version, run_id, made_by, reason,
+       title_ground, erp_ground)
+    SELECT heir_id, inherited.erp_key, new_id, title_part, 0, rule, rule_version,
+           CASE WHEN rule <> 'person' THEN ${runId}::bigint END, made_by, inherited.reason,
+           ${TITLE_GROUND}, ${PAYABLE_GROUND}
+    FROM inherited LEFT JOIN sum USING (sum_id)
+    LEFT JOIN (SELECT count(*) AS rows FROM ended) AS after ON true
+    JOIN conciliation.title AS title ON title.id = heir_id
+    JOIN conciliation.erp_payable AS payable ON payable.erp_key = inherited.erp_key`;
+}
+
+/**
+ * Whether titles, payables or bookings changed after the newest run began, a person has decided since, or another day
+ * has begun. Stale payables are not
  * matched by the service.
  * @param maxAgeHours the age from which payables are stale
  */
@@ -144,12 +243,16 @@ export async function isMatchingDue(database: Database, maxAgeHours: number): Pr
   if (await arePayablesStale(database.prisma, maxAgeHours)) return false;
   const [row] = await database.prisma.$queryRaw<[{ due: boolean }]>`
     WITH newest AS (
-      SELECT max(started_at) AS at, bool_or(NOT urgent_known) AS is_unknown, max(payables_seen) AS seen
+      SELECT max(started_at) AS at, bool_or(NOT urgent_known) AS is_unknown, max(payables_seen) AS seen,
+             max(bookings_seen) AS bookings, max(time_zone) AS zone
       FROM conciliation.match_run WHERE id = (SELECT max(id) FROM conciliation.match_run)
     )
     SELECT EXISTS (SELECT FROM conciliation.erp_payable)
        AND (at IS NULL OR is_unknown
             OR seen <> ${payablesSeen(Prisma.sql`at`)}
+            OR bookings <> ${BOOKINGS_SEEN}
+            -- Graces and due dates end with a day.
+            OR (at AT TIME ZONE zone)::date < (now() AT TIME ZONE zone)::date
             -- A merge may commit after the time of its pull. The checks of its date run after the commit.
             OR EXISTS (SELECT FROM conciliation.day_check WHERE checked_at >= at)
             OR EXISTS (SELECT FROM conciliation.pull

@@ -8,6 +8,7 @@ import {
   type EndedImport,
   endImport,
   type ImportKind,
+  MAX_REPORTED_KEYS,
   PAYABLES_AT_ONCE,
   type PayableReject,
 } from './payable-import.sql.ts';
@@ -16,6 +17,8 @@ export interface PayableFileReport extends EndedImport {
   readonly format: FileFormat;
   /** The faults in the order of the file; at most `MAX_REPORTED_REJECTS`. */
   readonly rejects: readonly PayableReject[];
+  /** ERP keys of downgraded payables; at most `MAX_REPORTED_KEYS`. */
+  readonly downgradedKeys: readonly string[];
 }
 
 export const MAX_REPORTED_REJECTS = 1000;
@@ -64,12 +67,16 @@ async function importAll(tx: Transaction, path: string, options: ImportOptions) 
   const { actor: by, announced, kind, signal } = options;
   const importId = await beginImport(tx, { kind, by });
   const rejects: PayableReject[] = [];
+  const downgradedKeys: string[] = [];
   for await (const batch of batchesOf(readPayableFile(path))) {
     if (signal.aborted) throw new ShutdownError('the import was interrupted');
     const report = await addPayables(tx, importId, batch);
     rejects.push(...report.rejects.slice(0, MAX_REPORTED_REJECTS - rejects.length));
+    downgradedKeys.push(
+      ...report.downgradedKeys.slice(0, MAX_REPORTED_KEYS - downgradedKeys.length),
+    );
   }
-  return { ...(await endImport(tx, importId, { by, announced })), rejects };
+  return { ...(await endImport(tx, importId, { by, announced })), rejects, downgradedKeys };
 }
 
 async function* batchesOf(rows: AsyncIterable<StatedPayable>): AsyncGenerator<StatedPayable[]> {

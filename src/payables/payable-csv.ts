@@ -1,5 +1,11 @@
 import type { FieldFault } from '../domain/field-reader.ts';
-import { PAYABLE_FIELDS, type Payable, REQUIRED_PAYABLE_FIELDS } from '../domain/payable.ts';
+import {
+  AMOUNT_FIELDS,
+  DATE_FIELDS,
+  PAYABLE_FIELDS,
+  type Payable,
+  REQUIRED_PAYABLE_FIELDS,
+} from '../domain/payable.ts';
 import type { CsvRecord } from '../files/csv-records.ts';
 import { InputError } from '../runtime/errors.ts';
 
@@ -7,7 +13,9 @@ type Field = keyof Payable;
 
 /** `1234.50`, `1234,50`, `1.234,50` or `1,234.50`. */
 const AMOUNT =
-  /^-?(?:\d+(?:[.,]\d{1,2})?|\d{1,3}(?:\.\d{3})+,\d{1,2}|\d{1,3}(?:,\d{3})+\.\d{1,2})$/;
+  /^-?(?:(?:0|[1-9]\d*)(?:[.,]\d{1,2})?|[1-9]\d{0,2}(?:(?:\.\d{3})+,|(?:,\d{3})+\.)\d{1,2})$/;
+const AMOUNT_EXPECTATION =
+  'expected an amount such as 1234.50 or 1.234,50, with at most two decimals and without leading zeros';
 const BRAZILIAN_DATE = /^(\d{2})\/(\d{2})\/(\d{4})$/;
 
 /** Reads the rows of a CSV file of payables according to its first line. */
@@ -45,19 +53,20 @@ export class PayableCsv {
       const expected = `expected ${this.#fields.length} cells, got ${record.cells.length}`;
       return [{ field: '(row)', expected }];
     }
-    const cells = this.#fields.map((field, index) => [field, record.cells[index]?.trim() ?? '']);
-    const candidate = Object.fromEntries(cells) as Partial<Record<Field, string>>;
-    const { openValue = '', dueDate = '' } = candidate;
-    if (openValue !== '' && !AMOUNT.test(openValue)) {
-      return [{ field: 'openValue', expected: 'expected an amount such as 1234.50 or 1.234,50' }];
+    const candidate = Object.fromEntries(
+      this.#fields.map((field, index) => [field, record.cells[index]?.trim() ?? '']),
+    ) as Partial<Record<Field, string>>;
+    const faults = AMOUNT_FIELDS.filter(
+      (field) => candidate[field] && !AMOUNT.test(candidate[field]),
+    );
+    if (faults.length > 0) {
+      return faults.map((field) => ({ field, expected: AMOUNT_EXPECTATION }));
     }
-    return {
-      candidate: {
-        ...candidate,
-        openValue: plainAmount(openValue),
-        dueDate: dueDate.replace(BRAZILIAN_DATE, '$3-$2-$1'),
-      },
-    };
+    for (const field of AMOUNT_FIELDS) candidate[field] = plainAmount(candidate[field] ?? '');
+    for (const field of DATE_FIELDS) {
+      candidate[field] = candidate[field]?.replace(BRAZILIAN_DATE, '$3-$2-$1') ?? '';
+    }
+    return { candidate };
   }
 }
 

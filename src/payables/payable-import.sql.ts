@@ -1,5 +1,7 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Transaction } from '../database/database.ts';
+import { PAYABLE_FIELDS, type Payable } from '../domain/payable.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import type { StatedPayable } from './payable-file.ts';
 
@@ -11,6 +13,12 @@ interface ImportCounts {
   readonly inserted: number;
   readonly changed: number;
   readonly unchanged: number;
+  /** Left as they are, because a newer version or a later statement has written them. */
+  readonly outdated: number;
+  /** Of the changed ones: a snapshot gave them an older version. */
+  readonly downgraded: number;
+  /** Of the changed ones: their version cannot be compared with the one before. */
+  readonly incomparable: number;
   readonly rejected: number;
 }
 
@@ -23,6 +31,8 @@ export interface PayableReject {
 }
 
 export interface BatchReport extends ImportCounts {
+  /** ERP keys of downgraded payables; at most `MAX_REPORTED_KEYS`. */
+  readonly downgradedKeys: readonly string[];
   readonly rejects: readonly PayableReject[];
 }
 
@@ -38,6 +48,38 @@ export interface EndedImport extends ImportCounts {
 
 /** Payables that one statement writes. */
 export const PAYABLES_AT_ONCE = 1000;
+export const MAX_REPORTED_KEYS = 20;
+
+/** `supplierTaxId` is `supplier_tax_id`. */
+const COLUMN_OF = new Map(
+  PAYABLE_FIELDS.map((field) => [
+    field,
+    field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  ]),
+);
+const COLUMNS = [...COLUMN_OF.values()];
+const [, ...CONTENT] = COLUMNS;
+const columns = Prisma.raw(COLUMNS.join(', '));
+const contentOf = (relation: string) =>
+  Prisma.raw(`ROW(${CONTENT.map((column) => `${relation}.${column}`).join(', ')})`);
+const REPLACEMENTS = Prisma.raw(
+  CONTENT.map((column) => `${column} = excluded.${column}`).join(', '),
+);
+
+/** The stated columns. An absent one is null in SQL, and most are. */
+function rowOf(payable: Payable): Record<string, string> {
+  const row: Record<string, string> = {};
+  for (const [field, column] of COLUMN_OF) {
+    const value = payable[field];
+    if (value !== null) row[column] = value;
+  }
+  return row;
+}
+
+/** Whether the version is older than the one of the present row. Null: the texts cannot be compared. */
+const isOlder = (version: Prisma.Sql, present: Prisma.Sql) => Prisma.sql`
+  CASE WHEN ${present} IS NOT NULL AND ${version} IS DISTINCT FROM ${present}
+       THEN conciliation.is_older_version(${version}, ${present}) ELSE false END`;
 
 const REPEATED = 'is in this import already, with another content';
 
@@ -52,9 +94,9 @@ export async function beginImport(
 
 /**
  * Writes payables of an import, and keeps those with a fault as rejects. A payable replaces the row of its key as
- * a whole. A row with equal content stays unchanged, so a repeated request changes nothing, and so does a row that an
- * import which began later has written. A second payable of
- * one import with the same key and another content is rejected.
+ * a whole. A row with equal content stays unchanged, so a repeated request changes nothing. Outdated, so left as it
+ * is, is a row that an import which began later, or later SQL of the ERP, has written, and in a delta a row with a
+ * newer version. A second payable of one import with the same key and another content is rejected.
  * @throws InputError when the import does not exist or has ended, or when a later snapshot is complete
  */
 export async function addPayables(
@@ -62,64 +104,71 @@ export async function addPayables(
   importId: bigint,
   stated: readonly StatedPayable[],
 ): Promise<BatchReport> {
-  await lockOpenImport(tx, importId);
-  const rows = stated.flatMap(({ at, payable }) => (payable === null ? [] : [{ at, ...payable }]));
-  const [{ repeated, ...counts }] = await tx.$queryRaw<
-    [Omit<ImportCounts, 'rejected'> & { readonly repeated: readonly number[] }]
+  const { kind } = await lockOpenImport(tx, importId);
+  const isDelta = kind === 'delta';
+  const items = stated.flatMap(({ at, payable }) => (payable === null ? [] : [{ at, payable }]));
+  const rows = items.map(({ payable }) => rowOf(payable));
+  const [{ repeated, downgradedKeys, ...counts }] = await tx.$queryRaw<
+    [
+      Omit<ImportCounts, 'rejected'> &
+        Pick<BatchReport, 'downgradedKeys'> & { readonly repeated: readonly number[] },
+    ]
   >`
-    WITH stated AS (
-      SELECT at, "erpKey" AS erp_key,
-             ROW(company, "supplierExternalId", "supplierTaxId", document, instalment, "orderUid",
-                 "dueDate", "openValue", status, payee, version) AS content,
-             company, "supplierExternalId", "supplierTaxId", document, instalment, "orderUid",
-             "dueDate", "openValue", status, payee, version
-      FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS stated
-        (at int, "erpKey" text, company text, "supplierExternalId" text, "supplierTaxId" text,
-         document text, instalment text, "orderUid" text, "dueDate" date, "openValue" numeric,
-         status text, payee text, version text)
+    WITH import AS (
+      SELECT started_at FROM conciliation.erp_payable_import WHERE id = ${importId}
+    ), stated AS (
+      SELECT ordinality::int AS place, ${columns}, ${contentOf('stated')} AS content
+      FROM jsonb_populate_recordset(NULL::conciliation.erp_payable, ${JSON.stringify(rows)}::jsonb)
+        WITH ORDINALITY AS stated
     ), judged AS (
       SELECT stated.*, present.erp_key IS NULL AS is_new,
              present.closed_at IS NOT NULL OR present.content IS DISTINCT FROM stated.content AS differs,
-             coalesce(present.import_id > ${importId}, false) AS is_outdated,
-             present.import_id = ${importId} AND present.content IS DISTINCT FROM stated.content
-               OR first_value(stated.content) OVER same_key IS DISTINCT FROM stated.content AS is_repeated,
+             coalesce(present.import_id = ${importId} AND present.stated_at = started_at, false) AS is_again,
+             coalesce(present.stated_at > started_at, false) AS is_late,
+             ${isOlder(Prisma.sql`stated.version`, Prisma.sql`present.version`)} AS is_older,
+             first_value(stated.content) OVER same_key IS DISTINCT FROM stated.content AS is_other_copy,
              row_number() OVER same_key AS copy
-      FROM stated
+      FROM import CROSS JOIN stated
       LEFT JOIN LATERAL (
-        SELECT erp_key, import_id, closed_at,
-               ROW(company, supplier_external_id, supplier_tax_id, document, instalment, order_uid,
-                   due_date, open_value, status, payee, version) AS content
+        SELECT erp_key, import_id, closed_at, stated_at, version, ${contentOf('payable')} AS content
         FROM conciliation.erp_payable AS payable WHERE payable.erp_key = stated.erp_key
       ) AS present ON true
-      WINDOW same_key AS (PARTITION BY stated.erp_key ORDER BY at)
+      WINDOW same_key AS (PARTITION BY stated.erp_key ORDER BY place)
+    ), sorted AS (
+      SELECT judged.*, is_other_copy OR is_again AND differs AS is_repeated,
+             is_late OR ${isDelta} AND NOT is_again AND is_older IS TRUE AS is_outdated
+      FROM judged
     ), written AS (
-      INSERT INTO conciliation.erp_payable AS payable
-        (erp_key, company, supplier_external_id, supplier_tax_id, document, instalment, order_uid,
-         due_date, open_value, status, payee, version, import_id)
-      SELECT erp_key, company, "supplierExternalId", "supplierTaxId", document, instalment, "orderUid",
-             "dueDate", "openValue", status, payee, version, ${importId}
-      FROM judged WHERE is_repeated IS NOT TRUE AND copy = 1
+      INSERT INTO conciliation.erp_payable AS payable (${columns}, import_id, stated_at)
+      SELECT ${columns}, ${importId}, started_at FROM sorted, import
+      WHERE NOT is_repeated AND NOT is_again AND copy = 1
       -- In the order of the key: two imports then wait for each other without a deadlock.
       ORDER BY erp_key
       ON CONFLICT (erp_key) DO UPDATE
-      SET company = excluded.company, supplier_external_id = excluded.supplier_external_id,
-          supplier_tax_id = excluded.supplier_tax_id, document = excluded.document,
-          instalment = excluded.instalment, order_uid = excluded.order_uid,
-          due_date = excluded.due_date, open_value = excluded.open_value, status = excluded.status,
-          payee = excluded.payee, version = excluded.version, import_id = excluded.import_id,
-          closed_at = NULL
-      WHERE payable.import_id IS NULL OR payable.import_id <= excluded.import_id
+      SET ${REPLACEMENTS}, import_id = excluded.import_id, stated_at = excluded.stated_at, closed_at = NULL
+      -- Decided on the locked row, which another import may have written meanwhile.
+      WHERE payable.stated_at <= excluded.stated_at
+        AND (NOT ${isDelta}
+             OR (${isOlder(Prisma.sql`excluded.version`, Prisma.sql`payable.version`)}) IS NOT TRUE)
     )
     SELECT count(*) FILTER (WHERE is_written AND is_new)::int AS inserted,
-           count(*) FILTER (WHERE is_written AND NOT is_new AND differs)::int AS changed,
-           count(*) FILTER (WHERE NOT is_repeated AND NOT is_written OR is_written AND NOT is_new AND NOT differs)::int
-             AS unchanged,
-           coalesce(array_agg(at ORDER BY at) FILTER (WHERE is_repeated), '{}') AS repeated
-    FROM (SELECT at, is_new, differs, copy, is_repeated IS TRUE AS is_repeated,
-                 is_repeated IS NOT TRUE AND copy = 1 AND NOT is_outdated AS is_written FROM judged) AS judged`;
+           count(*) FILTER (WHERE is_change)::int AS changed,
+           count(*) FILTER (WHERE NOT is_repeated AND (copy > 1 OR NOT is_new AND NOT differs))::int AS unchanged,
+           count(*) FILTER (WHERE NOT is_repeated AND copy = 1 AND is_outdated AND differs)::int AS outdated,
+           count(*) FILTER (WHERE is_change AND is_older)::int AS downgraded,
+           count(*) FILTER (WHERE is_change AND is_older IS NULL)::int AS incomparable,
+           coalesce((array_agg(erp_key ORDER BY erp_key)
+                     FILTER (WHERE is_change AND is_older))[:${MAX_REPORTED_KEYS}::int], '{}') AS "downgradedKeys",
+           coalesce(array_agg(place ORDER BY place) FILTER (WHERE is_repeated), '{}') AS repeated
+    FROM (SELECT *, is_written AND NOT is_new AND differs AS is_change
+          FROM (SELECT *, NOT is_repeated AND copy = 1 AND NOT is_outdated AS is_written FROM sorted) AS sorted)
+      AS sorted`;
   const faults = [
     ...stated.map(({ at, faults: found }) => ({ at, faults: found })),
-    ...repeated.map((at) => ({ at, faults: [{ field: 'erpKey', expected: REPEATED }] })),
+    ...repeated.map((place) => ({
+      at: items[place - 1]?.at ?? 0,
+      faults: [{ field: 'erpKey', expected: REPEATED }],
+    })),
   ].filter(({ faults: found }) => found.length > 0);
   await keepRejects(tx, importId, stated, faults);
   await tx.erpPayableImport.update({
@@ -128,11 +177,15 @@ export async function addPayables(
       inserted: { increment: counts.inserted },
       changed: { increment: counts.changed },
       unchanged: { increment: counts.unchanged },
+      outdated: { increment: counts.outdated },
+      downgraded: { increment: counts.downgraded },
+      incomparable: { increment: counts.incomparable },
       rejected: { increment: faults.length },
     },
   });
   return {
     ...counts,
+    downgradedKeys,
     rejected: faults.length,
     rejects: faults.flatMap(({ at, faults: found }) => found.map((fault) => ({ at, ...fault }))),
   };
@@ -157,7 +210,7 @@ async function keepRejects(
 
 /**
  * Ends an import. A complete snapshot closes the open payables that it lacks, except those that a later import
- * has written. An incomplete snapshot closes none.
+ * or later SQL of the ERP has written. An incomplete snapshot closes none.
  * @param announced the number of payables that the ERP sent; null: not stated
  * @throws InputError when the import does not exist or has ended, or when a later snapshot is complete
  */
@@ -174,13 +227,15 @@ export async function endImport(
   const closed =
     kind === 'snapshot' && isComplete
       ? await tx.$executeRaw`
-          UPDATE conciliation.erp_payable SET closed_at = now()
-          WHERE closed_at IS NULL AND import_id < ${importId}`
+          UPDATE conciliation.erp_payable AS payable SET closed_at = now(), stated_at = import.started_at
+          FROM conciliation.erp_payable_import AS import
+          WHERE import.id = ${importId} AND payable.closed_at IS NULL AND payable.import_id <> import.id
+            AND payable.stated_at <= import.started_at`
       : 0;
   const [counts] = await tx.$queryRaw<[ImportCounts]>`
     UPDATE conciliation.erp_payable_import
     SET ended_at = clock_timestamp(), is_complete = ${isComplete}, closed = ${closed}
-    WHERE id = ${importId} RETURNING inserted, changed, unchanged, rejected`;
+    WHERE id = ${importId} RETURNING inserted, changed, unchanged, outdated, downgraded, incomparable, rejected`;
   const ended = { kind, ...counts, isComplete, closed };
   await recordAudit(tx, {
     actor: by,

@@ -27,6 +27,7 @@ import {
   type NamedParty,
   type PartyNames,
   toNames,
+  undecidedTaxIds,
 } from './party-names.sql.ts';
 
 export interface ErasureRequest {
@@ -35,6 +36,8 @@ export interface ErasureRequest {
   readonly reason: string;
   /** Rolls everything back after counting. */
   readonly isDryRun: boolean;
+  /** What to do with titles that may name the party: `undecidedTaxIds`. Without a decision, such titles are an error. */
+  readonly undecided?: 'erase' | 'keep' | undefined;
 }
 
 /** Number of rows with erased data, by table. */
@@ -61,15 +64,15 @@ export interface ErasureReport {
 
 /**
  * May be called again for the same party, and then erases the remaining data.
- * @throws InputError when no row names the party, or an external id belongs to several tax
- * identifiers
+ * @throws InputError when no row names the party, an external id belongs to several tax identifiers, or titles may
+ * name the party and nothing is decided about them
  * @throws StagingUnavailableError when running merges do not end in time; the call can be repeated
  */
 export async function eraseParty(
   database: Database,
   request: ErasureRequest,
 ): Promise<ErasureReport> {
-  const given = await toNames(database, request.party);
+  const given = await decideNames(database, request);
   const list = (names: PartyNames) =>
     request.isDryRun
       ? findListed(database.prisma, keysOf(names))
@@ -90,6 +93,20 @@ export async function eraseParty(
     pseudonym: partyId === null ? null : pseudonymOf(partyId),
     counts,
   };
+}
+
+async function decideNames(
+  database: Database,
+  { party, undecided }: ErasureRequest,
+): Promise<PartyNames> {
+  const names = await toNames(database, party);
+  const others = undecided === 'keep' ? [] : await undecidedTaxIds(database, names);
+  if (others.length > 0 && undecided === undefined) {
+    throw new InputError(
+      'titles have a number that is this tax identifier or, with or without leading zeros, another one; look at them, then repeat with --undecided erase or --undecided keep',
+    );
+  }
+  return { ...names, taxIds: [...names.taxIds, ...others] };
 }
 
 /**
@@ -239,4 +256,5 @@ const NO_ACCOUNT = JSON.stringify({
   agencyDigit: null,
   account: null,
   accountDigit: null,
+  destination: null,
 });

@@ -12,14 +12,18 @@ export function erasePayables(
   const isSupplier = Prisma.sql`(
     supplier_tax_id = ANY(${names.taxIds}::text[])
     OR (supplier_tax_id IS NULL AND btrim(supplier_external_id) = ANY(${names.externalIds}::text[])))`;
+  const isPaid = Prisma.sql`coalesce(paid_to = ANY(${names.taxIds}::text[]), false)`;
   const isPayee = Prisma.sql`coalesce(payee = ANY(${names.taxIds}::text[]), false)`;
   return tx.$executeRaw`
     UPDATE conciliation.erp_payable
     SET supplier_external_id = CASE WHEN is_supplier THEN ${pseudonym} ELSE supplier_external_id END,
         supplier_tax_id = CASE WHEN NOT is_supplier THEN supplier_tax_id END,
-        payee = CASE WHEN NOT ${isPayee} THEN payee END
+        payee = CASE WHEN NOT ${isPayee} THEN payee END,
+        paid_to = CASE WHEN NOT ${isPaid} THEN paid_to END,
+        -- An erasure states nothing. The trigger takes a row whose instant is unchanged for a statement of the ERP.
+        stated_at = stated_at + interval '1 microsecond'
     FROM (SELECT erp_key AS key, coalesce(${isSupplier}, false) AS is_supplier FROM conciliation.erp_payable) AS named
-    WHERE erp_key = key AND (is_supplier OR ${isPayee})`;
+    WHERE erp_key = key AND (is_supplier OR ${isPayee} OR ${isPaid})`;
 }
 
 /** The supplier's row, and references to it in the rows of other suppliers. */

@@ -40,7 +40,7 @@ export async function eraseBookingLines(
   for (const kind of ['provider', 'financial_agent'] as const) {
     const erased = await tx.$queryRaw<{ id: bigint }[]>`
       UPDATE conciliation.booking_line
-      SET ${ASSIGNMENTS[kind]}
+      SET ${ASSIGNMENTS[kind]}, provider_destination = NULL, payment_destination = NULL
       FROM (SELECT ${pseudonym}::text AS pseudonym) AS erased
       WHERE ${PARTY_KEYS[kind]} = ANY(${keys}::text[])
       RETURNING id`;
@@ -127,7 +127,11 @@ export async function eraseStaged(
   }
   await tx.$executeRaw`
     WITH named AS MATERIALIZED (${keysOfExtra(Prisma.sql`true`)})
-    UPDATE conciliation.staged_title staged SET extra = NULL
+    UPDATE conciliation.staged_title staged SET extra = NULL,
+        -- The content hash covers a destination that the row has no longer.
+        erased_at = CASE WHEN extra #> '{provider,bankAccount}' IS NOT NULL
+                           OR extra #> '{financialAgent,payment}' IS NOT NULL
+                         THEN coalesce(erased_at, now()) ELSE erased_at END
     FROM (SELECT DISTINCT fence, ordinal FROM named WHERE key = ANY(${keys}::text[])) AS found
     WHERE staged.fence = found.fence AND staged.ordinal = found.ordinal`;
   await tx.$executeRaw`

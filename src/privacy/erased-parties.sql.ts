@@ -84,7 +84,8 @@ export const keysOfExtra = (titles: Prisma.Sql): Prisma.Sql => Prisma.sql`
     FROM regexp_matches(regexp_replace(staged.extra::text, '\\\\+(u[0-9A-Fa-f]{4}|.)', ' ', 'g'),
                         '[0-9A-Za-z][0-9A-Za-z./-]{8,}', 'g') AS token
     CROSS JOIN LATERAL (SELECT ${taxIdOf('token[1]')} AS tax_id) AS plain
-    WHERE length(tax_id) IN (11, 14)
+    -- Also a text of up to 14 characters with wrong check digits: no-cpf-or-cnpj: has 15.
+    WHERE length(tax_id) <= 29
     UNION ALL
     SELECT 'external_id:' || nullif(btrim(staged.extra #>> '{provider,externalId}'), '')
   ) AS named
@@ -130,7 +131,11 @@ export async function eraseErased(tx: Transaction, fence: bigint): Promise<void>
   await tx.$executeRaw`
     WITH named AS MATERIALIZED (${keysOfExtra(Prisma.sql`staged.fence = ${fence}`)}),
          erased AS MATERIALIZED (${erasedAmong(Prisma.sql`(SELECT DISTINCT key FROM named)`)})
-    UPDATE conciliation.staged_title staged SET extra = NULL
+    UPDATE conciliation.staged_title staged SET extra = NULL,
+        -- The content hash covers a destination that the row has no longer.
+        erased_at = CASE WHEN extra #> '{provider,bankAccount}' IS NOT NULL
+                           OR extra #> '{financialAgent,payment}' IS NOT NULL
+                         THEN coalesce(erased_at, now()) ELSE erased_at END
     FROM (SELECT DISTINCT fence, ordinal FROM named JOIN erased USING (key)) AS found
     WHERE staged.fence = found.fence AND staged.ordinal = found.ordinal`;
   await tx.$executeRaw`

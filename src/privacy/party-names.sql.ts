@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.ts';
-import { taxIdOf } from '../database/tax-id.sql.ts';
+import { mayBeSameTaxId, taxIdOf } from '../database/tax-id.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 
 /** The identification of the party: exactly one of the two. */
@@ -43,6 +43,29 @@ export async function addExternalIds(database: Database, names: PartyNames): Pro
     for (const externalId of await externalIdsOf(database, taxId)) externalIds.add(externalId);
   }
   return { ...names, externalIds: [...externalIds] };
+}
+
+/**
+ * Returns the names that titles give a party that may be one with these tax identifiers, because leading zeros are
+ * missing or a number of 11 digits is a CPF and, with zeros, a CNPJ: `conciliation.tax_id_readings`.
+ */
+export async function undecidedTaxIds(
+  { prisma }: Database,
+  { taxIds }: PartyNames,
+): Promise<string[]> {
+  // Reads all titles, without a time limit.
+  const [, rows] = await prisma.$transaction([
+    prisma.$executeRaw`SET LOCAL statement_timeout = 0`,
+    prisma.$queryRaw<{ taxId: string }[]>`
+      SELECT DISTINCT ${taxIdOf('written')} AS "taxId"
+      FROM (
+        SELECT provider_identification AS written FROM conciliation.title
+        UNION SELECT financial_agent_identification FROM conciliation.title
+      ) AS stated
+      JOIN unnest(${taxIds}::text[]) AS party (tax_id) ON ${mayBeSameTaxId('written', 'party.tax_id')}
+      WHERE ${taxIdOf('written')} <> ALL(${taxIds}::text[])`,
+  ]);
+  return rows.map(({ taxId }) => taxId);
 }
 
 async function taxIdsOf({ prisma }: Database, externalId: string): Promise<string[]> {

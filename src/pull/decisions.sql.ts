@@ -16,12 +16,13 @@ import { MERGE_TRANSACTION } from './merge/merge-transaction.sql.ts';
 /**
  * Merges the response that a pull holds, without a limit on the withdrawn titles.
  *
+ * @param decision null: the program decides, at the end of the run of the pull
  * @throws InputError when the pull is not held, or its staged titles are gone
  */
 export function releasePull(
   database: Database,
   pullId: bigint,
-  decision: Decision,
+  decision: Decision | null,
 ): Promise<PullReport> {
   return database.prisma.$transaction(async (tx) => {
     await configurePlanner(tx);
@@ -55,7 +56,9 @@ export function releasePull(
       isRepair: held.isRepair,
     });
     await discardStaged(tx, fence);
-    await recordAudit(tx, auditRecord('pull.release', decision, { date, pullId }));
+    if (decision !== null) {
+      await recordAudit(tx, auditRecord('pull.release', decision, { date, pullId }));
+    }
     const titles = plan.titles + plan.rejected;
     return {
       ...plan,

@@ -3,16 +3,20 @@ import type { CivilDate } from '../domain/business-day.ts';
 import type { HoldDetail } from '../domain/checks/plausibility.ts';
 import type { MergePlan } from './merge/merge-plan.sql.ts';
 
-/** Records that a person has released a held pull. */
+/**
+ * Records that a held pull is released.
+ * @param decision null: the program has released the pull at the end of its run
+ */
 export async function finishRelease(
   tx: Transaction,
   pullId: bigint,
-  decision: { readonly by: string; readonly reason: string },
+  decision: { readonly by: string; readonly reason: string } | null,
 ): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.pull
-    SET state = 'merged', finished_at = now(), decided_at = now(), decided_by = ${decision.by},
-        reason = ${decision.reason}
+    SET state = 'merged', finished_at = now(),
+        decided_at = CASE WHEN ${decision !== null} THEN now() END,
+        decided_by = ${decision?.by ?? null}, reason = ${decision?.reason ?? null}
     WHERE id = ${pullId}`;
 }
 

@@ -1,5 +1,5 @@
+import { NamedAccounts } from '../domain/accounts/named-accounts.ts';
 import { implausibleHold } from '../domain/checks/plausibility.ts';
-import { NamedAccounts } from '../domain/named-accounts.ts';
 import { Occurrences } from '../domain/occurrences.ts';
 import { lockDay } from '../ledger/day-ledger.sql.ts';
 import { hasErasedParties } from '../privacy/erased-parties.sql.ts';

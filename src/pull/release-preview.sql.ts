@@ -1,4 +1,5 @@
 import type { Database, Transaction } from '../database/database.ts';
+import { BUYER } from '../database/tax-id.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { HoldDetail } from '../domain/checks/plausibility.ts';
 import type { HoldReason } from '../domain/day-state.ts';
@@ -128,7 +129,7 @@ function readConcerned(
     SELECT title_id::float8 AS "titleId", order_uid AS "orderUid", provider_external_id AS provider,
            financial_agent_name AS agent, original_value::text AS "originalValue"
     FROM response
-    WHERE (${counted}) AND (${buyer}::text IS NULL OR coalesce(buyer_identification, '') = ${buyer}::text)
+    WHERE (${counted}) AND (${buyer}::text IS NULL OR ${BUYER} = ${buyer}::text)
     ORDER BY original_value DESC, order_uid, ordinal LIMIT ${limit}`;
 }
 

@@ -6,10 +6,11 @@
  * The row of a title is the one that `encodeTitle` writes, byte for byte. The fast reader leaves every
  * unusual title to the exact reader (`ResponseReader`). docs/performance.md has the measurements.
  */
+
+import { type NamedAccounts, PARTY_RUNS } from '../domain/accounts/named-accounts.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { parseDecimal, toPlainDecimal } from '../domain/decimal.ts';
 import { rawHash } from '../domain/known-titles.ts';
-import { type NamedAccounts, PARTY_RUNS } from '../domain/named-accounts.ts';
 import type { PullWindow } from '../domain/plan/pull-plan.ts';
 import {
   digestOf,

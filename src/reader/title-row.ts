@@ -2,10 +2,11 @@
  * The rows of titles and rejects for COPY, in the format of `binary-row.ts`. `FastReader` writes the same rows of
  * titles.
  */
+
+import type { NamedAccounts } from '../domain/accounts/named-accounts.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { toPlainDecimal } from '../domain/decimal.ts';
 import { toJsonText } from '../domain/json-text.ts';
-import type { NamedAccounts } from '../domain/named-accounts.ts';
 import type { Occurrences } from '../domain/occurrences.ts';
 import { TITLE_COLUMNS, type Title } from '../domain/title.ts';
 import { RowWriter } from './binary-row.ts';

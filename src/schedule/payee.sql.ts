@@ -1,4 +1,6 @@
-import { accountHash, partyKey } from '../accounts/account-watch.sql.ts';
+import { accountHash, partyKey, writingHash } from '../accounts/account-watch.sql.ts';
+import { taxIdText } from '../database/tax-id.sql.ts';
+import { destinationOfRow } from '../database/title-hashes.sql.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
@@ -13,37 +15,62 @@ import { Prisma } from '../generated/prisma/client.ts';
 
 const ACCOUNT = ['bank', 'agency', 'agency_digit', 'account', 'account_digit'] as const;
 /** The columns that name a payee in `title`, the same for both kinds of party. */
-const PAYEE_COLUMNS = ['kind', 'key', ...ACCOUNT] as const;
+const WRITTEN_COLUMNS = [
+  'kind',
+  'code',
+  'identification',
+  'name',
+  ...ACCOUNT,
+  'destination',
+] as const;
 
 const stated = (column: string) => `nullif(btrim(${column}), '')`;
 const byKind = (provider: string, agent: string) =>
   `CASE WHEN buyer_is_financial THEN ${provider} ELSE ${agent} END`;
 
+const KIND = byKind("'provider'", "'financial_agent'");
+const CODE = byKind(stated('provider_external_id'), 'NULL');
+const IDENTIFICATION = byKind(
+  `CASE WHEN ${stated('provider_external_id')} IS NULL THEN provider_identification END`,
+  'financial_agent_identification',
+);
+const NAME = byKind('NULL', stated('financial_agent_name'));
 /**
  * The party as bank accounts are watched: an agent has no other key than its tax identifier there, and an agent
  * without one is known by its name here.
  */
-const KEY = byKind(
-  `coalesce(${stated('provider_external_id')}, ${stated('provider_identification')})`,
-  `coalesce(${stated('financial_agent_identification')}, ${stated('financial_agent_name')})`,
-);
-const KIND = byKind("'provider'", "'financial_agent'");
+const keyOf = (code: string, identification: string, name: string) =>
+  `coalesce(${code}, ${taxIdText(identification)}, ${name})`;
+const KEY = keyOf(CODE, IDENTIFICATION, NAME);
 const accountOf = (column: string) => stated(byKind(`provider_${column}`, `payment_${column}`));
+const ACCOUNTS = `${ACCOUNT.map((column) => `${accountOf(column)} AS ${column}`).join(', ')},
+  ${byKind(destinationOfRow('provider'), destinationOfRow('financial_agent'))} AS destination`;
 
 /** The payee of a row with the columns of `title`, for a LATERAL join. */
-export const PAYEE: Prisma.Sql = Prisma.raw(
-  `(SELECT ${KIND} AS kind, ${KEY} AS key,
-           ${ACCOUNT.map((column) => `${accountOf(column)} AS ${column}`).join(', ')})`,
+export const PAYEE: Prisma.Sql = Prisma.raw(`(SELECT ${KIND} AS kind, ${KEY} AS key, ${ACCOUNTS})`);
+const WRITTEN_PAYEE = Prisma.raw(
+  `(SELECT ${KIND} AS kind, ${CODE} AS code, ${IDENTIFICATION} AS identification, ${NAME} AS name, ${ACCOUNTS})`,
 );
 
 const hashOf = (kind: Prisma.Sql, key: Prisma.Sql, account: Prisma.Sql) =>
   Prisma.sql`md5(concat_ws(',', ${kind}, quote_nullable(${key}), (${account})::text))::uuid`;
 
-/** The hash of a row `party` with the columns of `PAYEE`. A title without party and account has one hash. */
+/** Whether a row `party` names neither a party nor an account. */
+export const IS_UNNAMED: Prisma.Sql = Prisma.sql`
+  num_nonnulls(party.key, party.bank, party.agency, party.agency_digit, party.account,
+               party.account_digit, party.destination) = 0`;
+
+/**
+ * The hash of a row `party` with the columns of `PAYEE`, the same for all writings of one account. A title without
+ * party and account has one hash. The account of a party that is not watched is compared as it is written.
+ */
 const PAYEE_HASH = Prisma.sql`
-  CASE WHEN num_nonnulls(party.key, party.bank, party.agency, party.agency_digit, party.account,
-                         party.account_digit) = 0 THEN md5('')::uuid
-       ELSE ${hashOf(Prisma.sql`party.kind`, partyKey, accountHash)} END`;
+  CASE WHEN ${IS_UNNAMED} THEN md5('')::uuid
+       ELSE ${hashOf(
+         Prisma.sql`party.kind`,
+         partyKey,
+         Prisma.sql`coalesce(${accountHash}, ${writingHash})`,
+       )} END`;
 
 /** The hash of a row `change` of `account_change`. */
 export const CHANGED_PAYEE_HASH = hashOf(
@@ -57,18 +84,30 @@ export const payeeHashOf = (titleId: number): Prisma.Sql => Prisma.sql`
   SELECT ${PAYEE_HASH} FROM conciliation.title AS title CROSS JOIN LATERAL ${PAYEE} AS party
   WHERE title.id = ${titleId}`;
 
-/** A payee as `PAYEE` has it. Personal data. */
-export type PayeeRow = Readonly<Record<(typeof PAYEE_COLUMNS)[number], string | null>>;
+/** The party of a payee, and the hash of the payee. Personal data. */
+export interface PayeeRow {
+  readonly kind: string;
+  readonly key: string | null;
+  readonly hash: string;
+}
 
-/** The condition for rows with the columns of `title` that have this payee. */
-export function isPayee(payee: PayeeRow): Prisma.Sql {
-  const { kind, key, ...account } = payee;
-  const isUnnamed = [key, ...Object.values(account)].every((value) => value === null);
-  const kinds = isUnnamed ? [] : [Prisma.sql`${Prisma.raw(KIND)} = ${kind}`];
-  const isSame = (expression: string, value: string | null) =>
-    Prisma.sql`${Prisma.raw(expression)} IS NOT DISTINCT FROM ${value}`;
-  const parts = ACCOUNT.map((column) => isSame(accountOf(column), payee[column]));
-  return Prisma.join([...kinds, isSame(KEY, key), ...parts], ' AND ');
+/** The payee of a title; no row for an unknown title. */
+export const payeeOf = (titleId: number): Prisma.Sql => Prisma.sql`
+  SELECT party.kind, party.key, ${PAYEE_HASH}::text AS hash
+  FROM conciliation.title AS title CROSS JOIN LATERAL ${PAYEE} AS party
+  WHERE title.id = ${titleId}`;
+
+/** The condition for rows `title` that have this payee. The party is compared first: the hash takes longer. */
+export function isPayee({ kind, key, hash }: PayeeRow): Prisma.Sql {
+  const kinds = key === null ? [] : [Prisma.sql`${Prisma.raw(KIND)} = ${kind}`];
+  return Prisma.join(
+    [
+      ...kinds,
+      Prisma.sql`${Prisma.raw(KEY)} IS NOT DISTINCT FROM ${key}`,
+      Prisma.sql`(SELECT ${PAYEE_HASH} FROM ${PAYEE} AS party) = ${hash}::uuid`,
+    ],
+    ' AND ',
+  );
 }
 
 const eachAmount = (text: (column: string) => string) =>
@@ -77,17 +116,20 @@ const eachAmount = (text: (column: string) => string) =>
 /**
  * The rows of `schedule_total` that the selected titles have.
  *
- * The titles are grouped by their columns first, because a hash for each title takes longer.
+ * The titles are grouped by their columns first, because a key and a hash for each title take longer.
  */
 export const totalsOf = (selected: Prisma.Sql): Prisma.Sql => Prisma.sql`
   SELECT accepted_date, due_date, ${PAYEE_HASH} AS payee, sum(titles)::int AS titles,
          min(title_id) AS title_id, ${eachAmount((column) => `sum(${column}) AS ${column}`)}
   FROM (
-    SELECT accepted_date, anticipated_due_date AS due_date, ${Prisma.raw(PAYEE_COLUMNS.join(', '))},
-           count(*) AS titles, min(title.id) AS title_id,
-           ${eachAmount((column) => `coalesce(sum(${column}), 0) AS ${column}`)}
-    FROM conciliation.title AS title CROSS JOIN LATERAL ${PAYEE} AS payee
-    WHERE status = 'current' AND ${selected}
-    GROUP BY 1, 2, ${Prisma.raw(PAYEE_COLUMNS.join(', '))}
+    SELECT *, ${Prisma.raw(keyOf('code', 'identification', 'name'))} AS key
+    FROM (
+      SELECT accepted_date, anticipated_due_date AS due_date, ${Prisma.raw(WRITTEN_COLUMNS.join(', '))},
+             count(*) AS titles, min(title.id) AS title_id,
+             ${eachAmount((column) => `coalesce(sum(${column}), 0) AS ${column}`)}
+      FROM conciliation.title AS title CROSS JOIN LATERAL ${WRITTEN_PAYEE} AS payee
+      WHERE status = 'current' AND ${selected}
+      GROUP BY 1, 2, ${Prisma.raw(WRITTEN_COLUMNS.join(', '))}
+    ) AS written
   ) AS party
   GROUP BY 1, 2, 3`;

@@ -7,10 +7,12 @@ import { withSnapshot } from '../export/snapshot.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import {
   CHANGED_PAYEE_HASH,
+  IS_UNNAMED,
   isPayee,
   PAYEE,
   type PayeeRow,
   payeeHashOf,
+  payeeOf,
   totalsOf,
 } from './payee.sql.ts';
 import { ACCEPTED_DATES } from './schedule-totals.sql.ts';
@@ -30,7 +32,7 @@ export interface ScheduleTotals {
   readonly waitingValue: string;
 }
 
-/** Titles with a bank account that changed, where no person has acknowledged the change. */
+/** Titles with a bank account that changed, where no person has confirmed the change. */
 interface ChangedTotals {
   readonly groups: number;
   readonly titles: number;
@@ -47,7 +49,7 @@ export interface Payee {
   /** Tax identifier. */
   readonly identification: string | null;
   readonly account: BankAccount;
-  /** Whether the account changed and no person has acknowledged the change. */
+  /** Whether the account changed and no person has confirmed the change. */
   readonly isChanged: boolean;
   /** One of the titles of the payee. Its number identifies the payee in an address. */
   readonly titleId: number;
@@ -132,14 +134,13 @@ const within =
 const CHANGED = Prisma.sql`
   changed AS MATERIALIZED (
     SELECT DISTINCT ${CHANGED_PAYEE_HASH} AS payee FROM conciliation.account_change AS change
-    WHERE acknowledged_at IS NULL
+    WHERE state IN ('open', 'refused')
   )`;
 
 /** The columns of `title` that describe the payee of a row `title`, given its `party`. */
 const PAYEE_JSON = Prisma.sql`
   jsonb_build_object(
-    'kind', CASE WHEN num_nonnulls(party.key, party.bank, party.agency, party.agency_digit,
-                                   party.account, party.account_digit) > 0 THEN party.kind END,
+    'kind', CASE WHEN NOT ${IS_UNNAMED} THEN party.kind END,
     'name', CASE party.kind WHEN 'provider' THEN (
               SELECT name FROM conciliation.provider WHERE external_id = title.provider_external_id)
             ELSE title.financial_agent_name END,
@@ -148,7 +149,7 @@ const PAYEE_JSON = Prisma.sql`
                       ELSE title.financial_agent_identification END,
     'account', jsonb_build_object('bank', party.bank, 'agency', party.agency,
       'agencyDigit', party.agency_digit, 'account', party.account,
-      'accountDigit', party.account_digit))`;
+      'accountDigit', party.account_digit, 'destination', party.destination))`;
 
 /** The planner's choices for a read of many narrow rows. Compiling the statement would take longer than its run. */
 const PLANNER = Prisma.sql`SELECT set_config('jit', 'off', true), set_config('work_mem', '32MB', true)`;
@@ -244,9 +245,7 @@ export function acceptedDatesOf({ range, payeeOf }: GroupFilter): Prisma.Sql {
 
 /** Returns the condition for titles with the payee of a title; for an unknown title no title has it. */
 export async function hasPayeeOf(database: Database, titleId: number): Promise<Prisma.Sql> {
-  const [payee] = await database.prisma.$queryRaw<[PayeeRow?]>`
-    SELECT party.* FROM conciliation.title AS title CROSS JOIN LATERAL ${PAYEE} AS party
-    WHERE title.id = ${titleId}`;
+  const [payee] = await database.prisma.$queryRaw<[PayeeRow?]>`${payeeOf(titleId)}`;
   return payee === undefined ? Prisma.sql`false` : isPayee(payee);
 }
 

@@ -69,7 +69,7 @@ const WORDS: Readonly<Record<CsvLocale, Words>> = {
       billing_fee: 'Billing fee',
       money_transfer_fee: 'Transfer fee',
     },
-    changed: 'Account changed, not acknowledged',
+    changed: 'Account changed, not confirmed',
     waitingTitles: 'Titles of days that wait for a person',
     waitingValue: 'Their original value',
     yes: 'yes',

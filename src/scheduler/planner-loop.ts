@@ -10,6 +10,8 @@ import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { type PlanPolicy, type PlanSlots, pullUrgency } from '../domain/plan/pull-plan.ts';
 import { readPushDelayMs } from '../providers/providers.sql.ts';
+import { decideRuns } from '../pull/decide-runs.sql.ts';
+import type { MergePolicy } from '../pull/merge/merge.sql.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { latestSlot } from './cron-slot.ts';
 import {
@@ -52,6 +54,8 @@ export interface PlannerParts {
   /** Absent: this process plans no pushes. */
   readonly pushQueue?: PushWakeUpQueue;
   readonly config: PlannerConfig;
+  /** The limits of a run; absent: this process decides about no run. */
+  readonly limits?: MergePolicy;
   readonly logger: Logger;
   /** Replaced in tests. */
   readonly now?: () => Date;
@@ -108,12 +112,30 @@ export function createPlanner(parts: PlannerParts): Planner {
 
 async function run(parts: PlannerParts): Promise<PlannerRun> {
   await requireSameClock(parts.database);
+  // Before a backfill is done, so that its command sees the decision; after the plan, which completes a run of the
+  // schedule.
+  await decide(parts, 'backfill');
   const created = await plan(parts);
+  if (parts.config.backfillsOnly !== true) await decide(parts, 'schedule');
   const enqueued = (await wakeWorkers(parts)) + (await wakeSweepers(parts));
   if (created > 0 || enqueued > 0) parts.logger.info({ created, enqueued }, 'pulls planned');
   // Last, so that a failure with providers cannot keep a pull from being planned.
   await wakePusher(parts);
   return { kind: 'done', created, enqueued };
+}
+
+/** A failure must not keep pulls from being planned. */
+async function decide(
+  { database, limits, logger }: PlannerParts,
+  kind: 'schedule' | 'backfill',
+): Promise<void> {
+  if (limits === undefined) return;
+  try {
+    const merged = await decideRuns(database, limits, kind);
+    if (merged > 0) logger.info({ merged }, 'held pulls merged at the end of their run');
+  } catch (error) {
+    logger.error({ err: describeError(error) }, 'the end of a run failed; every tick tries again');
+  }
 }
 
 function plan({ database, config, now }: PlannerParts): Promise<number> {

@@ -20,6 +20,7 @@ export function startReleases({
   database,
   logger,
   bookingsFrom,
+  payablesMaxAgeHours,
   signsCleanDays,
   timeZone,
   everyMs = INTERVAL_MS,
@@ -27,6 +28,7 @@ export function startReleases({
   readonly database: Database;
   readonly logger: Logger;
   readonly bookingsFrom: CivilDate;
+  readonly payablesMaxAgeHours: number;
   readonly signsCleanDays: boolean;
   readonly timeZone: string;
   /** Replaced in tests. */
@@ -35,9 +37,10 @@ export function startReleases({
   const run = async () => {
     try {
       await database.prisma.$transaction((tx) => settleReceipts(tx, null), RELEASE_TRANSACTION);
-      const range = { bookingsFrom, to: lastClosedDate(timeZone, new Date()) };
+      const rules = { bookingsFrom, payablesMaxAgeHours };
+      const range = { ...rules, to: lastClosedDate(timeZone, new Date()) };
       const signed = signsCleanDays ? await signCleanDays(database, range) : [];
-      const released = await releaseWaitingDays(database, bookingsFrom);
+      const released = await releaseWaitingDays(database, rules);
       if (signed.length + released.length > 0) {
         logger.info({ signed, released }, 'days were released for booking');
       }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { pino } from 'pino';
-import { acknowledgeAccountChange } from '../../src/accounts/account-changes.sql.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import type { CivilDate } from '../../src/domain/business-day.ts';
 import { createPull } from '../../src/ledger/pull-ledger.sql.ts';
 import { signOffDay } from '../../src/ledger/sign-off.sql.ts';
 import { FAULT_POINTS, type FaultPoint } from '../../src/runtime/fault-points.ts';
 import type { SeededRandom } from '../../src/sandbox/seeded-random.ts';
+import { decideOpenChanges } from '../support/account-decisions.ts';
 import { daysFrom } from '../support/pull-world.ts';
 import { checkDays, checkSeals, checkUnchanged, readContents, readDay } from './check-end.ts';
 import type { LeakCheck } from './check-leaks.ts';
@@ -235,20 +235,13 @@ export class Scenario {
   }
 
   /** A changed bank account keeps its days from being signed off. */
-  async #acknowledgeAccounts(): Promise<void> {
-    const staging = this.#openStaging();
-    const open = await staging.prisma.accountChange.findMany({
-      where: { acknowledgedAt: null },
-      select: { id: true },
-    });
-    for (const { id } of open) {
-      await acknowledgeAccountChange(staging, id, { by: 'checker', reason: 'asked the party' });
-    }
+  async #confirmAccounts(): Promise<void> {
+    await decideOpenChanges(this.#openStaging(), 'confirmed', 'checker');
   }
 
   async #signOff(): Promise<void> {
     const { served, random } = this.#parts;
-    await this.#acknowledgeAccounts();
+    await this.#confirmAccounts();
     for (const date of served.dates.filter(() => random(2) === 0)) {
       const { digest, isOld } = await this.database.ask(async (client) => {
         const { rows } = await client.query<{ content: string; state: string }>(

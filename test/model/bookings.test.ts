@@ -11,6 +11,7 @@ import { adoptReceipts } from '../../src/bookings/receipt-decisions.sql.ts';
 import { settleReceipts } from '../../src/bookings/receipts.sql.ts';
 import { releaseWaitingDays } from '../../src/bookings/release.sql.ts';
 import { takeReceipts } from '../../src/bookings/take-receipts.sql.ts';
+import { skipLostNumbers } from '../../src/database/lost-numbers.sql.ts';
 import type { CivilDate } from '../../src/domain/business-day.ts';
 import { reopenDay, signOffDay } from '../../src/ledger/sign-off.sql.ts';
 import { InputError } from '../../src/runtime/errors.ts';
@@ -94,7 +95,7 @@ class History {
       await this.#settle(false);
       this.#expectLedger(this.#sealed);
     }
-    if (this.#wasRestored) this.#erp.replay();
+    if (this.#wasRestored) this.#erp.sendAgain();
     await this.#settle(true);
     this.#expectLedger(this.#items);
     await this.#expectAllPosted();
@@ -170,7 +171,7 @@ class History {
   /** The work of the service in each minute. */
   async #tend(): Promise<void> {
     await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
-    await releaseWaitingDays(world.database, FROM);
+    await releaseWaitingDays(world.database, { bookingsFrom: FROM });
   }
 
   async #decide(date: CivilDate): Promise<boolean> {
@@ -183,9 +184,8 @@ class History {
   }
 
   async #restoreErp(): Promise<void> {
+    // The backup may be older than a restore of the program's database.
     if (this.#erpBackup !== null) this.#erp.restore(this.#erpBackup);
-    // An older ERP may know a position that a restored database has not reached.
-    if (this.#wasRestored) this.#erp.replay();
   }
 
   async #backUp(): Promise<void> {
@@ -196,10 +196,11 @@ class History {
   async #restore(): Promise<void> {
     if (!this.#hasBackup) return;
     await backup.restore();
+    await world.database.prisma.$transaction((tx) => skipLostNumbers(tx));
     this.#wasRestored = true;
     for (const date of DATES) await this.#pull(date, this.#items.get(date) ?? []);
-    // Often the ERP reads immediately; otherwise the feed grows first.
-    if (this.#random() < 0.6) this.#erp.replay();
+    // Often the ERP sends its receipts immediately; otherwise the feed grows first.
+    if (this.#random() < 0.6) this.#erp.sendAgain();
   }
 
   /** Until nothing happens any more. */

@@ -17,6 +17,8 @@ const TABLES = [
 const SEQUENCES = [
   'booking_receipt_id_seq',
   'booking_offer_seq_seq',
+  'title_change_change_seq_seq',
+  'title_id_seq',
   'booking_line_id_seq',
   'booking_batch_id_seq',
   'sign_off_id_seq',

@@ -44,10 +44,13 @@ interface State {
 
 /** The parts of the program that the ERP can use. */
 export interface Link {
-  /** Rejects with the code `cursor_ahead` when the feed ends before the cursor. */
+  /** Rejects with the fault `lost_position` and a position `safe` when the feed does not have the cursor. */
   read(after: string, limit: number): Promise<{ lines: readonly FeedLine[]; next: string }>;
   send(receipts: readonly ErpReceipt[]): Promise<unknown>;
 }
+
+/** The lines of a page and the receipts of a request. */
+const DOCUMENTED = 1_000;
 
 const IDENTITY = [
   'order_uid',
@@ -106,15 +109,17 @@ export class ModelErp {
     link: Link,
     { failure, killedAt }: { failure: number; killedAt: 'commit' | 'send' | 'sent' | null },
   ): Promise<number> {
-    const page = await link
-      .read(this.#state.cursor, 1 + Math.floor(this.#random() * 20))
-      .catch((error: unknown) => {
-        const context = (error as { context?: Record<string, unknown> }).context;
-        if (context?.['fault'] !== 'cursor_ahead') throw error;
-        return null;
-      });
+    const limit = this.#random() < 0.5 ? DOCUMENTED : 1 + Math.floor(this.#random() * 20);
+    let safe = '';
+    const page = await link.read(this.#state.cursor, limit).catch((error: unknown) => {
+      const context = (error as { context?: Record<string, unknown> }).context;
+      if (context?.['fault'] !== 'lost_position') throw error;
+      safe = String(context['safe']);
+      return null;
+    });
     if (page === null) {
-      this.replay();
+      this.#state.cursor = safe;
+      this.sendAgain();
       return 1;
     }
     const next = this.backup();
@@ -123,15 +128,16 @@ export class ModelErp {
     if (killedAt === 'commit') return page.lines.length;
     this.#state = next;
     if (killedAt === 'send') return page.lines.length;
-    await link.send(next.receipts.slice(next.sent));
+    for (let at = next.sent; at < next.receipts.length; at += DOCUMENTED) {
+      await link.send(next.receipts.slice(at, at + DOCUMENTED));
+    }
     if (killedAt === 'sent') return page.lines.length;
     next.sent = next.receipts.length;
     return page.lines.length;
   }
 
-  /** The other side was restored: reads from the beginning, and sends every receipt again. */
-  replay(): void {
-    this.#state.cursor = '0';
+  /** The other side was restored: sends every receipt again. */
+  sendAgain(): void {
     this.#state.sent = 0;
   }
 

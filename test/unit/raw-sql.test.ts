@@ -12,7 +12,7 @@ const EXCEPTIONS: Readonly<Record<string, { readonly times: number; readonly rea
     times: 1,
     reason: 'CREATE DATABASE takes no parameters; the name is escaped by the driver',
   },
-  'accounts/account-watch.sql.ts': { times: 10, reason: 'column names, constants of the file' },
+  'accounts/account-watch.sql.ts': { times: 11, reason: 'column names, constants of the file' },
   'bookings/booking-difference.sql.ts': { times: 5, reason: 'column names, constants of domain/' },
   'bookings/feed.sql.ts': { times: 2, reason: 'column names, constants of domain/' },
   'ledger/day-ledger.sql.ts': {
@@ -27,8 +27,9 @@ const EXCEPTIONS: Readonly<Record<string, { readonly times: number; readonly rea
     times: 2,
     reason: 'the names of the amounts, constants of domain/',
   },
-  'database/title-hashes.sql.ts': { times: 2, reason: 'column names, constants of domain/' },
-  'database/tax-id.sql.ts': { times: 1, reason: 'expressions of this program' },
+  'database/title-arrival.sql.ts': { times: 1, reason: 'an alias, constants of this program' },
+  'database/title-hashes.sql.ts': { times: 3, reason: 'column names, constants of domain/' },
+  'database/tax-id.sql.ts': { times: 3, reason: 'expressions of this program' },
   'integrity/check-date.sql.ts': {
     times: 2,
     reason: 'the names of the amounts, constants of domain/',
@@ -38,6 +39,14 @@ const EXCEPTIONS: Readonly<Record<string, { readonly times: number; readonly rea
     reason: 'the equations of the evidence, constants of the file',
   },
   'ledger/discard-staged.sql.ts': { times: 1, reason: 'table names, constants of the file' },
+  'matching/judgement.sql.ts': {
+    times: 1,
+    reason: 'the tables of the judgement, constants of the file',
+  },
+  'payables/payable-import.sql.ts': {
+    times: 3,
+    reason: 'column names, constants of domain/payable.ts',
+  },
   'privacy/erase-party.sql.ts': {
     times: 1,
     reason: 'names of the columns before and after, constants of the file',
@@ -66,7 +75,7 @@ const EXCEPTIONS: Readonly<Record<string, { readonly times: number; readonly rea
     reason: 'the names of the amounts, constants of domain/',
   },
   'pull/merge/plausibility.sql.ts': { times: 1, reason: 'column names, constants of the file' },
-  'checks/find-faults.sql.ts': { times: 8, reason: 'column names, constants of domain/' },
+  'checks/find-faults.sql.ts': { times: 7, reason: 'column names, constants of domain/' },
   'closing/evidence.sql.ts': {
     times: 2,
     reason: 'column names, constants of export-columns.ts and civil-month.ts',
@@ -82,7 +91,7 @@ const EXCEPTIONS: Readonly<Record<string, { readonly times: number; readonly rea
     reason: 'COPY takes no parameters; constants of title-row.ts',
   },
   'console/titles/title-detail.sql.ts': { times: 2, reason: 'column names, constants of domain/' },
-  'schedule/payee.sql.ts': { times: 6, reason: 'column names, constants of the file' },
+  'schedule/payee.sql.ts': { times: 8, reason: 'column names, constants of the file' },
   'schedule/read-schedule.sql.ts': {
     times: 4,
     reason: 'the names of the amounts, constants of domain/',

@@ -19,6 +19,124 @@ COMMENT ON SCHEMA conciliation IS
   'Accepted anticipations of receivables, pulled from the platform day by day, and the ledger of what was pulled. Only erp-conciliation-sync writes these tables, except provider; the ERP and finance read them. Instants are timestamptz, dates are calendar dates without a time zone.';
 
 
+-- Tax identifiers ------------------------------------------------------------------------------
+
+-- Every comparison of tax identifiers uses these functions. src/domain/tax-id.ts has the same rules for the input of
+-- the program, and a test holds both together. Patterns take longer than the functions of text that are used here.
+
+-- An expression, which PostgreSQL puts in place of a call.
+CREATE FUNCTION conciliation.has_cnpj_digits(b bytea) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- A letter counts as its code minus that of 0.
+RETURN (5 * (get_byte(b, 0) - 48) + 4 * (get_byte(b, 1) - 48) + 3 * (get_byte(b, 2) - 48)
+      + 2 * (get_byte(b, 3) - 48) + 9 * (get_byte(b, 4) - 48) + 8 * (get_byte(b, 5) - 48)
+      + 7 * (get_byte(b, 6) - 48) + 6 * (get_byte(b, 7) - 48) + 5 * (get_byte(b, 8) - 48)
+      + 4 * (get_byte(b, 9) - 48) + 3 * (get_byte(b, 10) - 48) + 2 * (get_byte(b, 11) - 48))
+      * 10 % 11 % 10 = get_byte(b, 12) - 48
+   AND (6 * (get_byte(b, 0) - 48) + 5 * (get_byte(b, 1) - 48) + 4 * (get_byte(b, 2) - 48)
+      + 3 * (get_byte(b, 3) - 48) + 2 * (get_byte(b, 4) - 48) + 9 * (get_byte(b, 5) - 48)
+      + 8 * (get_byte(b, 6) - 48) + 7 * (get_byte(b, 7) - 48) + 6 * (get_byte(b, 8) - 48)
+      + 5 * (get_byte(b, 9) - 48) + 4 * (get_byte(b, 10) - 48) + 3 * (get_byte(b, 11) - 48)
+      + 2 * (get_byte(b, 12) - 48)) * 10 % 11 % 10 = get_byte(b, 13) - 48;
+
+COMMENT ON FUNCTION conciliation.has_cnpj_digits(bytea) IS
+  'Whether 14 bytes, each a digit or an upper case letter and the last two digits, have the right check digits of a CNPJ.';
+
+CREATE FUNCTION conciliation.has_check_digits(written text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  b bytea := convert_to(written, 'UTF8');
+BEGIN
+  CASE length(written)
+  WHEN 14 THEN
+    RETURN ltrim(left(written, 12), '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ') = ''
+      AND ltrim(right(written, 2), '0123456789') = '' AND written <> '00000000000000'
+      AND conciliation.has_cnpj_digits(b);
+  WHEN 11 THEN
+    RETURN ltrim(written, '0123456789') = ''
+      -- Placeholders with the right check digits.
+      AND ltrim(written, left(written, 1)) <> '' AND written <> '12345678909'
+      AND (10 * (get_byte(b, 0) - 48) + 9 * (get_byte(b, 1) - 48) + 8 * (get_byte(b, 2) - 48)
+         + 7 * (get_byte(b, 3) - 48) + 6 * (get_byte(b, 4) - 48) + 5 * (get_byte(b, 5) - 48)
+         + 4 * (get_byte(b, 6) - 48) + 3 * (get_byte(b, 7) - 48) + 2 * (get_byte(b, 8) - 48))
+         * 10 % 11 % 10 = get_byte(b, 9) - 48
+      AND (11 * (get_byte(b, 0) - 48) + 10 * (get_byte(b, 1) - 48) + 9 * (get_byte(b, 2) - 48)
+         + 8 * (get_byte(b, 3) - 48) + 7 * (get_byte(b, 4) - 48) + 6 * (get_byte(b, 5) - 48)
+         + 5 * (get_byte(b, 6) - 48) + 4 * (get_byte(b, 7) - 48) + 3 * (get_byte(b, 8) - 48)
+         + 2 * (get_byte(b, 9) - 48)) * 10 % 11 % 10 = get_byte(b, 10) - 48;
+  ELSE
+    RETURN false;
+  END CASE;
+END
+$$;
+
+COMMENT ON FUNCTION conciliation.has_check_digits(text) IS
+  'Whether a text is a CPF of 11 digits or a CNPJ of 14 characters, without mask and in upper case, with the right check digits.';
+
+CREATE FUNCTION conciliation.tax_id_readings(written text, is_company boolean DEFAULT false) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  -- Only ASCII letters: upper() maps some other letters to A to Z as well.
+  masked text := translate(written, 'abcdefghijklmnopqrstuvwxyz'
+    || E'\t\n\u000B\f\r \u0085\u00A0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200A\u200B'
+    || E'\u2028\u2029\u202F\u205F\u3000\uFEFF', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ');
+  plain text := translate(masked, './-', '');
+  is_number boolean := length(plain) <= 14 AND ltrim(plain, '0123456789') = '';
+  cpf text := CASE WHEN is_number AND length(plain) <= 11 AND NOT is_company AND strpos(masked, '/') = 0
+                   THEN lpad(plain, 11, '0') END;
+  cnpj text := CASE WHEN masked ~ '^[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}$' THEN NULL
+                    WHEN is_number THEN lpad(plain, 14, '0') ELSE plain END;
+BEGIN
+  IF ltrim(plain, '0') = '' THEN
+    RETURN '{}';
+  END IF;
+  -- A normal form is its own normal form.
+  IF starts_with(written, 'no-cpf-or-cnpj:') THEN
+    RETURN ARRAY[written];
+  END IF;
+  IF length(cnpj) <> 14 OR conciliation.has_check_digits(cnpj) IS NOT TRUE THEN
+    cnpj := NULL;
+  END IF;
+  IF conciliation.has_check_digits(cpf) THEN
+    RETURN array_remove(ARRAY[cpf, cnpj], NULL);
+  END IF;
+  RETURN ARRAY[coalesce(cnpj, 'no-cpf-or-cnpj:' || plain)];
+END
+$$;
+
+COMMENT ON FUNCTION conciliation.tax_id_readings(text, boolean) IS
+  'The tax identifiers that a text may name, without mask, in upper case and with leading zeros: none for blanks and zeros, a CPF and a CNPJ where the digits and the mask permit both, no-cpf-or-cnpj: and the text where they permit neither. Two texts may name the same party where their readings overlap. is_company: the text names a company, so that it is no CPF.';
+
+CREATE FUNCTION conciliation.tax_id(written text, is_company boolean DEFAULT false) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  plain text := translate(written, './- ', '');
+  b bytea;
+  readings text[];
+BEGIN
+  -- Most values are right CNPJs of digits, then right CPFs and other CNPJs. The rest takes several times as long.
+  IF length(plain) = 14 AND ltrim(plain, '0123456789') = '' AND plain <> '00000000000000' THEN
+    b := convert_to(plain, 'UTF8');
+    IF conciliation.has_cnpj_digits(b) THEN
+      RETURN plain;
+    END IF;
+  END IF;
+  IF conciliation.has_check_digits(plain)
+     AND (length(plain) = 14 OR NOT is_company AND strpos(written, '/') = 0) THEN
+    RETURN plain;
+  END IF;
+  readings := conciliation.tax_id_readings(written, is_company);
+  IF cardinality(readings) = 2 AND length(regexp_replace(written, '[^0-9]', '', 'g')) < 11 THEN
+    RETURN ltrim(readings[1], '0');
+  END IF;
+  RETURN readings[1];
+END
+$$;
+
+COMMENT ON FUNCTION conciliation.tax_id(text, boolean) IS
+  'The normal form of a tax identifier, equal for all writings of one: a CPF of 11 digits or a CNPJ of 14 characters, without mask and in upper case. Null: none, blanks or zeros. Fewer than 11 digits: a CPF and a CNPJ are possible, because leading zeros are lost. no-cpf-or-cnpj: and the text: neither is possible. is_company: the text names a company, so that it is no CPF.';
+
+
 -- Titles ---------------------------------------------------------------------------------------
 
 CREATE TABLE conciliation.title (
@@ -524,6 +642,7 @@ CREATE TABLE conciliation.pull (
   fold_count       integer,
   fold_sum         text,
   hold_reason      text,
+  run_ended_at     timestamptz,
   decided_at       timestamptz,
   decided_by       text,
   reason           text,
@@ -614,6 +733,8 @@ COMMENT ON COLUMN conciliation.pull.fold_sum IS
   'As day.fold_sum, of the answer of this pull. Null: no whole response yet.';
 COMMENT ON COLUMN conciliation.pull.hold_reason IS
   'Why the pull was held. emptied: the response has no title for a date that has some. unreadable: the response has titles, all of them rejected. withdrawal_limit: it would withdraw more than the configured share. Null: it was not held.';
+COMMENT ON COLUMN conciliation.pull.run_ended_at IS
+  'When the program decided again about a held pull of the schedule or of a backfill, after the other pulls with the same slot_at or backfill_id had ended: the pull waits for a person. Null: the run has not ended, or the pull was not held then.';
 COMMENT ON COLUMN conciliation.pull.decided_at IS
   'When a person released the pull. Null: no person decided.';
 COMMENT ON COLUMN conciliation.pull.decided_by IS
@@ -1306,28 +1427,35 @@ COMMENT ON COLUMN conciliation.provider_batch.next_attempt_at IS
 CREATE TABLE conciliation.party_account (
   kind               text        NOT NULL,
   party_key          text        NOT NULL,
+  writing_hash       uuid        NOT NULL,
   account_hash       uuid        NOT NULL,
+  normal_form        text        NOT NULL,
   bank               text,
   agency             text,
   agency_digit       text,
-  account            text        NOT NULL,
+  account            text,
   account_digit      text,
+  destination        jsonb,
   last_accepted_date date        NOT NULL,
   first_seen_at      timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   last_seen_at       timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
-  CONSTRAINT party_account_pkey PRIMARY KEY (kind, party_key, account_hash),
+  CONSTRAINT party_account_pkey PRIMARY KEY (kind, party_key, writing_hash),
   CONSTRAINT party_account_kind_check CHECK (kind IN ('provider', 'financial_agent'))
 );
 
 COMMENT ON TABLE conciliation.party_account IS
-  'Every bank account that a title named for a provider or a financial agent. The account last seen is the one with the latest last_accepted_date.';
+  'Every bank account that a title named for a provider or a financial agent, with a row for each writing of the account. A row without bank, branch, number and destination stands for titles that name no account.';
 COMMENT ON COLUMN conciliation.party_account.kind IS
   'provider or financial_agent.';
 COMMENT ON COLUMN conciliation.party_account.party_key IS
-  'Of a provider title.provider_external_id, or title.provider_identification where there is none; of a financial agent title.financial_agent_identification. Longer than 255 characters: md5: and its MD5. May be personal data.';
+  'Of a provider title.provider_external_id, or title.provider_identification where there is none; of a financial agent title.financial_agent_identification. A tax identifier without mask. Longer than 255 characters: md5: and its MD5. May be personal data.';
+COMMENT ON COLUMN conciliation.party_account.writing_hash IS
+  'Equal for accounts that are written alike in every field, blanks around them aside.';
 COMMENT ON COLUMN conciliation.party_account.account_hash IS
-  'Equal for accounts that agree in every field, blanks around them aside.';
+  'Hash of normal_form: equal for all writings of one account.';
+COMMENT ON COLUMN conciliation.party_account.normal_form IS
+  'The account in normal form, as a JSON array: bank, branch, number, type, Pix key, ISPB, holder. The ISPB is empty where the bank is one already. Personal data.';
 COMMENT ON COLUMN conciliation.party_account.bank IS
   'Bank code. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.party_account.agency IS
@@ -1335,9 +1463,11 @@ COMMENT ON COLUMN conciliation.party_account.agency IS
 COMMENT ON COLUMN conciliation.party_account.agency_digit IS
   'Check digit of the branch number. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.party_account.account IS
-  'Account number. Personal data.';
+  'Account number. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.party_account.account_digit IS
   'Check digit of the account number. Null: not stated. Personal data.';
+COMMENT ON COLUMN conciliation.party_account.destination IS
+  'The undocumented fields of the account that name a destination, such as a Pix key. Null: none. Personal data.';
 COMMENT ON COLUMN conciliation.party_account.last_accepted_date IS
   'The latest accepted date of a title that named the account.';
 COMMENT ON COLUMN conciliation.party_account.first_seen_at IS
@@ -1350,6 +1480,7 @@ CREATE TABLE conciliation.account_change (
   id              bigserial   PRIMARY KEY,
   kind            text        NOT NULL,
   party_key       text        NOT NULL,
+  before_hash     uuid        NOT NULL,
   account_hash    uuid        NOT NULL,
   before          jsonb       NOT NULL,
   after           jsonb       NOT NULL,
@@ -1357,31 +1488,36 @@ CREATE TABLE conciliation.account_change (
   title_id        bigint      NOT NULL,
   pull_id         bigint      NOT NULL,
   detected_at     timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  acknowledged_at timestamptz,
-  acknowledged_by text,
+  state           text        NOT NULL DEFAULT 'open',
+  decided_at      timestamptz,
+  decided_by      text,
   reason          text,
 
   CONSTRAINT account_change_kind_check CHECK (kind IN ('provider', 'financial_agent')),
-  CONSTRAINT account_change_acknowledged_check
-    CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)),
+  CONSTRAINT account_change_state_check
+    CHECK (state IN ('open', 'refused', 'confirmed', 'parallel', 'returned')),
+  CONSTRAINT account_change_decided_check
+    CHECK ((state = 'open') = (decided_at IS NULL) AND (decided_at IS NULL) = (decided_by IS NULL)),
   CONSTRAINT account_change_date_check CHECK (accepted_date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
-CREATE INDEX account_change_acknowledged_idx ON conciliation.account_change (acknowledged_at, id);
+CREATE INDEX account_change_state_idx ON conciliation.account_change (state, id);
 CREATE INDEX account_change_party_idx ON conciliation.account_change (kind, party_key, account_hash);
 
 COMMENT ON TABLE conciliation.account_change IS
-  'A title named another bank account for a provider or financial agent than the one last seen. This is the most common sign of payment fraud, so a person has to acknowledge each row. While a change is not acknowledged, the same change is not recorded again.';
+  'A title named another bank account for a provider or financial agent than the accepted one, or no account where there was one. This is the most common sign of payment fraud, so a person has to confirm or refuse each row. While a change is open or refused, the same change is not recorded again.';
 COMMENT ON COLUMN conciliation.account_change.id IS
   'Key of the change.';
 COMMENT ON COLUMN conciliation.account_change.kind IS
   'provider or financial_agent.';
 COMMENT ON COLUMN conciliation.account_change.party_key IS
   'As party_account.party_key, or the pseudonym of a party that was erased, of which before and after are null. May be personal data.';
+COMMENT ON COLUMN conciliation.account_change.before_hash IS
+  'party_account.account_hash of the account in before.';
 COMMENT ON COLUMN conciliation.account_change.account_hash IS
   'party_account.account_hash of the account in after.';
 COMMENT ON COLUMN conciliation.account_change.before IS
-  'The account last seen before: bank, agency, agencyDigit, account, accountDigit. Personal data.';
+  'The accepted account: bank, agency, agencyDigit, account, accountDigit, destination. Personal data.';
 COMMENT ON COLUMN conciliation.account_change.after IS
   'The other account, likewise. Personal data.';
 COMMENT ON COLUMN conciliation.account_change.accepted_date IS
@@ -1392,12 +1528,14 @@ COMMENT ON COLUMN conciliation.account_change.pull_id IS
   'pull.id of the pull that brought it.';
 COMMENT ON COLUMN conciliation.account_change.detected_at IS
   'When the title was merged.';
-COMMENT ON COLUMN conciliation.account_change.acknowledged_at IS
-  'When a person acknowledged it. Null: not acknowledged.';
-COMMENT ON COLUMN conciliation.account_change.acknowledged_by IS
-  'The person who acknowledged it. Null: not acknowledged. Personal data.';
+COMMENT ON COLUMN conciliation.account_change.state IS
+  'open: no decision yet. refused: a person refused the account, and its titles stay on hold. confirmed: a person confirmed that the account replaces the one before. parallel: a person confirmed that the party uses both. returned: the accepted account was named again and no current title names the other one.';
+COMMENT ON COLUMN conciliation.account_change.decided_at IS
+  'When the state was reached. Null: open.';
+COMMENT ON COLUMN conciliation.account_change.decided_by IS
+  'The person who decided; account-watch where the change ended by itself. Null: open. Personal data.';
 COMMENT ON COLUMN conciliation.account_change.reason IS
-  'The findings of that person. Null: there are none.';
+  'The findings of that person. Null: open or returned.';
 
 
 -- Payment schedule -----------------------------------------------------------------------------
@@ -1939,12 +2077,15 @@ CREATE UNLOGGED TABLE conciliation.staged_account (
   fence         bigint  NOT NULL,
   kind          text    NOT NULL,
   party_key     text    NOT NULL,
-  account_hash  uuid    NOT NULL,
+  writing_hash  uuid    NOT NULL,
+  account_hash  uuid,
+  normal_form   text,
   bank          text,
   agency        text,
   agency_digit  text,
-  account       text    NOT NULL,
+  account       text,
   account_digit text,
+  destination   jsonb,
   first_id      bigint  NOT NULL,
   is_restated   boolean NOT NULL
 ) WITH (
@@ -1961,8 +2102,12 @@ COMMENT ON COLUMN conciliation.staged_account.kind IS
   'provider or financial_agent.';
 COMMENT ON COLUMN conciliation.staged_account.party_key IS
   'As party_account.party_key. May be personal data.';
+COMMENT ON COLUMN conciliation.staged_account.writing_hash IS
+  'As party_account.writing_hash.';
 COMMENT ON COLUMN conciliation.staged_account.account_hash IS
-  'As party_account.account_hash.';
+  'As party_account.account_hash. Null: not computed yet.';
+COMMENT ON COLUMN conciliation.staged_account.normal_form IS
+  'As party_account.normal_form. Null: not computed yet. Personal data.';
 COMMENT ON COLUMN conciliation.staged_account.bank IS
   'Bank code. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.staged_account.agency IS
@@ -1970,9 +2115,11 @@ COMMENT ON COLUMN conciliation.staged_account.agency IS
 COMMENT ON COLUMN conciliation.staged_account.agency_digit IS
   'Check digit of the branch number. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.staged_account.account IS
-  'Account number. Personal data.';
+  'Account number. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.staged_account.account_digit IS
   'Check digit of the account number. Null: not stated. Personal data.';
+COMMENT ON COLUMN conciliation.staged_account.destination IS
+  'As party_account.destination. Personal data.';
 COMMENT ON COLUMN conciliation.staged_account.first_id IS
   'Orders the accounts by the titles that name them.';
 COMMENT ON COLUMN conciliation.staged_account.is_restated IS
@@ -2174,10 +2321,8 @@ CREATE CONSTRAINT TRIGGER audit_entry_linked
 CREATE FUNCTION conciliation.note_provider_tax_id() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-  -- Only ASCII letters: upper() maps some other letters to A to Z as well.
-  NEW.tax_id := translate(NEW.identification_number,
-                          'abcdefghijklmnopqrstuvwxyz./- ', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ');
-  IF NEW.tax_id !~ '^([0-9]{11}|[0-9A-Z]{12}[0-9]{2})$' THEN
+  NEW.tax_id := conciliation.tax_id(NEW.identification_number);
+  IF NOT conciliation.has_check_digits(NEW.tax_id) THEN
     NEW.tax_id := NULL;
   END IF;
   -- A new row has never been sent, whatever values the INSERT states.

@@ -13,7 +13,7 @@ CREATE INDEX payment_hold_title_idx ON conciliation.payment_hold (title_id);
 CREATE INDEX payment_hold_date_idx ON conciliation.payment_hold (accepted_date);
 
 COMMENT ON TABLE conciliation.payment_hold IS
-  'The current titles that a merge wrote while a change of the bank account that they name was not acknowledged. The hold lasts until a person acknowledges the change. A row remains after that, and is removed when a merge restates or withdraws the title before.';
+  'The current titles that a merge wrote while a change of the bank account that they name was open or refused. The hold lasts until a person confirms the change. A row remains after that, and is removed when a merge restates or withdraws the title before.';
 COMMENT ON COLUMN conciliation.payment_hold.account_change_id IS
   'account_change.id.';
 COMMENT ON COLUMN conciliation.payment_hold.title_id IS
@@ -53,7 +53,7 @@ ALTER TABLE conciliation.title_change ADD CONSTRAINT title_change_kind_check
   CHECK (kind IN ('inserted', 'changed', 'withdrawn', 'restored', 'payment_released')) NOT VALID;
 
 COMMENT ON COLUMN conciliation.title_change.kind IS
-  'inserted: received for the first time. changed: some field was restated. withdrawn: a newer response for the date lacked the title. restored: a newer response had the withdrawn title again, perhaps restated. payment_released: a person acknowledged the changed bank account that held the payment; the title is as before.';
+  'inserted: received for the first time. changed: some field was restated. withdrawn: a newer response for the date lacked the title. restored: a newer response had the withdrawn title again, perhaps restated. payment_released: a person confirmed the changed bank account that held the payment; the title is as before.';
 COMMENT ON COLUMN conciliation.title_change.pull_id IS
   'pull.id of the pull that brought the change; with the kind payment_released, of the pull that brought the account.';
 COMMENT ON COLUMN conciliation.title_change.row_hash IS
@@ -102,7 +102,7 @@ SELECT
   EXISTS (
     SELECT FROM conciliation.payment_hold AS hold
     JOIN conciliation.account_change ON account_change.id = hold.account_change_id
-    WHERE hold.title_id = change.title_id AND account_change.acknowledged_at IS NULL
+    WHERE hold.title_id = change.title_id AND account_change.state IN ('open', 'refused')
   ) AS payment_hold,
   (SELECT predecessor_id FROM conciliation.title_succession AS link
    WHERE link.title_id = change.title_id) AS predecessor_id,
@@ -113,7 +113,7 @@ FROM conciliation.title_change change
 LEFT JOIN conciliation.title title ON title.id = change.title_id;
 
 COMMENT ON COLUMN conciliation.title_feed.payment_hold IS
-  'Whether the payment is held: the title names a changed bank account, and no person has acknowledged the change. Do not pay such a title. The acknowledgement is a change of the kind payment_released.';
+  'Whether the payment is held: the title names a changed bank account, and no person has confirmed the change. Do not pay such a title. The confirmation is a change of the kind payment_released.';
 
 COMMENT ON COLUMN conciliation.title_feed.predecessor_id IS
   'title_succession.predecessor_id: the withdrawn title that this one replaces, with another due date or original value. Null: none.';

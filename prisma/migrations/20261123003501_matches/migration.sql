@@ -20,6 +20,10 @@ CREATE TABLE conciliation.match_run (
   undone_at    timestamptz,
   undone_by    text,
   undo_reason  text,
+  time_zone     text    NOT NULL DEFAULT 'America/Sao_Paulo',
+  bookings_from date,
+  bookings_seen bigint  NOT NULL DEFAULT 0,
+  states_paid   boolean NOT NULL DEFAULT false,
   unmapped_companies integer NOT NULL DEFAULT 0
 );
 
@@ -43,6 +47,14 @@ COMMENT ON COLUMN conciliation.match_run.undone_by IS
   'The person who undid the run. Null: nobody.';
 COMMENT ON COLUMN conciliation.match_run.undo_reason IS
   'Why the run was undone. Null: it was not.';
+COMMENT ON COLUMN conciliation.match_run.time_zone IS
+  'TIMEZONE of the program, whose days decide what is due.';
+COMMENT ON COLUMN conciliation.match_run.bookings_from IS
+  'BOOKINGS_FROM of the program. Null: not set.';
+COMMENT ON COLUMN conciliation.match_run.bookings_seen IS
+  'The newest booking_batch.id plus the newest booking_receipt.id with an outcome, as the run saw them. A greater sum later means that a booking changed since.';
+COMMENT ON COLUMN conciliation.match_run.states_paid IS
+  'Whether a complete snapshot of the ERP has stated a paid payable. A payable that a snapshot of such an ERP lacks was not paid.';
 COMMENT ON COLUMN conciliation.match_run.unmapped_companies IS
   'Companies of the payables that stand for no known buyer, although there are several companies or buyers. A person confirms their buyers.';
 

@@ -29,7 +29,7 @@ COMMENT ON COLUMN conciliation.booking_consumer.database_role IS
 COMMENT ON COLUMN conciliation.booking_consumer.api_key_id IS
   'api_key.id of the key that reads the feed and writes receipts for the consumer. Null: no key does.';
 COMMENT ON COLUMN conciliation.booking_consumer.buyers IS
-  'The values of title.buyer_identification whose lines belong to the consumer. Null: the lines of no buyer, except for the consumer erp. May be personal data.';
+  'The CNPJs of the buyers whose lines belong to the consumer, without mask and in upper case; title.buyer_identification may be written in another way. Null: the lines of no buyer, except for the consumer erp. May be personal data.';
 COMMENT ON COLUMN conciliation.booking_consumer.last_seq IS
   'The greatest booking_feed.seq that the consumer has processed, as the consumer stated last. 0: none.';
 COMMENT ON COLUMN conciliation.booking_consumer.acknowledged_at IS
@@ -49,6 +49,7 @@ CREATE TABLE conciliation.booking_batch (
   book_count                     integer     NOT NULL,
   adjust_count                   integer     NOT NULL,
   reverse_count                  integer     NOT NULL,
+  waiting_titles                 integer     NOT NULL DEFAULT 0,
   original_value_sum             numeric     NOT NULL,
   platform_discounted_value_sum  numeric     NOT NULL,
   financial_discounted_value_sum numeric     NOT NULL,
@@ -59,13 +60,14 @@ CREATE TABLE conciliation.booking_batch (
 
   CONSTRAINT booking_batch_kind_check CHECK (kind IN ('seal', 'opening', 'outside', 'adopted')),
   CONSTRAINT booking_batch_count_check CHECK (line_count = book_count + adjust_count + reverse_count),
+  CONSTRAINT booking_batch_waiting_check CHECK (waiting_titles = 0 OR waiting_titles > 0 AND kind = 'seal'),
   CONSTRAINT booking_batch_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE INDEX booking_batch_date_idx ON conciliation.booking_batch (date, id);
 
 COMMENT ON TABLE conciliation.booking_batch IS
-  'The lines that one seal of a date released, that a person entered as booked outside, or that a person adopted from receipts. Append-only. The sums of all batches of a date are the totals of the content that was released last, unless a batch of the date is adopted.';
+  'Lines that a seal of a date released, that a person entered as booked outside, or that a person adopted from receipts. A seal has several batches if titles had to wait. Append-only. The sums of all batches of a date are the totals of the content that was released last, unless a batch of the date is adopted.';
 COMMENT ON COLUMN conciliation.booking_batch.id IS
   'Key of the batch.';
 COMMENT ON COLUMN conciliation.booking_batch.date IS
@@ -86,6 +88,8 @@ COMMENT ON COLUMN conciliation.booking_batch.adjust_count IS
   'Number of lines of the kind adjust.';
 COMMENT ON COLUMN conciliation.booking_batch.reverse_count IS
   'Number of lines of the kind reverse.';
+COMMENT ON COLUMN conciliation.booking_batch.waiting_titles IS
+  'Number of titles that the seal covers and that had to wait, because of their payables. They are in none of the counts and sums. A later batch of the same seal releases them. 0: the seal is released completely.';
 COMMENT ON COLUMN conciliation.booking_batch.original_value_sum IS
   'What the lines add to the sum of original_value: book adds, adjust adds the difference, reverse subtracts.';
 COMMENT ON COLUMN conciliation.booking_batch.platform_discounted_value_sum IS
@@ -149,9 +153,11 @@ CREATE TABLE conciliation.booking_line (
   billing_fee                    numeric,
   money_transfer_fee             numeric,
   platform_commission            text,
+  provider_destination           jsonb,
+  payment_destination            jsonb,
 
   CONSTRAINT booking_line_kind_check CHECK (kind IN ('book', 'adjust', 'reverse')),
-  CONSTRAINT booking_line_state_check CHECK (state IN ('released', 'posted', 'failed', 'superseded')),
+  CONSTRAINT booking_line_state_check CHECK (state IN ('released', 'posted', 'failed', 'refused', 'superseded')),
   CONSTRAINT booking_line_occurrence_check CHECK (occurrence >= 1),
   CONSTRAINT booking_line_version_check CHECK (version >= 1 AND succeeds < version),
   -- The content of a reversal is nothing, whatever it reverses.
@@ -165,7 +171,7 @@ CREATE TABLE conciliation.booking_line (
 -- Also serves reads by date, because date is its first column.
 CREATE UNIQUE INDEX booking_line_key ON conciliation.booking_line (date, identity_hash, occurrence, version);
 CREATE INDEX booking_line_batch_idx ON conciliation.booking_line (batch_id);
-CREATE INDEX booking_line_open_idx ON conciliation.booking_line (state, id) WHERE state IN ('released', 'failed');
+CREATE INDEX booking_line_open_idx ON conciliation.booking_line (state, id) WHERE state IN ('released', 'failed', 'refused');
 CREATE INDEX booking_line_provider_idx ON conciliation.booking_line (provider_external_id);
 
 COMMENT ON TABLE conciliation.booking_line IS
@@ -193,7 +199,7 @@ COMMENT ON COLUMN conciliation.booking_line.succeeds IS
 COMMENT ON COLUMN conciliation.booking_line.posted_hash IS
   'The content hash of the receipt that a person adopted for this key. The next release replaces the booking, whatever its content, so that the feed has what the ERP is to have posted. Null: no receipt was adopted.';
 COMMENT ON COLUMN conciliation.booking_line.state IS
-  'released: the ERP has not answered. posted: the ERP has posted the line. failed: the ERP could not post the line, which is offered again. superseded: not posted, because the ERP has posted a later version of the booking.';
+  'released: the ERP has not answered. posted: the ERP has posted the line. failed: the ERP could not post the line, which is offered again. refused: the ERP will never post the line, which is not offered again. superseded: not posted, because the ERP has posted a later version of the booking.';
 COMMENT ON COLUMN conciliation.booking_line.state_at IS
   'Since when the line has the state.';
 COMMENT ON COLUMN conciliation.booking_line.document IS
@@ -202,6 +208,10 @@ COMMENT ON COLUMN conciliation.booking_line.failure IS
   'The reason of the ERP, as of the newest receipt. Null: not failed.';
 COMMENT ON COLUMN conciliation.booking_line.erp_key IS
   'The ERP''s key of the payable that the title is matched with. Null: no payable is matched, or no payables are given.';
+COMMENT ON COLUMN conciliation.booking_line.provider_destination IS
+  'The undocumented fields of provider.bankAccount that name a destination, such as a Pix key. Null: none. Personal data.';
+COMMENT ON COLUMN conciliation.booking_line.payment_destination IS
+  'The undocumented fields of financialAgent.payment that name a destination, such as a Pix key. Null: none. Personal data.';
 COMMENT ON COLUMN conciliation.booking_line.title_id IS
   'title.id of the title. Null: adopted from a receipt.';
 
@@ -215,7 +225,7 @@ CREATE TABLE conciliation.booking_offer (
 CREATE INDEX booking_offer_line_idx ON conciliation.booking_offer (line_id);
 
 COMMENT ON TABLE conciliation.booking_offer IS
-  'The positions of lines in booking_feed. A released line is offered once, and once more after each receipt that says that it failed. Numbered under the lock of the closing phase, in the order in which the transactions commit. Append-only.';
+  'The positions of lines in booking_feed. A released line is offered once, and once more after each receipt that says that it failed and that is not final. Numbered under the lock of the closing phase, in the order in which the transactions commit. Append-only.';
 COMMENT ON COLUMN conciliation.booking_offer.seq IS
   'Position in booking_feed. When a seq is visible, no smaller one can still appear. Not dense: numbers may be skipped.';
 COMMENT ON COLUMN conciliation.booking_offer.line_id IS
@@ -238,13 +248,14 @@ CREATE TABLE conciliation.booking_receipt (
   status          text        NOT NULL,
   document        text,
   reason          text,
+  is_final        boolean     NOT NULL DEFAULT false,
   received_at     timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   outcome         text,
   settled_at      timestamptz,
   settled_by      text,
 
   CONSTRAINT booking_receipt_status_check
-    CHECK ((status = 'posted' AND document IS NOT NULL AND reason IS NULL)
+    CHECK ((status = 'posted' AND document IS NOT NULL AND reason IS NULL AND NOT is_final)
            OR (status = 'failed' AND reason IS NOT NULL AND document IS NULL)),
   CONSTRAINT booking_receipt_key_check CHECK (occurrence >= 1 AND version BETWEEN 1 AND 1000000000),
   CONSTRAINT booking_receipt_text_check
@@ -282,11 +293,13 @@ COMMENT ON COLUMN conciliation.booking_receipt.version IS
 COMMENT ON COLUMN conciliation.booking_receipt.content_hash IS
   'booking_feed.content_hash of the line that the consumer posted.';
 COMMENT ON COLUMN conciliation.booking_receipt.status IS
-  'posted: with the ERP''s document. failed: with a reason; the line is offered again.';
+  'posted: with the ERP''s document. failed: with a reason; the line is offered again, unless the receipt is final.';
 COMMENT ON COLUMN conciliation.booking_receipt.document IS
   'The ERP''s document. Null: failed.';
 COMMENT ON COLUMN conciliation.booking_receipt.reason IS
   'Why the line could not be posted. Null: posted.';
+COMMENT ON COLUMN conciliation.booking_receipt.is_final IS
+  'True: failed, and the ERP will never post the line. The line is refused and not offered again.';
 COMMENT ON COLUMN conciliation.booking_receipt.received_at IS
   'When the receipt was inserted.';
 COMMENT ON COLUMN conciliation.booking_receipt.outcome IS
@@ -347,7 +360,9 @@ SELECT
   line.buyer_discounted_value,
   line.billing_fee,
   line.money_transfer_fee,
-  line.platform_commission
+  line.platform_commission,
+  line.provider_destination,
+  line.payment_destination
 FROM conciliation.booking_offer AS offer
 JOIN conciliation.booking_line AS line ON line.id = offer.line_id
 WHERE line.consumer = (
@@ -356,7 +371,7 @@ WHERE line.consumer = (
 );
 
 COMMENT ON VIEW conciliation.booking_feed IS
-  'What the database user of a consumer reads: WHERE seq > :last ORDER BY seq, where :last is the greatest seq that the consumer has processed (0 at first). Shows the released lines of that consumer, and no line to any other user. A consumer misses no line: when a seq is visible, no smaller one can still appear.';
+  'What the database user of a consumer reads, by booking_feed_after. Shows the released lines of that consumer, and no line to any other user. A consumer misses no line: when a seq is visible, no smaller one can still appear.';
 COMMENT ON COLUMN conciliation.booking_feed.key IS
   'Key of the line: date, identity_hash without hyphens, occurrence and version, joined by colons. A key is posted at most once.';
 COMMENT ON COLUMN conciliation.booking_feed.succeeds_key IS
@@ -367,10 +382,73 @@ COMMENT ON COLUMN conciliation.booking_feed.payee_before IS
   'Tax identifier of the payee without the anticipation: the provider. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.booking_feed.payee_after IS
   'Tax identifier of the payee with the anticipation: the financial agent, or the provider for an early payment. Null: not stated. Personal data.';
+COMMENT ON COLUMN conciliation.booking_feed.provider_destination IS
+  'booking_line.provider_destination. Personal data.';
+COMMENT ON COLUMN conciliation.booking_feed.payment_destination IS
+  'booking_line.payment_destination. Personal data.';
 COMMENT ON COLUMN conciliation.booking_feed.seq IS
   'booking_offer.seq: position in the feed.';
 COMMENT ON COLUMN conciliation.booking_feed.offered_at IS
   'booking_offer.offered_at: when the line was offered at this position.';
+
+
+CREATE VIEW conciliation.payables_to_block WITH (security_barrier) AS
+SELECT
+  payable.erp_key,
+  payable.company,
+  title.id AS title_id,
+  title.order_uid,
+  title.accepted_date,
+  title.provider_external_id,
+  title.original_value,
+  CASE WHEN title.buyer_is_financial THEN 'early_payment'
+       WHEN NOT title.buyer_is_financial THEN 'payee_change' ELSE 'not_stated' END AS effect,
+  CASE WHEN title.buyer_is_financial THEN title.provider_identification
+       ELSE title.financial_agent_identification END AS payee_after,
+  match.made_at AS matched_at,
+  coalesce(newest.state, 'not_released') AS state
+FROM conciliation.title_match AS match
+JOIN conciliation.title AS title ON title.id = match.title_id AND title.status = 'current'
+JOIN conciliation.erp_payable AS payable
+  ON payable.erp_key = match.erp_key AND payable.status = 'open' AND payable.closed_at IS NULL
+-- By the key of the lines, which has an index.
+LEFT JOIN LATERAL (
+  SELECT line.state, line.kind FROM conciliation.booking_line AS line
+  WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash AND line.title_id = title.id
+    AND line.kind <> 'reverse'
+  ORDER BY line.version DESC LIMIT 1
+) AS newest ON true
+WHERE match.ended_at IS NULL
+  -- A version that the ERP has posted changed the payee, until a reversal is posted.
+  AND (SELECT line.kind FROM conciliation.booking_line AS line
+       WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash AND line.title_id = title.id
+         AND line.state = 'posted'
+       ORDER BY line.version DESC LIMIT 1) IN ('book', 'adjust') IS NOT TRUE;
+
+COMMENT ON VIEW conciliation.payables_to_block IS
+  'The open payables whose titles are matched and not posted yet, one row for each match. The ERP blocks them from its payment run until it posts the line, because the financial agent is going to be paid, or the buyer pays early.';
+COMMENT ON COLUMN conciliation.payables_to_block.erp_key IS
+  'erp_payable.erp_key.';
+COMMENT ON COLUMN conciliation.payables_to_block.company IS
+  'erp_payable.company.';
+COMMENT ON COLUMN conciliation.payables_to_block.title_id IS
+  'title.id.';
+COMMENT ON COLUMN conciliation.payables_to_block.order_uid IS
+  'title.order_uid.';
+COMMENT ON COLUMN conciliation.payables_to_block.accepted_date IS
+  'title.accepted_date.';
+COMMENT ON COLUMN conciliation.payables_to_block.provider_external_id IS
+  'title.provider_external_id.';
+COMMENT ON COLUMN conciliation.payables_to_block.original_value IS
+  'title.original_value.';
+COMMENT ON COLUMN conciliation.payables_to_block.effect IS
+  'As in booking_feed.';
+COMMENT ON COLUMN conciliation.payables_to_block.payee_after IS
+  'Tax identifier of the payee with the anticipation, as in booking_feed. Null: not stated. Personal data.';
+COMMENT ON COLUMN conciliation.payables_to_block.matched_at IS
+  'When the match was made.';
+COMMENT ON COLUMN conciliation.payables_to_block.state IS
+  'State of the newest line of the title: released, failed, refused or superseded. posted: a posted reversal is newer. not_released: the title has no line.';
 
 -- Every other column of booking_line and booking_feed means the same as the column of that name in title, or in
 -- booking_line.

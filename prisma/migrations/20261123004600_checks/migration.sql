@@ -93,7 +93,7 @@ COMMENT ON TABLE conciliation.day_buyer IS
 COMMENT ON COLUMN conciliation.day_buyer.date IS
   'The accepted date.';
 COMMENT ON COLUMN conciliation.day_buyer.buyer_identification IS
-  'title.buyer_identification. Empty: titles without one.';
+  'The normal form of title.buyer_identification: conciliation.tax_id. Empty: titles without one.';
 COMMENT ON COLUMN conciliation.day_buyer.titles IS
   'Number of current titles. 0: the buyer has no title any more.';
 COMMENT ON COLUMN conciliation.day_buyer.original_value_sum IS
@@ -104,4 +104,4 @@ ALTER TABLE conciliation.pull ADD COLUMN hold_detail jsonb;
 COMMENT ON COLUMN conciliation.pull.hold_detail IS
   'What the limit was compared with: found (titles, or the factor), of (the titles that found is a share of, or the usual number), limit, and buyer where the limit holds for the titles of one buyer. Null: the pull was not held, or not for its plausibility.';
 COMMENT ON COLUMN conciliation.pull.hold_reason IS
-  'Why the pull was held. emptied: the response has no title for a date that has some. unreadable: the response has titles, all of them rejected. withdrawal_limit: it would withdraw more than the configured share. buyer_withdrawals: more than that share of the titles of one buyer. buyer_missing: it has no title of a buyer that has titles on each of these weekdays. duplicates: many titles equal another one of the response. growth: many times the usual number of titles of the weekday. changed_share: it would change more than the configured share. value_jump: the mean value differs from the usual one of the weekday by a great factor. Null: it was not held.';
+  'Why the pull was held. emptied: the response has no title for a date that has some. unreadable: the response has titles, all of them rejected. withdrawal_limit: it would withdraw more than the configured share. run_withdrawals: the responses of one run together would, or the run has not ended. buyer_withdrawals: more than that share of the titles of one buyer. buyer_missing: it has no title of a buyer that has titles on each of these weekdays. duplicates: many titles equal another one of the response. growth: many times the usual number of titles of the weekday. changed_share: it would change more than the configured share. value_jump: the mean value differs from the usual one of the weekday by a great factor. Null: it was not held.';

@@ -6,6 +6,6 @@ ALTER TABLE conciliation.match_run
 COMMENT ON COLUMN conciliation.match_run.urgent_known IS
   'Whether the run has counted the urgent breaks, and no person has decided about a match or a break since.';
 COMMENT ON COLUMN conciliation.match_run.urgent_dates IS
-  'The accepted dates with an urgent break after the run. No bookings of these dates are released.';
+  'The accepted dates with an urgent break after the run.';
 COMMENT ON COLUMN conciliation.match_run.urgent_breaks IS
   'Number of urgent breaks after the run.';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as readText } from 'node:stream/consumers';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Database } from '../../database/database.ts';
 import { requireSchemaOwner } from '../../database/schema-owner.ts';
 import { parseTaxId } from '../../domain/tax-id.ts';
@@ -39,6 +39,7 @@ interface EraseOptions {
   readonly lift?: bigint;
   readonly reason: string;
   readonly dryRun?: boolean;
+  readonly undecided?: 'erase' | 'keep';
 }
 
 export function addErasePartyCommand(program: Command, exit: Exit): void {
@@ -50,6 +51,12 @@ export function addErasePartyCommand(program: Command, exit: Exit): void {
     .option('--lift <id>', 'end an erasure, by the number of the erased party', idArgument('party'))
     .requiredOption('--reason <text>', 'why, for the audit log; no personal data')
     .option('--dry-run', 'count only')
+    .addOption(
+      new Option(
+        '--undecided <what>',
+        'what to do with titles whose number may be this tax identifier or, by its leading zeros, another one',
+      ).choices(['erase', 'keep']),
+    )
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -92,7 +99,8 @@ async function readParty({ taxIdFile, externalId }: EraseOptions): Promise<Named
   const content = await readSource(taxIdFile ?? '');
   // The message quotes nothing of the file.
   const taxId = parseTaxId(content.trim());
-  if (taxId === null) throw new InputError('--tax-id-file: expected one CPF or CNPJ in it');
+  if (taxId === null)
+    throw new InputError('--tax-id-file: expected one CPF or CNPJ in it, with its leading zeros');
   return { taxId: taxId.digits, externalId: null };
 }
 
@@ -118,10 +126,11 @@ async function lift(
 async function erase(
   database: Database,
   party: NamedParty,
-  { reason, dryRun }: EraseOptions,
+  { reason, dryRun, undecided }: EraseOptions,
 ): Promise<CommandResult> {
   const isDryRun = dryRun === true;
-  const report = await eraseParty(database, { party, by: operatorName(), reason, isDryRun });
+  const by = operatorName();
+  const report = await eraseParty(database, { party, by, reason, isDryRun, undecided });
   return {
     document: { dryRun: isDryRun, ...report },
     text: [

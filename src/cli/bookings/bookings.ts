@@ -2,6 +2,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { enterBookedOutside } from '../../bookings/booked-outside.sql.ts';
 import { setConsumer } from '../../bookings/consumers.sql.ts';
 import { adoptReceipts, dismissReceipts } from '../../bookings/receipt-decisions.sql.ts';
+import type { ReleaseRules } from '../../bookings/release-conditions.sql.ts';
+import type { Config } from '../../config/config.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { dateArgument, idArgument, integerArgument, reasonArgument } from '../arguments.ts';
@@ -9,6 +11,11 @@ import type { Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
 import { stagingAction } from '../staging-run.ts';
 import { addExportBookings } from './export-bookings.ts';
+
+const releaseRules = (config: Config): ReleaseRules => ({
+  bookingsFrom: config.bookingsFrom,
+  payablesMaxAgeHours: config.erpPayablesMaxAgeHours,
+});
 
 const MAX_TITLES = 2_000_000_000;
 
@@ -61,7 +68,7 @@ Example: conciliation bookings outside --from 2026-01-01 --to 2026-02-28 --title
         const { reason, signedBefore = null, from, to, titles, originalValue } = options;
         const dates = await enterBookedOutside(
           database,
-          { from, to, titles, originalValue, signedBefore, bookingsFrom: config.bookingsFrom },
+          { ...{ from, to, titles, originalValue, signedBefore }, ...releaseRules(config) },
           { by: operatorName(), reason },
         );
         return {
@@ -97,7 +104,7 @@ function addReceipts(bookings: Command, exit: Exit): void {
           async (database, { config }, date: CivilDate, { reason }: DecisionOptions) => {
             const { bookingsFrom } = config;
             if (bookingsFrom === null) throw new InputError('BOOKINGS_FROM: not set');
-            const decision = { by: operatorName(), reason, bookingsFrom };
+            const decision = { by: operatorName(), reason, ...releaseRules(config), bookingsFrom };
             const receipts = await decide(database, date, decision);
             return { document: { date, receipts }, text: `${date}: ${receipts} receipts ${done}` };
           },
@@ -141,12 +148,14 @@ function addConsumer(bookings: Command, exit: Exit): void {
     .argument('<name>', 'the consumer; "erp" has the lines of every buyer without another consumer')
     .option('--database-role <user>', 'the database user that reads the feed for the consumer')
     .option('--key <id>', 'the API key of the consumer', idArgument('key'))
-    .option('--buyers <list>', 'the buyers of the lines, separated by commas')
+    .option('--buyers <list>', 'the CNPJs of the buyers of the lines, separated by commas')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
-Replaces all settings of the consumer: a missing option removes the setting.
+Replaces all settings of the consumer: a missing option removes the setting. A buyer is the same with or
+without its mask, its leading zeros and lower case letters, here and in the titles. A text that is no CNPJ with
+the right check digits is refused.
 
 Example: conciliation bookings consumer erp --database-role erp_user`,
     )

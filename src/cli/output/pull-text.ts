@@ -32,7 +32,7 @@ export async function readConcerns(
 ): Promise<Concerns> {
   const [day, accountChanges, openRejects, openFindings] = await Promise.all([
     prisma.day.findUnique({ where: { date }, select: { restatedAfterSignOff: true } }),
-    prisma.accountChange.count({ where: { pullId, acknowledgedAt: null } }),
+    prisma.accountChange.count({ where: { pullId, state: 'open' } }),
     prisma.rejectedTitle.count({ where: { date, status: 'open' } }),
     prisma.checkFinding.count({
       where: { acceptedDate: date, severity: 'review', closedAt: null, resolvedAt: null },
@@ -80,7 +80,7 @@ function concernsText(
       : []),
     ...(accountChanges > 0
       ? [
-          `${formatCount(accountChanges)} bank account(s) changed: call the party on a known number before anything is paid, then acknowledge the change in the console.`,
+          `${formatCount(accountChanges)} bank account(s) changed: call the party on a known number before anything is paid, then confirm or refuse the account in the console.`,
         ]
       : []),
     ...(openFindings > 0 ? [findingsAdvice(date, openFindings)] : []),

@@ -49,9 +49,11 @@ JSON: {"payables": [...]} or only the list. CSV in UTF-8 with "," or ";" and a h
 order; erpKey, openValue and one of the two columns of the supplier are required:
 
   erpKey, company, supplierExternalId, supplierTaxId, document, instalment, orderUid, dueDate, openValue,
-  status, payee, version
+  status, payee, version, settledAs, settledBy, settledOn, paidTo, totalValue, currency, bookingKey,
+  issueDate
 
-A payable is replaced as a whole. Payables with a fault are reported by line and field, kept in
+A payable is replaced as a whole. In a delta, an older version replaces no newer one: the payable is outdated
+and stays as it is. Payables with a fault are reported by line and field, kept in
 erp_payable_reject and left out; all others are imported together. A snapshot with such a payable is not
 complete and closes nothing. docs/erp-payables.md describes the columns.
 
@@ -118,11 +120,22 @@ function importText(report: PayableFileReport, isDryRun: boolean): string {
   const lines = [
     `${isDryRun ? 'Nothing was changed. Payables would be' : 'Payables were'}: ` +
       `${formatCount(report.inserted)} inserted, ${formatCount(report.changed)} changed, ` +
-      `${formatCount(report.unchanged)} left as they are, ${formatCount(report.rejected)} rejected, ` +
-      `${formatCount(report.closed)} closed.`,
+      `${formatCount(report.unchanged)} left as they are, ${formatCount(report.outdated)} outdated, ` +
+      `${formatCount(report.rejected)} rejected, ${formatCount(report.closed)} closed.`,
   ];
   if (report.kind === 'snapshot' && !report.isComplete) {
     lines.push('The snapshot is not complete. No payable is closed because of it.');
+  }
+  if (report.downgraded > 0) {
+    lines.push(
+      `${formatCount(report.downgraded)} of the changed payables went back to an older version: ` +
+        `${report.downgradedKeys.join(', ')}${report.downgraded > report.downgradedKeys.length ? ', …' : ''}.`,
+    );
+  }
+  if (report.incomparable > 0) {
+    lines.push(
+      `${formatCount(report.incomparable)} of the changed payables have a version that cannot be compared with the one before.`,
+    );
   }
   for (const { at, field, expected } of report.rejects) {
     lines.push(`${place} ${at}: ${field}: ${expected}`);

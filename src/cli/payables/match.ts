@@ -42,7 +42,10 @@ Example: conciliation match --date 2026-03-02 --json`,
           throw new InputError('the ERP has given no payables: see conciliation erp-payables');
         }
         const isStale = await arePayablesStale(database.prisma, config.erpPayablesMaxAgeHours);
-        const run = isStale ? null : await runMatching(database, { by: operatorName() });
+        const { timeZone, bookingsFrom } = config;
+        const run = isStale
+          ? null
+          : await runMatching(database, { by: operatorName(), timeZone, bookingsFrom });
         const explained = await explainDate(database, date);
         return {
           document: {

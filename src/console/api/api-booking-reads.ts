@@ -1,10 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { readConsumerLags } from '../../bookings/open-lines.sql.ts';
+import { readWaitingDays } from '../../bookings/release.sql.ts';
+import { RELEASE_FAULTS } from '../../bookings/release-conditions.sql.ts';
+import { readPayablesToBlock, readWaitingTitles } from '../../bookings/unposted.sql.ts';
+import { parseCivilDate } from '../../domain/business-day.ts';
+import { InputError } from '../../runtime/errors.ts';
 import { LINE_STATES, readLines, readLineTotals } from '../bookings/booking-list.sql.ts';
 import { readKeptReceipts } from '../bookings/booking-receipts.sql.ts';
 import { filterOf } from '../bookings/line-filter.ts';
-import { type ConsoleParts, overdueDaysOf } from '../shell/console-parts.ts';
+import { type ConsoleParts, overdueDaysOf, releaseRules } from '../shell/console-parts.ts';
+import { textParameter } from '../shell/page-context.ts';
 import { describe, limitOf, numberOf } from './api-request.ts';
 
 const MAX_LINES = 1_000;
@@ -31,7 +37,7 @@ const Lines = Type.Object({
       key: text,
       date,
       kind,
-      state: words(['released', 'posted', 'failed', 'superseded']),
+      state: words(['released', 'posted', 'failed', 'refused', 'superseded']),
       stateAt: instant,
       releasedAt: instant,
       isOverdue: Type.Boolean(),
@@ -45,6 +51,19 @@ const Lines = Type.Object({
 });
 
 const Status = Type.Object({
+  waiting: Type.Array(
+    Type.Object({
+      fault: Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        enum: [...RELEASE_FAULTS, 'titles', null],
+        description: 'titles: only single titles of the days wait. Null: released within a minute.',
+      }),
+      days: count,
+      titles: count,
+      dates: Type.Array(date, { description: 'The first of them.' }),
+    }),
+    { description: 'Signed-off days that are not released completely.' },
+  ),
   consumers: Type.Array(
     Type.Object({
       name: text,
@@ -65,6 +84,7 @@ const Status = Type.Object({
         status: words(['posted', 'failed']),
         document: textOrNull,
         reason: textOrNull,
+        isFinal: Type.Boolean(),
         receivedAt: instant,
         outcome: words(['unknown_key', 'other_content']),
       }),
@@ -72,9 +92,74 @@ const Status = Type.Object({
   }),
 });
 
+const title = { titleId: Type.Integer({ minimum: 1 }), orderUid: text, date, originalValue: text };
+const WaitingTitles = Type.Object({
+  titles: Type.Array(
+    Type.Object({
+      ...title,
+      dueDate: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date' }),
+    }),
+    { description: 'GET /api/breaks with the date has the reasons.' },
+  ),
+});
+const PayablesToBlock = Type.Object({
+  payables: Type.Array(
+    Type.Object({
+      erpKey: text,
+      company: textOrNull,
+      ...title,
+      supplier: textOrNull,
+      effect: words(['early_payment', 'payee_change', 'not_stated']),
+      payeeAfter: textOrNull,
+      matchedAt: instant,
+      state: words(['not_released', 'released', 'failed', 'refused', 'superseded', 'posted']),
+    }),
+    { description: 'In the order of erpKey. A payable with several titles has several rows.' },
+  ),
+});
+
 /** The data of the page of bookings. The routes answer 404 while no seal releases bookings. */
 export function addApiBookingReads(api: FastifyInstance, parts: ConsoleParts): void {
   const { database, bookingsFrom = null } = parts;
+
+  api.get(
+    '/waiting-titles',
+    describe('bookings', 'listWaitingTitles', 'Titles of a date that wait for their release', {
+      querystring: Type.Object({ date }),
+      answer: WaitingTitles,
+    }),
+    async (request, reply) => {
+      if (bookingsFrom === null) return reply.callNotFound();
+      const text = textParameter(request.query, 'date');
+      const day = text === null ? null : parseCivilDate(text);
+      if (day === null) throw new InputError('date: expected a calendar date as YYYY-MM-DD');
+      return { titles: await readWaitingTitles(database, day) };
+    },
+  );
+
+  api.get(
+    '/payables-to-block',
+    describe(
+      'payables',
+      'listPayablesToBlock',
+      'Open payables whose titles are matched and not posted, to block from the payment run',
+      {
+        querystring: Type.Object({
+          after: Type.Optional(
+            Type.String({ maxLength: 255, description: 'The last erpKey of the page before.' }),
+          ),
+          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, default: 100 })),
+        }),
+        answer: PayablesToBlock,
+      },
+    ),
+    async (request) => {
+      const after = textParameter(request.query, 'after') ?? '';
+      return {
+        payables: await readPayablesToBlock(database, { after, limit: limitOf(request) }),
+      };
+    },
+  );
 
   api.get(
     '/booking-lines',
@@ -110,6 +195,7 @@ export function addApiBookingReads(api: FastifyInstance, parts: ConsoleParts): v
     async (_request, reply) => {
       if (bookingsFrom === null) return reply.callNotFound();
       return {
+        waiting: await readWaitingDays(database, releaseRules(parts)),
         consumers: await readConsumerLags(database.prisma),
         kept: await readKeptReceipts(database, MAX_RECEIPTS),
       };

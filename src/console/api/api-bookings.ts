@@ -4,6 +4,7 @@ import { consumerOfKey } from '../../bookings/consumers.sql.ts';
 import { readFeed } from '../../bookings/feed.sql.ts';
 import { type Receipt, takeReceipts } from '../../bookings/take-receipts.sql.ts';
 import type { Database } from '../../database/database.ts';
+import { DESTINATION_COLUMNS } from '../../database/title-hashes.sql.ts';
 import { VALUE_COLUMNS } from '../../domain/title.ts';
 import { InputError } from '../../runtime/errors.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
@@ -15,6 +16,8 @@ const MAX_RECEIPTS = 1_000;
 
 const text = Type.String();
 const textOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] });
+const limited = (maxLength: number) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength });
 const position = Type.String({ pattern: '^(0|[1-9][0-9]{0,17})$', examples: ['0'] });
 const words = (values: readonly string[]) => Type.Unsafe<string>({ type: 'string', enum: values });
 
@@ -29,20 +32,28 @@ const Lines = Type.Object({
       payeeBefore: textOrNull,
       payeeAfter: textOrNull,
       erpKey: textOrNull,
-      state: words(['released', 'posted', 'failed', 'superseded']),
+      state: words(['released', 'posted', 'failed', 'refused', 'superseded']),
       batchId: text,
       offeredAt: Type.Unsafe<string>({ type: 'string', format: 'date-time' }),
       date: Type.Unsafe<string>({ type: 'string', format: 'date' }),
       contentHash: text,
       title: Type.Object(
-        Object.fromEntries(
-          VALUE_COLUMNS.filter((name) => name !== 'accepted_date').map((name) => [
-            name,
-            name === 'buyer_is_financial'
-              ? Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] })
-              : textOrNull,
-          ]),
-        ),
+        {
+          ...Object.fromEntries(
+            VALUE_COLUMNS.filter((name) => name !== 'accepted_date').map((name) => [
+              name,
+              name === 'buyer_is_financial'
+                ? Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] })
+                : textOrNull,
+            ]),
+          ),
+          ...Object.fromEntries(
+            DESTINATION_COLUMNS.map((name) => [
+              name,
+              Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()]),
+            ]),
+          ),
+        },
         { description: 'As in the database; amounts are exact decimals.' },
       ),
     }),
@@ -54,11 +65,16 @@ const Receipts = Type.Object({
   receipts: Type.Array(
     Type.Object({
       idempotencyKey: Type.String({ minLength: 1, maxLength: 200 }),
-      key: text,
-      contentHash: text,
+      key: Type.String({ maxLength: 100 }),
+      contentHash: Type.String({ maxLength: 32 }),
       status: words(['posted', 'failed']),
-      document: Type.Optional(textOrNull),
-      reason: Type.Optional(textOrNull),
+      document: Type.Optional(limited(200)),
+      reason: Type.Optional(limited(2_000)),
+      final: Type.Optional(
+        Type.Boolean({
+          description: 'With failed: the ERP will never post the line, which is not offered again.',
+        }),
+      ),
     }),
     { minItems: 1, maxItems: MAX_RECEIPTS },
   ),

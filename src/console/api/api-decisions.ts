@@ -6,6 +6,7 @@ import { SIGN_OFF_FAULTS } from '../../domain/sign-off.ts';
 import { acknowledgeDrift } from '../../ledger/drift.sql.ts';
 import { readLedgerDay } from '../../ledger/ledger-days.sql.ts';
 import { reopenDay, signOffDay, signOffDays } from '../../ledger/sign-off.sql.ts';
+import { releaseRun } from '../../pull/decide-runs.sql.ts';
 import { acceptRejects, releasePull } from '../../pull/decisions.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { startBackfill } from '../backfills/backfill-routes.tsx';
@@ -105,13 +106,18 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
     '/pulls/:id/release',
     describe('pulls', 'releasePull', 'Merge the changes of a held pull', {
       params: schemas.IdParameter,
-      body: schemas.ReasonBody,
+      body: schemas.ReleaseBody,
       answer: Type.Object({ pullId: Type.Integer(), dates: Type.Array(Type.String()) }),
     }),
     async (request) => {
       const decision = { ...authorOf(request), reason: requireReason(request.body) };
-      const { pullId, date } = await releasePull(database, requireId(request), decision);
-      return { pullId: Number(pullId), dates: [date] };
+      const pullId = requireId(request);
+      const { run } = request.body as { run?: boolean };
+      const reports =
+        run === true
+          ? await releaseRun(database, pullId, decision)
+          : [await releasePull(database, pullId, decision)];
+      return { pullId: Number(pullId), dates: reports.map(({ date }) => date) };
     },
   );
 

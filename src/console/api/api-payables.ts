@@ -16,8 +16,6 @@ import { actorOf } from '../shell/path-parameters.ts';
 import { describe, numberOf, requireId } from './api-request.ts';
 import * as schemas from './api-schemas.ts';
 
-/** Of a request with 1,000 payables. */
-const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 const BATCH_TRANSACTION = { timeout: 60_000, maxWait: 10_000 };
 
 /** Payables of the ERP in batches. A snapshot is begun, filled by any number of requests, and ended. */
@@ -34,18 +32,10 @@ export function addApiPayables(api: FastifyInstance, { database }: ConsoleParts)
 
   api.post(
     '/erp-payables',
-    {
-      bodyLimit: BODY_LIMIT_BYTES,
-      ...describe(
-        'payables',
-        'putErpPayables',
-        'Write payables that changed; no other is touched',
-        {
-          body: schemas.PayablesBody,
-          answer: schemas.PayableImportWithRejects,
-        },
-      ),
-    },
+    describe('payables', 'putErpPayables', 'Write payables that changed; no other is touched', {
+      body: schemas.PayablesBody,
+      answer: schemas.PayableImportWithRejects,
+    }),
     async (request) => {
       const by = actorOf(request);
       return prisma.$transaction(async (tx) => {
@@ -72,19 +62,16 @@ export function addApiPayables(api: FastifyInstance, { database }: ConsoleParts)
 
   api.post(
     '/erp-payables/imports/:id/payables',
-    {
-      bodyLimit: BODY_LIMIT_BYTES,
-      ...describe(
-        'payables',
-        'addErpPayables',
-        'Write payables of an import; the same request again changes nothing',
-        {
-          params: schemas.IdParameter,
-          body: schemas.PayablesBody,
-          answer: schemas.PayableBatch,
-        },
-      ),
-    },
+    describe(
+      'payables',
+      'addErpPayables',
+      'Write payables of an import; the same request again changes nothing',
+      {
+        params: schemas.IdParameter,
+        body: schemas.PayablesBody,
+        answer: schemas.PayableBatch,
+      },
+    ),
     async (request) => {
       const importId = requireId(request);
       const payables = payablesOf(request.body);

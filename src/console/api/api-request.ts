@@ -4,6 +4,7 @@ import type { CivilDate } from '../../domain/business-day.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { dateOfPath, idOfPath } from '../shell/path-parameters.ts';
 import { ErrorAnswer } from './api-schemas.ts';
+import { bodyLimitOf } from './body-size.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -12,8 +13,10 @@ const FAILURES = {
   401: 'The key is missing, unknown, revoked or expired.',
   403: 'The role or the scopes of the key do not allow the request.',
   404: 'There is no such record.',
-  409: 'Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet.',
+  409: 'Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet.',
 };
+
+const TOO_LARGE = { 413: 'The body has more bytes than the limit, which the message names.' };
 
 /** The groups of the API's document. */
 export const API_TAGS = {
@@ -33,7 +36,8 @@ export const API_TAGS = {
 type ApiTag = keyof typeof API_TAGS;
 
 /**
- * The description of a route in the API's document, with the schemas that check its input.
+ * The description of a route in the API's document, with the schemas that check its input. The limit of a body follows
+ * from its schema.
  * @param operationId the name of the call in generated clients; it stays the same over releases
  */
 export function describe(
@@ -52,7 +56,9 @@ export function describe(
 ) {
   const { status = 200, answer, types, ...input } = schema;
   const failures = Object.fromEntries(
-    Object.entries(FAILURES).map(([code, description]) => [code, { description, ...ErrorAnswer }]),
+    Object.entries({ ...FAILURES, ...(input.body !== undefined && TOO_LARGE) }).map(
+      ([code, description]) => [code, { description, ...ErrorAnswer }],
+    ),
   );
   const done = {
     description: 'Done.',
@@ -61,6 +67,7 @@ export function describe(
       : { content: Object.fromEntries(types.map((type) => [type, { schema: answer }])) }),
   };
   return {
+    ...(input.body !== undefined && { bodyLimit: bodyLimitOf(input.body) }),
     schema: {
       tags: [tag],
       operationId,

@@ -1,13 +1,18 @@
 /** The input and output of `/api` as JSON Schema. It validates the input and is published as OpenAPI. */
 
 import { Type } from 'typebox';
+import {
+  ACCOUNT_DECISIONS,
+  CHANGE_LISTS,
+  MAX_CHANGES_TO_DECIDE,
+} from '../../accounts/account-changes.sql.ts';
 import { FINDING_STATES } from '../../checks/findings.sql.ts';
 import { BREAK_CAUSES, SEAL_FIELDS } from '../../closing/civil-month.ts';
 import { MONTH_STATES } from '../../closing/month-seal.sql.ts';
 import { ALERT_KINDS, ALERT_LANGUAGES } from '../../domain/alerts/alert.ts';
 import { CHECK_CODES } from '../../domain/checks/checks.ts';
 import { DAY_STATES, HOLD_REASONS } from '../../domain/day-state.ts';
-import { PAYABLE_FIELDS, PAYABLE_STATUSES } from '../../domain/payable.ts';
+import { PAYABLE_FIELDS, PAYABLE_STATUSES, SETTLEMENTS } from '../../domain/payable.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/plan/backfill-plan.ts';
 import { SYNC_STATES } from '../../domain/provider.ts';
 import { SIGN_OFF_FAULTS } from '../../domain/sign-off.ts';
@@ -16,7 +21,7 @@ import { EXPORT_FORMATS } from '../../export/title-file.ts';
 import { NEEDS } from '../../ledger/ledger-days.sql.ts';
 import { SEALED_MEASURES } from '../../ledger/restated-days.sql.ts';
 import { MAX_DAYS_TO_SIGN } from '../../ledger/sign-off.sql.ts';
-import { BREAK_KINDS } from '../../matching/breaks.sql.ts';
+import { BREAK_KINDS, PAYEES } from '../../matching/breaks.sql.ts';
 import { IMPORT_KINDS, PAYABLES_AT_ONCE } from '../../payables/payable-import.sql.ts';
 import { SCHEDULE_FORMATS } from '../../schedule/schedule-file.ts';
 import { SWEEP_STATES } from '../../sweep/sweep-reads.sql.ts';
@@ -41,6 +46,11 @@ const sums = Type.Object(Object.fromEntries(AMOUNT_COLUMNS.map((column) => [colu
 export const ErrorAnswer = Type.Object({
   code: Type.String({ description: 'Stable; may be matched.' }),
   message: Type.String(),
+  position: Type.Optional(
+    Type.String({
+      description: 'Of a feed that does not have the position asked for: where to read again from.',
+    }),
+  ),
 });
 
 export const Day = Type.Object({
@@ -82,7 +92,7 @@ export const Day = Type.Object({
   }),
   heldPayments: Type.Integer({
     minimum: 0,
-    description: 'Titles that name a changed bank account that no person has acknowledged.',
+    description: 'Titles that name a changed bank account that no person has confirmed.',
   }),
   openFindings: Type.Integer({
     minimum: 0,
@@ -112,7 +122,7 @@ export const Status = Type.Object({
   openAlerts: count,
   accountChanges: Type.Integer({
     minimum: 0,
-    description: 'Changed bank accounts that are not acknowledged.',
+    description: 'Changed bank accounts without a decision.',
   }),
   unmappedCompanies: Type.Integer({
     minimum: 0,
@@ -231,7 +241,7 @@ export const Title = Type.Object({
   ),
   successor: relatedTitle('The newest title that replaced this one.'),
   isPaymentHeld: Type.Boolean({
-    description: 'The title names a changed bank account that no person has acknowledged.',
+    description: 'The title names a changed bank account that no person has confirmed.',
   }),
   createdAt: instant,
   changedAt: instant,
@@ -411,7 +421,7 @@ export const PaymentSchedule = Type.Object({
   overall: Type.Object(scheduleTotals),
   changed: Type.Object(
     { groups: count, titles: count, originalValue: amount },
-    { description: 'On accounts that changed, where no person has acknowledged the change.' },
+    { description: 'On accounts that changed, where no person has confirmed the change.' },
   ),
   dates: Type.Array(Type.Object({ date, ...scheduleTotals })),
   groupCount: count,
@@ -506,6 +516,10 @@ const bankAccount = {
   agencyDigit: orNull('string'),
   account: orNull('string', { description: 'Masked.' }),
   accountDigit: orNull('string'),
+  destination: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()], {
+    description:
+      'Undocumented fields that name a destination, such as a Pix key. Masked. Null: none.',
+  }),
 };
 export const ExternalIdQuery = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 1000, description: 'The external id.' }),
@@ -536,7 +550,7 @@ export const Provider = Type.Object({
 });
 
 export const AccountChangesQuery = Type.Object({
-  state: Type.Optional(words(['open', 'acknowledged', 'all'])),
+  state: Type.Optional(words([...CHANGE_LISTS])),
   ...pageOfList,
 });
 export const AccountChanges = Type.Object({
@@ -554,9 +568,12 @@ export const AccountChanges = Type.Object({
       orderUid: orNull('string'),
       pullId: Type.Integer(),
       detectedAt: instant,
-      acknowledgedAt: instantOrNull,
-      acknowledgedBy: orNull('string'),
+      state: words(['open', 'refused', 'confirmed', 'parallel', 'returned']),
+      decidedAt: instantOrNull,
+      decidedBy: orNull('string'),
       reason: orNull('string'),
+      heldTitles: count,
+      heldValue: amount,
     }),
     { description: 'The oldest first where all are open, otherwise the newest first.' },
   ),
@@ -615,10 +632,20 @@ const PAYABLE_HELP = {
   instalment: 'The instalment of the document.',
   orderUid: "The platform's order, where the ERP knows the order.",
   dueDate: 'YYYY-MM-DD.',
-  openValue: 'An exact decimal as text, such as "1234.50". Negative: a credit note. Required.',
+  openValue:
+    'An exact decimal as text with at most two decimals, such as "1234.50". Negative: a credit note. Required.',
   status: `${PAYABLE_STATUSES.join(', ')}; default open.`,
   payee: 'CPF or CNPJ of the party that the ERP is going to pay; absent: the supplier.',
-  version: "The ERP's version of the payable.",
+  version:
+    "The ERP's version of the payable: an integer, a date or a time, always in one form. In a delta, an older version replaces no newer one.",
+  settledAs: `How the payable was settled: ${SETTLEMENTS.join(', ')}.`,
+  settledBy: 'The key of the booking line that settled the payable.',
+  settledOn: 'When the payable was settled, YYYY-MM-DD.',
+  paidTo: 'CPF or CNPJ of the party that was paid.',
+  totalValue: 'The whole value, as openValue.',
+  currency: 'Three upper-case letters (ISO 4217); absent: BRL.',
+  bookingKey: 'The key of the booking line whose posting made this payable of the financial agent.',
+  issueDate: 'When the document was issued, YYYY-MM-DD.',
 } satisfies Record<(typeof PAYABLE_FIELDS)[number], string>;
 
 /** Without types, because a payable with a fault is rejected alone and not with its whole request. */
@@ -642,6 +669,19 @@ const payableCounts = {
   inserted: count,
   changed: count,
   unchanged: count,
+  outdated: Type.Integer({
+    minimum: 0,
+    description:
+      'Payables left as they are: a newer version or a later statement has written them.',
+  }),
+  downgraded: Type.Integer({
+    minimum: 0,
+    description: 'Of the changed ones: a snapshot gave them an older version.',
+  }),
+  incomparable: Type.Integer({
+    minimum: 0,
+    description: 'Of the changed ones: their version cannot be compared with the one before.',
+  }),
   rejected: count,
 };
 const payableRejects = Type.Array(
@@ -651,7 +691,11 @@ const payableRejects = Type.Array(
     expected: Type.String(),
   }),
 );
-export const PayableBatch = Type.Object({ ...payableCounts, rejects: payableRejects });
+export const PayableBatch = Type.Object({
+  ...payableCounts,
+  downgradedKeys: Type.Array(Type.String(), { description: 'ERP keys of downgraded payables.' }),
+  rejects: payableRejects,
+});
 const payableImport = {
   importId: id,
   kind: words(IMPORT_KINDS),
@@ -688,6 +732,7 @@ export const BreakQuery = Type.Object({
 });
 const BreakAnswer = Type.Object({
   kind: words(BREAK_KINDS),
+  isUrgent: Type.Boolean({ description: 'Money may be paid twice, or to the wrong party.' }),
   ground: Type.String({ description: 'Names both sides as they are; to be given back.' }),
   title: Type.Union([
     Type.Object({
@@ -712,7 +757,10 @@ const BreakAnswer = Type.Object({
       dueDate: dateOrNull,
       openValue: amount,
       status: words(PAYABLE_STATUSES),
-      hasPayee: Type.Boolean(),
+      payee: Type.Union([words(PAYEES), Type.Null()], {
+        description:
+          'Whom the ERP is going to pay. other: neither the supplier nor the financial agent. Null: not stated, which means the supplier.',
+      }),
     }),
     Type.Null(),
   ]),
@@ -784,6 +832,24 @@ export const SignOffOutcomes = Type.Array(
   { description: 'In the order of the request.' },
 );
 export const ReasonBody = Type.Object({ reason });
+export const AccountDecisionBody = Type.Object({
+  ids: Type.Array(Type.Integer({ minimum: 1 }), {
+    minItems: 1,
+    maxItems: MAX_CHANGES_TO_DECIDE,
+    description: 'All of them are decided, or none.',
+  }),
+  decision: Type.Union(ACCOUNT_DECISIONS.map((decision) => Type.Literal(decision))),
+  reason,
+});
+export const ReleaseBody = Type.Object({
+  reason,
+  run: Type.Optional(
+    Type.Boolean({
+      description:
+        'Also release the other held pulls of the same run (schedule, sweep or backfill) that withdraw titles.',
+    }),
+  ),
+});
 export const AcknowledgeDriftBody = Type.Object({
   digest: Type.String({
     minLength: 1,

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import {
-  acknowledgeAccountChange,
+  type ChangeListName,
   countAccountChanges,
+  decideAccountChanges,
   readAccountChanges,
 } from '../../accounts/account-changes.sql.ts';
 import { dateIn } from '../../domain/business-day.ts';
@@ -21,7 +22,7 @@ import { textParameter } from '../shell/page-context.ts';
 import { authorOf, requireReason } from '../shell/path-parameters.ts';
 import { parseTitleQuery } from '../titles/title-filters.ts';
 import { readTitleCount } from '../titles/title-list.sql.ts';
-import { describe, limitOf, numberOf, requireId } from './api-request.ts';
+import { describe, limitOf, numberOf } from './api-request.ts';
 import * as schemas from './api-schemas.ts';
 
 const MAX_ACCOUNTS = 500;
@@ -69,7 +70,7 @@ export function addApiSuppliers(api: FastifyInstance, parts: ConsoleParts): void
         readTitleCount(database, { ...filter, providerId: externalId }, today),
         countSeenAccounts(database, partyKey),
         readSeenAccounts(database, partyKey, { offset: 0, limit: MAX_ACCOUNTS }),
-        countAccountChanges(database, { isAcknowledged: null, providerKey: partyKey }),
+        countAccountChanges(database, { list: 'all', providerKey: partyKey }),
       ]);
       if (found === null && count.titles + accountCount + accountChanges === 0) {
         return reply.callNotFound();
@@ -97,38 +98,37 @@ export function addApiSuppliers(api: FastifyInstance, parts: ConsoleParts): void
       answer: schemas.AccountChanges,
     }),
     async (request) => {
-      const state = textParameter(request.query, 'state') ?? 'open';
-      const filter = {
-        isAcknowledged: state === 'all' ? null : state === 'acknowledged',
-        providerKey: null,
-      };
+      const list = (textParameter(request.query, 'state') ?? 'open') as ChangeListName;
+      const filter = { list, providerKey: null };
       const page = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
       const [total, changes] = await Promise.all([
         countAccountChanges(database, filter),
         readAccountChanges(database, filter, page),
       ]);
-      const masked = changes.map(({ isKeyTaxId, ...change }) => ({
-        ...change,
-        partyKey: isKeyTaxId ? maskTaxId(change.partyKey) : change.partyKey,
-        before: maskBankAccount(change.before),
-        after: maskBankAccount(change.after),
-      }));
+      const masked = changes.map(
+        ({ isKeyTaxId, partyHeldTitles: _, partyHeldValue: __, ...change }) => ({
+          ...change,
+          partyKey: isKeyTaxId ? maskTaxId(change.partyKey) : change.partyKey,
+          before: maskBankAccount(change.before),
+          after: maskBankAccount(change.after),
+        }),
+      );
       return { total, changes: masked };
     },
   );
 
   api.post(
-    '/account-changes/:id/acknowledge',
-    describe('suppliers', 'acknowledgeAccountChange', 'Acknowledge a changed bank account', {
-      params: schemas.IdParameter,
-      body: schemas.ReasonBody,
-      answer: Type.Object({ id: Type.Integer() }),
+    '/account-changes/decide',
+    describe('suppliers', 'decideAccountChanges', 'Confirm or refuse changed bank accounts', {
+      body: schemas.AccountDecisionBody,
+      answer: Type.Object({ ids: Type.Array(Type.Integer()) }),
     }),
     async (request) => {
-      const id = requireId(request);
+      const { ids, decision } = request.body as Static<typeof schemas.AccountDecisionBody>;
       const reason = requireReason(request.body);
-      await acknowledgeAccountChange(database, id, { ...authorOf(request), reason });
-      return { id: Number(id) };
+      const author = authorOf(request);
+      await decideAccountChanges(database, ids.map(BigInt), { ...author, state: decision, reason });
+      return { ids };
     },
   );
 }

@@ -4,12 +4,13 @@ import { VALUE_COLUMNS } from '../../domain/title.ts';
 import { type ExportColumn, kindOf } from '../../export/export-columns.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
-/** `overdue`: neither posted nor superseded, a number of days after the release. */
+/** `overdue`: not answered or failed, a number of days after the release. */
 export const LINE_STATES = [
   'all',
   'released',
   'posted',
   'failed',
+  'refused',
   'overdue',
   'superseded',
 ] as const;
@@ -30,7 +31,7 @@ export interface ListedLine {
   readonly key: string;
   readonly date: CivilDate;
   readonly kind: 'book' | 'adjust' | 'reverse';
-  readonly state: 'released' | 'posted' | 'failed' | 'superseded';
+  readonly state: 'released' | 'posted' | 'failed' | 'refused' | 'superseded';
   readonly stateAt: Date;
   readonly releasedAt: Date;
   readonly isOverdue: boolean;
@@ -88,6 +89,7 @@ export async function readLineTotals(database: Database, filter: LineFilter): Pr
              (count(*) FILTER (WHERE line.state = 'released'))::int AS released,
              (count(*) FILTER (WHERE line.state = 'posted'))::int AS posted,
              (count(*) FILTER (WHERE line.state = 'failed'))::int AS failed,
+             (count(*) FILTER (WHERE line.state = 'refused'))::int AS refused,
              (count(*) FILTER (WHERE line.state = 'superseded'))::int AS superseded,
              (count(*) FILTER (WHERE ${isOverdue(filter.overdueDays)}))::int AS overdue
       FROM ${FROM} WHERE ${inRange(filter)}`,

@@ -56,6 +56,12 @@ export function DayBookingsCard(props: { readonly date: string; readonly booking
           )}
         </p>
       )}
+      {bookings.waiting > 0 && (
+        <p>
+          {text.bookings.dayWaiting(formats.count(bookings.waiting))}{' '}
+          <a href={`/breaks?${new URLSearchParams({ date })}`}>{text.bookings.dayBreaks}</a>
+        </p>
+      )}
     </Card>
   );
 }

@@ -9,6 +9,8 @@ export interface ListedReceipt {
   readonly status: 'posted' | 'failed';
   readonly document: string | null;
   readonly reason: string | null;
+  /** Failed, and the line is not offered again. */
+  readonly isFinal: boolean;
   readonly receivedAt: Date;
   /** Null: not compared yet. */
   readonly outcome:
@@ -32,7 +34,8 @@ export async function readKeptReceipts(
     database.prisma.$queryRaw<ListedReceipt[]>`
       SELECT id::int AS id, to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':'
                || occurrence || ':' || version AS key,
-             date::text AS date, consumer, status, document, reason, received_at AS "receivedAt", outcome
+             date::text AS date, consumer, status, document, reason, is_final AS "isFinal",
+             received_at AS "receivedAt", outcome
       FROM conciliation.booking_receipt WHERE outcome IN ('unknown_key', 'other_content')
       ORDER BY booking_receipt.id DESC LIMIT ${limit}::int`,
   ]);
@@ -45,7 +48,7 @@ export function readReceiptsOf(database: Database, lineId: bigint): Promise<List
     SELECT receipt.id::int AS id, to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':'
              || occurrence || ':' || receipt.version AS key,
            date::text AS date, receipt.consumer, receipt.status, receipt.document, receipt.reason,
-           receipt.received_at AS "receivedAt", receipt.outcome
+           receipt.is_final AS "isFinal", receipt.received_at AS "receivedAt", receipt.outcome
     FROM conciliation.booking_line AS wanted
     JOIN conciliation.booking_receipt AS receipt USING (date, identity_hash, occurrence)
     WHERE wanted.id = ${lineId} ORDER BY receipt.id`;
@@ -56,7 +59,10 @@ export interface DayBookings {
   readonly batches: number;
   readonly lines: number;
   readonly posted: number;
+  /** Failed or refused. */
   readonly failed: number;
+  /** Titles that had to wait at the newest release of the present seal. */
+  readonly waiting: number;
   /** When the newest batch was written; null: nothing was released. */
   readonly releasedAt: Date | null;
 }
@@ -66,7 +72,10 @@ export async function readDayBookings(database: Database, date: CivilDate): Prom
     SELECT (SELECT count(*) FROM conciliation.booking_batch WHERE date = ${date}::date)::int AS batches,
            (SELECT max(released_at) FROM conciliation.booking_batch WHERE date = ${date}::date) AS "releasedAt",
            count(*)::int AS lines, (count(*) FILTER (WHERE state IN ('posted', 'superseded')))::int AS posted,
-           (count(*) FILTER (WHERE state = 'failed'))::int AS failed
+           (count(*) FILTER (WHERE state IN ('failed', 'refused')))::int AS failed,
+           coalesce((SELECT batch.waiting_titles FROM conciliation.booking_batch AS batch
+                     JOIN conciliation.sign_off AS seal ON seal.id = batch.sign_off_id AND seal.ended_at IS NULL
+                     WHERE batch.date = ${date}::date ORDER BY batch.id DESC LIMIT 1), 0) AS waiting
     FROM conciliation.booking_line WHERE date = ${date}::date`;
   return row;
 }

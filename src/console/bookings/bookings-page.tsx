@@ -58,19 +58,23 @@ function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
     <Card title={bookings.waiting} class="stack">
       <DataTable
         label={bookings.waiting}
-        heads={[bookings.waitingReason, right(bookings.waitingCount), bookings.waitingDates]}
+        heads={[
+          bookings.waitingReason,
+          right(bookings.waitingCount),
+          right(bookings.waitingTitles),
+          bookings.waitingDates,
+        ]}
       >
-        {waiting.map(({ fault, days, dates }) => (
+        {waiting.map(({ fault, days, titles, dates }) => (
           <tr key={fault ?? 'none'}>
             <th scope="row">{bookings.waitingReasons[fault ?? 'none']}</th>
             <td class="right number">{formats.count(days)}</td>
+            <td class="right number">{titles === 0 ? '–' : formats.count(titles)}</td>
             <td>
               {dates.map((date) => (
                 <>
-                  {fault === 'urgent_break' ? (
-                    <a href={`/breaks?${new URLSearchParams({ kind: 'paid_to_supplier', date })}`}>
-                      {formats.date(date)}
-                    </a>
+                  {fault === 'titles' ? (
+                    <a href={`/breaks?${new URLSearchParams({ date })}`}>{formats.date(date)}</a>
                   ) : (
                     <DayLink date={date} />
                   )}{' '}
@@ -168,7 +172,7 @@ function Filters({ filter }: { filter: LineFilter }) {
 
 function StateTag({ line }: { line: ListedLine }) {
   const { states } = usePage().text.bookings;
-  const look = line.state === 'failed' ? 'is-withdrawn' : '';
+  const look = line.state === 'failed' || line.state === 'refused' ? 'is-withdrawn' : '';
   return (
     <>
       <span class={`tag ${look}`}>{states[line.state]}</span>{' '}
@@ -253,7 +257,7 @@ export function ReceiptsTable({ receipts }: { readonly receipts: readonly Listed
         <tr key={receipt.id}>
           <DayCell date={receipt.date} />
           <td class="mono anywhere">{receipt.key}</td>
-          <td>{bookings.states[receipt.status]}</td>
+          <td>{bookings.states[receipt.isFinal ? 'refused' : receipt.status]}</td>
           <td class="anywhere">{receipt.document ?? receipt.reason}</td>
           <td>{bookings.outcomes[receipt.outcome ?? 'none']}</td>
           <InstantCell at={receipt.receivedAt} />

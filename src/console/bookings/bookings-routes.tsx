@@ -6,7 +6,7 @@ import { maySeePersonalData } from '../../domain/role.ts';
 import { writeCsv } from '../../export/csv.ts';
 import type { ExportRow, RowBatches } from '../../export/export-columns.ts';
 import { withSnapshot } from '../../export/snapshot.sql.ts';
-import { type ConsoleParts, overdueDaysOf } from '../shell/console-parts.ts';
+import { type ConsoleParts, overdueDaysOf, releaseRules } from '../shell/console-parts.ts';
 import { maskColumn } from '../shell/masking.ts';
 import { pageContext } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
@@ -40,7 +40,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
       readLineTotals(database, filter),
       readKeptReceipts(database, KEPT_SHOWN),
       readConsumerLags(database.prisma),
-      readWaitingDays(database, bookingsFrom),
+      readWaitingDays(database, releaseRules(parts)),
     ]);
     const paging = pagingOf(request.query, 'page', totals.lines, LINES_A_PAGE);
     const lines = await readLines(database, filter, paging);

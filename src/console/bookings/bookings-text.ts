@@ -12,11 +12,12 @@ const en = {
       released: 'Released',
       posted: 'Posted',
       failed: 'Failed',
+      refused: 'Refused',
       overdue: 'Overdue',
       superseded: 'Superseded',
     },
     statesHelp:
-      'Released: the ERP has not answered. Failed: the ERP could not post the line, which is offered again. Overdue: not posted in time. Superseded: a later line of the same booking is posted.',
+      'Released: the ERP has not answered. Failed: the ERP could not post the line, which is offered again. Refused: the ERP will never post the line, which is not offered again. Overdue: not posted in time. Superseded: a later line of the same booking is posted.',
     kinds: { book: 'Book', adjust: 'Adjust', reverse: 'Reverse' },
     kindTotal: (lines: string, value: string) =>
       `${lines} ${lines === '1' ? 'line' : 'lines'} · ${value}`,
@@ -51,6 +52,7 @@ const en = {
     waiting: 'Signed-off days that wait for their release',
     waitingReason: 'Reason',
     waitingCount: 'Days',
+    waitingTitles: 'Titles',
     waitingDates: 'Dates',
     waitingMore: (count: string) => `and ${count} more`,
     waitingReasons: {
@@ -62,8 +64,9 @@ const en = {
       not_reconciled:
         'A newer response of the day is held, or the day has open rejected titles or findings. Open the day and decide.',
       not_matched:
-        'Not matched with the payables of the ERP since the newest change. The next run of the matching ends the waiting.',
-      urgent_break: 'The ERP has paid a title to the supplier. Resolve the breaks of the day.',
+        'Not matched with the payables of the ERP since the newest change, or the newest snapshot of the payables is too old. A snapshot and the next run of the matching end the waiting.',
+      titles:
+        'Single titles wait because of their payables; the other titles are released. Resolve the breaks of the day.',
       none: 'No decision is needed. The days are released within a minute.',
     },
     kept: 'Receipts that do not fit',
@@ -79,7 +82,10 @@ const en = {
     dayTitle: 'Bookings of the day',
     dayNone: 'Nothing is released yet.',
     dayReleased: (lines: string, posted: string, failed: string) =>
-      `${lines} released, ${posted} posted or superseded, ${failed} failed.`,
+      `${lines} released, ${posted} posted or superseded, ${failed} failed or refused.`,
+    dayWaiting: (titles: string) =>
+      `Waiting because of their payables: ${titles} ${titles === '1' ? 'title' : 'titles'}.`,
+    dayBreaks: 'Open the breaks',
     dayOpen: 'Open the lines',
   },
 };
@@ -98,11 +104,12 @@ const ptBR: typeof en = {
       released: 'Liberado',
       posted: 'Contabilizado',
       failed: 'Com falha',
+      refused: 'Recusado',
       overdue: 'Em atraso',
       superseded: 'Substituído',
     },
     statesHelp:
-      'Liberado: o ERP ainda não respondeu. Com falha: o ERP não conseguiu contabilizar, e o lançamento é oferecido de novo. Em atraso: não contabilizado no prazo. Substituído: uma versão posterior do mesmo lançamento já foi contabilizada.',
+      'Liberado: o ERP ainda não respondeu. Com falha: o ERP não conseguiu contabilizar, e o lançamento é oferecido de novo. Recusado: o ERP não vai contabilizar, e o lançamento não é oferecido de novo. Em atraso: não contabilizado no prazo. Substituído: uma versão posterior do mesmo lançamento já foi contabilizada.',
     kinds: { book: 'Inclusão', adjust: 'Ajuste', reverse: 'Estorno' },
     kindTotal: (lines, value) =>
       `${lines} ${lines === '1' ? 'lançamento' : 'lançamentos'} · ${value}`,
@@ -137,6 +144,7 @@ const ptBR: typeof en = {
     waiting: 'Dias fechados aguardando liberação',
     waitingReason: 'Motivo',
     waitingCount: 'Quantidade',
+    waitingTitles: 'Títulos',
     waitingDates: 'Dias',
     waitingMore: (count) => `e mais ${count}`,
     waitingReasons: {
@@ -148,8 +156,9 @@ const ptBR: typeof en = {
       not_reconciled:
         'Há uma resposta mais nova retida, ou o dia tem títulos rejeitados ou apontamentos em aberto. Abra o dia e decida.',
       not_matched:
-        'Ainda não vinculados às contas a pagar do ERP depois da última alteração. A próxima execução da vinculação libera os dias.',
-      urgent_break: 'O ERP já pagou um título ao fornecedor. Resolva as divergências do dia.',
+        'Ainda não vinculados às contas a pagar do ERP depois da última alteração, ou a última carga completa das contas a pagar é antiga demais. Uma nova carga e a próxima execução da vinculação liberam os dias.',
+      titles:
+        'Alguns títulos aguardam por causa das contas a pagar; os demais já foram liberados. Resolva as divergências do dia.',
       none: 'Nenhuma decisão pendente. Os dias são liberados em até um minuto.',
     },
     kept: 'Retornos do ERP divergentes',
@@ -165,7 +174,10 @@ const ptBR: typeof en = {
     dayTitle: 'Lançamentos do dia',
     dayNone: 'Nada foi liberado ainda.',
     dayReleased: (lines, posted, failed) =>
-      `Liberados: ${lines}. Contabilizados ou substituídos: ${posted}. Com falha: ${failed}.`,
+      `Liberados: ${lines}. Contabilizados ou substituídos: ${posted}. Com falha ou recusados: ${failed}.`,
+    dayWaiting: (titles) =>
+      `Aguardando por causa das contas a pagar: ${titles} ${titles === '1' ? 'título' : 'títulos'}.`,
+    dayBreaks: 'Ver as divergências',
     dayOpen: 'Ver os lançamentos',
   },
 };

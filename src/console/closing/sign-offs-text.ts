@@ -7,7 +7,7 @@ const en = {
     all: 'All',
     clean: 'Clean only',
     cleanHelp:
-      'A clean day was not restated after a sign-off, its checks have run, and it has no open reject, no held response and no bank account change without acknowledgement. It has no decision for which another person has to sign.',
+      'A clean day was not restated after a sign-off, its checks have run, and it has no open reject, no held response and no changed bank account without confirmation. It has no decision for which another person has to sign.',
     none: 'No day can be signed off now.',
     selectAll: 'Select all on this page',
     selectNone: 'Select none',
@@ -44,7 +44,7 @@ const en = {
       already_signed_off: 'The day is signed off already.',
       changed_meanwhile: 'The day has changed since the preview.',
       not_checked: 'The checks of the day have not run yet. Try again in a few seconds.',
-      payment_held: 'Titles of the day name a changed bank account. Acknowledge the change first.',
+      payment_held: 'Titles of the day name a changed bank account. Confirm the account first.',
       altered:
         'Titles of the day were changed outside of the program. Sign it off when a pull has restored them.',
       own_decision: 'You made a decision about this day. Another user has to sign it off.',
@@ -63,7 +63,7 @@ const ptBR: typeof en = {
     all: 'Todos',
     clean: 'Somente sem ressalva',
     cleanHelp:
-      'Um dia sem ressalva já foi analisado, não mudou depois de um fechamento e não tem rejeitado em aberto, resposta retida nem mudança de conta bancária sem ciência. Também não tem decisão que exija o fechamento por outra pessoa.',
+      'Um dia sem ressalva já foi analisado, não mudou depois de um fechamento e não tem rejeitado em aberto, resposta retida nem conta bancária alterada sem confirmação. Também não tem decisão que exija o fechamento por outra pessoa.',
     none: 'Nenhum dia pode ser fechado agora.',
     selectAll: 'Selecionar todos desta página',
     selectNone: 'Desmarcar todos',
@@ -100,7 +100,7 @@ const ptBR: typeof en = {
       already_signed_off: 'O dia já está fechado.',
       changed_meanwhile: 'O dia mudou depois da conferência.',
       not_checked: 'A análise do dia ainda não terminou. Tente de novo em alguns segundos.',
-      payment_held: 'Títulos do dia trazem uma conta bancária que mudou. Confirme antes a ciência.',
+      payment_held: 'Títulos do dia trazem uma conta bancária que mudou. Confirme antes a conta.',
       altered:
         'Títulos do dia foram alterados fora do programa. Feche-o depois que uma busca restaurar os títulos.',
       own_decision: 'Você tomou uma decisão sobre este dia. Outra pessoa precisa fechá-lo.',

@@ -9,6 +9,7 @@ import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
 import { readDeciders, readSignOffs, reopenDay, signOffDay } from '../../ledger/sign-off.sql.ts';
 import { readExcluded, readNextToSign } from '../../ledger/signable-days.sql.ts';
 import { readDayMatching } from '../../matching/match-reads.sql.ts';
+import { readHeldRun, releaseRun } from '../../pull/decide-runs.sql.ts';
 import { acceptRejects, releasePull } from '../../pull/decisions.sql.ts';
 import { previewRelease } from '../../pull/release-preview.sql.ts';
 import { readDayBookings } from '../bookings/booking-receipts.sql.ts';
@@ -103,11 +104,12 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     const id = idOfPath(request);
     if (id === null) return reply.callNotFound();
     const preview = await previewRelease(database, id, WITHDRAWALS_SHOWN);
+    const heldRun = await readHeldRun(database, id);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.release.title(String(id)),
       active: '/',
       status: preview === null ? 404 : 200,
-      body: <ReleasePage pullId={id} preview={preview} />,
+      body: <ReleasePage pullId={id} preview={preview} others={Math.max(0, heldRun.length - 1)} />,
     }));
   });
 
@@ -115,6 +117,10 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     const id = idOfPath(request);
     if (id === null) return reply.callNotFound();
     const decision = { ...authorOf(request), reason: requireReason(request.body) };
+    if (textParameter(request.body, 'run') === 'on') {
+      await releaseRun(database, id, decision);
+      return reply.redirect('/', 303);
+    }
     const { date } = await releasePull(database, id, decision);
     return reply.redirect(`/days/${date}?notice=released`, 303);
   });

@@ -46,8 +46,8 @@ const en = {
       'A database user has changed the day or its titles. The day can be signed off after a pull has restored them. Inform the operator.',
     paymentsHeld: (titles: string) => `Titles whose payment is on hold: ${titles}`,
     paymentsHeldHelp:
-      'They name another bank account than the one last seen. Do not pay them. Call the party at a number you know, then acknowledge the change.',
-    paymentsHeldSign: 'The day can be signed off after the changed bank accounts are acknowledged.',
+      'They name another bank account than the accepted one. Do not pay them. Call the party at a number you know, then confirm or refuse the account.',
+    paymentsHeldSign: 'The day can be signed off after the changed bank accounts are confirmed.',
     reopen: 'Reopen',
     reopenHelp: 'Ends the sign-off, which stays on record.',
     reason: 'Reason',
@@ -165,6 +165,10 @@ const en = {
     withdrawals: 'Titles that would be withdrawn',
     concerned: 'Titles that the limit counts',
     release: 'Release',
+    wholeRun: (count: number, pulls: string) =>
+      count === 1
+        ? 'Also release the other held date of the same run that loses titles'
+        : `Also release the other ${pulls} held dates of the same run that lose titles`,
     releaseHelp: 'Withdrawn titles are kept, and can come back.',
     confirm: 'Why is this right?',
   },
@@ -216,8 +220,9 @@ const ptBR: typeof en = {
       'Um usuário do banco de dados alterou o dia ou seus títulos. O dia pode ser fechado depois que uma busca os restaurar. Avise o operador.',
     paymentsHeld: (titles) => `Títulos com pagamento retido: ${titles}`,
     paymentsHeldHelp:
-      'A conta bancária é diferente da anterior. Não pague. Ligue para um número que você já conhece e depois confirme ciência da mudança.',
-    paymentsHeldSign: 'O dia pode ser fechado depois da ciência das contas bancárias que mudaram.',
+      'A conta bancária é diferente da conta aceita. Não pague. Ligue para um número que você já conhece e depois confirme ou recuse a conta.',
+    paymentsHeldSign:
+      'O dia pode ser fechado depois que as contas bancárias que mudaram forem confirmadas.',
     reopen: 'Reabrir',
     reopenHelp: 'Desfaz o fechamento, que continua registrado.',
     reason: 'Motivo',
@@ -334,6 +339,10 @@ const ptBR: typeof en = {
     withdrawals: 'Títulos que seriam retirados',
     concerned: 'Títulos contados pelo limite',
     release: 'Liberar',
+    wholeRun: (count, pulls) =>
+      count === 1
+        ? 'Liberar também a outra data retida da mesma rodada que perde títulos'
+        : `Liberar também as outras ${pulls} datas retidas da mesma rodada que perdem títulos`,
     releaseHelp: 'Títulos retirados são guardados e podem voltar.',
     confirm: 'Justificativa',
   },

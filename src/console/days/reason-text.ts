@@ -55,8 +55,8 @@ const PATTERNS: readonly (readonly [RegExp, (...parts: string[]) => string])[] =
   [/^expected an e-mail address$/, () => 'esperado um endereço de e-mail'],
   [/^expected true or false$/, () => 'esperado verdadeiro ou falso'],
   [
-    /^expected a CPF or CNPJ with the right check digits$/,
-    () => 'esperado um CPF ou CNPJ com os dígitos verificadores certos',
+    /^expected a CPF or CNPJ with the right check digits, and with its leading zeros$/,
+    () => 'esperado um CPF ou CNPJ com os dígitos verificadores certos e com os zeros à esquerda',
   ],
   [
     /^another row has the same number under another externalId$/,

@@ -9,6 +9,8 @@ import { holdText } from './hold-text.ts';
 export function ReleasePage(props: {
   readonly pullId: bigint;
   readonly preview: ReleasePreview | null;
+  /** Other held pulls of the run that one decision can release. */
+  readonly others: number;
 }) {
   const context = usePage();
   const { preview } = props;
@@ -78,6 +80,12 @@ export function ReleasePage(props: {
           <Field label={release.confirm}>
             <input name="reason" required maxLength={500} />
           </Field>
+          {props.others > 0 && (
+            <label>
+              <input type="checkbox" name="run" value="on" />{' '}
+              {release.wholeRun(props.others, formats.count(props.others))}
+            </label>
+          )}
           <Submit class="danger">{release.release}</Submit>
           <p class="quiet small">{release.releaseHelp}</p>
         </ActionForm>

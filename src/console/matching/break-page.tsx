@@ -84,7 +84,7 @@ export function PayableSide({ payable }: { readonly payable: BreakPayable | null
     [matching.openValue, formats.amount(payable.openValue)],
     [matching.supplier, payable.supplier],
     [matching.status, matching.statuses[payable.status] ?? payable.status],
-    ...(payable.hasPayee ? [[matching.payee, matching.otherPayee] as const] : []),
+    ...(payable.payee === null ? [] : [[matching.payee, matching.payees[payable.payee]] as const]),
   ];
   return (
     <dl class="fields">

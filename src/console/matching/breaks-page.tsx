@@ -1,5 +1,5 @@
 import type { BreakFilter, BreakList } from '../../matching/breaks.sql.ts';
-import { BREAK_KINDS, URGENT_BREAKS } from '../../matching/breaks.sql.ts';
+import { BREAK_KINDS } from '../../matching/breaks.sql.ts';
 import type { PayableState } from '../../payables/payable-state.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
@@ -153,12 +153,12 @@ function Breaks({ data }: PageProps) {
         ]}
       >
         {data.list.breaks.map((found) => {
-          const { kind, title, payable } = found;
+          const { kind, isUrgent, title, payable } = found;
           return (
             <tr key={breakHref(found)}>
               <th scope="row">
                 <a href={breakHref(found)}>{matching.kinds[kind]}</a>
-                {URGENT_BREAKS.includes(kind) && (
+                {isUrgent && (
                   <>
                     {' '}
                     <span class="tag is-withdrawn">{matching.urgent}</span>

@@ -1,4 +1,4 @@
-import type { BreakKind } from '../../matching/breaks.sql.ts';
+import type { BreakKind, Payee } from '../../matching/breaks.sql.ts';
 import type { MatchRule } from '../../matching/match-reads.sql.ts';
 
 const en = {
@@ -10,10 +10,20 @@ const en = {
     urgent: 'Urgent',
     noPayables: 'The ERP has given no payables yet.',
     kinds: {
-      paid_to_supplier: 'Already paid to the supplier',
+      paid_to_supplier: 'Already paid, not to the financial agent',
+      anticipated_twice: 'Anticipated twice',
+      posted_twice: 'Posted twice in the ERP',
+      reversal_refused: 'Reversal refused by the ERP',
+      paid_in_part: 'Paid in part',
+      gone_from_erp: 'No longer in the ERP',
+      payee_changed: 'Payee changed in the ERP',
+      still_open: 'Posted, but still open for the supplier',
+      due_before_release: 'Due before the release',
+      already_assigned: 'Assigned without a released booking',
+      offset_in_erp: 'Set off in the ERP',
+      cancelled_in_erp: 'Cancelled in the ERP',
       withdrawn_open: 'Withdrawn here, open in the ERP',
       match_lost: 'Manual match no longer valid',
-      payee_changed: 'Payee already changed in the ERP',
       duplicated_in_erp: 'Duplicated in the ERP',
       in_doubt: 'Match in doubt',
       value_differs: 'Value differs',
@@ -23,22 +33,45 @@ const en = {
     } satisfies Record<BreakKind, string>,
     help: {
       paid_to_supplier:
-        'The ERP has paid the supplier, and the platform owes the value to the financial agent. Stop the second payment or ask the supplier for the money.',
+        'The ERP has paid the payable, and the value is due to the financial agent. Stop the second payment, or ask the party that was paid for the money.',
+      anticipated_twice:
+        'The payable that fits this title belongs to another title, or a booking of another title has settled it. Ask the platform which of the two titles is right.',
+      posted_twice:
+        'Two payables of the ERP name the same booking, so the ERP has posted it twice. Cancel one of the two in the ERP.',
+      reversal_refused:
+        'The ERP refuses to reverse the booking, because the financial agent was paid. Ask the agent for the money, then correct the booking in the ERP.',
+      paid_in_part:
+        'Less of the payable is open than its titles ask for, because the ERP has paid a part. Stop the payment of that part to the agent, or ask the supplier for the money.',
+      gone_from_erp:
+        'The payable is missing from a complete snapshot of the ERP, so it was paid or deleted there. Look up in the ERP what became of it before the title is booked.',
+      payee_changed:
+        'The payable names another payee than the supplier, and no booking has asked for that. Check in the ERP who is to be paid, and that the payable was not booked twice.',
+      still_open:
+        'The ERP has confirmed the booking, and still states the payable as open. Check the posting in the ERP, and block the payable for payment to the supplier.',
+      due_before_release:
+        'The title falls due, and its booking is not released, so the ERP will pay the supplier. Sign the day off, or block the payable in the ERP.',
+      already_assigned:
+        'The ERP states the payable as assigned or paid to the financial agent, and no booking has asked for that. Enter the title as booked outside, or undo the posting in the ERP.',
+      offset_in_erp:
+        'The ERP has set the payable off against another document. Check with the supplier what is still owed to the financial agent.',
+      cancelled_in_erp:
+        'The ERP has cancelled the payable of the title. Enter the payable again in the ERP, or ask the platform to withdraw the title.',
       withdrawn_open:
-        'The platform has withdrawn the title. The ERP still has an open payable of the same order.',
+        'The platform has withdrawn the title. The ERP still has an open payable of the same order. Check whether the supplier has to be paid.',
       match_lost:
         'A person has matched the two, and the title is withdrawn or the payable is cancelled since. The program does not change the match. Undo the match on the page of the title.',
-      payee_changed:
-        'The payable already names another payee than the supplier. Check that the payable was not booked twice.',
       duplicated_in_erp:
-        'The ERP has the same document twice. At most one of the payables has a match.',
+        'The ERP has the same document twice. At most one of the payables has a match. Cancel one of the two in the ERP.',
       in_doubt:
-        'A payable fits the title. Another payable, open or not, or another title fits too, the payable names another order, its company is not confirmed, or a person has undone the match.',
+        'A payable fits the title. Another payable, open or not, or another title fits too, the payable names another order, its company is not confirmed, or a person has undone the match. Choose the payable.',
       value_differs:
-        'A payable has the order, or the supplier and the due date, and another value.',
-      due_date_differs: 'A payable has the supplier and the value, and another due date.',
-      missing_in_erp: 'No open payable has the order, the value or the due date of the title.',
-      missing_on_platform: 'The payable names an order that no title has.',
+        'A payable has the order, or the supplier and the due date, and another value. Correct the value in the ERP, or match the two with a reason.',
+      due_date_differs:
+        'A payable has the supplier and the value, and another due date. Correct the due date in the ERP, or match the two with a reason.',
+      missing_in_erp:
+        'No open payable has the order, the value or the due date of the title. Enter the payable in the ERP.',
+      missing_on_platform:
+        'The payable names an order that no title has. Check the order in the ERP.',
     } satisfies Record<BreakKind, string>,
     kind: 'Kind',
     all: 'All kinds',
@@ -61,7 +94,11 @@ const en = {
       Record<string, string>
     >,
     payee: 'Payee',
-    otherPayee: 'another than the supplier',
+    payees: {
+      supplier: 'the supplier',
+      agent: 'the financial agent',
+      other: 'neither the supplier nor the financial agent',
+    } satisfies Record<Payee, string>,
     noTitle: 'No title.',
     noPayable: 'No payable.',
     look: 'Look at it',
@@ -150,10 +187,20 @@ const ptBR: typeof en = {
     urgent: 'Urgente',
     noPayables: 'O ERP ainda não enviou contas a pagar.',
     kinds: {
-      paid_to_supplier: 'Já pago ao fornecedor',
+      paid_to_supplier: 'Já pago, mas não ao agente financeiro',
+      anticipated_twice: 'Antecipado em duplicidade',
+      posted_twice: 'Lançado em duplicidade no ERP',
+      reversal_refused: 'Estorno recusado pelo ERP',
+      paid_in_part: 'Pago em parte',
+      gone_from_erp: 'Não consta mais no ERP',
+      payee_changed: 'Favorecido alterado no ERP',
+      still_open: 'Lançado, mas ainda em aberto para o fornecedor',
+      due_before_release: 'Vence antes da liberação',
+      already_assigned: 'Cedido sem lançamento liberado',
+      offset_in_erp: 'Compensado no ERP',
+      cancelled_in_erp: 'Cancelado no ERP',
       withdrawn_open: 'Retirado aqui, em aberto no ERP',
       match_lost: 'Vínculo manual que não vale mais',
-      payee_changed: 'Favorecido já alterado no ERP',
       duplicated_in_erp: 'Duplicado no ERP',
       in_doubt: 'Vínculo em dúvida',
       value_differs: 'Valor diferente',
@@ -163,23 +210,45 @@ const ptBR: typeof en = {
     },
     help: {
       paid_to_supplier:
-        'O ERP já pagou o fornecedor, e o valor é devido ao agente financeiro. Suspenda o segundo pagamento ou peça a devolução ao fornecedor.',
+        'O ERP já pagou a conta, e o valor é devido ao agente financeiro. Suspenda o segundo pagamento ou peça a devolução a quem recebeu.',
+      anticipated_twice:
+        'A conta a pagar que corresponde a este título pertence a outro título ou foi baixada pelo lançamento de outro título. Pergunte à plataforma qual dos dois títulos é o correto.',
+      posted_twice:
+        'Duas contas a pagar do ERP indicam o mesmo lançamento: ele foi contabilizado duas vezes. Cancele uma das duas no ERP.',
+      reversal_refused:
+        'O ERP recusou o estorno do lançamento, porque o agente financeiro já foi pago. Peça a devolução ao agente e depois acerte o lançamento no ERP.',
+      paid_in_part:
+        'O saldo em aberto da conta é menor do que o valor dos títulos, porque o ERP pagou uma parte. Suspenda o pagamento dessa parte ao agente ou peça a devolução ao fornecedor.',
+      gone_from_erp:
+        'A conta a pagar não consta mais na posição completa do ERP: foi paga ou excluída. Verifique no ERP o que aconteceu com ela antes de liberar o lançamento.',
+      payee_changed:
+        'A conta a pagar indica um favorecido que não é o fornecedor, sem que um lançamento tenha pedido isso. Confira no ERP quem vai receber e se a conta não foi lançada duas vezes.',
+      still_open:
+        'O ERP confirmou o lançamento, mas ainda informa a conta a pagar em aberto. Confira a contabilização no ERP e bloqueie o pagamento ao fornecedor.',
+      due_before_release:
+        'O título vence e o lançamento ainda não foi liberado: o ERP vai pagar o fornecedor. Feche o dia ou bloqueie a conta a pagar no ERP.',
+      already_assigned:
+        'O ERP informa a conta como cedida ou paga ao agente financeiro, sem que um lançamento tenha pedido isso. Registre o título como lançado fora do programa ou desfaça a baixa no ERP.',
+      offset_in_erp:
+        'O ERP compensou a conta a pagar com outro documento. Confira com o fornecedor quanto ainda é devido ao agente financeiro.',
+      cancelled_in_erp:
+        'O ERP cancelou a conta a pagar do título. Lance a conta novamente no ERP ou peça à plataforma que retire o título.',
       withdrawn_open:
-        'A plataforma retirou o título. O ERP ainda tem uma conta a pagar em aberto do mesmo pedido.',
+        'A plataforma retirou o título. O ERP ainda tem uma conta a pagar em aberto do mesmo pedido. Confira se o fornecedor deve ser pago.',
       match_lost:
         'Uma pessoa vinculou os dois, e depois o título foi retirado ou a conta a pagar foi cancelada. O programa não altera o vínculo. Desfaça o vínculo na página do título.',
-      payee_changed:
-        'A conta a pagar já indica um favorecido que não é o fornecedor. Confira se ela não foi lançada duas vezes.',
       duplicated_in_erp:
-        'O ERP tem o mesmo documento duas vezes. No máximo uma das contas a pagar está vinculada.',
+        'O ERP tem o mesmo documento duas vezes. No máximo uma das contas a pagar está vinculada. Cancele uma das duas no ERP.',
       in_doubt:
-        'Uma conta a pagar corresponde ao título. Outra conta, em aberto ou não, ou outro título também corresponde, a conta indica outro pedido, a empresa dela não está confirmada, ou uma pessoa desfez o vínculo.',
+        'Uma conta a pagar corresponde ao título. Outra conta, em aberto ou não, ou outro título também corresponde, a conta indica outro pedido, a empresa dela não está confirmada, ou uma pessoa desfez o vínculo. Escolha a conta a pagar.',
       value_differs:
-        'Uma conta a pagar tem o pedido, ou o fornecedor e o vencimento, mas outro valor.',
-      due_date_differs: 'Uma conta a pagar tem o fornecedor e o valor, mas outro vencimento.',
+        'Uma conta a pagar tem o pedido, ou o fornecedor e o vencimento, mas outro valor. Corrija o valor no ERP ou vincule os dois informando o motivo.',
+      due_date_differs:
+        'Uma conta a pagar tem o fornecedor e o valor, mas outro vencimento. Corrija o vencimento no ERP ou vincule os dois informando o motivo.',
       missing_in_erp:
-        'Nenhuma conta a pagar em aberto tem o pedido, o valor ou o vencimento do título.',
-      missing_on_platform: 'A conta a pagar indica um pedido que nenhum título tem.',
+        'Nenhuma conta a pagar em aberto tem o pedido, o valor ou o vencimento do título. Lance a conta a pagar no ERP.',
+      missing_on_platform:
+        'A conta a pagar indica um pedido que nenhum título tem. Confira o pedido no ERP.',
     },
     kind: 'Tipo',
     all: 'Todos os tipos',
@@ -200,7 +269,11 @@ const ptBR: typeof en = {
     status: 'Situação',
     statuses: { open: 'em aberto', paid: 'paga', cancelled: 'cancelada' },
     payee: 'Favorecido',
-    otherPayee: 'diferente do fornecedor',
+    payees: {
+      supplier: 'o fornecedor',
+      agent: 'o agente financeiro',
+      other: 'nem o fornecedor nem o agente financeiro',
+    },
     noTitle: 'Nenhum título.',
     noPayable: 'Nenhuma conta a pagar.',
     look: 'Conferir',
@@ -241,6 +314,7 @@ const ptBR: typeof en = {
     ended: (who, at, reason) => `Desfeito por ${who}, ${at}: ${reason}`,
     endReasons: {
       'the title is withdrawn': 'o título foi retirado',
+      'the title is restated': 'o título foi alterado pela plataforma',
       'the title has changed': 'o título mudou',
       'the payable is cancelled': 'a conta a pagar foi cancelada',
       'the payable has changed': 'a conta a pagar mudou',

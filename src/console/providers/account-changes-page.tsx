@@ -1,21 +1,23 @@
-import type { AccountChange } from '../../accounts/account-changes.sql.ts';
+import {
+  ACCOUNT_DECISIONS,
+  type AccountChange,
+  CHANGE_LISTS,
+  type ChangeListName,
+} from '../../accounts/account-changes.sql.ts';
 import { usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
 import { mayUse } from '../shell/route-access.ts';
-import { ChangeList, RevealForm } from './change-list.tsx';
-
-export const CHANGE_STATES = ['open', 'acknowledged', 'all'] as const;
-export type ChangeState = (typeof CHANGE_STATES)[number];
+import { ChangeList, DecisionForm, RevealForm } from './change-list.tsx';
 
 export interface AccountChangesData {
-  readonly state: ChangeState;
-  readonly counts: Readonly<Record<ChangeState, number>>;
+  readonly state: ChangeListName;
+  readonly counts: Readonly<Record<ChangeListName, number>>;
   readonly changes: readonly AccountChange[];
   readonly paging: Paging;
   readonly isRevealed: boolean;
 }
 
-const hrefOf = (state: ChangeState, page = 1) =>
+const hrefOf = (state: ChangeListName, page = 1) =>
   `/account-changes?${new URLSearchParams({ state, ...(page > 1 && { page: String(page) }) })}`;
 
 /** The changes of bank accounts of all parties. */
@@ -24,6 +26,14 @@ export function AccountChangesPage({ data }: { readonly data: AccountChangesData
   const { text, formats } = context;
   const { providers } = text;
   const role = context.principal?.role ?? 'viewer';
+  const mayDecide = mayUse(role, 'POST', '/account-changes/decide');
+  const decisions = !mayDecide
+    ? []
+    : data.state === 'open'
+      ? ACCOUNT_DECISIONS
+      : data.state === 'refused'
+        ? ACCOUNT_DECISIONS.filter((decision) => decision !== 'refused')
+        : [];
   return (
     <>
       <nav class="crumbs" aria-label={text.nav.providers}>
@@ -34,13 +44,13 @@ export function AccountChangesPage({ data }: { readonly data: AccountChangesData
         <p class="quiet">{providers.changesHelp}</p>
       </div>
       <nav class="tabs" aria-label={providers.changes}>
-        {CHANGE_STATES.map((state) => (
+        {CHANGE_LISTS.map((state) => (
           <a
             key={state}
             href={hrefOf(state)}
             {...(data.state === state && { 'aria-current': 'page' })}
           >
-            {providers.changeStates[state]} ({formats.count(data.counts[state])})
+            {providers.changeLists[state]} ({formats.count(data.counts[state])})
           </a>
         ))}
       </nav>
@@ -54,7 +64,13 @@ export function AccountChangesPage({ data }: { readonly data: AccountChangesData
               isRevealed={data.isRevealed}
               mayReveal={mayUse(role, 'POST', '/account-changes')}
             />
-            <ChangeList changes={data.changes} isRevealed={data.isRevealed} />
+            {decisions.length > 0 ? (
+              <DecisionForm decisions={decisions}>
+                <ChangeList changes={data.changes} isRevealed={data.isRevealed} isForm />
+              </DecisionForm>
+            ) : (
+              <ChangeList changes={data.changes} isRevealed={data.isRevealed} />
+            )}
             <Pager
               label={providers.changes}
               paging={data.paging}

@@ -1,5 +1,5 @@
 import type { BankAccount } from '../../accounts/account-changes.sql.ts';
-import { maskAccount } from '../shell/masking.ts';
+import { maskAccount, maskBankAccount } from '../shell/masking.ts';
 import { usePage } from '../shell/page-context.ts';
 
 /** Number and check digit, masked unless the reader asked for them on the record. */
@@ -18,14 +18,26 @@ export function AccountText(props: {
   readonly account: BankAccount;
   readonly isRevealed: boolean;
 }) {
-  const { text } = usePage();
-  const { account, isRevealed } = props;
-  const { providers } = text;
+  const { providers } = usePage().text;
+  const { isRevealed } = props;
+  const { bank, agency, agencyDigit, account, accountDigit, destination } = props.account;
+  const isStated = [bank, agency, agencyDigit, account, accountDigit].some(
+    (value) => value !== null,
+  );
+  if (!isStated && destination === null) return <>{providers.noAccount}</>;
+  const shown = isRevealed ? destination : maskBankAccount(props.account).destination;
+  const members = Object.entries(shown ?? {}).map(([member, value]) => `${member} ${value}`);
   return (
     <>
-      {providers.bank} {account.bank ?? '–'}, {providers.agency}{' '}
-      {accountNumber(account.agency, account.agencyDigit, isRevealed)}, {providers.account}{' '}
-      {accountNumber(account.account, account.accountDigit, isRevealed)}
+      {isStated && (
+        <>
+          {providers.bank} {bank ?? '–'}, {providers.agency}{' '}
+          {accountNumber(agency, agencyDigit, isRevealed)}, {providers.account}{' '}
+          {accountNumber(account, accountDigit, isRevealed)}
+        </>
+      )}
+      {isStated && members.length > 0 && ', '}
+      {members.join(', ')}
     </>
   );
 }

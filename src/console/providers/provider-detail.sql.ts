@@ -1,4 +1,6 @@
+import type { BankAccount } from '../../accounts/account-changes.sql.ts';
 import type { Database } from '../../database/database.ts';
+import { NO_ACCOUNT_FORM } from '../../domain/accounts/bank-account.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
@@ -43,20 +45,22 @@ export async function readProviderDetail(
 }
 
 /** A bank account that titles name for a provider. Personal data. */
-export interface SeenAccount {
-  readonly bank: string | null;
-  readonly agency: string | null;
-  readonly agencyDigit: string | null;
-  readonly account: string;
-  readonly accountDigit: string | null;
+export interface SeenAccount extends BankAccount {
   readonly lastAcceptedDate: CivilDate;
   readonly firstSeenAt: Date;
 }
 
-const ofProvider = (partyKey: string) => ({ kind: 'provider', partyKey });
+/** The accounts of a provider, each in the writing that was seen last. Titles without an account are left out. */
+const accountsOf = (partyKey: string) => Prisma.sql`
+  SELECT DISTINCT ON (account_hash) *, min(first_seen_at) OVER (PARTITION BY account_hash) AS seen_at
+  FROM conciliation.party_account
+  WHERE kind = 'provider' AND party_key = ${partyKey} AND normal_form <> ${NO_ACCOUNT_FORM}
+  ORDER BY account_hash, last_accepted_date DESC, last_seen_at DESC, writing_hash`;
 
-export function countSeenAccounts(database: Database, partyKey: string): Promise<number> {
-  return database.prisma.partyAccount.count({ where: ofProvider(partyKey) });
+export async function countSeenAccounts(database: Database, partyKey: string): Promise<number> {
+  const [{ count }] = await database.prisma.$queryRaw<[{ count: number }]>`
+    SELECT count(*)::float8 AS count FROM (${accountsOf(partyKey)}) AS account`;
+  return count;
 }
 
 /** Returns a part of the provider's accounts, the last seen first. */
@@ -65,10 +69,9 @@ export function readSeenAccounts(
   partyKey: string,
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<SeenAccount[]> {
-  return database.prisma.partyAccount.findMany({
-    where: ofProvider(partyKey),
-    orderBy: [{ lastAcceptedDate: 'desc' }, { accountHash: 'asc' }],
-    skip: offset,
-    take: limit,
-  });
+  return database.prisma.$queryRaw<SeenAccount[]>`
+    SELECT bank, agency, agency_digit AS "agencyDigit", account, account_digit AS "accountDigit", destination,
+           last_accepted_date::text AS "lastAcceptedDate", seen_at AS "firstSeenAt"
+    FROM (${accountsOf(partyKey)}) AS account
+    ORDER BY last_accepted_date DESC, account_hash OFFSET ${offset} LIMIT ${limit}`;
 }

@@ -1,22 +1,27 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
-  acknowledgeAccountChange,
+  ACCOUNT_DECISIONS,
+  CHANGE_LISTS,
+  type ChangeListName,
   countAccountChanges,
+  decideAccountChanges,
   readAccountChanges,
 } from '../../accounts/account-changes.sql.ts';
 import { recordAudit } from '../../audit/audit.ts';
 import { dateIn } from '../../domain/business-day.ts';
 import { SYNC_STATES } from '../../domain/provider.ts';
+import { parseTaxId } from '../../domain/tax-id.ts';
 import { readProviderSummary } from '../../providers/providers.sql.ts';
+import { InputError } from '../../runtime/errors.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { textParameter } from '../shell/page-context.ts';
+import { textParameter, textParameters } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
-import { actorOf, authorOf, idOfPath, requireReason } from '../shell/path-parameters.ts';
+import { actorOf, authorOf, requireReason } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { parseTitleQuery } from '../titles/title-filters.ts';
 import { parseTitleCursor, readTitleCount, readTitlePage } from '../titles/title-list.sql.ts';
-import { AccountChangesPage, CHANGE_STATES } from './account-changes-page.tsx';
+import { AccountChangesPage } from './account-changes-page.tsx';
 import { accountPartyKey, externalIdOf } from './provider-address.ts';
 import { countSeenAccounts, readProviderDetail, readSeenAccounts } from './provider-detail.sql.ts';
 import { countProviders, type ProviderFilter, readProviders } from './provider-list.sql.ts';
@@ -29,8 +34,8 @@ const ACCOUNTS_A_PAGE = 20;
 const CHANGES_OF_PROVIDER = 10;
 const TITLES_OF_PROVIDER = 20;
 
-/** Text with the form of a CPF or CNPJ, without its mask. Its check digits may be wrong. */
-const TAX_ID = /^(?:\d{11}|[\dA-Z]{12}\d{2})$/;
+/** Text with the form of a CPF or CNPJ, without its mask. Its check digits may be wrong, and leading zeros missing. */
+const TAX_ID = /^(?:\d{9,14}|[\dA-Z]{12}\d{2})$/;
 
 /** Routes for the ERP's providers and the changes of bank accounts. */
 export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts): void {
@@ -43,7 +48,7 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
   ) => {
     const [summary, openChanges, total] = await Promise.all([
       readProviderSummary(database),
-      countAccountChanges(database, { isAcknowledged: false, providerKey: null }),
+      countAccountChanges(database, { list: 'open', providerKey: null }),
       countProviders(database, filter),
     ]);
     const paging = pagingOf(request.query, 'page', total, PROVIDERS_A_PAGE);
@@ -64,9 +69,13 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
   );
   server.post('/providers', (request, reply) => {
     const { text, state } = filterOf(request.body);
-    const taxId = (text ?? '').replace(/[./\- ]/g, '').toUpperCase();
-    return TAX_ID.test(taxId)
-      ? showProviders(request, reply, { text, state, taxId })
+    const plain = (text ?? '').replace(/[./\- ]/g, '').toUpperCase();
+    return TAX_ID.test(plain)
+      ? showProviders(request, reply, {
+          text,
+          state,
+          taxId: parseTaxId(text ?? '')?.digits ?? null,
+        })
       : reply.redirect(providersHref(text, state), 303);
   });
 
@@ -81,7 +90,7 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
     const { filter } = parseTitleQuery({}, null, 'en');
     const titleFilter = { ...filter, providerId: externalId };
     const partyKey = accountPartyKey(externalId);
-    const changeFilter = { isAcknowledged: null, providerKey: partyKey };
+    const changeFilter = { list: 'all', providerKey: partyKey } as const;
     const [provider, titleCount, accountCount, changeCount] = await Promise.all([
       readProviderDetail(database, externalId),
       readTitleCount(database, titleFilter, today),
@@ -137,19 +146,17 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
 
   const showChanges = async (request: FastifyRequest, reply: FastifyReply, isRevealed: boolean) => {
     const wanted = textParameter(request.query, 'state');
-    const state = CHANGE_STATES.find((known) => known === wanted) ?? 'open';
-    const filterOfState = {
-      open: { isAcknowledged: false, providerKey: null },
-      acknowledged: { isAcknowledged: true, providerKey: null },
-      all: { isAcknowledged: null, providerKey: null },
-    };
-    const [open, acknowledged] = await Promise.all([
-      countAccountChanges(database, filterOfState.open),
-      countAccountChanges(database, filterOfState.acknowledged),
+    const state = CHANGE_LISTS.find((known) => known === wanted) ?? 'open';
+    const countOf = (list: ChangeListName) =>
+      countAccountChanges(database, { list, providerKey: null });
+    const [open, refused, decided] = await Promise.all([
+      countOf('open'),
+      countOf('refused'),
+      countOf('decided'),
     ]);
-    const counts = { open, acknowledged, all: open + acknowledged };
+    const counts = { open, refused, decided, all: open + refused + decided };
     const paging = pagingOf(request.query, 'page', counts[state], CHANGES_A_PAGE);
-    const changes = await readAccountChanges(database, filterOfState[state], paging);
+    const changes = await readAccountChanges(database, { list: state, providerKey: null }, paging);
     if (isRevealed) {
       await recordAudit(database.prisma, {
         actor: actorOf(request),
@@ -167,12 +174,24 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
   server.get('/account-changes', (request, reply) => showChanges(request, reply, false));
   server.post('/account-changes', (request, reply) => showChanges(request, reply, true));
 
-  server.post('/account-changes/:id/acknowledge', async (request, reply) => {
-    const id = idOfPath(request);
-    if (id === null) return reply.callNotFound();
+  server.post('/account-changes/decide', async (request, reply) => {
+    const wanted = textParameter(request.body, 'decision');
+    const state = ACCOUNT_DECISIONS.find((known) => known === wanted);
+    if (state === undefined) {
+      throw new InputError(`decision: expected one of ${ACCOUNT_DECISIONS.join(', ')}`, {
+        context: { fault: 'account_decision' },
+      });
+    }
+    const ids = textParameters(request.body, 'changes')
+      .flatMap((text) => text.split(' '))
+      .filter((text) => /^\d{1,18}$/.test(text));
     const reason = requireReason(request.body);
-    await acknowledgeAccountChange(database, id, { ...authorOf(request), reason });
-    return reply.redirect('/account-changes?notice=acknowledged', 303);
+    await decideAccountChanges(database, ids.map(BigInt), {
+      ...authorOf(request),
+      state,
+      reason,
+    });
+    return reply.redirect(`/account-changes?notice=account_${state}`, 303);
   });
 }
 

@@ -21,7 +21,7 @@ const en = {
       'The newest response of the accepted date is held, or titles of it were rejected. The figures may change.',
     undated: 'Without due date',
     figuresHelp:
-      'Changed accounts: no person has acknowledged the change. Days that wait for a person: the newest response of the accepted date is held, or titles of it were rejected, so the figures may change. Titles without due date are in no other figure of this page.',
+      'Changed accounts: no person has confirmed the change. Days that wait for a person: the newest response of the accepted date is held, or titles of it were rejected, so the figures may change. Titles without due date are in no other figure of this page.',
     otherAmounts: 'Other amounts',
     titlesAndValue: (titles: string, value: string) => `${titles} · ${value}`,
     calendar: 'By due date',

@@ -1,4 +1,5 @@
 import type { AlertPolicy } from '../../alerts/derive-alerts.sql.ts';
+import type { ReleaseRules } from '../../bookings/release-conditions.sql.ts';
 import type { Database } from '../../database/database.ts';
 import { BOOKING_LIMITS } from '../../domain/alerts/erp-alerts.ts';
 import type { AmountMeanings } from '../../domain/amount-meaning.ts';
@@ -51,8 +52,13 @@ export const overdueDaysOf = ({
   alertPolicy: { bookings = BOOKING_LIMITS },
 }: ConsoleParts): number => bookings.overdueDays;
 
+export const releaseRules = ({ bookingsFrom = null, alertPolicy }: ConsoleParts): ReleaseRules => ({
+  bookingsFrom,
+  payablesMaxAgeHours: alertPolicy.payablesMaxAgeHours,
+});
+
 /** The rules for a sign-off by a page or the API. */
 export function signingRules(parts: ConsoleParts): SigningRules {
-  const { fourEyes, bookingsFrom = null, requiresChecks = false } = parts;
-  return { fourEyes, bookingsFrom, requiresChecks };
+  const { fourEyes, requiresChecks = false } = parts;
+  return { fourEyes, requiresChecks, ...releaseRules(parts) };
 }

@@ -25,7 +25,7 @@ const en = {
       `The checks of ${date} have not run yet. Try again in a few seconds.`,
     no_findings: ({ date }: Values) => `${date} has no open finding of this check.`,
     payment_held: ({ date }: Values) =>
-      `Titles of ${date} name a changed bank account. Acknowledge the change, then sign the day off.`,
+      `Titles of ${date} name a changed bank account. Confirm the account, then sign the day off.`,
     altered: ({ date }: Values) =>
       `Titles of ${date} were changed outside of the program. Sign the day off when a pull has restored them.`,
     own_decision: ({ date }: Values) =>
@@ -58,7 +58,11 @@ const en = {
       `You, or a user who counts as the same person as you, signed ${date} off, and its bookings are not released yet. Another user has to decide.`,
     no_drift: () => 'No field or value outside the documented interface waits.',
     drift_changed: () => 'The list has changed since you looked at it. Look again.',
-    account_change: () => 'This change does not exist, or it is acknowledged already.',
+    account_change: () =>
+      'A change does not exist, or it is decided already. No decision was recorded.',
+    account_changes: ({ limit }: Values) =>
+      `Choose at least one party, and at most ${limit} changes.`,
+    account_decision: () => 'Choose a decision.',
     no_backfill: () => 'There is no such backfill.',
     backfill_running: () => 'The backfill is running.',
     backfill_done: () => 'The backfill is done.',
@@ -90,7 +94,7 @@ const ptBR: typeof en = {
       `A análise de ${date} ainda não terminou. Tente de novo em alguns segundos.`,
     no_findings: ({ date }) => `${date} não tem apontamento em aberto desta regra.`,
     payment_held: ({ date }) =>
-      `Títulos do dia ${date} trazem uma conta bancária que mudou. Confirme a ciência da mudança antes de fechar o dia.`,
+      `Títulos do dia ${date} trazem uma conta bancária que mudou. Confirme a conta antes de fechar o dia.`,
     altered: ({ date }) =>
       `Títulos do dia ${date} foram alterados fora do programa. Feche o dia depois que uma busca restaurar os títulos.`,
     own_decision: ({ date }) =>
@@ -123,7 +127,11 @@ const ptBR: typeof en = {
       `Você, ou quem conta como a mesma pessoa que você, fechou o dia ${date}, e os lançamentos ainda não foram liberados. Outra pessoa precisa decidir.`,
     no_drift: () => 'Não há campo nem valor fora da interface documentada à espera de ciência.',
     drift_changed: () => 'A lista mudou depois que você abriu a página. Confira de novo.',
-    account_change: () => 'Esta mudança não existe, ou a ciência já foi confirmada.',
+    account_change: () =>
+      'Uma das mudanças não existe ou já foi decidida. Nenhuma decisão foi registrada.',
+    account_changes: ({ limit }) =>
+      `Selecione pelo menos um favorecido e no máximo ${limit} mudanças.`,
+    account_decision: () => 'Escolha uma decisão.',
     no_backfill: () => 'Este reprocessamento não existe.',
     backfill_running: () => 'O reprocessamento está em curso.',
     backfill_done: () => 'O reprocessamento está concluído.',

@@ -1,4 +1,5 @@
 import type { BankAccount } from '../../accounts/account-changes.sql.ts';
+import type { Destination } from '../../domain/accounts/destination.ts';
 import type { TitleColumn } from '../../domain/title.ts';
 import type { Payee } from '../../schedule/read-schedule.sql.ts';
 
@@ -63,7 +64,20 @@ export function maskBankAccount(account: BankAccount): BankAccount {
     agencyDigit: mask(account.agencyDigit),
     account: mask(account.account),
     accountDigit: mask(account.accountDigit),
+    destination: account.destination === null ? null : maskDestination(account.destination),
   };
+}
+
+/** The members that name no party and no account. */
+const OPEN_MEMBERS: ReadonlySet<string> = new Set(['keyType', 'ispb', 'type', 'operation']);
+
+function maskDestination(destination: Destination): Destination {
+  return Object.fromEntries(
+    Object.entries(destination).map(([member, value]) => [
+      member,
+      OPEN_MEMBERS.has(member) ? value : maskAccount(value),
+    ]),
+  );
 }
 
 /** Whether a column may be masked. */

@@ -112,7 +112,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /provider': people(DECIDE),
   'POST /schedule': people(DECIDE),
   'POST /account-changes': people(DECIDE),
-  'POST /account-changes/:id/acknowledge': people(DECIDE),
+  'POST /account-changes/decide': people(DECIDE),
   'POST /findings': people(DECIDE),
   'POST /drift/acknowledge': people(DECIDE),
 
@@ -157,6 +157,9 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /api/payment-schedule/export': api(EVERYBODY, 'export'),
   'GET /api/booking-lines': api(EVERYBODY, 'read'),
   'GET /api/booking-status': api(EVERYBODY, 'read'),
+  'GET /api/waiting-titles': api(EVERYBODY, 'read'),
+  // The payee is an identifier.
+  'GET /api/payables-to-block': api(DECIDE, 'export'),
   // The lines have identifiers, and belong to the consumer of the key.
   'GET /api/bookings': api(DECIDE, 'export'),
   'POST /api/bookings/receipts': api(DECIDE, 'export'),
@@ -178,7 +181,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /api/days/:date/sign-off': api(REVIEW, 'decide'),
   'POST /api/days/:date/reopen': api(REVIEW, 'decide'),
   'POST /api/days/:date/accept-rejects': api(DECIDE, 'decide'),
-  'POST /api/account-changes/:id/acknowledge': api(DECIDE, 'decide'),
+  'POST /api/account-changes/decide': api(DECIDE, 'decide'),
   'POST /api/findings/resolve': api(DECIDE, 'decide'),
   'POST /api/drift/acknowledge': api(DECIDE, 'decide'),
   'POST /api/days/:date/pull': api(OPERATE, 'pull'),

@@ -28,6 +28,7 @@ import { addUsersRoutes } from '../access/users-routes.tsx';
 import { addAccountRoutes } from '../account/account-routes.tsx';
 import { addAmountsRoutes } from '../amounts/amounts-routes.tsx';
 import { addApiRoutes } from '../api/api-routes.ts';
+import { UNSTATED_BYTES } from '../api/body-size.ts';
 import { addBackfillRoutes } from '../backfills/backfill-routes.tsx';
 import { addBookingsRoutes } from '../bookings/bookings-routes.tsx';
 import { addMonthsRoutes } from '../closing/months-routes.tsx';
@@ -79,7 +80,6 @@ export interface Console {
   close(): Promise<void>;
 }
 
-const BODY_LIMIT_BYTES = 64 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
 /** How often Node looks for requests beyond the timeout; its default is 30 seconds. */
 const TIMEOUT_CHECK_MS = 1_000;
@@ -87,7 +87,7 @@ const TIMEOUT_CHECK_MS = 1_000;
 export function createConsole(options: ConsoleOptions): Console {
   const { host, port, logger, trustedProxies = [] } = options;
   const server = fastify({
-    bodyLimit: BODY_LIMIT_BYTES,
+    bodyLimit: UNSTATED_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Node takes the greater of the two timeouts for that of the request; headersTimeout is 60 seconds by default.
     http: { connectionsCheckingInterval: TIMEOUT_CHECK_MS, headersTimeout: REQUEST_TIMEOUT_MS },
@@ -208,6 +208,7 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
         status: CONFLICTS.has(error.context['fault']) ? 409 : 400,
         code,
         message,
+        position: error.context['safe'],
         forPerson: error,
       });
     }
@@ -231,6 +232,14 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
       });
     }
     const status = error.statusCode ?? 500;
+    if (status === 413) {
+      const { bodyLimit } = request.routeOptions;
+      return answerError(request, reply, timeZone, {
+        status,
+        code: 'BODY_TOO_LARGE',
+        message: `the body has more than ${bodyLimit} bytes, the limit of this route`,
+      });
+    }
     if (status >= 400 && status < 500) {
       return answerError(request, reply, timeZone, {
         status,
@@ -257,14 +266,16 @@ function answerError(
     readonly status: number;
     readonly code: string;
     readonly message: string;
+    /** Of a feed: where to read again from. */
+    readonly position?: unknown;
     /** An error with a sentence for the user; absent: the sentence for the status. */
     readonly forPerson?: InputError;
   },
 ): FastifyReply {
-  const { status, code, message } = error;
+  const { status, code, message, position } = error;
   const wantsPage = request.headers.accept?.includes('text/html') === true;
   if (timeZone === null || !wantsPage || isForPrograms(request)) {
-    return reply.code(status).send({ code, message });
+    return reply.code(status).send({ code, message, position });
   }
   return sendErrorPage(request, reply, timeZone, {
     status,

@@ -39,7 +39,7 @@ export interface TitleDetail {
   readonly fields: Readonly<Record<TitleColumn, string | null>>;
   /** The original value less each of the amounts; null: the amount is not stated. */
   readonly nets: Readonly<Record<DiscountedColumn, string | null>>;
-  /** Whether the title names a changed bank account that no person has acknowledged. */
+  /** Whether the title names a changed bank account that no person has confirmed. */
   readonly isPaymentHeld: boolean;
   /** The withdrawn title that this one replaces; null: none. */
   readonly predecessor: RelatedTitle | null;

@@ -265,7 +265,7 @@ function registerSources(
   );
   ledgerGauge(
     'conciliation_account_changes_open',
-    'Bank account changes that are not acknowledged.',
+    'Bank account changes without a decision.',
     [],
     ({ openAccountChanges }) => [[{}, openAccountChanges]],
   );

@@ -115,16 +115,16 @@ export function isStale({ snapshotAt, maxAgeHours }: PayableAge, now: Date): boo
   return snapshotAt === null || now.getTime() - snapshotAt.getTime() >= maxAgeHours * HOUR_MS;
 }
 
-/** Returns the alert for titles that the ERP has paid to the supplier; null: there are none. */
+/** Returns the alert for urgent breaks between titles and payables; null: there are none. */
 export function paidToSupplierAlert(breaks: number, dates: readonly CivilDate[]): Alert | null {
   const [first = null] = dates;
   if (breaks === 0) return null;
-  const titles = `${breaks} ${breaks === 1 ? 'title' : 'titles'}`;
+  const found = `${breaks} urgent ${breaks === 1 ? 'break' : 'breaks'}`;
   return {
     kind: 'paid_to_supplier',
     dedupeKey: 'paid_to_supplier',
-    message: `the ERP has paid ${titles} to the supplier although the payment was anticipated: ${listDates(dates, 'en')}`,
-    messagePt: `o ERP pagou ao fornecedor ${countPt(breaks, 'título já antecipado', 'títulos já antecipados')}: ${listDates(dates, 'pt-BR')}`,
+    message: `${found} between titles and payables of the ERP, where money may be paid twice or to the wrong party: ${listDates(dates, 'en')}`,
+    messagePt: `${countPt(breaks, 'divergência urgente', 'divergências urgentes')} entre títulos e contas a pagar do ERP, com risco de pagamento em dobro ou à parte errada: ${listDates(dates, 'pt-BR')}`,
     date: first,
     pullId: null,
   };

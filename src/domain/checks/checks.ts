@@ -14,7 +14,7 @@ export const CHECKS = {
   tax_id_invalid: { version: 1, severity: 'review' },
   agent_is_provider: { version: 1, severity: 'review' },
   equal_in_day: { version: 1, severity: 'info' },
-  equal_on_two_dates: { version: 1, severity: 'review' },
+  equal_on_two_dates: { version: 2, severity: 'review' },
   unit_jump: { version: 2, severity: 'review' },
 } as const satisfies Readonly<
   Record<string, { readonly version: number; readonly severity: FindingSeverity }>
@@ -87,7 +87,7 @@ export const CHECK_TEXTS: Readonly<
     },
     equal_on_two_dates: {
       name: 'Equal titles on two dates',
-      text: 'A title of another accepted date has the same order, buyer, provider, due date and original value.',
+      text: 'A title of another accepted date has the same order, buyer, provider and original value. With another due date, the finding ends when the date of the earlier title is pulled again and still has that title.',
     },
     unit_jump: {
       name: 'Unit jump',
@@ -125,7 +125,7 @@ export const CHECK_TEXTS: Readonly<
     },
     equal_on_two_dates: {
       name: 'Títulos iguais em duas datas',
-      text: 'Um título de outra data de aceite tem o mesmo pedido, comprador, fornecedor, vencimento e valor original.',
+      text: 'Um título de outra data de aceite tem o mesmo pedido, comprador, fornecedor e valor original. Se o vencimento for outro, o apontamento se encerra quando a data mais antiga for buscada de novo e ainda tiver o título.',
     },
     unit_jump: {
       name: 'Salto de unidade',

@@ -24,6 +24,7 @@ export const MIN_USUAL_DAYS = 4;
 
 /** The reasons why a plausible document waits for a person. */
 export const IMPLAUSIBLE_REASONS = [
+  'run_withdrawals',
   'buyer_withdrawals',
   'buyer_missing',
   'duplicates',
@@ -44,7 +45,10 @@ export interface ResponseFacts {
   readonly currentTitles: number;
   readonly inserted: number;
   readonly changed: number;
-  readonly withdrawn: number;
+  /** Titles without a successor that the response withdraws. */
+  readonly lost: number;
+  /** Titles without a successor that earlier responses withdrew; see `decideHold`. */
+  readonly lostBefore: number;
   /** The median number of titles of the weekday; null: not known. */
   readonly usualTitles: number | null;
   /** The least number of titles of the weekday; null: not known. */
@@ -92,7 +96,7 @@ function holdOf(
   limits: PlausibilityLimits & { readonly withdrawalPercent: number },
   isFirst: boolean,
 ): ImplausibleHold | null {
-  const { buyer, titles, duplicates, currentTitles, changed, withdrawn, usualTitles, valueRatio } =
+  const { buyer, titles, duplicates, currentTitles, changed, lost, usualTitles, valueRatio } =
     facts;
   const { duplicatePercent, changedPercent, withdrawalPercent, growthFactor, valueFactor } = limits;
   const hold = (reason: ImplausibleReason, found: number, of: number | null, limit: number) => ({
@@ -100,9 +104,11 @@ function holdOf(
     detail: { buyer, found, of, limit },
   });
   if (buyer !== null) {
-    const isLost = currentTitles >= MIN_BUYER_TITLES && withdrawn >= MIN_BUYER_TITLES;
-    if (isLost && withdrawn * 100 > withdrawalPercent * currentTitles) {
-      return hold('buyer_withdrawals', withdrawn, currentTitles, withdrawalPercent);
+    const allLost = lost + facts.lostBefore;
+    const greatest = currentTitles + facts.lostBefore;
+    const isLost = lost > 0 && greatest >= MIN_BUYER_TITLES && allLost >= MIN_BUYER_TITLES;
+    if (isLost && allLost * 100 > withdrawalPercent * greatest) {
+      return hold('buyer_withdrawals', allLost, greatest, withdrawalPercent);
     }
     if (isFirst && titles === 0 && (facts.leastTitles ?? 0) >= MIN_BUYER_TITLES) {
       return hold('buyer_missing', 0, usualTitles, MIN_BUYER_TITLES);
@@ -127,6 +133,8 @@ function holdOf(
 
 const RULES: Readonly<Record<'en' | 'pt-BR', Readonly<Record<ImplausibleReason, string>>>> = {
   en: {
+    run_withdrawals:
+      'the responses of one run together withdraw more titles than half of WITHDRAWAL_LIMIT_PERCENT allows',
     buyer_withdrawals: 'more titles of one buyer vanished than WITHDRAWAL_LIMIT_PERCENT allows',
     buyer_missing: 'the response has no title of a buyer that has titles on each of these weekdays',
     duplicates:
@@ -137,6 +145,8 @@ const RULES: Readonly<Record<'en' | 'pt-BR', Readonly<Record<ImplausibleReason, 
       'the mean value of the titles differs from the usual one of that weekday by more than the factor VALUE_LIMIT, as with another unit',
   },
   'pt-BR': {
+    run_withdrawals:
+      'as respostas de uma mesma rodada, somadas, retiram mais títulos do que a metade de WITHDRAWAL_LIMIT_PERCENT permite',
     buyer_withdrawals:
       'sumiram mais títulos de um comprador do que WITHDRAWAL_LIMIT_PERCENT permite',
     buyer_missing:
@@ -150,6 +160,12 @@ const RULES: Readonly<Record<'en' | 'pt-BR', Readonly<Record<ImplausibleReason, 
       'o valor médio dos títulos difere do usual desse dia da semana por um fator maior que VALUE_LIMIT, como em outra unidade',
   },
 };
+
+/** Without a decision of the program yet. */
+const RUN_UNDER_WAY = {
+  en: 'the response withdraws many titles and waits for the other responses of its run',
+  'pt-BR': 'a resposta retira muitos títulos e aguarda as demais respostas da mesma rodada',
+} as const;
 
 const NUMBERS = {
   en: {
@@ -167,6 +183,7 @@ const NUMBERS = {
 } as const;
 
 const NUMBERS_OF: Readonly<Record<ImplausibleReason, 'share' | 'usual' | 'factor'>> = {
+  run_withdrawals: 'share',
   buyer_withdrawals: 'share',
   buyer_missing: 'usual',
   duplicates: 'share',
@@ -178,13 +195,15 @@ const NUMBERS_OF: Readonly<Record<ImplausibleReason, 'share' | 'usual' | 'factor
 /**
  * Returns a reason with its numbers as a part of a sentence, for the command line, alerts and pages. A buyer is not
  * named, because the identification is a tax identifier.
- * @param detail null: the pull was held by a release that did not keep the numbers
+ * @param detail null: the pull was held by a release that did not keep the numbers or, with `run_withdrawals`, the run
+ *   has not ended
  */
 export function implausibleText(
   language: 'en' | 'pt-BR',
   reason: ImplausibleReason,
   detail: HoldDetail | null,
 ): string {
+  if (reason === 'run_withdrawals' && detail === null) return RUN_UNDER_WAY[language];
   if (detail === null) return RULES[language][reason];
   const words = NUMBERS[language];
   const buyer = detail.buyer === null ? '' : words.buyer;

@@ -1,9 +1,14 @@
-import { recordAccountChanges, stageAccounts } from '../../accounts/account-watch.sql.ts';
+import {
+  endReturned,
+  findChanges,
+  recordChanges,
+  stageAccounts,
+} from '../../accounts/account-watch.sql.ts';
 import { holdPayments } from '../../accounts/payment-holds.sql.ts';
 import type { Transaction } from '../../database/database.ts';
+import type { NamedAccounts } from '../../domain/accounts/named-accounts.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { stateAfterMerge } from '../../domain/day-state.ts';
-import type { NamedAccounts } from '../../domain/named-accounts.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import {
   advanceCheckpoint,
@@ -75,8 +80,11 @@ export async function endMerge(
   reachFaultPoint('closing');
   if (isChanged) {
     const closed = await closeMerge(tx, source, plan, isNewlyReconciled);
-    const hasNewChange = await recordAccountChanges(tx, source, closed.parties);
+    const { changes, named } = findChanges(closed.parties, source.date);
+    const hasNewChange = changes.length > 0;
+    if (hasNewChange) await recordChanges(tx, source, changes);
     if (closed.hasOpenChange || hasNewChange) await holdPayments(tx, source);
+    if (named.length > 0) await endReturned(tx, source, named);
   } else if (isNewlyReconciled) await advanceCheckpoint(tx, pullId);
   if (merge.isRepair) await recordMissing(tx, source);
   await recordDrift(tx, pullId, drift);

@@ -1,4 +1,5 @@
 import type { Transaction } from '../../database/database.ts';
+import { companyIdText } from '../../database/tax-id.sql.ts';
 import { TITLE_COLUMNS } from '../../domain/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
@@ -70,9 +71,11 @@ async function linkSuccessors(tx: Transaction, source: ChangeSource): Promise<vo
 }
 
 /** With a sign, so that a missing value differs from an empty one. */
-const keyPart = (column: string) => `coalesce('=' || title.${column}, '')`;
-const pairKey = Prisma.raw(
-  `title.order_uid, ${keyPart('buyer_identification')} AS buyer, ${keyPart('provider_external_id')} AS provider`,
+const keyPart = (value: string) => `coalesce('=' || ${value}, '')`;
+/** Columns order_uid, buyer and provider of a row `title`. */
+export const pairKey = Prisma.raw(
+  `title.order_uid, ${keyPart(companyIdText('title.buyer_identification'))} AS buyer,
+   ${keyPart('title.provider_external_id')} AS provider`,
 );
 
 /** The ids of planned changes, as an array: the planner looks an array of ids up in the index. */

@@ -7,15 +7,14 @@
  */
 
 import type { Database, Transaction } from '../../database/database.ts';
+import type { NamedAccounts } from '../../domain/accounts/named-accounts.ts';
 import {
   type HoldDetail,
-  type ImplausibleHold,
   implausibleHold,
   type PlausibilityLimits,
 } from '../../domain/checks/plausibility.ts';
-import { decideHold, type HoldReason } from '../../domain/day-state.ts';
+import { decideHold, type HoldReason, runLimitPercent } from '../../domain/day-state.ts';
 import type { MissingText } from '../../domain/known-titles.ts';
-import type { NamedAccounts } from '../../domain/named-accounts.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import { type LockedDay, lockDay } from '../../ledger/day-ledger.sql.ts';
 import { discardPlan, discardStaged } from '../../ledger/discard-staged.sql.ts';
@@ -24,6 +23,7 @@ import { eraseErased } from '../../privacy/erased-parties.sql.ts';
 import { RowsLostError } from '../../runtime/errors.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
 import { type DriftRecord, endMerge, type MergeState } from './end-merge.sql.ts';
+import { readPlannedLosses, type SuccessorScope } from './losses.sql.ts';
 import { type ChangeCounts, type MergePlan, planChanges } from './merge-plan.sql.ts';
 import { inMerge } from './merge-transaction.sql.ts';
 import { readStagedFacts } from './plausibility.sql.ts';
@@ -95,16 +95,12 @@ export function mergeStaged(
     await eraseErased(tx, attempt.fence);
     await stageKnown(tx, attempt.fence, response.known);
     const plan = await planChanges(tx, attempt.fence, day, isRepair(attempt));
-    const reason = withdrawalHold(day, plan, policy);
-    const hold =
-      reason === null
-        ? await findImplausible(tx, attempt.fence, { day, plan }, policy)
-        : { reason, detail: null };
+    const { hold } = await findHold(tx, attempt, { day, plan }, policy);
     return endAttempt(tx, attempt, response, decide(day, plan, hold));
   });
 }
 
-interface Hold {
+export interface Hold {
   readonly reason: HoldReason;
   readonly detail: HoldDetail | null;
 }
@@ -246,27 +242,68 @@ function supersede(day: LockedDay, response: ReadResponse): MergeDecision {
   return { day, plan, state: 'superseded', hold: null, loadedAccounts: null };
 }
 
-function withdrawalHold(day: LockedDay, plan: MergePlan, policy: MergePolicy): HoldReason | null {
-  return decideHold({
+/** The holds that the end of a run decides again; see `decideRuns`. */
+export const LOSS_REASONS = [
+  'emptied',
+  'withdrawal_limit',
+  'run_withdrawals',
+  'buyer_withdrawals',
+] as const satisfies readonly HoldReason[];
+
+const isLossHold = (hold: Hold | null) => LOSS_REASONS.some((reason) => reason === hold?.reason);
+
+/**
+ * Why the planned changes of an attempt must wait for a person, and how many titles its date loses.
+ *
+ * While a run is under way, the decision does not depend on other dates, whose responses come in any order: no
+ * successor on another date counts, and a response that loses more than the share of a run waits for the end of the run.
+ */
+export async function findHold(
+  tx: Transaction,
+  { fence, isOfRun }: Pick<Attempt, 'fence' | 'isOfRun'>,
+  change: Pick<MergeDecision, 'day' | 'plan'>,
+  policy: MergePolicy,
+): Promise<{ readonly hold: Hold | null; readonly lost: number }> {
+  const within = await holdWithin(tx, fence, change, policy, 'date');
+  const runLimit = runLimitPercent(policy.withdrawalLimitPercent);
+  if (isOfRun) {
+    const isGreat = runLimit !== null && within.lost * 100 > runLimit * change.day.titleCount;
+    if (within.hold !== null || !isGreat) return within;
+    return { ...within, hold: { reason: 'run_withdrawals', detail: null } };
+  }
+  if (!isLossHold(within.hold)) return within;
+  return holdWithin(tx, fence, change, policy, 'dates');
+}
+
+async function holdWithin(
+  tx: Transaction,
+  fence: bigint,
+  { day, plan }: Pick<MergeDecision, 'day' | 'plan'>,
+  policy: MergePolicy,
+  scope: SuccessorScope,
+): Promise<{ readonly hold: Hold | null; readonly lost: number }> {
+  const { plausibility, withdrawalLimitPercent } = policy;
+  const losses = plan.withdrawn === 0 ? [] : await readPlannedLosses(tx, fence, day, scope);
+  const lost = sumOf(losses.map((loss) => loss.lost));
+  const reason = decideHold({
     currentTitles: day.titleCount,
     responseTitles: plan.titles,
     rejected: plan.rejected,
     withdrawals: plan.withdrawn,
-    withdrawalLimitPercent: policy.withdrawalLimitPercent,
+    lost,
+    lostBefore: sumOf(losses.map((loss) => loss.lostBefore)),
+    withdrawalLimitPercent,
   });
+  if (reason !== null) return { lost, hold: { reason, detail: null } };
+  // A response without changes needs no further statement.
+  const isChanged = plan.inserted + plan.changed + plan.withdrawn > 0;
+  if (plausibility === null || !isChanged) return { lost, hold: null };
+  const facts = await readStagedFacts(tx, fence, day, plan, losses);
+  const limits = { ...plausibility, withdrawalPercent: withdrawalLimitPercent };
+  return { lost, hold: implausibleHold(facts, limits) };
 }
 
-/** Runs only if the response changes the date, because the check needs one more statement. */
-async function findImplausible(
-  tx: Transaction,
-  fence: bigint,
-  { day, plan }: Pick<MergeDecision, 'day' | 'plan'>,
-  { plausibility, withdrawalLimitPercent }: MergePolicy,
-): Promise<ImplausibleHold | null> {
-  if (plausibility === null || plan.inserted + plan.changed + plan.withdrawn === 0) return null;
-  const facts = await readStagedFacts(tx, fence, day, plan);
-  return implausibleHold(facts, { ...plausibility, withdrawalPercent: withdrawalLimitPercent });
-}
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
 
 function decide(day: LockedDay, plan: MergePlan, hold: Hold | null): MergeDecision {
   const changes = plan.inserted + plan.changed + plan.withdrawn + plan.restored;

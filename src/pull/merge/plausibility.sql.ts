@@ -1,4 +1,5 @@
 import type { Transaction } from '../../database/database.ts';
+import { BUYER } from '../../database/tax-id.sql.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import {
   MIN_TITLES,
@@ -7,6 +8,7 @@ import {
 } from '../../domain/checks/plausibility.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../../ledger/day-ledger.sql.ts';
+import type { Losses } from './losses.sql.ts';
 import type { MergePlan } from './merge-plan.sql.ts';
 
 /** The newest reconciled dates with titles of the same weekday. */
@@ -28,6 +30,10 @@ const ratio = (first: string, second: string) =>
           THEN least(greatest(${first} / ${second}, ${second} / ${first}), 1e6)::float8 END`,
   );
 
+/** The facts of a buyer without its losses. */
+type CountedFacts = Omit<ResponseFacts, 'buyer' | 'lost' | 'lostBefore'> & {
+  readonly buyer: string;
+};
 type Usual = Pick<ResponseFacts, 'usualTitles' | 'leastTitles' | 'valueRatio'>;
 
 /** The usual numbers of the weekday of a date. The mean value is the value of a row `response (mean)`. */
@@ -59,16 +65,25 @@ const usualOfBuyers = (date: CivilDate) => Prisma.sql`
   WHERE recent.date <> ${date}::date
   GROUP BY buyer.name HAVING count(*) >= ${MIN_USUAL_DAYS}`;
 
-/** The facts of each buyer, from rows (buyer, titles, duplicates, current, inserted, changed, withdrawn, mean). */
+/**
+ * The facts of each buyer, from rows (buyer_identification, titles, duplicates, present, inserted, changed, value).
+ * A buyer may have several rows, one for each writing: titles are grouped by the text first, because its normal
+ * form for each title takes longer.
+ */
 const factsOfBuyers = (date: CivilDate, counted: Prisma.Sql) => Prisma.sql`
   WITH recent AS (${recent(
     date,
     Prisma.sql`EXISTS (SELECT FROM conciliation.day_buyer AS counted WHERE counted.date = day.date)`,
-  )}), usual AS (${usualOfBuyers(date)}), counted AS (${counted})
+  )}), usual AS (${usualOfBuyers(date)}), counted AS (
+    SELECT ${BUYER} AS buyer, sum(titles) AS titles, sum(duplicates) AS duplicates, sum(present) AS present,
+           sum(inserted) AS inserted, sum(changed) AS changed,
+           sum(value) / nullif(sum(titles), 0) AS mean
+    FROM (${counted}) AS written GROUP BY 1
+  )
   SELECT coalesce(counted.buyer, usual.buyer) AS buyer, coalesce(counted.titles, 0)::float8 AS titles,
          coalesce(duplicates, 0)::float8 AS duplicates, coalesce(present, 0)::float8 AS "currentTitles",
          coalesce(inserted, 0)::float8 AS inserted, coalesce(changed, 0)::float8 AS changed,
-         coalesce(withdrawn, 0)::float8 AS withdrawn, usual.titles::float8 AS "usualTitles",
+         usual.titles::float8 AS "usualTitles",
          usual.least::float8 AS "leastTitles", ${ratio('counted.mean', 'usual.mean')} AS "valueRatio"
   FROM counted FULL JOIN usual ON usual.buyer = counted.buyer
   ORDER BY 1`;
@@ -105,25 +120,29 @@ export async function readLoadedFacts(
     SELECT found.*, (${hasSeveralBuyers(date)}) AS "hasBuyers" FROM (${usual(date, mean)}) AS found`;
   const whole = { ...countsOf(plan, 0), ...found, duplicates };
   if (!hasBuyers) return [whole];
-  const buyers = await tx.$queryRaw<ResponseFacts[]>(
+  const buyers = await tx.$queryRaw<CountedFacts[]>(
     factsOfBuyers(
       date,
       Prisma.sql`
-        SELECT coalesce(buyer_identification, '') AS buyer, count(*) AS titles,
+        SELECT buyer_identification, count(*) AS titles,
                count(*) FILTER (WHERE occurrence > 1) AS duplicates, 0 AS present, count(*) AS inserted,
-               0 AS changed, 0 AS withdrawn, avg(original_value) AS mean
+               0 AS changed, sum(original_value) AS value
         FROM conciliation.title WHERE accepted_date = ${date}::date GROUP BY 1`,
     ),
   );
-  return [whole, ...buyers];
+  return [whole, ...buyers.map((facts) => ({ ...facts, lost: 0, lostBefore: 0 }))];
 }
 
-/** The facts of a staged response after `planChanges`. */
+/**
+ * The facts of a staged response after `planChanges`.
+ * @param losses of the buyers; those of a buyer that is not listed are 0
+ */
 export async function readStagedFacts(
   tx: Transaction,
   fence: bigint,
   day: LockedDay,
   plan: MergePlan,
+  losses: readonly Losses[],
 ): Promise<ResponseFacts[]> {
   const { date } = day;
   const isNew = !day.hasTitles;
@@ -134,11 +153,17 @@ export async function readStagedFacts(
   const duplicates = plan.inserted < MIN_TITLES ? 0 : await countDuplicates(tx, fence, isNew);
   const whole = { ...countsOf(plan, day.titleCount), ...found, duplicates };
   const counted = isNew ? newTitlesOfBuyers(fence) : changesOfBuyers(fence, day);
-  return [whole, ...(await tx.$queryRaw<ResponseFacts[]>(factsOfBuyers(date, counted)))];
+  const buyers = await tx.$queryRaw<CountedFacts[]>(factsOfBuyers(date, counted));
+  const lossesOf = new Map(losses.map((loss) => [loss.buyer, loss]));
+  return [
+    whole,
+    ...buyers.map((facts) => ({ lost: 0, lostBefore: 0, ...lossesOf.get(facts.buyer), ...facts })),
+  ];
 }
 
-function countsOf({ titles, inserted, changed, withdrawn }: MergePlan, currentTitles: number) {
-  return { buyer: null, titles, inserted, changed, withdrawn, currentTitles };
+/** The limit of all lost titles is `decideHold`. */
+function countsOf({ titles, inserted, changed }: MergePlan, currentTitles: number) {
+  return { buyer: null, titles, inserted, changed, lost: 0, lostBefore: 0, currentTitles };
 }
 
 async function countDuplicates(tx: Transaction, fence: bigint, isNew: boolean): Promise<number> {
@@ -154,43 +179,45 @@ async function countDuplicates(tx: Transaction, fence: bigint, isNew: boolean): 
 
 /** A date without titles has no rows in `staged_change`. */
 const newTitlesOfBuyers = (fence: bigint) => Prisma.sql`
-  SELECT coalesce(buyer_identification, '') AS buyer, count(*) AS titles,
+  SELECT buyer_identification, count(*) AS titles,
          count(*) - count(DISTINCT identity_hash) AS duplicates, 0 AS present, count(*) AS inserted,
-         0 AS changed, 0 AS withdrawn, avg(original_value) AS mean
+         0 AS changed, sum(original_value) AS value
   FROM conciliation.staged_title WHERE fence = ${fence} GROUP BY 1`;
 
 /** The titles that the date has are those that the checks have counted, if they ran on its present content. */
 const changesOfBuyers = (fence: bigint, { date }: LockedDay) => Prisma.sql`
   WITH change AS (
-    SELECT coalesce(title.buyer_identification, '') AS buyer, change.kind, change.occurrence
+    SELECT title.buyer_identification, change.kind, change.occurrence
     FROM conciliation.staged_change AS change JOIN conciliation.title ON title.id = change.title_id
     WHERE change.fence = ${fence}
       AND title.id = ANY(ARRAY(SELECT title_id FROM conciliation.staged_change
                                WHERE fence = ${fence} AND title_id IS NOT NULL))
     UNION ALL
-    SELECT coalesce(staged.buyer_identification, ''), change.kind, change.occurrence
+    SELECT staged.buyer_identification, change.kind, change.occurrence
     FROM conciliation.staged_change AS change
     JOIN conciliation.staged_title AS staged USING (fence, ordinal)
     WHERE change.fence = ${fence} AND change.title_id IS NULL
   ), changes AS (
-    SELECT buyer, count(*) FILTER (WHERE kind = 'inserted') AS inserted,
+    SELECT buyer_identification, count(*) FILTER (WHERE kind = 'inserted') AS inserted,
            count(*) FILTER (WHERE kind = 'inserted' AND occurrence > 1) AS duplicates,
            count(*) FILTER (WHERE kind = 'changed') AS changed,
            count(*) FILTER (WHERE kind = 'withdrawn') AS withdrawn,
            count(*) FILTER (WHERE kind = 'restored') AS restored
-    FROM change GROUP BY buyer
+    FROM change GROUP BY 1
   ), checked AS (
     SELECT FROM conciliation.day JOIN conciliation.day_check AS done USING (date, content_digest)
     WHERE date = ${date}::date
   ), present AS (
-    SELECT buyer_identification AS buyer, titles::bigint AS titles FROM conciliation.day_buyer
+    SELECT buyer_identification, titles::bigint AS titles FROM conciliation.day_buyer
     WHERE date = ${date}::date AND EXISTS (SELECT FROM checked)
     UNION ALL
-    SELECT coalesce(buyer_identification, ''), count(*) FROM conciliation.title
+    SELECT buyer_identification, count(*) FROM conciliation.title
     WHERE accepted_date = ${date}::date AND status = 'current' AND NOT EXISTS (SELECT FROM checked)
     GROUP BY 1
   )
-  SELECT buyer, coalesce(present.titles, 0) + coalesce(inserted, 0) + coalesce(restored, 0)
-                - coalesce(withdrawn, 0) AS titles,
-         duplicates, present.titles AS present, inserted, changed, withdrawn, NULL::numeric AS mean
-  FROM changes FULL JOIN present USING (buyer)`;
+  SELECT buyer_identification, titles + inserted + restored - withdrawn AS titles, duplicates, titles AS present,
+         inserted, changed, NULL::numeric AS value
+  FROM (
+    SELECT buyer_identification, 0 AS titles, inserted, duplicates, changed, withdrawn, restored FROM changes
+    UNION ALL SELECT buyer_identification, titles, 0, 0, 0, 0, 0 FROM present
+  ) AS counted`;

@@ -23,6 +23,8 @@ let round = 0;
 let last = 0n;
 beforeEach(async () => {
   round += 1;
+  await world.database.prisma.$executeRaw`
+    TRUNCATE conciliation.account_change, conciliation.payment_hold`;
   await readFeed();
 });
 const day = (index: number): CivilDate => daysFrom(round * 10 + index);
@@ -51,8 +53,14 @@ async function readFeed() {
   return rows.map(({ uid, kind, held }) => `${uid} ${kind} ${held ? 'held' : 'free'}`);
 }
 
+const confirmation = (id: bigint) => ({
+  changes: String(id),
+  decision: 'confirmed',
+  reason: 'called them',
+});
+
 async function openChange() {
-  return world.database.prisma.accountChange.findFirstOrThrow({ where: { acknowledgedAt: null } });
+  return world.database.prisma.accountChange.findFirstOrThrow({ where: { state: 'open' } });
 }
 
 const sign = async (name: string, date: CivilDate) => {
@@ -62,7 +70,7 @@ const sign = async (name: string, date: CivilDate) => {
   return reviewer.post(`/api/days/${date}/sign-off`, { digest: contentDigest ?? '' });
 };
 
-test('the commit that brings a changed account holds its titles; one person acknowledges, another signs', async () => {
+test('the commit that brings a changed account holds its titles; one person confirms, another signs', async () => {
   await pull(day(0), ['a', '111']);
   await pull(day(1), ['b', '111'], ['c', '222'], ['d', '222']);
   expect(await readFeed()).toEqual([
@@ -80,7 +88,7 @@ test('the commit that brings a changed account holds its titles; one person ackn
   const refused = await sign('rita', day(1));
   expect([refused.status, refused.text]).toEqual([
     409,
-    expect.stringContaining('acknowledge the change before the sign-off'),
+    expect.stringContaining('confirm the account before the sign-off'),
   ]);
   const portuguese = await reviewer.post(
     `/days/${day(1)}/sign-off`,
@@ -101,12 +109,12 @@ test('the commit that brings a changed account holds its titles; one person ackn
   expect((await sign('helena', day(0))).status).toBe(200);
 
   const { id } = await openChange();
-  const path = `/account-changes/${id}/acknowledge`;
-  expect((await reviewer.post(path, { reason: 'called them' })).status).toBe(303);
+  const path = '/account-changes/decide';
+  expect((await reviewer.post(path, confirmation(id))).status).toBe(303);
   expect(await readFeed()).toEqual(['c payment_released free', 'd payment_released free']);
   expect(
     await world.database.prisma.auditEntry.findMany({
-      where: { action: 'account_change.acknowledge', date: new Date(day(1)) },
+      where: { action: 'account_change.confirm', date: new Date(day(1)) },
       select: { actor: true, reason: true },
     }),
   ).toEqual([{ actor: 'rita', reason: 'called them' }]);
@@ -128,7 +136,7 @@ test('a later title with the account is held from its own merge, and every date 
   expect(await readFeed()).toEqual([]);
   const { id } = await openChange();
   const reviewer = await console.as('reviewer', 'rita');
-  await reviewer.post(`/account-changes/${id}/acknowledge`, { reason: 'called them' });
+  await reviewer.post('/account-changes/decide', confirmation(id));
   expect(await readFeed()).toEqual(['b payment_released free', 'c payment_released free']);
   for (const date of [day(1), day(2)]) {
     expect((await sign('rita', date)).text).toContain('may not sign it off');
@@ -136,16 +144,25 @@ test('a later title with the account is held from its own merge, and every date 
   }
 });
 
-test('a withdrawn title is no longer held, and a title restated to another account is held by that change', async () => {
+const stateOf = async (id: bigint) => {
+  const change = await world.database.prisma.accountChange.findUniqueOrThrow({ where: { id } });
+  return { state: change.state, decidedBy: change.decidedBy };
+};
+const entriesOf = (action: string) =>
+  world.database.prisma.auditEntry.findMany({
+    where: { action },
+    select: { actor: true, date: true, reason: true },
+    orderBy: { id: 'desc' },
+    take: 1,
+  });
+
+test('a withdrawn title is no longer held, nor a title restated to the accepted account', async () => {
   await pull(day(0), ['a', '111']);
   await pull(day(1), ['b', '222'], ['c', '222'], ['d', '222']);
   await readFeed();
   await pull(day(1), ['b', '111'], ['d', '222']);
-  expect((await readFeed()).sort()).toEqual(['b changed held', 'c withdrawn free']);
-  const [away, back] = await world.database.prisma.accountChange.findMany({
-    where: { acknowledgedAt: null },
-    orderBy: { id: 'asc' },
-  });
+  expect((await readFeed()).sort()).toEqual(['b changed free', 'c withdrawn free']);
+  const { id } = await openChange();
   const title = await world.database.prisma.title.findFirstOrThrow({
     where: { orderUid: 'd', acceptedDate: day(1) },
   });
@@ -155,11 +172,127 @@ test('a withdrawn title is no longer held, and a title restated to another accou
   expect((await reviewer.get(`/api/titles/${title.id}`)).json()).toMatchObject({
     isPaymentHeld: true,
   });
-  for (const [change, released] of [
-    [away, 'd'],
-    [back, 'b'],
-  ] as const) {
-    await reviewer.post(`/account-changes/${change?.id}/acknowledge`, { reason: 'called them' });
-    expect(await readFeed()).toEqual([`${released} payment_released free`]);
+  await reviewer.post('/account-changes/decide', confirmation(id));
+  expect(await readFeed()).toEqual(['d payment_released free']);
+});
+
+test('a change ends by itself when its titles name the accepted account again, and not before', async () => {
+  await pull(day(0), ['a', '111']);
+  await pull(day(1), ['b', '222'], ['c', '222']);
+  const { id } = await openChange();
+  // A newer title names the accepted account. The changed account still has titles, which stay on hold.
+  await pull(day(2), ['d', '111']);
+  await pull(day(1), ['b', '111'], ['c', '222']);
+  expect(await stateOf(id)).toEqual({ state: 'open', decidedBy: null });
+  expect(await world.database.prisma.paymentHold.count({ where: { accountChangeId: id } })).toBe(1);
+  await pull(day(1), ['b', '111'], ['c', '111']);
+  expect(await stateOf(id)).toEqual({ state: 'returned', decidedBy: 'account-watch' });
+  expect(await entriesOf('account_change.return')).toMatchObject([
+    { actor: 'account-watch', date: day(1) },
+  ]);
+  // An older day that is pulled afterwards is not held, and both days can be signed off by one person.
+  await pull(day(-3), ['e', '111']);
+  expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(0);
+  expect((await sign('rita', day(1))).status).toBe(200);
+  expect((await sign('rita', day(-3))).status).toBe(200);
+  // The account was not confirmed by that: it is a change again, also in a late title of its old date.
+  await pull(day(1), ['b', '111'], ['c', '111'], ['f', '222']);
+  expect(await openChange()).toMatchObject({ acceptedDate: day(1) });
+});
+
+test('a refused account stays blocked, until a person confirms it', async () => {
+  await pull(day(0), ['a', '111']);
+  await pull(day(1), ['b', '222']);
+  const { id } = await openChange();
+  await readFeed();
+  const reviewer = await console.as('reviewer', 'rita');
+  const decide = (decision: string) =>
+    reviewer.post('/api/account-changes/decide', {
+      // A form states a list by a repeated field.
+      ids: [String(id), String(id)],
+      decision,
+      reason: 'the party denies it',
+    });
+  expect((await decide('refused')).status).toBe(200);
+  expect((await decide('refused')).status).toBe(400);
+  expect(await stateOf(id)).toEqual({ state: 'refused', decidedBy: 'rita' });
+  expect(await readFeed()).toEqual([]);
+  expect((await sign('helena', day(1))).status).toBe(409);
+  // A later title with the account is held by the same change, and the accepted account ends nothing.
+  await pull(day(2), ['c', '222'], ['d', '111']);
+  expect(await readFeed()).toEqual(['c inserted held', 'd inserted free']);
+  await pull(day(1), ['b', '111']);
+  await pull(day(2), ['c', '111'], ['d', '111']);
+  expect(await stateOf(id)).toEqual({ state: 'refused', decidedBy: 'rita' });
+  await pull(day(3), ['e', '222']);
+  expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(0);
+  await readFeed();
+  expect((await decide('parallel')).status).toBe(200);
+  expect(await readFeed()).toEqual(['e payment_released free']);
+  expect((await sign('rita', day(1))).text).toContain('may not sign it off');
+  expect((await sign('helena', day(3))).status).toBe(200);
+});
+
+test('one form decides about all changes of the chosen parties, with their titles and money', async () => {
+  const texts = (date: CivilDate, account: string) =>
+    ['x', 'y', 'z'].flatMap((party) =>
+      [1, 2].map((place) =>
+        titleText({ uid: `${party}${place}`, date, value: '1500.00' })
+          .replaceAll('P-1', `${party}-${round}`)
+          .replace('52998224725', `${party} ${round}`)
+          .replace('"account":"7654321"', `"account":"${account}"`),
+      ),
+    );
+  for (const [index, account] of ['111', '222'].entries()) {
+    world.sandbox.setDayTexts(day(index), texts(day(index), account));
+    await world.pull(day(index));
   }
+  await readFeed();
+  const reviewer = await console.as('reviewer', 'rita');
+  const page = await reviewer.get('/account-changes');
+  expect(page.text.match(/On hold: 2 titles, 3,000\.00/g)).toHaveLength(3);
+  const boxes = [...page.text.matchAll(/name="changes" value="([\d ]+)"/g)].map(([, ids]) => ids);
+  expect(boxes).toHaveLength(3);
+  const listed = (await reviewer.get('/api/account-changes')).json();
+  expect(listed).toMatchObject({
+    total: 3,
+    changes: Array(3).fill({ heldTitles: 2, heldValue: '3000.00' }),
+  });
+
+  const form = { decision: 'confirmed', reason: 'called them' };
+  const refused = [
+    await reviewer.post('/account-changes/decide', form),
+    await reviewer.post('/account-changes/decide', { ...form, changes: '999999' }),
+    await reviewer.post('/account-changes/decide', {
+      ...form,
+      changes: boxes[0] ?? '',
+      reason: '',
+    }),
+    await reviewer.post('/account-changes/decide', { changes: boxes[0] ?? '', reason: 'x' }),
+    // All of them or none.
+    await reviewer.post('/account-changes/decide', { ...form, changes: `${boxes[0]} 999999` }),
+  ];
+  expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
+  expect(await readFeed()).toEqual([]);
+  const viewer = await console.as('viewer', 'vera');
+  const denied = await viewer.post('/account-changes/decide', { ...form, changes: boxes[0] ?? '' });
+  expect(denied.status).toBe(403);
+
+  const done = await reviewer.post('/account-changes/decide', {
+    ...form,
+    changes: `${boxes[0]} ${boxes[1]}`,
+  });
+  expect([done.status, done.location]).toEqual([303, '/account-changes?notice=account_confirmed']);
+  expect(await readFeed()).toHaveLength(4);
+  // One entry for the date.
+  const date = new Date(day(1));
+  const action = 'account_change.confirm';
+  expect(await world.database.prisma.auditEntry.count({ where: { action, date } })).toBe(1);
+  expect((await reviewer.get('/api/account-changes')).json()).toMatchObject({ total: 1 });
+  await reviewer.post('/account-changes/decide', {
+    ...form,
+    decision: 'refused',
+    changes: boxes[2] ?? '',
+  });
+  expect((await reviewer.get('/account-changes?state=refused')).text).toContain('value="parallel"');
 });

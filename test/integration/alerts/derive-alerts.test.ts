@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  acknowledgeAccountChange,
-  readAccountChanges,
-} from '../../../src/accounts/account-changes.sql.ts';
 import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { deriveProviderAlerts } from '../../../src/alerts/provider-alerts.sql.ts';
 import { lastClosedDate } from '../../../src/domain/business-day.ts';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
+import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -392,7 +389,7 @@ describe('of providers', () => {
   });
 });
 
-test('a bank account that changed is an alert for each pull that showed one, until acknowledged', async () => {
+test('a bank account that changed is an alert for each pull that showed one, until a person decides', async () => {
   const [before, after] = [daysFrom(5), daysFrom(6)];
   const withAccount = (date: typeof DAY, account: string) =>
     world.sandbox.setDayTexts(date, [
@@ -425,13 +422,7 @@ test('a bank account that changed is an alert for each pull that showed one, unt
   withAccount(after, '3333333');
   await world.pull(after);
   expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-  for (const { id } of await readAccountChanges(
-    world.database,
-    { isAcknowledged: false, providerKey: null },
-    { offset: 0, limit: 10 },
-  )) {
-    await acknowledgeAccountChange(world.database, BigInt(id), decision);
-  }
+  await decideOpenChanges(world.database);
   expect(await derive()).toEqual({ raised: 0, resolved: 2 });
 });
 

@@ -72,7 +72,11 @@ test('the key of a consumer reads its lines, answers them, and states its positi
 
 test('a position that the feed has not reached is refused', async () => {
   const { status, body } = await call('/api/bookings?after=99');
-  expect([status, body.message]).toEqual([400, expect.stringContaining('send all receipts again')]);
+  expect([status, body.position, body.message]).toEqual([
+    400,
+    '0',
+    expect.stringContaining('read again from 0 and send all receipts again'),
+  ]);
 });
 
 test.each([

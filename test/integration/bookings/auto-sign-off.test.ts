@@ -90,8 +90,8 @@ test('a day with a changed bank account is not signed off', async () => {
   await world.database.prisma.$executeRaw`
     WITH change AS (
       INSERT INTO conciliation.account_change
-        (kind, party_key, account_hash, before, after, accepted_date, title_id, pull_id)
-      SELECT 'provider', 'x', gen_random_uuid(), '{}', '{}', accepted_date, id, first_pull_id
+        (kind, party_key, before_hash, account_hash, before, after, accepted_date, title_id, pull_id)
+      SELECT 'provider', 'x', gen_random_uuid(), gen_random_uuid(), '{}', '{}', accepted_date, id, first_pull_id
       FROM conciliation.title WHERE accepted_date = ${date}::date
       RETURNING id, title_id, accepted_date
     )

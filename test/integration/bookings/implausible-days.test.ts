@@ -1,6 +1,5 @@
 /** The sandbox's implausible responses with bookings and AUTO_SIGN_OFF on: nothing of such a day is released. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { acknowledgeAccountChange } from '../../../src/accounts/account-changes.sql.ts';
 import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { readConfig } from '../../../src/config/config.ts';
@@ -8,6 +7,7 @@ import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
+import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
@@ -36,7 +36,7 @@ function pullWithFault(kind: Fault['kind'], date: CivilDate) {
 async function work(): Promise<void> {
   await checkDays(world.database, DEFAULT_RULES);
   await signCleanDays(world.database, { bookingsFrom: FROM, to: daysFrom(DAYS + 10) });
-  await releaseWaitingDays(world.database, FROM);
+  await releaseWaitingDays(world.database, { bookingsFrom: FROM });
 }
 
 /** The number of lines of each kind. */
@@ -103,18 +103,13 @@ test('restated due dates release nothing until a person signs the day off again'
   expect(all).toBe(book + reverse);
 });
 
-test('a changed account releases nothing until one person acknowledges and another signs', async () => {
+test('a changed account releases nothing until one person confirms and another signs', async () => {
   const date = daysFrom(DAYS + 2);
   expect(await pullWithFault('changed-account', date)).toMatchObject({ state: 'merged' });
   await work();
   await expect(sign(date)).rejects.toThrow();
   expect(await released(date)).toEqual({});
-  for (const { id } of await world.database.prisma.accountChange.findMany()) {
-    await acknowledgeAccountChange(world.database, id, {
-      by: 'bia',
-      reason: 'called the supplier',
-    });
-  }
+  await decideOpenChanges(world.database, 'confirmed', 'bia');
   await work();
   expect(await released(date)).toEqual({});
   await sign(date);

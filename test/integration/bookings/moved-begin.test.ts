@@ -73,14 +73,14 @@ test('a day that waited is not released once BOOKINGS_FROM is a later date, and 
   await sign(DAY);
   expect(await lines()).toBe(0);
   await runMatching(database, { by: 'test' });
-  expect(await releaseWaitingDays(database, LATER)).toEqual([]);
+  expect(await releaseWaitingDays(database, { bookingsFrom: LATER })).toEqual([]);
   expect(await lines()).toBe(0);
-  expect(await readWaitingDays(database, LATER)).toEqual([
-    { fault: 'booked_outside', days: 1, dates: [date] },
+  expect(await readWaitingDays(database, { bookingsFrom: LATER })).toEqual([
+    { fault: 'booked_outside', days: 1, titles: 0, dates: [date] },
   ]);
   expect(await enter(LATER)).toEqual([date]);
-  expect(await readWaitingDays(database, LATER)).toEqual([]);
-  expect(await releaseWaitingDays(database, DAY)).toEqual([]);
+  expect(await readWaitingDays(database, { bookingsFrom: LATER })).toEqual([]);
+  expect(await releaseWaitingDays(database, { bookingsFrom: DAY })).toEqual([]);
   const { state } = await database.prisma.bookingLine.findFirstOrThrow({ where: { date } });
   expect(state).toBe('posted');
 });

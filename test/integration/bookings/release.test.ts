@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { enterBookedOutside } from '../../../src/bookings/booked-outside.sql.ts';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
+import { readFailedLines } from '../../../src/bookings/open-lines.sql.ts';
 import { adoptReceipts, dismissReceipts } from '../../../src/bookings/receipt-decisions.sql.ts';
 import {
   lockDay,
@@ -191,6 +192,38 @@ test('a receipt is taken once; a failed line is offered again until it is posted
   expect((await offered()).map(({ state }) => state)).toEqual(['posted', 'posted']);
 });
 
+test('a line that the ERP refuses for good is not offered again, until a receipt or a later line says otherwise', async () => {
+  await pull(title('a'));
+  await sign();
+  const [line] = await offered();
+  if (line === undefined) throw new Error('no line');
+  const refused = receipt(line, {
+    ...{ idempotencyKey: `${date} final`, status: 'failed', document: null },
+    ...{ reason: 'the agent was paid', final: true },
+  });
+  await takeReceipts(world.database, 'erp', [refused]);
+  expect((await offered()).map(({ state }) => state)).toEqual(['refused']);
+  const failedLines = async () => (await readFailedLines(world.database.prisma))?.lines;
+  const before = await failedLines();
+  expect(before).toBeGreaterThan(0);
+  expect(() => takeReceipts(world.database, 'erp', [{ ...receipt(line), final: true }])).toThrow(
+    'receipts[0].final: expected true only with the status failed',
+  );
+  await expect(takeReceipts(world.database, 'erp', [{ ...refused, final: false }])).rejects.toThrow(
+    'another receipt has the key',
+  );
+  // A later version is posted: the refused one is superseded.
+  await pull(title('a', { discount: '3' }));
+  await sign();
+  const [, adjust] = await offered();
+  if (adjust === undefined) throw new Error('no line');
+  await takeReceipts(world.database, 'erp', [receipt(adjust)]);
+  expect((await offered()).map(({ state }) => state)).toEqual(['superseded', 'posted']);
+  expect(await failedLines()).toBe((before ?? 0) - 1 || undefined);
+  await takeReceipts(world.database, 'erp', [receipt(line)]);
+  expect((await offered()).map(({ state }) => state)).toEqual(['posted', 'posted']);
+});
+
 test('a receipt for an unknown line, or another content, keeps the date from being released until a person decides', async () => {
   await pull(title('a'));
   await sign();
@@ -205,7 +238,7 @@ test('a receipt for an unknown line, or another content, keeps the date from bei
   await pull(title('a'), title('b'));
   await sign();
   expect(await lines()).toHaveLength(1);
-  expect(await releaseWaitingDays(world.database, DAY)).toEqual([]);
+  expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([]);
   const decision = { by: 'ana', reason: 'the database was restored', bookingsFrom: DAY };
   expect(await adoptReceipts(world.database, date, decision)).toBe(2);
   expect((await brief()).slice(2).toSorted()).toEqual([
@@ -279,7 +312,7 @@ test('a day that waited and was restated meanwhile is not released by its old se
     reason: 'sent by mistake',
     bookingsFrom: DAY,
   });
-  expect(await releaseWaitingDays(world.database, DAY)).toEqual([]);
+  expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([]);
   expect(await lines()).toEqual([]);
   await sign();
   expect(await lines()).toMatchObject([{ kind: 'book', discount: '7' }]);
@@ -307,7 +340,7 @@ test('a release waits for another one before it is numbered', async () => {
   await world.database.prisma.$transaction(async (tx) => {
     await lockDay(tx, first);
     await openBookings(tx, first, DAY);
-    expect(await releaseSealedDay(tx, first, DAY)).not.toBeNull();
+    expect(await releaseSealedDay(tx, first, { bookingsFrom: DAY })).not.toBeNull();
     date = second;
     signing = sign().then(() => {
       isSigned = true;

@@ -25,6 +25,7 @@ test('the service compares receipts, signs clean days off and releases them', as
     database: world.database,
     logger: pino({ level: 'silent' }),
     bookingsFrom: DAY,
+    payablesMaxAgeHours: 30,
     signsCleanDays: true,
     timeZone: 'America/Sao_Paulo',
     everyMs: 50,

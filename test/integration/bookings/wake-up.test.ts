@@ -39,9 +39,7 @@ test('a release wakes the listeners once, with consumer and position only', asyn
     const { lines, next } = await readFeed(world.database, 'erp', { after: 0n, limit: 10 });
     expect(lines).toHaveLength(2);
     for (let wait = 0; wait < 100 && messages.length === 0; wait += 1) await sleep(50);
-    expect(messages.map((text) => JSON.parse(text))).toEqual([
-      { consumer: 'erp', seq: Number(next) },
-    ]);
+    expect(messages).toEqual([`{"consumer":"erp","seq":"${next}"}`]);
     await client.query('UNLISTEN conciliation_booking');
     // A wake-up that no session receives loses no line.
     await release(daysFrom(1, DAY));
@@ -66,9 +64,9 @@ test('the role of the service wakes the role of the ERP', async () => {
       erp?.once('notification', ({ payload }) => resolve(JSON.parse(String(payload))));
     });
     await erp?.query('LISTEN conciliation_booking');
-    const offered = await service?.query<{ seq: number }>(`
+    const offered = await service?.query<{ seq: string }>(`
       INSERT INTO conciliation.booking_offer (line_id) SELECT min(id) FROM conciliation.booking_line
-      RETURNING seq::int AS seq`);
+      RETURNING seq::text AS seq`);
     expect(await message).toEqual({ consumer: 'erp', seq: offered?.rows[0]?.seq });
   } finally {
     await Promise.all([service?.end(), erp?.end()]);

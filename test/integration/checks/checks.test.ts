@@ -53,6 +53,9 @@ function withField(text: string, pattern: RegExp, value: string): string {
   return changed;
 }
 
+const ofParties = (uid: string, provider: string, agent: string) =>
+  title(uid).replace('52998224725', provider).replace('11222333000181', agent);
+
 describe('a title with a fault has a finding, and the title beside it has none', () => {
   test.each<[CheckCode, string[]]>([
     [
@@ -86,6 +89,29 @@ describe('a title with a fault has a finding, and the title beside it has none',
         title('right'),
       ],
     ],
+    // One agent in two writings, of which the zeros are lost in one. A mask decides.
+    ...(
+      [
+        ['0000000000191', '00.000.000/0001-91'],
+        ['00000000191', '00000000000191'],
+        ['12abc34501de35', '12.ABC.345/01DE-35'],
+        ['\u00a052998224725', '529.982.247-25'],
+      ] as const
+    ).map(([provider, agent]): [CheckCode, string[]] => [
+      'agent_is_provider',
+      [
+        ofParties('faulty', provider, agent),
+        ofParties('right', '000.000.001-91', '00000000000191'),
+      ],
+    ]),
+    // From the digits follow a CPF and a CNPJ, or neither.
+    ...['191', '12ABC34501DE36', 'filial-3', '12345678909'].map((number): [CheckCode, string[]] => [
+      'tax_id_invalid',
+      [
+        ofParties('faulty', '52998224725', number),
+        ofParties('right', '0000000000191', '000.000.000-00'),
+      ],
+    ]),
   ])('%s', async (code, texts) => {
     await pull(DAY, ...texts);
     await check();

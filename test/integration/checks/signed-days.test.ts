@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import { countFindings } from '../../../src/checks/findings.sql.ts';
+import { countFindings, resolveFindings } from '../../../src/checks/findings.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { runMatching } from '../../../src/matching/run-matching.sql.ts';
@@ -41,16 +41,19 @@ async function sign(date: CivilDate) {
   });
 }
 
-test('a signed day that waits for the matching is released, although another date has an equal title', async () => {
+test('a signed day that waits for the matching is released when a person has resolved the finding of an equal title on another date', async () => {
   await importPayables(world.database, [{ erpKey: 'k1', openValue: '77' }], 'snapshot');
   await pull(DAY, titleText({ uid: 'a' }));
   await check();
   await sign(DAY);
   await pull(NEXT, titleText({ uid: 'a', date: NEXT }));
   await check();
-  expect(await releaseWaitingDays(world.database, DAY)).toEqual([]);
+  expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([]);
   await runMatching(world.database, { by: 'test' });
-  expect(await releaseWaitingDays(world.database, DAY)).toEqual([DAY]);
+  expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([]);
+  const seen = { date: DAY, code: 'equal_on_two_dates', newestId: 9n, titleId: null } as const;
+  await resolveFindings(world.database, seen, { by: 'ana', reason: 'two deliveries' });
+  expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([DAY]);
 });
 
 test('a day whose restatement was taken back has no finding of it, and can be signed off', async () => {

@@ -57,13 +57,19 @@ test('receipts are adopted or dismissed by day, and a day without a question is 
 });
 
 test('a consumer is named with its database user and its buyers', async () => {
-  const named = await run('consumer', 'north', '--database-role', 'erp_north', '--buyers', '1, 2');
+  const buyers = '191, 11.444.777/0001-61,11444777000161';
+  const named = await run('consumer', 'north', '--database-role', 'erp_north', '--buyers', buyers);
   expect(named.exit).toBe(0);
-  const taken = await run('consumer', 'south', '--buyers', '2');
+  const taken = await run('consumer', 'south', '--buyers', '11.444.777/0001-61');
   expect([taken.exit, taken.stderr]).toEqual([2, expect.stringContaining('the consumer north')]);
+  const refused = await run('consumer', 'south', '--buyers', '90021382000122,filial-3');
+  expect([refused.exit, refused.stderr]).toEqual([
+    2,
+    'error: buyers: number 2 is no CNPJ; expected 14 characters with the right check digits, with or without mask\n',
+  ]);
   expect(
     await world.database.prisma.bookingConsumer.findUnique({ where: { name: 'north' } }),
-  ).toMatchObject({ databaseRole: 'erp_north', buyers: ['1', '2'] });
+  ).toMatchObject({ databaseRole: 'erp_north', buyers: ['00000000000191', '11444777000161'] });
 });
 
 test('the lines of the feed are written to a file, and the next file begins after the last line', async () => {

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { acknowledgeAccountChange } from '../../../src/accounts/account-changes.sql.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
+import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
@@ -176,10 +176,7 @@ async function prepare(): Promise<void> {
 }
 
 async function sign(date: CivilDate): Promise<void> {
-  const changes = await world.database.prisma.accountChange.findMany({ select: { id: true } });
-  for (const { id } of changes) {
-    await acknowledgeAccountChange(world.database, id, { by: 'caio', reason: 'asked the party' });
-  }
+  await decideOpenChanges(world.database, 'confirmed', 'caio');
   const { rows } = await owner.query(
     'SELECT content_digest FROM conciliation.day WHERE date = $1',
     [date],

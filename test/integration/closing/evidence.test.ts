@@ -31,7 +31,7 @@ const [FIRST, EMPTY, LAST] = ['2026-03-29', '2026-03-30', '2026-03-31'].map(toCi
 ];
 
 /** The agent of a title when it was signed, but not since. */
-const FORMER_AGENT = '61616161000161';
+const FORMER_AGENT = '61616161000107';
 
 let world: PullWorld;
 let console: ConsoleWorld;

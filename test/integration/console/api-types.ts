@@ -16,7 +16,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/account-changes/{id}/acknowledge": {
+    "/api/account-changes/decide": {
         parameters: {
             query?: never;
             header?: never;
@@ -25,8 +25,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Acknowledge a changed bank account */
-        post: operations["acknowledgeAccountChange"];
+        /** Confirm or refuse changed bank accounts */
+        post: operations["decideAccountChanges"];
         delete?: never;
         options?: never;
         head?: never;
@@ -613,6 +613,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/payables-to-block": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Open payables whose titles are matched and not posted, to block from the payment run */
+        get: operations["listPayablesToBlock"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/payment-schedule": {
         parameters: {
             query?: never;
@@ -783,6 +800,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/waiting-titles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Titles of a date that wait for their release */
+        get: operations["listWaitingTitles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -801,7 +835,7 @@ export interface operations {
                 limit?: number;
                 /** @description Rows to skip. */
                 offset?: number;
-                state?: "open" | "acknowledged" | "all";
+                state?: "open" | "refused" | "decided" | "all";
             };
             header?: never;
             path?: never;
@@ -823,9 +857,6 @@ export interface operations {
                              * @example 2026-03-02
                              */
                             acceptedDate: string;
-                            /** Format: date-time */
-                            acknowledgedAt: string | null;
-                            acknowledgedBy: string | null;
                             after: {
                                 /** @description Masked. */
                                 account: string | null;
@@ -834,6 +865,10 @@ export interface operations {
                                 agency: string | null;
                                 agencyDigit: string | null;
                                 bank: string | null;
+                                /** @description Undocumented fields that name a destination, such as a Pix key. Masked. Null: none. */
+                                destination: {
+                                    [key: string]: string;
+                                } | null;
                             };
                             before: {
                                 /** @description Masked. */
@@ -843,9 +878,22 @@ export interface operations {
                                 agency: string | null;
                                 agencyDigit: string | null;
                                 bank: string | null;
+                                /** @description Undocumented fields that name a destination, such as a Pix key. Masked. Null: none. */
+                                destination: {
+                                    [key: string]: string;
+                                } | null;
                             };
                             /** Format: date-time */
+                            decidedAt: string | null;
+                            decidedBy: string | null;
+                            /** Format: date-time */
                             detectedAt: string;
+                            heldTitles: number;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            heldValue: string;
                             id: number;
                             /** @enum {string} */
                             kind: "provider" | "financial_agent";
@@ -855,6 +903,8 @@ export interface operations {
                             partyName: string | null;
                             pullId: number;
                             reason: string | null;
+                            /** @enum {string} */
+                            state: "open" | "refused" | "confirmed" | "parallel" | "returned";
                             titleId: number;
                         }[];
                         total: number;
@@ -871,6 +921,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -884,6 +936,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -897,6 +951,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -910,10 +966,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -923,23 +981,26 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
         };
     };
-    acknowledgeAccountChange: {
+    decideAccountChanges: {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                id: number;
-            };
+            path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
                 "application/json": {
+                    decision: "confirmed" | "parallel" | "refused";
+                    /** @description All of them are decided, or none. */
+                    ids: number[];
                     reason: string;
                 };
             };
@@ -952,7 +1013,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        id: number;
+                        ids: number[];
                     };
                 };
             };
@@ -966,6 +1027,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -979,6 +1042,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -992,6 +1057,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1005,10 +1072,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1018,6 +1087,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1067,6 +1153,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1080,6 +1168,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1093,6 +1183,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1106,10 +1198,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1119,6 +1213,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1167,6 +1263,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1180,6 +1278,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1193,6 +1293,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1206,10 +1308,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1219,6 +1323,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1278,6 +1384,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1291,6 +1399,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1304,6 +1414,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1317,10 +1429,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1330,6 +1444,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1406,6 +1522,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1419,6 +1537,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1432,6 +1552,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1445,10 +1567,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1458,6 +1582,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1519,6 +1660,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1532,6 +1675,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1545,6 +1690,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1558,10 +1705,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1571,6 +1720,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1632,6 +1783,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1645,6 +1798,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1658,6 +1813,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1671,10 +1828,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1684,6 +1843,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1697,7 +1858,7 @@ export interface operations {
                 from?: string;
                 limit?: number;
                 offset?: number;
-                state?: "all" | "released" | "posted" | "failed" | "overdue" | "superseded";
+                state?: "all" | "released" | "posted" | "failed" | "refused" | "overdue" | "superseded";
                 to?: string;
             };
             header?: never;
@@ -1729,7 +1890,7 @@ export interface operations {
                             /** Format: date-time */
                             releasedAt: string;
                             /** @enum {string} */
-                            state: "released" | "posted" | "failed" | "superseded";
+                            state: "released" | "posted" | "failed" | "refused" | "superseded";
                             /** Format: date-time */
                             stateAt: string;
                         }[];
@@ -1746,6 +1907,7 @@ export interface operations {
                                 failed: number;
                                 overdue: number;
                                 posted: number;
+                                refused: number;
                                 released: number;
                                 superseded: number;
                             };
@@ -1763,6 +1925,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1776,6 +1940,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1789,6 +1955,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1802,10 +1970,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1815,6 +1985,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1853,6 +2025,7 @@ export interface operations {
                                 date: string;
                                 document: string | null;
                                 id: number;
+                                isFinal: boolean;
                                 key: string;
                                 /** @enum {string} */
                                 outcome: "unknown_key" | "other_content";
@@ -1863,6 +2036,18 @@ export interface operations {
                                 status: "posted" | "failed";
                             }[];
                         };
+                        /** @description Signed-off days that are not released completely. */
+                        waiting: {
+                            /** @description The first of them. */
+                            dates: string[];
+                            days: number;
+                            /**
+                             * @description titles: only single titles of the days wait. Null: released within a minute.
+                             * @enum {string|null}
+                             */
+                            fault: "booked_outside" | "receipts" | "altered" | "not_reconciled" | "not_matched" | "titles" | null;
+                            titles: number;
+                        }[];
                     };
                 };
             };
@@ -1876,6 +2061,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1889,6 +2076,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1902,6 +2091,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1915,10 +2106,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1928,6 +2121,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -1971,7 +2166,7 @@ export interface operations {
                             /** @example 0 */
                             seq: string;
                             /** @enum {string} */
-                            state: "released" | "posted" | "failed" | "superseded";
+                            state: "released" | "posted" | "failed" | "refused" | "superseded";
                             succeedsKey: string | null;
                             /** @description As in the database; amounts are exact decimals. */
                             title: {
@@ -1992,6 +2187,9 @@ export interface operations {
                                 payment_agency: string | null;
                                 payment_agency_digit: string | null;
                                 payment_bank: string | null;
+                                payment_destination: {
+                                    [key: string]: string;
+                                } | null;
                                 payment_type: string | null;
                                 platform_commission: string | null;
                                 platform_discounted_value: string | null;
@@ -2000,6 +2198,9 @@ export interface operations {
                                 provider_agency: string | null;
                                 provider_agency_digit: string | null;
                                 provider_bank: string | null;
+                                provider_destination: {
+                                    [key: string]: string;
+                                } | null;
                                 provider_external_id: string | null;
                                 provider_identification: string | null;
                             };
@@ -2019,6 +2220,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2032,6 +2235,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2045,6 +2250,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2058,10 +2265,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2071,6 +2280,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2089,6 +2300,8 @@ export interface operations {
                     receipts: {
                         contentHash: string;
                         document?: string | null;
+                        /** @description With failed: the ERP will never post the line, which is not offered again. */
+                        final?: boolean;
                         idempotencyKey: string;
                         key: string;
                         reason?: string | null;
@@ -2120,6 +2333,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2133,6 +2348,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2146,6 +2363,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2159,10 +2378,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2172,6 +2393,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2182,7 +2420,7 @@ export interface operations {
             query?: {
                 /** @example 2026-03-02 */
                 date?: string;
-                kind?: "paid_to_supplier" | "withdrawn_open" | "match_lost" | "payee_changed" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
+                kind?: "paid_to_supplier" | "anticipated_twice" | "posted_twice" | "reversal_refused" | "paid_in_part" | "gone_from_erp" | "payee_changed" | "still_open" | "due_before_release" | "already_assigned" | "offset_in_erp" | "cancelled_in_erp" | "withdrawn_open" | "match_lost" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
                 limit?: number;
                 /** @description To skip. */
                 offset?: number;
@@ -2205,15 +2443,16 @@ export interface operations {
                         breaks: {
                             /** @description Names both sides as they are; to be given back. */
                             ground: string;
+                            /** @description Money may be paid twice, or to the wrong party. */
+                            isUrgent: boolean;
                             /** @enum {string} */
-                            kind: "paid_to_supplier" | "withdrawn_open" | "match_lost" | "payee_changed" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
+                            kind: "paid_to_supplier" | "anticipated_twice" | "posted_twice" | "reversal_refused" | "paid_in_part" | "gone_from_erp" | "payee_changed" | "still_open" | "due_before_release" | "already_assigned" | "offset_in_erp" | "cancelled_in_erp" | "withdrawn_open" | "match_lost" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
                             payable: {
                                 company: string | null;
                                 document: string | null;
                                 /** Format: date */
                                 dueDate: string | null;
                                 erpKey: string;
-                                hasPayee: boolean;
                                 instalment: string | null;
                                 /**
                                  * @description An exact decimal.
@@ -2221,6 +2460,8 @@ export interface operations {
                                  */
                                 openValue: string;
                                 orderUid: string | null;
+                                /** @description Whom the ERP is going to pay. other: neither the supplier nor the financial agent. Null: not stated, which means the supplier. */
+                                payee: ("supplier" | "agent" | "other") | null;
                                 /** @enum {string} */
                                 status: "open" | "paid" | "cancelled";
                                 supplier: string | null;
@@ -2248,7 +2489,7 @@ export interface operations {
                         counts: {
                             breaks: number;
                             /** @enum {string} */
-                            kind: "paid_to_supplier" | "withdrawn_open" | "match_lost" | "payee_changed" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
+                            kind: "paid_to_supplier" | "anticipated_twice" | "posted_twice" | "reversal_refused" | "paid_in_part" | "gone_from_erp" | "payee_changed" | "still_open" | "due_before_release" | "already_assigned" | "offset_in_erp" | "cancelled_in_erp" | "withdrawn_open" | "match_lost" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
                             /**
                              * @description An exact decimal.
                              * @example 1234.50
@@ -2269,6 +2510,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2282,6 +2525,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2295,6 +2540,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2308,10 +2555,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2321,6 +2570,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2343,7 +2594,7 @@ export interface operations {
                      */
                     ground: string;
                     /** @enum {string} */
-                    kind: "paid_to_supplier" | "withdrawn_open" | "match_lost" | "payee_changed" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
+                    kind: "paid_to_supplier" | "anticipated_twice" | "posted_twice" | "reversal_refused" | "paid_in_part" | "gone_from_erp" | "payee_changed" | "still_open" | "due_before_release" | "already_assigned" | "offset_in_erp" | "cancelled_in_erp" | "withdrawn_open" | "match_lost" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
                     reason: string;
                     titleId?: number;
                 };
@@ -2371,6 +2622,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2384,6 +2637,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2397,6 +2652,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2410,10 +2667,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2423,6 +2682,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2459,7 +2735,7 @@ export interface operations {
                          * @example 2026-03-02
                          */
                         date: string;
-                        /** @description Titles that name a changed bank account that no person has acknowledged. */
+                        /** @description Titles that name a changed bank account that no person has confirmed. */
                         heldPayments: number;
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
@@ -2472,7 +2748,7 @@ export interface operations {
                             } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -2540,6 +2816,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2553,6 +2831,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2566,6 +2846,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2579,10 +2861,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2592,6 +2876,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2626,7 +2912,7 @@ export interface operations {
                          * @example 2026-03-02
                          */
                         date: string;
-                        /** @description Titles that name a changed bank account that no person has acknowledged. */
+                        /** @description Titles that name a changed bank account that no person has confirmed. */
                         heldPayments: number;
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
@@ -2639,7 +2925,7 @@ export interface operations {
                             } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -2707,6 +2993,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2720,6 +3008,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2733,6 +3023,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2746,10 +3038,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2759,6 +3053,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2799,7 +3095,7 @@ export interface operations {
                          * @example 2026-03-02
                          */
                         date: string;
-                        /** @description Titles that name a changed bank account that no person has acknowledged. */
+                        /** @description Titles that name a changed bank account that no person has confirmed. */
                         heldPayments: number;
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
@@ -2812,7 +3108,7 @@ export interface operations {
                             } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -2880,6 +3176,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2893,6 +3191,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2906,6 +3206,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -2919,10 +3221,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2932,6 +3236,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3000,6 +3321,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3013,6 +3336,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3026,6 +3351,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3039,10 +3366,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3052,6 +3381,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3090,6 +3421,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3103,6 +3436,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3116,6 +3451,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3129,10 +3466,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3142,6 +3481,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3182,7 +3523,7 @@ export interface operations {
                          * @example 2026-03-02
                          */
                         date: string;
-                        /** @description Titles that name a changed bank account that no person has acknowledged. */
+                        /** @description Titles that name a changed bank account that no person has confirmed. */
                         heldPayments: number;
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
@@ -3195,7 +3536,7 @@ export interface operations {
                             } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -3263,6 +3604,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3276,6 +3619,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3289,6 +3634,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3302,10 +3649,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3315,6 +3664,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3357,7 +3723,7 @@ export interface operations {
                          * @example 2026-03-02
                          */
                         date: string;
-                        /** @description Titles that name a changed bank account that no person has acknowledged. */
+                        /** @description Titles that name a changed bank account that no person has confirmed. */
                         heldPayments: number;
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
@@ -3370,7 +3736,7 @@ export interface operations {
                             } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -3438,6 +3804,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3451,6 +3819,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3464,6 +3834,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3477,10 +3849,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3490,6 +3864,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3573,6 +3964,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3586,6 +3979,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3599,6 +3994,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3612,10 +4009,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3625,6 +4024,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3670,6 +4071,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3683,6 +4086,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3696,6 +4101,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3709,10 +4116,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3722,6 +4131,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3765,6 +4176,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3778,6 +4191,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3791,6 +4206,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3804,10 +4221,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3817,6 +4236,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3864,6 +4300,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3877,6 +4315,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3890,6 +4330,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3903,10 +4345,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3916,6 +4360,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3946,12 +4392,18 @@ export interface operations {
                         changed: number;
                         /** @description Payables that a complete snapshot lacks. */
                         closed: number;
+                        /** @description Of the changed ones: a snapshot gave them an older version. */
+                        downgraded: number;
                         importId: number;
+                        /** @description Of the changed ones: their version cannot be compared with the one before. */
+                        incomparable: number;
                         inserted: number;
                         /** @description Whether no payable was rejected and as many arrived as were announced. */
                         isComplete: boolean;
                         /** @enum {string} */
                         kind: "snapshot" | "delta";
+                        /** @description Payables left as they are: a newer version or a later statement has written them. */
+                        outdated: number;
                         rejected: number;
                         rejects: {
                             /** @description The place in `payables`, from 1. */
@@ -3973,6 +4425,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3986,6 +4440,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -3999,6 +4455,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4012,10 +4470,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4025,6 +4485,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4067,6 +4544,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4080,6 +4559,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4093,6 +4574,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4106,10 +4589,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4119,6 +4604,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4152,12 +4654,18 @@ export interface operations {
                         changed: number;
                         /** @description Payables that a complete snapshot lacks. */
                         closed: number;
+                        /** @description Of the changed ones: a snapshot gave them an older version. */
+                        downgraded: number;
                         importId: number;
+                        /** @description Of the changed ones: their version cannot be compared with the one before. */
+                        incomparable: number;
                         inserted: number;
                         /** @description Whether no payable was rejected and as many arrived as were announced. */
                         isComplete: boolean;
                         /** @enum {string} */
                         kind: "snapshot" | "delta";
+                        /** @description Payables left as they are: a newer version or a later statement has written them. */
+                        outdated: number;
                         rejected: number;
                         unchanged: number;
                     };
@@ -4173,6 +4681,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4186,6 +4696,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4199,6 +4711,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4212,10 +4726,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4225,6 +4741,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4255,7 +4788,15 @@ export interface operations {
                 content: {
                     "application/json": {
                         changed: number;
+                        /** @description Of the changed ones: a snapshot gave them an older version. */
+                        downgraded: number;
+                        /** @description ERP keys of downgraded payables. */
+                        downgradedKeys: string[];
+                        /** @description Of the changed ones: their version cannot be compared with the one before. */
+                        incomparable: number;
                         inserted: number;
+                        /** @description Payables left as they are: a newer version or a later statement has written them. */
+                        outdated: number;
                         rejected: number;
                         rejects: {
                             /** @description The place in `payables`, from 1. */
@@ -4277,6 +4818,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4290,6 +4833,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4303,6 +4848,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4316,10 +4863,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4329,6 +4878,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4372,6 +4938,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4385,6 +4953,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4398,6 +4968,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4411,10 +4983,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4424,6 +4998,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4503,6 +5079,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4516,6 +5094,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4529,6 +5109,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4542,10 +5124,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4555,6 +5139,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4606,6 +5192,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4619,6 +5207,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4632,6 +5222,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4645,10 +5237,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4658,6 +5252,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4701,6 +5312,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4714,6 +5327,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4727,6 +5342,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4740,10 +5357,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4753,6 +5372,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4796,6 +5432,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4809,6 +5447,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4822,6 +5462,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4835,10 +5477,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4848,6 +5492,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4891,6 +5552,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4904,6 +5567,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4917,6 +5582,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -4930,10 +5597,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4943,6 +5612,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5065,6 +5751,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5078,6 +5766,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5091,6 +5781,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5104,10 +5796,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5117,6 +5811,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5331,6 +6027,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5344,6 +6042,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5357,6 +6057,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5370,10 +6072,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5383,6 +6087,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5419,6 +6125,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5432,6 +6140,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5445,6 +6155,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5458,10 +6170,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5471,6 +6185,126 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+        };
+    };
+    listPayablesToBlock: {
+        parameters: {
+            query?: {
+                /** @description The last erpKey of the page before. */
+                after?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description In the order of erpKey. A payable with several titles has several rows. */
+                        payables: {
+                            company: string | null;
+                            /** Format: date */
+                            date: string;
+                            /** @enum {string} */
+                            effect: "early_payment" | "payee_change" | "not_stated";
+                            erpKey: string;
+                            /** Format: date-time */
+                            matchedAt: string;
+                            orderUid: string;
+                            originalValue: string;
+                            payeeAfter: string | null;
+                            /** @enum {string} */
+                            state: "not_released" | "released" | "failed" | "refused" | "superseded" | "posted";
+                            supplier: string | null;
+                            titleId: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5500,7 +6334,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description On accounts that changed, where no person has acknowledged the change. */
+                        /** @description On accounts that changed, where no person has confirmed the change. */
                         changed: {
                             groups: number;
                             /**
@@ -5693,6 +6527,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5706,6 +6542,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5719,6 +6557,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5732,10 +6572,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5745,6 +6587,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5785,6 +6629,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5798,6 +6644,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5811,6 +6659,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5824,10 +6674,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5837,6 +6689,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5872,6 +6726,10 @@ export interface operations {
                             agency: string | null;
                             agencyDigit: string | null;
                             bank: string | null;
+                            /** @description Undocumented fields that name a destination, such as a Pix key. Masked. Null: none. */
+                            destination: {
+                                [key: string]: string;
+                            } | null;
                             /** Format: date-time */
                             firstSeenAt: string;
                             /**
@@ -5927,6 +6785,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5940,6 +6800,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5953,6 +6815,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -5966,10 +6830,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5979,6 +6845,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6042,6 +6910,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6055,6 +6925,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6068,6 +6940,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6081,10 +6955,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6094,6 +6970,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6112,6 +6990,8 @@ export interface operations {
             content: {
                 "application/json": {
                     reason: string;
+                    /** @description Also release the other held pulls of the same run (schedule, sweep or backfill) that withdraw titles. */
+                    run?: boolean;
                 };
             };
         };
@@ -6138,6 +7018,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6151,6 +7033,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6164,6 +7048,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6177,10 +7063,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6190,6 +7078,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6555,6 +7460,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6568,6 +7475,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6581,6 +7490,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6594,10 +7505,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6607,6 +7520,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6668,6 +7583,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6681,6 +7598,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6694,6 +7613,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6707,10 +7628,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6720,6 +7643,23 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The body has more bytes than the limit, which the message names. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6741,7 +7681,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Changed bank accounts that are not acknowledged. */
+                        /** @description Changed bank accounts without a decision. */
                         accountChanges: number;
                         /** @description The state of the ledger in the words of the start page. */
                         headline: {
@@ -6787,6 +7727,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6800,6 +7742,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6813,6 +7757,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6826,10 +7772,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6839,6 +7787,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6901,6 +7851,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6914,6 +7866,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6927,6 +7881,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -6940,10 +7896,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6953,6 +7911,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -7018,7 +7978,7 @@ export interface operations {
                             provider_identification: string | null;
                         };
                         id: number;
-                        /** @description The title names a changed bank account that no person has acknowledged. */
+                        /** @description The title names a changed bank account that no person has confirmed. */
                         isPaymentHeld: boolean;
                         occurrence: number;
                         /** @description The withdrawn title of the same order, buyer and provider that this one replaces. */
@@ -7072,6 +8032,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -7085,6 +8047,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -7098,6 +8062,8 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
@@ -7111,10 +8077,12 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7124,6 +8092,116 @@ export interface operations {
                         /** @description Stable; may be matched. */
                         code: string;
                         message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+        };
+    };
+    listWaitingTitles: {
+        parameters: {
+            query: {
+                date: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description GET /api/breaks with the date has the reasons. */
+                        titles: {
+                            /** Format: date */
+                            date: string;
+                            /** Format: date */
+                            dueDate: string | null;
+                            orderUid: string;
+                            originalValue: string;
+                            titleId: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                        /** @description Of a feed that does not have the position asked for: where to read again from. */
+                        position?: string;
                     };
                 };
             };

@@ -133,10 +133,10 @@ test('the answers match the document', async () => {
     ['GET', '/api/account-changes', '/api/account-changes?state=all', 200],
     [
       'POST',
-      '/api/account-changes/{id}/acknowledge',
-      '/api/account-changes/999/acknowledge',
+      '/api/account-changes/decide',
+      '/api/account-changes/decide',
       400,
-      { reason: 'ok' },
+      { ids: [999], decision: 'confirmed', reason: 'ok' },
     ],
     ['GET', '/api/days/{date}', `/api/days/${HELD}`, 200],
     ['GET', '/api/drift', '/api/drift', 200],

@@ -141,7 +141,7 @@ test('a consumer is shown with its position and the open lines after it', async 
 
 test('the page of a day shows how much is posted', async () => {
   const { text } = await viewer.get(`/days/${DAY}`);
-  expect(plain(text)).toContain('3 released, 1 posted or superseded, 1 failed.');
+  expect(plain(text)).toContain('3 released, 1 posted or superseded, 1 failed or refused.');
 });
 
 test('the file has the selected lines, and masks identifiers for a viewer', async () => {

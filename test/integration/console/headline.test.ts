@@ -82,7 +82,7 @@ test('an empty ledger is not in order', async () => {
 
 test('nothing is open when every closed date is reconciled and signed off', async () => {
   for (const date of [FIRST, SECOND, THIRD, CLOSED]) {
-    await pull(date, titleText({ date }), titleText({ date, uid: 'second' }));
+    await pull(date, titleText({ date, uid: `first-${date}` }), titleText({ date, uid: 'second' }));
   }
   expect(await headline()).toMatchObject({ en: { title: '4 to sign off' }, exit: 0 });
   for (const date of [FIRST, SECOND, THIRD, CLOSED]) await sign(date);
@@ -169,7 +169,7 @@ test('each open item has a line, and the command ends with 3', async () => {
     `Restated after the sign-off: 2 days, the oldest ${THIRD}.`,
     `Held, the newest response is not merged: ${FIRST}.`,
     `Rejected titles or findings to resolve: ${SECOND}.`,
-    expect.stringMatching(/^Bank account changes that are not acknowledged: \d\.$/),
+    expect.stringMatching(/^Bank account changes without a decision: \d\.$/),
     expect.stringMatching(/^No accepted token: the platform refuses the token of 1 process: /),
     expect.stringMatching(
       /^Provider refused: of the providers written on .*, 1 invalid and not sent\.$/,

@@ -188,9 +188,10 @@ test('the gauges of the ledger and the queue are read when they are asked for', 
     WHERE provider.external_id = of.external_id`;
   await database.prisma.$executeRaw`
     INSERT INTO conciliation.account_change
-      (kind, party_key, account_hash, before, after, accepted_date, title_id, pull_id, acknowledged_at, acknowledged_by)
-    VALUES ('provider', 'F000001', gen_random_uuid(), '{}', '{}', '2026-03-07', 1, 1, NULL, NULL),
-           ('provider', 'F000002', gen_random_uuid(), '{}', '{}', '2026-03-07', 2, 1, now(), 'test')`;
+      (kind, party_key, before_hash, account_hash, before, after, accepted_date, title_id, pull_id, state, decided_at,
+       decided_by)
+    VALUES ('provider', 'F000001', gen_random_uuid(), gen_random_uuid(), '{}', '{}', '2026-03-07', 1, 1, 'open', NULL, NULL),
+           ('provider', 'F000002', gen_random_uuid(), gen_random_uuid(), '{}', '{}', '2026-03-07', 2, 1, 'confirmed', now(), 'test')`;
 
   const { scrape } = await open();
   const samples = await scrape();

@@ -205,7 +205,7 @@ describe('a backfill', () => {
   });
 });
 
-test('a bank account that changed is seen masked, revealed on the record, and acknowledged', async () => {
+test('a bank account that changed is seen masked, revealed on the record, and confirmed', async () => {
   await pull(title('a'));
   const other = title('b').replaceAll('7654321', '9999999');
   await pull(title('a'), other);
@@ -214,12 +214,13 @@ test('a bank account that changed is seen masked, revealed on the record, and ac
   expect(page.text).not.toContain('9999999');
   expect((await viewer.post('/account-changes')).status).toBe(403);
   expect((await reviewer.post('/account-changes')).text).toContain('9999999');
-  const action = /action="(\/account-changes\/\d+\/acknowledge)"/.exec(
-    (await reviewer.get('/account-changes')).text,
-  )?.[1];
-  expect((await reviewer.post(action ?? '', { reason: 'called them' })).status).toBe(303);
+  const changes =
+    /name="changes" value="([\d ]+)"/.exec((await reviewer.get('/account-changes')).text)?.[1] ??
+    '';
+  const form = { changes, decision: 'confirmed', reason: 'called them' };
+  expect((await reviewer.post('/account-changes/decide', form)).status).toBe(303);
   expect(await lastAudit(world)).toMatchObject({
-    action: 'account_change.acknowledge',
+    action: 'account_change.confirm',
     actor: 'rita',
   });
 });

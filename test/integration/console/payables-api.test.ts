@@ -3,6 +3,7 @@ import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import type { KeyRole, KeyScope } from '../../../src/domain/role.ts';
+import { TAX_ID_EXPECTATION } from '../../../src/domain/tax-id.ts';
 import { openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
 
 let pages: PagesWorld;
@@ -103,7 +104,7 @@ test('a payable with a fault is rejected alone, and its values are not in the an
     {
       at: 2,
       field: 'supplierTaxId',
-      expected: 'expected a CPF or CNPJ with the right check digits',
+      expected: TAX_ID_EXPECTATION,
     },
     { at: 3, field: 'openValue', expected: expect.stringContaining('missing') },
     { at: 3, field: 'supplierExternalId', expected: expect.stringContaining('missing') },

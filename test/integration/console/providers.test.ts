@@ -212,7 +212,7 @@ test('the API has the suppliers, their accounts and the changes, masked', async 
   }
 });
 
-test('changed accounts: the agent has a name, and the acknowledged ones keep the person and the reason', async () => {
+test('changed accounts: the agent has a name, and the confirmed ones keep the person and the reason', async () => {
   const open = await pages.viewer.get('/account-changes');
   expect(open.text).toContain('Agente Araújo');
   expect(open.text).toContain('Aço São José Ltda');
@@ -229,15 +229,16 @@ test('changed accounts: the agent has a name, and the acknowledged ones keep the
   const change = await pages.world.database.prisma.accountChange.findFirstOrThrow({
     where: { kind: 'provider' },
   });
-  const path = `/account-changes/${change.id}/acknowledge`;
-  expect((await pages.viewer.post(path, { reason: 'x' })).status).toBe(403);
-  const done = await pages.reviewer.post(path, { reason: 'liguei para o financeiro' });
-  expect(done.location).toBe('/account-changes?notice=acknowledged');
-  for (const address of ['/account-changes?state=acknowledged', '/provider?id=P-1']) {
+  const path = '/account-changes/decide';
+  const form = { changes: String(change.id), decision: 'confirmed' };
+  expect((await pages.viewer.post(path, { ...form, reason: 'x' })).status).toBe(403);
+  const done = await pages.reviewer.post(path, { ...form, reason: 'liguei para o financeiro' });
+  expect(done.location).toBe('/account-changes?notice=account_confirmed');
+  for (const address of ['/account-changes?state=decided', '/provider?id=P-1']) {
     const { text } = await pages.viewer.get(address);
-    expect(text, address).toMatch(/Acknowledged by rita, [\d/]+[\s\S]*liguei para o financeiro/);
+    expect(text, address).toMatch(/Confirmed: rita, [\d/]+[\s\S]*liguei para o financeiro/);
   }
-  expect((await pages.viewer.get('/account-changes?state=acknowledged')).text).not.toContain(
+  expect((await pages.viewer.get('/account-changes?state=decided')).text).not.toContain(
     'Agente Araújo',
   );
   const rest = await pages.viewer.get('/account-changes');
@@ -245,28 +246,27 @@ test('changed accounts: the agent has a name, and the acknowledged ones keep the
   expect(rest.text).not.toContain('liguei');
   const { text } = await pages.viewer.get('/account-changes?state=all', portuguese);
   expect(text).toMatch(/1 a 2 de 2/);
-  expect(text).toContain('Ciência de rita');
+  expect(text).toContain('Confirmada: rita');
 });
 
-test('a changed account is acknowledged through the API, with a reason', async () => {
+test('a changed account is confirmed through the API, with a reason', async () => {
   const { viewer, reviewer, world } = pages;
   const open = (await viewer.get('/api/account-changes')).json() as { changes: { id: number }[] };
   expect(open.changes).toHaveLength(1);
   const id = open.changes[0]?.id;
-  const path = `/api/account-changes/${id}/acknowledge`;
+  const path = '/api/account-changes/decide';
+  const ids = [String(id), String(id)];
   const statuses = [];
   for (const reason of ['', ' ', 'Confirmed by telephone', 'Again']) {
-    statuses.push((await reviewer.post(path, { reason })).status);
+    statuses.push((await reviewer.post(path, { ids, decision: 'confirmed', reason })).status);
   }
   expect(statuses).toEqual([400, 400, 200, 400]);
   expect((await viewer.get('/api/account-changes')).json()).toMatchObject({ total: 0 });
-  expect(
-    (await viewer.get('/api/account-changes?state=acknowledged&offset=1')).json(),
-  ).toMatchObject({
+  expect((await viewer.get('/api/account-changes?state=decided&offset=1')).json()).toMatchObject({
     total: 2,
-    changes: [{ id, acknowledgedBy: 'rita', reason: 'Confirmed by telephone' }],
+    changes: [{ id, state: 'confirmed', decidedBy: 'rita', reason: 'Confirmed by telephone' }],
   });
-  expect(await lastAudit(world)).toMatchObject({ action: 'account_change.acknowledge' });
+  expect(await lastAudit(world)).toMatchObject({ action: 'account_change.confirm' });
 });
 
 test('the last request of a provider is found by the index', async () => {

@@ -23,8 +23,8 @@ beforeAll(async () => {
       await world.pull(date);
       // The account that changes below is not the subject here.
       await database.prisma.accountChange.updateMany({
-        where: { acknowledgedAt: null },
-        data: { acknowledgedAt: new Date(), acknowledgedBy: 'test' },
+        where: { state: 'open' },
+        data: { state: 'confirmed', decidedAt: new Date(), decidedBy: 'test' },
       });
     };
     const sign = async (by: string) => {

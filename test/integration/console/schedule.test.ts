@@ -40,7 +40,11 @@ beforeAll(async () => {
   // 40 acceptance dates, more than a month of them, with two titles each for one agent.
   for (let index = 0; index < 40; index += 1) await pull(index, {}, { value: '0.01' });
   // The buyer advances the money itself; a party without account; no party at all; no due date.
-  await pull(40, { isBuyer: true, value: '12345678901234567.89' }, { agentAccount: null });
+  await pull(
+    40,
+    { isBuyer: true, value: '12345678901234567.89' },
+    { agent: '44555666000181', agentAccount: null },
+  );
   await pull(41, { agent: null, agentAccount: null, value: '7' }, { dueDate: null, value: '5' });
   await pull(42, { dueDate: '2026-12-11', value: '3' });
   // A day whose newest response is held: it would withdraw all titles.

@@ -150,7 +150,7 @@ describe('the list', () => {
     expect(await shownTo(both, '/sign-offs?clean=true')).toEqual([clean]);
     expect(await shownTo(pages.reviewer, '/sign-offs?clean=true')).toEqual([clean, decided]);
     await pages.world.database.prisma.accountChange.updateMany({
-      data: { acknowledgedAt: new Date(), acknowledgedBy: 'test' },
+      data: { state: 'confirmed', decidedAt: new Date(), decidedBy: 'test' },
     });
     await sign(pages.reviewer, dates);
     expect(await shownTo(both, '/sign-offs')).toEqual([]);

@@ -38,6 +38,7 @@ const EXPECTED = `
   booking_receipt(document)              erp=a
   booking_receipt(idempotency_key)       erp=a
   booking_receipt(identity_hash)         erp=a
+  booking_receipt(is_final)              erp=a
   booking_receipt(occurrence)            erp=a
   booking_receipt(outcome)                               worker=w
   booking_receipt(reason)                erp=a
@@ -63,17 +64,25 @@ const EXPECTED = `
   drift(reason)                                          worker=w
   erased_party                                           worker=r
   erp_payable erp=r finance=r worker=arw
+  erp_payable(booking_key) erp=aw
   erp_payable(company) erp=aw
+  erp_payable(currency) erp=aw
   erp_payable(document) erp=aw
   erp_payable(due_date) erp=aw
   erp_payable(erp_key) erp=a
   erp_payable(instalment) erp=aw
+  erp_payable(issue_date) erp=aw
   erp_payable(open_value) erp=aw
   erp_payable(order_uid) erp=aw
+  erp_payable(paid_to) erp=aw
   erp_payable(payee) erp=aw
+  erp_payable(settled_as) erp=aw
+  erp_payable(settled_by) erp=aw
+  erp_payable(settled_on) erp=aw
   erp_payable(status) erp=aw
   erp_payable(supplier_external_id) erp=aw
   erp_payable(supplier_tax_id) erp=aw
+  erp_payable(total_value) erp=aw
   erp_payable(version) erp=aw
   erp_payable_import erp=r finance=r worker=arw
   erp_payable_import(kind) erp=a
@@ -82,6 +91,7 @@ const EXPECTED = `
   month_seal                                   finance=r worker=ar
   party_account                                          worker=arw
   party_equivalent                             finance=r worker=arw
+  payables_to_block                      erp=r finance=r worker=r
   payment_hold                                 finance=r worker=ard
   process_fault                                          worker=arwd
   program_lock                                           worker=arw
@@ -223,7 +233,16 @@ test('no function with the rights of its owner can be executed by PUBLIC, and ea
                    WHERE grantee <> proowner AND privilege_type = 'EXECUTE') AS others,
              coalesce(proconfig && ARRAY['search_path=pg_catalog, pg_temp'], false) AS pins_path
       FROM pg_proc
-      WHERE prosecdef AND pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)`),
+      WHERE prosecdef AND pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+      ORDER BY 1`),
   );
-  expect(rows).toEqual([{ name: 'conciliation.link_audit_entry', others: [], pins_path: true }]);
+  expect(rows).toEqual([
+    { name: 'conciliation.link_audit_entry', others: [], pins_path: true },
+    {
+      ...{ name: 'conciliation.safe_position', pins_path: true },
+      others: ['conciliation_worker', 'conciliation_finance', 'conciliation_erp'],
+    },
+    // Moves the numbers forward only.
+    { name: 'conciliation.skip_numbers', others: ['conciliation_worker'], pins_path: true },
+  ]);
 });

@@ -27,8 +27,8 @@ const digestOf = async (date: CivilDate) =>
 
 const acknowledge = () => world.database.prisma.$executeRaw`
   UPDATE conciliation.account_change
-  SET acknowledged_at = now(), acknowledged_by = 'ana', reason = 'called them'
-  WHERE acknowledged_at IS NULL`;
+  SET state = 'confirmed', decided_at = now(), decided_by = 'ana', reason = 'called them'
+  WHERE state = 'open'`;
 
 async function waiting(): Promise<number> {
   const [row] = await world.database.prisma.$queryRaw<[{ sessions: number }]>`

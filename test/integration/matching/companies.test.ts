@@ -211,7 +211,7 @@ describe('payables of the financial agent', () => {
   test('are no candidates and no alternatives where a posting has made them', async () => {
     await pullTitles(world, [{ uid: 'a', value: '10' }]);
     await load({ erpKey: 'k1', openValue: '10' }, { erpKey: 'k2', openValue: '10' });
-    await setPayable('k2', { bookingKey: '2026-03-02:0:1:1' });
+    await setPayable('k2', { bookingKey: `2026-03-02:${'0'.repeat(32)}:1:1` });
     expect(await matched()).toEqual(['a=k1 exact']);
   });
 });

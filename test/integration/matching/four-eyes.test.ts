@@ -113,7 +113,7 @@ test('a person who undid a sum of titles of two dates cannot sign off either dat
   }
 });
 
-const released = () => releaseWaitingDays(world.database, DAY);
+const released = () => releaseWaitingDays(world.database, { bookingsFrom: DAY });
 
 test('the person who signed a day off does not end the urgent break that keeps it from being released', async () => {
   await pull('10');
@@ -124,10 +124,10 @@ test('the person who signed a day off does not end the urgent break that keeps i
     context: { fault: 'own_seal', date },
   });
   await match(world.database);
-  expect(await released()).toEqual([]);
+  expect(await released()).not.toContain(date);
   await resolve('paid_to_supplier', ana);
   await match(world.database);
-  expect(await released()).toEqual([date]);
+  expect(await released()).toContain(date);
   // The bookings are released: a match decides nothing about them any more.
   await importPayables(world.database, [{ erpKey: 'k2', openValue: '10' }]);
   await matchByPerson(world.database, { titleId: await titleId(), erpKey: 'k2' }, rita);

@@ -193,13 +193,31 @@ test('the match of a person leaves a branch in doubt', async () => {
 });
 
 test('masks and leading zeros of a tax identifier do not count', async () => {
-  await pullTaxIds(['a', '191']);
-  await load(ofTaxId('k1', '00000000191'));
-  expect(await lasting()).toEqual(['a=k1 exact']);
-  await clearMatching(world.database);
-  await pullTaxIds(['b', '44.555.666/0001-81']);
-  await load(ofTaxId('k2', HEAD_OFFICE));
-  expect(await lasting()).toEqual(['b=k2 exact']);
+  for (const [title, payable] of [
+    ['1234567890', '01234567890'],
+    ['0000000000191', '00.000.000/0001-91'],
+    ['\u00a044.555.666/0001-81', HEAD_OFFICE],
+  ] as const) {
+    await pullTaxIds(['a', title]);
+    await load(ofTaxId('k1', payable));
+    expect(await lasting()).toEqual(['a=k1 exact']);
+    await clearMatching(world.database);
+  }
+});
+
+test.each([
+  // The title may mean the CPF or the CNPJ.
+  ['191', '00000000191'],
+  ['191', '00000000000191'],
+  ['00000000191', '00000000000191'],
+  // The mask says CPF.
+  ['000.000.001-91', '00000000000191'],
+  // Wrong check digits: a text, which has no CNPJ root.
+  ['44555666000180', HEAD_OFFICE],
+])('the title of %s is not matched with a payable of %s', async (title, payable) => {
+  await pullTaxIds(['a', title]);
+  await load(ofTaxId('k1', payable));
+  expect(await lasting()).toEqual([]);
 });
 
 test('an alphanumeric CNPJ is compared in upper case', async () => {

@@ -197,7 +197,7 @@ test('each kind of break is found once', async () => {
       orderUid: 'double',
     },
     { erpKey: 'k-double-2', openValue: '50', dueDate: '2026-09-15', document: 'N' },
-    { erpKey: 'k-payee', openValue: '60', dueDate: '2026-10-15', payee: '11222333000181' },
+    { erpKey: 'k-payee', openValue: '60', dueDate: '2026-10-15', payee: '11444777000161' },
     { erpKey: 'k-gone', openValue: '80', orderUid: 'gone', supplierExternalId: 'P-9' },
     { erpKey: 'k-unknown', openValue: '90', orderUid: 'unknown', supplierExternalId: 'P-9' },
     { erpKey: 'k-other', openValue: '99', supplierExternalId: 'P-9' },
@@ -205,8 +205,8 @@ test('each kind of break is found once', async () => {
   await run();
   expect(await breaks()).toEqual([
     ['paid_to_supplier', 'paid', 'k-paid'],
-    ['withdrawn_open', 'gone', 'k-gone'],
     ['payee_changed', 'payee', 'k-payee'],
+    ['withdrawn_open', 'gone', 'k-gone'],
     ['duplicated_in_erp', 'double', 'k-double-2'],
     ['value_differs', 'value', 'k-value'],
     ['due_date_differs', 'due', 'k-due'],
@@ -295,10 +295,11 @@ describe('urgent breaks', () => {
 
   test('of a date keep its bookings from being released, and so do titles that were not matched', async () => {
     const prisma = world.database.prisma;
-    await pullTitles(['a', '10']);
+    const dueDate = '2099-06-30';
+    await pullTitles(['a', '10', dueDate]);
     await importPayables(
       world.database,
-      [{ erpKey: 'k1', openValue: '10', status: 'paid' }],
+      [{ erpKey: 'k1', openValue: '10', dueDate, status: 'paid' }],
       'snapshot',
     );
     await checkDays(world.database, ANY_DAY_RULES);
@@ -312,25 +313,31 @@ describe('urgent breaks', () => {
         bookingsFrom: DAY,
       },
     });
-    const faults = () => readReleaseFaults(prisma, DAY, DAY);
+    const faults = () => readReleaseFaults(prisma, DAY, { bookingsFrom: DAY });
     expect(await faults()).toEqual(['not_matched']);
-    const waiting = { days: 1, dates: [DAY] };
-    expect(await readWaitingDays(world.database, DAY)).toEqual([
+    const waiting = { days: 1, titles: 0, dates: [DAY] };
+    expect(await readWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([
       { ...waiting, fault: 'not_matched' },
     ]);
-    expect(await releaseWaitingDays(world.database, DAY)).toEqual([]);
+    expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([]);
     await run();
-    expect(await faults()).toEqual(['urgent_break']);
-    expect(await readWaitingDays(world.database, DAY)).toEqual([
-      { ...waiting, fault: 'urgent_break' },
+    // The title waits, and not the day.
+    expect(await faults()).toEqual([]);
+    expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([]);
+    expect(await readWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([
+      { ...waiting, titles: 1, fault: 'titles' },
     ]);
-    expect(await releaseWaitingDays(world.database, DAY)).toEqual([]);
+    expect(await prisma.bookingLine.count()).toBe(0);
     // The ERP takes the payment back.
-    await importPayables(world.database, [{ erpKey: 'k1', openValue: '10', status: 'open' }]);
+    await importPayables(world.database, [
+      { erpKey: 'k1', openValue: '10', dueDate, status: 'open' },
+    ]);
     await run();
     expect(await faults()).toEqual([]);
-    expect(await readWaitingDays(world.database, DAY)).toEqual([{ ...waiting, fault: null }]);
-    expect(await releaseWaitingDays(world.database, DAY)).toEqual([DAY]);
+    expect(await readWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([
+      { ...waiting, titles: 1, fault: 'titles' },
+    ]);
+    expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([DAY]);
     expect(await prisma.bookingLine.findMany({ select: { erpKey: true } })).toEqual([
       { erpKey: 'k1' },
     ]);

@@ -51,17 +51,122 @@ test('the ERP inserts and updates its payables, and states that they are complet
 test.each([
   ['a status of its own', { status: `'late'` }, 'erp_payable_status_check'],
   ['no supplier', { supplier_external_id: 'NULL' }, 'erp_payable_supplier_check'],
-  ['a value that is no number', { open_value: `'NaN'` }, 'erp_payable_open_value_is_finite_check'],
-  ['a blank key', { erp_key: `' '` }, 'erp_payable_erp_key_is_not_blank_check'],
-  ['a masked tax identifier', { supplier_tax_id: `'529.982.247-25'` }, 'erp_payable_tax_id_check'],
+  ['a value that is no number', { open_value: `'NaN'` }, 'erp_payable_open_value_check'],
+  ['a blank key', { erp_key: `E' \\u00a0'` }, 'erp_payable_erp_key_is_not_blank_check'],
+  ['three decimals', { open_value: '0.001' }, 'erp_payable_open_value_check'],
+  ['a value of 100 digits', { open_value: '1e99' }, 'erp_payable_open_value_check'],
+  ['three decimals of the whole', { total_value: '1.005' }, 'erp_payable_total_value_check'],
+  [
+    'wrong check digits',
+    { supplier_tax_id: `'12ABC34501DE36'` },
+    'erp_payable_supplier_tax_id_check',
+  ],
+  ['one digit repeated', { supplier_tax_id: `'11111111111'` }, 'erp_payable_supplier_tax_id_check'],
+  ['zeros as a tax identifier', { payee: `'00000000000000'` }, 'erp_payable_payee_check'],
+  ['a recipient by name', { paid_to: `'Banco Ipê'` }, 'erp_payable_paid_to_check'],
+  ['a settlement of its own', { settled_as: `'DAC'` }, 'erp_payable_settled_as_check'],
+  ['a key that is none', { settled_by: `'2026-03-02:1'` }, 'erp_payable_settled_by_check'],
+  ['a key that is none on a posting', { booking_key: `'x'` }, 'erp_payable_booking_key_check'],
+  ['a currency by its sign', { currency: `'R$'` }, 'erp_payable_currency_check'],
+  [
+    'a day of settlement without end',
+    { settled_on: `'infinity'` },
+    'erp_payable_dates_are_finite_check',
+  ],
   ['a payee by name', { payee: `'Banco Ipê'` }, 'erp_payable_payee_check'],
-  ['a due date without end', { due_date: `'infinity'` }, 'erp_payable_due_date_is_finite_check'],
+  ['a due date without end', { due_date: `'infinity'` }, 'erp_payable_dates_are_finite_check'],
   ['a long document', { document: `repeat('x', 1021)` }, 'erp_payable_size_check'],
 ])('the ERP cannot write %s', async (_, changes, constraint) => {
   await expect(insert({ erp_key: `'bad'`, ...changes })).rejects.toMatchObject({ constraint });
 });
 
+test('a refused tax identifier is named by its column and form, not by its text', async () => {
+  const error: unknown = await insert({ erp_key: `'bad'`, payee: `'Banco Ipê'` }).catch((e) => e);
+  expect(error).toMatchObject({
+    code: '23514',
+    column: 'payee',
+    message: expect.stringMatching(/^payee: expected a CPF or CNPJ/),
+    hint: expect.stringContaining('A CPF has 11 digits.'),
+    detail: undefined,
+  });
+});
+
+const KEY = `2026-03-02:${'0123456789abcdef'.repeat(2)}:1:2`;
+
+test('a row has the form that an import gives it', async () => {
+  const masked = {
+    erp_key: `E' K1\\u00a0  '`,
+    supplier_external_id: `'F1   '`,
+    order_uid: `'B   '`,
+    document: `'   '`,
+    supplier_tax_id: `'12.abc.345/01de-35'`,
+    payee: `'529.982.247-25  '`,
+    paid_to: `''`,
+    status: `'PAID'`,
+    settled_as: `'Payment '`,
+    settled_by: `'${KEY.toUpperCase()}'`,
+    booking_key: `'  '`,
+    currency: `'BRL '`,
+    total_value: '100.5000',
+  };
+  await insert(masked);
+  const { rows } = await erp.query(`
+    SELECT supplier_external_id, order_uid, document, supplier_tax_id, payee, paid_to, status, settled_as, settled_by,
+           booking_key, currency, total_value = 100.5 AS is_whole FROM conciliation.erp_payable WHERE erp_key = 'K1'`);
+  expect(rows).toEqual([
+    {
+      supplier_external_id: 'F1',
+      order_uid: 'B',
+      document: null,
+      supplier_tax_id: '12ABC34501DE35',
+      payee: '52998224725',
+      paid_to: null,
+      status: 'paid',
+      settled_as: 'payment',
+      settled_by: KEY,
+      booking_key: null,
+      currency: 'BRL',
+      is_whole: true,
+    },
+  ]);
+});
+
+test('a padded key is the key without blanks, also where the row is there', async () => {
+  await insert({ erp_key: `'K2'` });
+  await erp.query(`
+    INSERT INTO conciliation.erp_payable (erp_key, supplier_external_id, open_value) VALUES ('K2   ', 'F1  ', 3)
+    ON CONFLICT (erp_key) DO UPDATE SET open_value = excluded.open_value, payee = '12abc34501de35'`);
+  const { rows } = await erp.query(
+    `SELECT open_value::text, payee FROM conciliation.erp_payable WHERE erp_key LIKE 'K2%'`,
+  );
+  expect(rows).toEqual([{ open_value: '3', payee: '12ABC34501DE35' }]);
+});
+
+test('a masked row does not refuse the other rows of its statement', async () => {
+  await erp.query(`
+    INSERT INTO conciliation.erp_payable (erp_key, supplier_tax_id, open_value)
+    VALUES ('K3', '52998224725', 1), ('K4', '529.982.247-25', 2)`);
+  const { rows } = await erp.query(
+    `SELECT count(*)::int FROM conciliation.erp_payable WHERE supplier_tax_id = '52998224725'`,
+  );
+  expect(rows).toEqual([{ count: 2 }]);
+});
+
+test('a row that the ERP writes again counts as of that transaction, also unchanged', async () => {
+  await insert({ erp_key: `'K5'` });
+  await erp.query('BEGIN');
+  await erp.query(
+    `UPDATE conciliation.erp_payable SET open_value = open_value WHERE erp_key = 'K5'`,
+  );
+  const { rows } = await erp.query(`
+    SELECT stated_at = now() AS now, changed_at = created_at AS is_unchanged
+    FROM conciliation.erp_payable WHERE erp_key = 'K5'`);
+  await erp.query('COMMIT');
+  expect(rows).toEqual([{ now: true, is_unchanged: true }]);
+});
+
 test.each([
+  `UPDATE conciliation.erp_payable SET stated_at = now()`,
   `DELETE FROM conciliation.erp_payable`,
   `UPDATE conciliation.erp_payable SET closed_at = now()`,
   `UPDATE conciliation.erp_payable SET import_id = NULL`,

@@ -193,3 +193,37 @@ test('a tax identifier without its leading zeros is that of the erased party', a
     { account: null, erased: true },
   ]);
 });
+
+test('an erasure asks about titles whose number may be the party, and finds every other writing', async () => {
+  const BANK = '00000000000191';
+  const withProvider = (uid: string, number: string) =>
+    title(uid).replaceAll(TAX_ID, number).replaceAll('P-1', `P-${uid}`);
+  await pull(
+    withProvider('a', '00.000.000/0001-91'),
+    withProvider('b', '0000000000191'),
+    withProvider('c', '191'),
+    withProvider('d', '00000000191'),
+    withProvider('e', '00000000000272'),
+  );
+  const eraseBank = (undecided?: 'erase' | 'keep', taxId = BANK) =>
+    eraseParty(world.database, {
+      party: { taxId, externalId: null },
+      ...{ by: 'test', reason: 'a test', isDryRun: false },
+      undecided,
+    });
+  const erased = async () =>
+    (await readTitles()).map(({ erased: isErased }, place) => (isErased ? 'abcde'[place] : ''));
+  const asked = await eraseBank().catch((error: unknown) => error);
+  expect(String(asked)).toMatch(/titles have a number that is this tax identifier or/);
+  expect(String(asked)).not.toContain('191');
+  expect((await erased()).join('')).toBe('');
+  const { counts } = await eraseBank('keep');
+  expect([counts.titles, (await erased()).join('')]).toEqual([2, 'ab']);
+  // Titles of the same writings that arrive later are treated alike.
+  date = daysFrom(dayCount + 100, DAY);
+  await pull(withProvider('a', ' 000000000191'), withProvider('c', '0191'));
+  expect((await erased()).join('')).toBe('a');
+  await eraseBank('erase');
+  expect((await erased()).join('')).toBe('ab');
+  await expect(eraseBank(undefined, '52998224725')).resolves.toBeDefined();
+});

@@ -152,7 +152,8 @@ describe('the check before a request', () => {
     expect(await world.push()).toMatchObject({ requests: 1, synced: 1, invalid: 2 });
     expect(await rowOf(2)).toMatchObject({
       state: 'invalid',
-      error: 'identificationNumber: expected a CPF or CNPJ with the right check digits',
+      error:
+        'identificationNumber: expected a CPF or CNPJ with the right check digits, and with its leading zeros',
     });
     expect((await rowOf(3))?.error).toBe(
       'name: missing; emailAddresses[0].email: expected an e-mail address',

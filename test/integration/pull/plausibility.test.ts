@@ -5,6 +5,7 @@ import type { CivilDate } from '../../../src/domain/business-day.ts';
 import type { PlausibilityLimits } from '../../../src/domain/checks/plausibility.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
+import { previewRelease } from '../../../src/pull/release-preview.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
@@ -211,6 +212,38 @@ describe('the titles of one buyer', () => {
     await releasePull(world.database, report.pullId, { by: 'ana', reason: 'a holiday there' });
     const restated = group(date, null).with(0, titleText({ date, uid: 'g0', value: '1000.00' }));
     expect(await pull(date, restated)).toMatchObject({ state: 'merged', changed: 1 });
+  });
+
+  test.each([
+    { way: 'loaded', alwaysStage: false },
+    { way: 'staged', alwaysStage: true },
+  ])('in another writing are those of the same buyer, $way', async ({ alwaysStage }) => {
+    await groupWeeks();
+    const masked = (texts: readonly string[], writing: string) =>
+      texts.map((text) => text.replace(SMALL, writing));
+    const inTwoWritings = [
+      ...masked(group(week(5), { count: 20 }), '11.444.777/0001-61'),
+      ...masked(ofSmall(titles(week(5), { count: 10, uid: 'b' })), ' 11444777000161'),
+    ];
+    const report = await pull(week(5), inTwoWritings, { alwaysStage });
+    expect(report).toMatchObject({ state: 'merged', holdDetail: null });
+    await checkDays(world.database, ANY_DAY_RULES);
+    const counted = await world.database.prisma.$queryRaw<object[]>`
+      SELECT buyer_identification AS buyer, titles FROM conciliation.day_buyer
+      WHERE date = ${week(5)}::date ORDER BY titles`;
+    expect(counted).toEqual([
+      { buyer: SMALL, titles: 30 },
+      { buyer: '90021382000122', titles: GROUP },
+    ]);
+    const few = masked(group(week(5), { count: 20 }), '11.444.777/0001-61');
+    const again = await pull(week(5), few);
+    expect(again).toMatchObject(held('buyer_withdrawals', 10, 30, 20));
+    const preview = await previewRelease(world.database, again.pullId, 10);
+    expect(preview?.withdrawals).toHaveLength(10);
+    const many = masked(group(week(6), { count: 151 }), '11.444.777/0001-61');
+    const grown = await pull(week(6), many);
+    expect(grown).toMatchObject(held('growth', 151, 30, 5));
+    expect((await previewRelease(world.database, grown.pullId, 200))?.concerned).toHaveLength(151);
   });
 
   test.each([

@@ -53,3 +53,28 @@ test('the page, the feed and the API show one restated title', async () => {
     await console.close();
   }
 });
+
+test('a title whose buyer is written in another way replaces the title with the other writing', async () => {
+  const date = daysFrom(152, DAY);
+  const serve = async (...titles: (readonly [uid: string, buyer: string])[]) => {
+    world.sandbox.setDayTexts(
+      date,
+      titles.map(([uid, buyer]) =>
+        titleText({ uid, date }).replace('90021382000122', JSON.stringify(buyer).slice(1, -1)),
+      ),
+    );
+    await world.pull(date, { withdrawalLimitPercent: 100 });
+  };
+  await serve(['one', '90021382000122'], ['two', '90021382000122'], ['three', '00000000000191']);
+  await serve(['one', '90.021.382/0001-22'], ['two', '11444777000161'], ['three', '191']);
+  const links = await world.database.prisma.$queryRaw<object[]>`
+    SELECT came.order_uid AS uid, gone.buyer_identification AS before, came.buyer_identification AS after
+    FROM conciliation.title_succession AS link
+    JOIN conciliation.title AS came ON came.id = link.title_id
+    JOIN conciliation.title AS gone ON gone.id = link.predecessor_id
+    WHERE link.accepted_date = ${date}::date ORDER BY came.order_uid`;
+  expect(links).toEqual([
+    { uid: 'one', before: '90021382000122', after: '90.021.382/0001-22' },
+    { uid: 'three', before: '00000000000191', after: '191' },
+  ]);
+});

@@ -84,8 +84,8 @@ export async function plainSums(database: Database, { from, to }: DueRange) {
     )
     SELECT kind, party, account, count(*)::int AS titles, sum(original_value)::text AS original_value,
            EXISTS (SELECT FROM conciliation.account_change AS change
-                   WHERE acknowledged_at IS NULL AND change.kind = named.kind
-                     AND change.party_key = named.party AND change.after ->> 'account' = named.account
+                   WHERE state IN ('open', 'refused') AND change.kind = named.kind
+                     AND change.party_key = named.party AND change.after ->> 'account' IS NOT DISTINCT FROM named.account
                   ) AS changed
     FROM named GROUP BY kind, party, bank, account ORDER BY sum(original_value) DESC`;
   const [undated] = await database.prisma.$queryRaw<[Record<string, unknown>]>`

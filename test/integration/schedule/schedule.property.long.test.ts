@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { acknowledgeAccountChange } from '../../../src/accounts/account-changes.sql.ts';
+import { decideAccountChanges } from '../../../src/accounts/account-changes.sql.ts';
 import { addDays, toCivilDate } from '../../../src/domain/business-day.ts';
 import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
@@ -110,10 +110,14 @@ async function take(action: Step): Promise<void> {
       return;
     case 'acknowledge': {
       const change = await database.prisma.accountChange.findFirst({
-        where: { acknowledgedAt: null },
+        where: { state: 'open' },
       });
       if (change !== null) {
-        await acknowledgeAccountChange(database, change.id, { by: 'test', reason: 'called' });
+        await decideAccountChanges(database, [change.id], {
+          by: 'test',
+          state: 'confirmed',
+          reason: 'called',
+        });
       }
       return;
     }

@@ -66,7 +66,7 @@ test('a released day posts an event, signed with the secret of the bookings', ()
     await eventually(() => expect(webhook.received).toHaveLength(1));
     for (const { headers, text } of webhook.received) {
       expect(isGenuine(SECRET, headers, text)).toBe(true);
-      expect(JSON.parse(text).data).toEqual({ consumer: 'erp', seq: 1 });
+      expect(JSON.parse(text).data).toEqual({ consumer: 'erp', seq: '1' });
     }
   }));
 

@@ -1,12 +1,26 @@
 import { expect, test } from 'vitest';
-import { findAccountChanges } from '../../../src/domain/account-change.ts';
+import { compareAccounts } from '../../../src/domain/accounts/account-change.ts';
+import { accountHashOf, normalAccount } from '../../../src/domain/accounts/bank-account.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 
+const seen = (account: string) => {
+  const normalForm = normalAccount({
+    bank: '001',
+    agency: '1',
+    agencyDigit: null,
+    account,
+    accountDigit: null,
+    destination: null,
+  });
+  return { accountHash: accountHashOf(normalForm), normalForm, isRestated: false };
+};
+
 test('the changes of a party without known accounts do not depend on the order of its accounts', () => {
-  const seen = ['b', 'a', 'c'].map((accountHash) => ({ accountHash, isRestated: false }));
-  const changes = findAccountChanges(toCivilDate('2026-03-02'), [], seen);
-  expect(changes).toEqual([
-    { before: 'a', after: 'b' },
-    { before: 'a', after: 'c' },
-  ]);
+  const accounts = ['3', '1', '2'].map(seen);
+  const sorted = accounts.map(({ accountHash }) => accountHash).sort();
+  for (const order of [accounts, accounts.toReversed()]) {
+    const { changes } = compareAccounts(toCivilDate('2026-03-02'), [], order);
+    expect(changes.map(({ before }) => before)).toEqual([sorted[0], sorted[0]]);
+    expect(changes.map(({ after }) => after).sort()).toEqual(sorted.slice(1));
+  }
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decideHold, stateAfterMerge } from '../../../src/domain/day-state.ts';
+import { decideHold, isRunHeld, stateAfterMerge } from '../../../src/domain/day-state.ts';
 
 describe('the state after a merge', () => {
   test.each([
@@ -18,6 +18,8 @@ describe('a hold', () => {
     currentTitles: 10,
     responseTitles: 8,
     withdrawals: 2,
+    lost: null,
+    lostBefore: 0,
     rejected: 0,
     withdrawalLimitPercent: 20,
   };
@@ -51,7 +53,38 @@ describe('a hold', () => {
       null,
     ],
     ['rejects beside other titles change nothing', { rejected: 1 }, null],
+    [
+      'titles that earlier responses withdrew count',
+      { currentTitles: 81, withdrawals: 2, lostBefore: 19 },
+      'withdrawal_limit',
+    ],
+    ['up to the limit', { currentTitles: 81, withdrawals: 1, lostBefore: 19 }, null],
+    ['a response that loses none passes', { withdrawals: 0, lostBefore: 90 }, null],
+    [
+      'titles with a successor are not lost',
+      { withdrawals: 10, lost: 0, responseTitles: 10 },
+      null,
+    ],
+    [
+      'a date emptied by a move is not emptied',
+      { withdrawals: 10, lost: 0, responseTitles: 0 },
+      null,
+    ],
   ] as const)('%s', (_name, changes, reason) => {
-    expect(decideHold({ ...day, ...changes })).toBe(reason);
+    const facts = { ...day, ...changes };
+    expect(decideHold({ ...facts, lost: facts.lost ?? facts.withdrawals })).toBe(reason);
+  });
+});
+
+describe('the limit of a run', () => {
+  test.each([
+    ['seven dates that lose 19 % each wait', { dates: 7, lost: 133, titles: 700 }, 20, true],
+    ['half of the limit of a date passes', { dates: 2, lost: 20, titles: 200 }, 20, false],
+    ['one title more waits', { dates: 2, lost: 21, titles: 200 }, 20, true],
+    ['one date has its own limit only', { dates: 1, lost: 38, titles: 200 }, 20, false],
+    ['fewer than 20 titles pass', { dates: 7, lost: 19, titles: 70 }, 20, false],
+    ['a limit of 100 never holds', { dates: 7, lost: 700, titles: 700 }, 100, false],
+  ] as const)('%s', (_name, run, limit, isHeld) => {
+    expect(isRunHeld(run, limit)).toBe(isHeld);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { NamedAccounts } from '../../../src/domain/accounts/named-accounts.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { NamedAccounts } from '../../../src/domain/named-accounts.ts';
+import type { JsonObject } from '../../../src/domain/json-value.ts';
 import { sweepWindow } from '../../../src/domain/plan/pull-plan.ts';
 import type { Title } from '../../../src/domain/title.ts';
 import { checkTitle } from '../../../src/platform/title-contract.ts';
@@ -48,6 +49,7 @@ describe('accounts', () => {
         agencyDigit: null,
         account: 'É-7',
         accountDigit: '',
+        destination: null,
       },
       {
         kind: 'financial_agent',
@@ -58,7 +60,19 @@ describe('accounts', () => {
         agencyDigit: 'X',
         account: '99',
         accountDigit: '0',
+        destination: null,
       },
+    ]);
+  });
+
+  test('are listed with the undocumented members that name a destination', () => {
+    const accounts = new NamedAccounts();
+    const members = '{"key":"a@b.com","ispb":360305,"token":"1","type":{"a":1}}';
+    const extra = parseExactJson(Buffer.from(`{"financialAgent":{"payment":${members}}}`)).value;
+    accounts.addTitle(title({ ...PROVIDER, ...AGENT, extra: extra as JsonObject }));
+    expect(accounts.list()?.map(({ kind, destination }) => [kind, destination])).toEqual([
+      ['provider', null],
+      ['financial_agent', { key: 'a@b.com', ispb: '360305' }],
     ]);
   });
 

@@ -73,7 +73,7 @@ describe('checkProvider', () => {
     ['111.111.111-11', 'one repeated digit'],
   ])('refuses the tax identifier %s: %s', (identificationNumber) => {
     expect(faultsOf({ identificationNumber })).toBe(
-      'identificationNumber: expected a CPF or CNPJ with the right check digits',
+      'identificationNumber: expected a CPF or CNPJ with the right check digits, and with its leading zeros',
     );
   });
 

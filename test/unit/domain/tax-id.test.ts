@@ -1,23 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseTaxId } from '../../../src/domain/tax-id.ts';
-
-/** The rule as published, written down a second time: weights from the right, modulo 11. */
-function checkDigit(body: string, highestWeight: number): number {
-  const sum = [...body].reverse().reduce((total, character, place) => {
-    return total + (character.charCodeAt(0) - 48) * ((place % (highestWeight - 1)) + 2);
-  }, 0);
-  return sum % 11 < 2 ? 0 : 11 - (sum % 11);
-}
-
-function withCheckDigits(body: string, highestWeight: number): string {
-  const first = body + checkDigit(body, highestWeight);
-  return first + checkDigit(first, highestWeight);
-}
-
-// A CPF's weights run to 11 and never wrap; a CNPJ's run from 2 to 9 and start over.
-const toCpf = (body: string) => withCheckDigits(body, 11);
-const toCnpj = (body: string) => withCheckDigits(body, 9);
+import { parseCnpj, parseTaxId } from '../../../src/domain/tax-id.ts';
+import { toCnpj, toCpf } from '../../support/tax-ids.ts';
 
 const digits = (length: number) =>
   fc.stringMatching(new RegExp(`^[0-9]{${length}}$`), { size: 'max' });
@@ -40,7 +24,11 @@ describe('parseTaxId', () => {
   it.each([
     ['wrong check digits', 'R55231B3000700'],
     ['wrong check digits, digits only', '90025108000101'],
-    ['twelve digits', '900252550001'],
+    ['twelve digits that are no CNPJ without its leading zeros', '900252550001'],
+    ['thirteen characters with letters', '2ABC34501DE35'],
+    ['a CPF with a zero in front', '052998224725'],
+    ['digits that are a CPF and a CNPJ without leading zeros', '191'],
+    ['a CPF in the mask of a CNPJ', '529.982.247/25'],
     ['a letter among the check digits', '9002442000012A'],
     ['a CPF of one repeated digit', '11111111111'],
     ['a CNPJ of one repeated digit', '00000000000000'],
@@ -59,8 +47,31 @@ describe('parseTaxId', () => {
     [' 529 982 247 25 ', 'cpf', '52998224725'],
     ['11.222.333/0001-81', 'cnpj', '11222333000181'],
     ['12.abc.345/01de-35', 'cnpj', '12ABC34501DE35'],
+    ['\u00a011222333000181\u2003', 'cnpj', '11222333000181'],
   ])('takes the mask off %s', (text, kind, bare) => {
     expect(parseTaxId(text)).toEqual({ kind, digits: bare });
+  });
+
+  it.each([
+    ['0000000000191', 'cnpj', '00000000000191'],
+    ['000000000191', 'cnpj', '00000000000191'],
+    ['00.000.000/0001-91', 'cnpj', '00000000000191'],
+    ['0/0001-91', 'cnpj', '00000000000191'],
+    // Both are right, and the number has the length of a CPF.
+    ['00000000191', 'cpf', '00000000191'],
+    ['000.000.001-91', 'cpf', '00000000191'],
+    ['1234567890', 'cpf', '01234567890'],
+    ['11111111111180', 'cnpj', '11111111111180'],
+  ])('adds the leading zeros of %s where one identifier is right', (text, kind, bare) => {
+    expect(parseTaxId(text)).toEqual({ kind, digits: bare });
+  });
+
+  it('reads the number of a company as a CNPJ', () => {
+    expect(parseCnpj('191')).toEqual({ kind: 'cnpj', digits: '00000000000191' });
+    expect(parseCnpj('00000000191')).toEqual({ kind: 'cnpj', digits: '00000000000191' });
+    expect(parseCnpj('52998224725')).toBeNull();
+    expect(parseCnpj('000.000.001-91')).toBeNull();
+    expect(parseCnpj('filial-3')).toBeNull();
   });
 
   it('does not turn letters beyond ASCII into tax identifier letters', () => {
@@ -76,7 +87,7 @@ describe('parseTaxId', () => {
         const isRefused = isOneCharacterRepeated(valid) || valid === '12345678909';
         expect(parseTaxId(valid)).toEqual(isRefused ? null : { kind: 'cpf', digits: valid });
         const guessed = body + guess;
-        expect(parseTaxId(guessed) !== null).toBe(guessed === valid && !isRefused);
+        expect(parseTaxId(guessed)?.kind === 'cpf').toBe(guessed === valid && !isRefused);
       }),
       { numRuns: 50_000 },
     );

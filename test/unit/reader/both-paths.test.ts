@@ -1,8 +1,8 @@
 /** The two paths of a response number titles of equal identity together. */
 import { expect, test } from 'vitest';
+import { NamedAccounts } from '../../../src/domain/accounts/named-accounts.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 import { KnownTitles } from '../../../src/domain/known-titles.ts';
-import { NamedAccounts } from '../../../src/domain/named-accounts.ts';
 import { Occurrences } from '../../../src/domain/occurrences.ts';
 import { dayWindow } from '../../../src/domain/plan/pull-plan.ts';
 import { ResponseReader } from '../../../src/reader/response-reader.ts';

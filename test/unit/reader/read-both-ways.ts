@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
+import { NamedAccounts } from '../../../src/domain/accounts/named-accounts.ts';
 import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
 import { KnownTitles, rawHash } from '../../../src/domain/known-titles.ts';
-import { NamedAccounts } from '../../../src/domain/named-accounts.ts';
 import { Occurrences } from '../../../src/domain/occurrences.ts';
 import { type PullWindow, sweepWindow } from '../../../src/domain/plan/pull-plan.ts';
 import {

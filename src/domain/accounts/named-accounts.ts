@@ -1,18 +1,13 @@
-import { canonicalFields, type Title, VALUE_COLUMNS, type ValueColumn } from './title.ts';
-
-export type PartyKind = 'provider' | 'financial_agent';
+import { canonicalFields, type Title, VALUE_COLUMNS, type ValueColumn } from '../title.ts';
+import type { StatedAccount } from './bank-account.ts';
+import { destinationIn, type PartyKind } from './destination.ts';
 
 /** A party and a bank account as a title names them, not trimmed. Personal data. */
-export interface NamedAccount {
+export interface NamedAccount extends StatedAccount {
   readonly kind: PartyKind;
   /** Of a provider. */
   readonly externalId: string | null;
   readonly identification: string | null;
-  readonly bank: string | null;
-  readonly agency: string | null;
-  readonly agencyDigit: string | null;
-  readonly account: string | null;
-  readonly accountDigit: string | null;
 }
 
 /**
@@ -48,7 +43,11 @@ export class NamedAccounts {
 
   addTitle(title: Title): void {
     for (const kind of KINDS) {
-      this.add(kind, Buffer.from(canonicalFields(title, RUN_COLUMNS[kind])).toString('latin1'));
+      const destination = destinationIn(title.extra, kind);
+      // The fields of the run end with U+0000, so that what follows is a field of its own.
+      const added = destination === null ? '' : JSON.stringify(destination);
+      const run = canonicalFields(title, RUN_COLUMNS[kind]) + added;
+      this.add(kind, Buffer.from(run).toString('latin1'));
     }
   }
 
@@ -91,6 +90,7 @@ const PLACES = {
 function toAccount(kind: PartyKind, run: string): NamedAccount {
   const fields = Buffer.from(run, 'latin1').toString().split('\u0000');
   const places = PLACES[kind];
+  const added = fields[RUN_COLUMNS[kind].length] ?? '';
   const value = (place: number | null): string | null =>
     place === null || fields[place] === '' ? null : (fields[place]?.slice(1) ?? null);
   return {
@@ -102,5 +102,6 @@ function toAccount(kind: PartyKind, run: string): NamedAccount {
     agencyDigit: value(places.agencyDigit),
     account: value(places.account),
     accountDigit: value(places.accountDigit),
+    destination: added === '' ? null : JSON.parse(added),
   };
 }

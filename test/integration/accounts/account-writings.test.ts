@@ -1,0 +1,249 @@
+/** One account in several writings is no change; another account is one, whatever names it. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readFeed } from '../../../src/bookings/feed.sql.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { verifyDate } from '../../../src/integrity/verify-dates.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { decideOpenChanges } from '../../support/account-decisions.ts';
+import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+let usedDays = 0;
+const nextDay = (): CivilDate => {
+  usedDays += 1;
+  return daysFrom(usedDays);
+};
+
+type Members = Readonly<Record<string, unknown>>;
+
+const BASE = {
+  bank: '001',
+  agency: '0987',
+  agencyDigit: null,
+  account: '12345',
+  accountDigit: '6',
+};
+const NONE = { bank: null, agency: null, agencyDigit: null, account: null, accountDigit: null };
+
+interface Party {
+  readonly name: string;
+  readonly account: Members;
+}
+
+/** A title of a provider and of an agent that state the same account. */
+function title(date: CivilDate, { name, account }: Party, agentId = `agent ${name}`): string {
+  const text = JSON.parse(titleText({ date, uid: name }));
+  text.providerExternalId = name;
+  text.provider = { identification: `number ${name}`, externalId: name, bankAccount: account };
+  text.financialAgent.identificationNumber = agentId;
+  text.financialAgent.payment = { type: 'BANK_TRANSFER', ...account };
+  return JSON.stringify(text);
+}
+
+async function pull(date: CivilDate, titles: readonly string[], alwaysStage = false) {
+  world.sandbox.setDayTexts(date, titles);
+  return world.pull(date, { alwaysStage });
+}
+
+const openChanges = (acceptedDate: CivilDate) =>
+  world.database.prisma.accountChange.findMany({
+    where: { state: 'open', acceptedDate: new Date(acceptedDate) },
+    orderBy: { id: 'asc' },
+  });
+
+/** The writings of one account, and other accounts; each as it follows `BASE`. */
+const QUIET: Readonly<Record<string, Members>> = {
+  'bank 1': { bank: '1' },
+  'agency 987': { agency: '987' },
+  'account 00012345': { account: '00012345' },
+  'account 12345-6': { account: '12345-6' },
+  'account 123456': { account: '123456', accountDigit: null },
+  'account 12.345': { account: '12.345' },
+  'agency 0987-5': { agency: '0987-5' },
+  'account 12 345': { account: '12 345' },
+  'account with NBSP': { account: '12345\u00a0' },
+  'bank with name': { bank: '001 - Banco do Brasil' },
+  '1/987/12345-6': { bank: '1', agency: '987', account: '12345-6', accountDigit: null },
+  blanks: { account: ' 12345 ', agencyDigit: '' },
+  'bank null, its ispb': { bank: null, ispb: '00000000' },
+  'type checking': { type: 'CHECKING' },
+};
+const ALARM: Readonly<Record<string, Members>> = {
+  'another ispb': { bank: null, ispb: '60701190' },
+  'type savings': { type: 'SAVINGS' },
+  'no account': NONE,
+  'bank and agency alone': { ...NONE, bank: '033', agency: '0987' },
+  'digit missing': { accountDigit: null },
+  'digit X': { accountDigit: 'X' },
+  'digit twice': { account: '123456' },
+  'a key instead': { ...NONE, key: 'thief@evil.com' },
+  'a key beside': { pixKey: 'thief@evil.com' },
+  'another operation': { operation: '013' },
+};
+
+describe.each([
+  ['loaded', false],
+  ['staged', true],
+] as const)('a second date (%s)', (way, alwaysStage) => {
+  test('is quiet for each writing of an account, and an alarm for each other account', async () => {
+    const [first, second] = [nextDay(), nextDay()];
+    const rows = Object.entries({ ...QUIET, ...ALARM });
+    const name = (row: string) => `${row} ${way}`;
+    await pull(
+      first,
+      rows.map(([row]) => title(first, { name: name(row), account: BASE })),
+      alwaysStage,
+    );
+    const parties = rows.map(([row, account]) => ({
+      name: name(row),
+      account: { ...BASE, ...account },
+    }));
+    await pull(
+      second,
+      parties.map((party) => title(second, party)),
+      alwaysStage,
+    );
+    const changes = await openChanges(second);
+    const changed = (kind: string) =>
+      changes.filter((change) => change.kind === kind).map(({ partyKey }) => partyKey);
+    expect(changed('provider').sort()).toEqual(Object.keys(ALARM).map(name).sort());
+    // The type of a payment is documented, and names no account.
+    expect(changed('financial_agent')).toHaveLength(Object.keys(ALARM).length - 1);
+    const held = await world.database.prisma.paymentHold.count({
+      where: { acceptedDate: new Date(second) },
+    });
+    expect(held).toBe(2 * Object.keys(ALARM).length - 1);
+  });
+
+  test('sees the digit X of an account in lower case as the same', async () => {
+    const [first, second] = [nextDay(), nextDay()];
+    const party = (accountDigit: string) => ({
+      name: `digit x ${way}`,
+      account: { ...BASE, accountDigit },
+    });
+    await pull(first, [title(first, party('x'))], alwaysStage);
+    await pull(second, [title(second, party('X'))], alwaysStage);
+    expect(await openChanges(second)).toEqual([]);
+  });
+});
+
+test('an ISPB that is stated later is no change, and the next one is', async () => {
+  const party = (more: Members) => ({
+    name: 'late ispb',
+    account: { ...BASE, bank: '999', ...more },
+  });
+  const steps: [Members, number][] = [
+    [{}, 0],
+    [{ ispb: '11111111' }, 0],
+    [{}, 0],
+    [{ ispb: '22222222' }, 2],
+    [{ holder: 'Ana' }, 0],
+  ];
+  for (const [more, expected] of steps) {
+    const date = nextDay();
+    await pull(date, [title(date, party(more))]);
+    expect(await openChanges(date), JSON.stringify(more)).toHaveLength(expected);
+  }
+});
+
+test('an account that disappears is a change, and the account that follows a confirmed one too', async () => {
+  const steps: [Members, number][] = [
+    [NONE, 0],
+    [BASE, 0],
+    [NONE, 2],
+    [BASE, 2],
+  ];
+  for (const [account, expected] of steps) {
+    const date = nextDay();
+    await pull(date, [title(date, { name: 'gone', account })]);
+    expect(await openChanges(date)).toHaveLength(expected);
+    await decideOpenChanges(world.database);
+  }
+});
+
+test('the way back to an account is a change in any writing of the tax identifier', async () => {
+  const steps: [string, string, number][] = [
+    ['11.222.333/0001-81', '111', 0],
+    ['11222333000181', '111', 0],
+    ['11222333000181', '222', 1],
+    ['11.222.333/0001-81', '111', 1],
+    ['11222333000181', '111', 0],
+  ];
+  for (const [agentId, account, expected] of steps) {
+    const date = nextDay();
+    const stated = title(date, { name: 'writings', account: { ...BASE, account } }, agentId);
+    const changed = JSON.parse(stated);
+    changed.provider.bankAccount = BASE;
+    await pull(date, [JSON.stringify(changed)]);
+    expect(await openChanges(date), `${agentId} ${account}`).toHaveLength(expected);
+    await decideOpenChanges(world.database);
+  }
+});
+
+test('an agent with lost zeros is the agent of before', async () => {
+  const steps: [string, string, number][] = [
+    ['00.000.000/0001-91', '111', 0],
+    ['00000000000191', '222', 1],
+    ['191', '333', 1],
+    ['00000000191', '444', 1],
+    ['191', '111', 0],
+  ];
+  for (const [agentId, account, expected] of steps) {
+    const date = nextDay();
+    const changed = JSON.parse(title(date, { name: 'zeros', account: BASE }, agentId));
+    changed.financialAgent.payment.account = account;
+    await pull(date, [JSON.stringify(changed)]);
+    expect(await openChanges(date), `${agentId} ${account}`).toHaveLength(expected);
+  }
+});
+
+test('a changed key restates a signed day, with a revision and a hold; another undocumented field does not', async () => {
+  const date = nextDay();
+  const texts = (members: Members) => [
+    title(date, { name: 'key', account: { ...NONE, key: 'a@b.com', ...members } }),
+    title(date, { name: 'no members', account: BASE }),
+  ];
+  await pull(date, texts({ stamp: '1' }));
+  const where = { date: new Date(date) };
+  const sign = async () => {
+    const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where });
+    const seenDigest = contentDigest ?? '';
+    const rules = { fourEyes: false, bookingsFrom: date };
+    await signOffDay(world.database, date, { by: 'ana', reason: null, seenDigest, ...rules });
+  };
+  await sign();
+  // A time stamp of the response, and another writing of the key, are no change.
+  expect(await pull(date, texts({ stamp: '2' }))).toMatchObject({ changed: 0, unchanged: 2 });
+  expect(await pull(date, texts({ key: 'x@y.com' }))).toMatchObject({ changed: 1, unchanged: 1 });
+  const day = await world.database.prisma.day.findUniqueOrThrow({ where });
+  expect(day.restatedAfterSignOff).toBe(true);
+  const changes = await openChanges(date);
+  expect(changes.map(({ kind }) => kind).sort()).toEqual(['financial_agent', 'provider']);
+  expect(changes[0]).toMatchObject({
+    before: { destination: { key: 'a@b.com' } },
+    after: { destination: { key: 'x@y.com' } },
+  });
+  const revisions = await world.database.prisma.titleRevision.findMany({
+    where: { titleId: changes[0]?.titleId ?? 0n },
+  });
+  expect(revisions).toMatchObject([
+    { before: { extra: { financialAgent: { payment: { key: 'a@b.com' } } } } },
+  ]);
+  // The database computes the same content hashes.
+  const checked = await verifyDate(world.database, date, new AbortController().signal);
+  expect(checked).toMatchObject({ alterations: [] });
+  // The correction tells the ERP the new key.
+  await decideOpenChanges(world.database);
+  await sign();
+  const { lines } = await readFeed(world.database, 'erp', { after: 0n, limit: 10 });
+  const told = lines.map(
+    ({ kind, title }) => `${kind} ${JSON.stringify(title['payment_destination'])}`,
+  );
+  expect(told.sort()).toEqual(['adjust {"key":"x@y.com"}', 'book null', 'book {"key":"a@b.com"}']);
+});

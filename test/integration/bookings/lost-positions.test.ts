@@ -1,0 +1,164 @@
+/**
+ * Positions of the feeds after a restore of the program's database, for readers that are newer than the backup and for
+ * readers that are restored themselves from an older backup.
+ */
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { readFeed } from '../../../src/bookings/feed.sql.ts';
+import { skipLostNumbers } from '../../../src/database/lost-numbers.sql.ts';
+import { migrate } from '../../../src/database/migrate.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { DatabaseBackup } from '../../model/database-backup.ts';
+import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const [X, Y] = [DAY, daysFrom(1)];
+
+let world: PullWorld;
+let backup: DatabaseBackup;
+let users: RoleUsers;
+let erp: Client;
+beforeAll(async () => {
+  world = await openPullWorld();
+  backup = new DatabaseBackup(world.database.pool);
+  await backup.prepare();
+  await migrate({ databaseUrl: world.databaseUrl, logger: pino({ level: 'silent' }), roles: true });
+  users = await createRoleUsers(world.databaseUrl);
+  erp = new Client({ connectionString: users.urlOf('erp') });
+  await erp.connect();
+  await setConsumer(
+    world.database,
+    { name: 'erp', databaseRole: users.nameOf('erp'), apiKeyId: null, buyers: [] },
+    'test',
+  );
+});
+afterAll(async () => {
+  await erp.end();
+  await users.drop();
+  await world.close();
+});
+beforeEach(() => backup.clear());
+
+async function sign(date: CivilDate, uids: readonly string[]): Promise<void> {
+  world.sandbox.setDayTexts(
+    date,
+    uids.map((uid) => titleText({ uid, date })),
+  );
+  await world.pull(date, { withdrawalLimitPercent: 100 });
+  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: DAY };
+  await signOffDay(world.database, date, { ...signing, seenDigest: String(contentDigest) });
+}
+
+/** The step `conciliation restored`. */
+const restored = () => world.database.prisma.$transaction((tx) => skipLostNumbers(tx));
+
+const read = async (after: bigint) => {
+  const { lines, next } = await readFeed(world.database, 'erp', { after, limit: 1_000 });
+  return { orders: lines.map(({ title }) => title['order_uid']), next: BigInt(next) };
+};
+const lost = (after: bigint) =>
+  readFeed(world.database, 'erp', { after, limit: 1 }).then(
+    () => null,
+    (error: { context: unknown }) => error.context,
+  );
+
+test('an ERP that is restored from a backup older than the restore of the database misses no line, and is told', async () => {
+  await backup.take();
+  await sign(X, ['x1', 'x2', 'x3']);
+  const { next: erpBackup } = await read(0n);
+  await sign(Y, ['y1', 'y2', 'y3']);
+
+  // The database is restored. This time Y is signed first.
+  await backup.restore();
+  const start = await restored();
+  expect(start).toBeGreaterThan(10n ** 13n);
+  expect(start).toBeLessThan(2n ** 53n);
+  await sign(Y, ['y1', 'y2', 'y3']);
+  await sign(X, ['x1', 'x2', 'x3']);
+  const { orders, next } = await read(0n);
+  expect(orders.toSorted()).toEqual(['x1', 'x2', 'x3', 'y1', 'y2', 'y3']);
+  expect(next).toBeGreaterThan(start);
+  expect((await read(next)).orders).toEqual([]);
+
+  // The ERP is restored too, to its position before.
+  expect(await lost(erpBackup)).toEqual({ fault: 'lost_position', safe: '0' });
+  expect((await read(0n)).orders).toHaveLength(6);
+});
+
+test('the safe position is the last one that the restore has kept, in each further restore', async () => {
+  await sign(X, ['a', 'b']);
+  const { next: kept } = await read(0n);
+  await backup.take();
+  await sign(Y, ['c']);
+  const { next: gone } = await read(kept);
+  await backup.restore();
+  // Nobody has run the step yet: the numbers may be given again, so no number after them is safe.
+  expect(await lost(gone)).toEqual({ fault: 'lost_position', safe: '0' });
+  const first = await restored();
+  expect(await lost(gone)).toEqual({ fault: 'lost_position', safe: String(kept) });
+  expect((await read(kept)).orders).toEqual([]);
+  await sign(Y, ['d', 'e']);
+  const { next: afterFirst } = await read(kept);
+  // The same backup again: the numbers of the time between are not given again.
+  await backup.restore();
+  expect(await restored()).toBeGreaterThan(afterFirst);
+  expect(await lost(afterFirst)).toEqual({ fault: 'lost_position', safe: String(kept) });
+  expect(await lost(first)).toEqual({ fault: 'lost_position', safe: String(kept) });
+  await sign(Y, ['f']);
+  expect((await read(kept)).orders).toEqual(['f']);
+});
+
+test('the functions for SQL readers raise an error that names the safe position', async () => {
+  await sign(X, ['a', 'b']);
+  const feed = (place: bigint, lines = 1_000) =>
+    erp.query('SELECT seq, order_uid FROM conciliation.booking_feed_after($1, $2)', [place, lines]);
+  const changes = (place: bigint, rows = 1_000) =>
+    erp.query('SELECT change_seq, id FROM conciliation.title_feed_after($1, $2)', [place, rows]);
+  const kept = BigInt((await feed(0n)).rows.at(-1)?.seq);
+  const keptChange = BigInt((await changes(0n)).rows.at(-1)?.change_seq);
+  expect((await feed(0n, 1)).rows).toHaveLength(1);
+  expect((await changes(0n, 1)).rows).toHaveLength(1);
+  await backup.take();
+  await sign(Y, ['c']);
+  const gone = BigInt((await feed(kept)).rows.at(-1)?.seq);
+  const goneChange = BigInt((await changes(keptChange)).rows.at(-1)?.change_seq);
+  const goneTitle = (await changes(keptChange)).rows.at(-1)?.id;
+  await backup.restore();
+  const start = await restored();
+  await expect(feed(gone)).rejects.toThrow(
+    `booking_feed does not have the position ${gone}; the database was restored, so read again from ${kept}`,
+  );
+  await expect(changes(goneChange)).rejects.toThrow(
+    `title_feed does not have the position ${goneChange}; the database was restored, so read again from ${keptChange}`,
+  );
+  await expect(changes(start + 10n ** 9n)).rejects.toThrow('read again from 0');
+  expect((await feed(kept)).rows).toEqual([]);
+  await sign(Y, ['c']);
+  expect((await feed(kept)).rows).toMatchObject([{ order_uid: 'c' }]);
+  // The lost title has another id now, and no other title gets the lost one.
+  const again = await changes(keptChange);
+  expect(again.rows).toHaveLength(1);
+  expect(BigInt(again.rows[0]?.id)).toBeGreaterThanOrEqual(start);
+  expect(again.rows[0]?.id).not.toBe(goneTitle);
+});
+
+test('the service may move the numbers forward, and the ERP may not', async () => {
+  await expect(erp.query('SELECT conciliation.skip_numbers()')).rejects.toThrow(
+    'permission denied',
+  );
+  const service = new Client({ connectionString: users.urlOf('worker') });
+  await service.connect();
+  try {
+    await service.query('SELECT conciliation.skip_numbers()');
+    await expect(
+      service.query(`SELECT setval('conciliation.booking_offer_seq_seq', 1)`),
+    ).rejects.toThrow('permission denied');
+  } finally {
+    await service.end();
+  }
+});

@@ -1,0 +1,254 @@
+/** Titles that wait because of their payables, while the other titles of the day are released. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { readFeed } from '../../../src/bookings/feed.sql.ts';
+import {
+  readOverdueReleases,
+  readWaitingDays,
+  releaseWaitingDays,
+} from '../../../src/bookings/release.sql.ts';
+import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
+import { readPayablesToBlock, readWaitingTitles } from '../../../src/bookings/unposted.sql.ts';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { runMatching } from '../../../src/matching/run-matching.sql.ts';
+import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { importPayables, type PayableFields } from '../../support/payables.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const RULES = { bookingsFrom: DAY, payablesMaxAgeHours: 30 };
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+let date: CivilDate;
+let dayCount = 0;
+beforeEach(async () => {
+  dayCount += 1;
+  date = daysFrom(dayCount);
+  await world.database.prisma.$executeRaw`
+    TRUNCATE conciliation.erp_payable, conciliation.erp_payable_import, conciliation.title_match CASCADE`;
+});
+
+type Fields = Parameters<typeof titleText>[0];
+
+async function pull(...titles: Fields[]) {
+  world.sandbox.setDayTexts(
+    date,
+    titles.map((fields) => titleText({ date, ...fields })),
+  );
+  await world.pull(date, { withdrawalLimitPercent: 100 });
+  await checkDays(world.database, ANY_DAY_RULES);
+}
+
+/** The snapshot of the ERP: all payables. */
+const state = (...payables: PayableFields[]) =>
+  importPayables(world.database, payables, 'snapshot');
+const match = () => runMatching(world.database, { by: 'test' });
+const release = () => releaseWaitingDays(world.database, RULES);
+
+async function sign(rules: { payablesMaxAgeHours?: number } = RULES) {
+  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+  await signOffDay(world.database, date, {
+    ...{ by: 'ana', reason: null, seenDigest: String(contentDigest), fourEyes: false },
+    ...{ bookingsFrom: DAY, ...rules },
+  });
+}
+
+const lines = () =>
+  world.database.prisma.$queryRaw<
+    { kind: string; uid: string; version: number; key: string | null; discount: string }[]
+  >`
+    SELECT kind, order_uid AS uid, version, erp_key AS key, platform_discounted_value::text AS discount
+    FROM conciliation.booking_line WHERE date = ${date}::date ORDER BY id`;
+const batches = () =>
+  world.database.prisma.$queryRaw<{ lines: number; waiting: number; value: string }[]>`
+    SELECT line_count AS lines, waiting_titles AS waiting, original_value_sum::text AS value
+    FROM conciliation.booking_batch WHERE date = ${date}::date AND kind = 'seal' ORDER BY id`;
+
+test('a title that was matched before the ERP paid its payable is not released; the others of the day are', async () => {
+  await pull(
+    { uid: 'h', value: '10' },
+    { uid: 'i', value: '20' },
+    { uid: 'j', value: '30' },
+    { uid: 'free', value: '5' },
+  );
+  const payables = [
+    { erpKey: 'H1', openValue: '10', orderUid: 'h' },
+    { erpKey: 'I1', openValue: '20', orderUid: 'i' },
+    { erpKey: 'J1', openValue: '30', orderUid: 'j' },
+    { erpKey: 'F1', openValue: '5', orderUid: 'free' },
+  ] as const;
+  await state(...payables);
+  expect(await match()).toMatchObject({ matched: 4 });
+  const paid = [
+    { ...payables[0], status: 'paid' },
+    { ...payables[1], openValue: '0', status: 'paid' },
+    { ...payables[2], status: 'paid' },
+  ] as const;
+  await state(...paid, payables[3]);
+  // The run of the matching has not seen the payments, or has: the release reads the payables itself.
+  await sign();
+  expect(await lines()).toMatchObject([{ kind: 'book', uid: 'free', key: 'F1' }]);
+  await match();
+  expect(await release()).toEqual([]);
+  expect(await batches()).toEqual([{ lines: 1, waiting: 3, value: '5' }]);
+  expect(await readWaitingDays(world.database, RULES)).toEqual([
+    { fault: 'titles', days: 1, titles: 3, dates: [date] },
+  ]);
+  expect(await readWaitingTitles(world.database, date)).toMatchObject([
+    { orderUid: 'h', date, originalValue: '10', dueDate: '2026-06-30' },
+    { orderUid: 'i' },
+    { orderUid: 'j' },
+  ]);
+
+  // The ERP takes two payments back. The seal is released in a further batch, and completely with the last one.
+  await state(payables[0], paid[1], payables[2], payables[3]);
+  expect(await release()).toEqual([date]);
+  expect((await lines()).slice(1).map(({ key }) => key)).toEqual(
+    expect.arrayContaining(['H1', 'J1']),
+  );
+  await state(...payables);
+  expect(await release()).toEqual([date]);
+  expect(await release()).toEqual([]);
+  expect(await batches()).toEqual([
+    { lines: 1, waiting: 3, value: '5' },
+    { lines: 2, waiting: 1, value: '40' },
+    { lines: 1, waiting: 0, value: '20' },
+  ]);
+  expect(await readWaitingDays(world.database, RULES)).toEqual([]);
+});
+
+test('a day whose titles all wait has one batch without lines, and is alerted once the release is late', async () => {
+  await pull({ uid: 'a', value: '10' });
+  await state({ erpKey: 'A1', openValue: '10', orderUid: 'a', status: 'paid' });
+  await match();
+  await sign();
+  await release();
+  await release();
+  expect(await batches()).toEqual([{ lines: 0, waiting: 1, value: '0' }]);
+  const { prisma } = world.database;
+  const overdue = (ageMs: number) =>
+    readOverdueReleases(prisma, new Date(Date.now() + ageMs), RULES);
+  expect(await overdue(60_000)).toEqual({ days: 1, date });
+  expect(await overdue(-60_000)).toBeNull();
+  await state({ erpKey: 'A1', openValue: '10', orderUid: 'a' });
+  expect(await release()).toEqual([date]);
+  expect(await overdue(60_000)).toBeNull();
+});
+
+test('a title whose line is released does not wait for what the ERP has paid since: it is adjusted as its siblings are', async () => {
+  const due = (discounts: [string, string]) =>
+    discounts.map((discount) => ({ uid: 'a', value: '10', discount }));
+  await pull(...due(['1', '2']), { uid: 'b', value: '7' });
+  await state({ erpKey: 'B1', openValue: '7', orderUid: 'b' });
+  await match();
+  await sign();
+  expect(await lines()).toHaveLength(3);
+  // B is paid after the release, and restated. The line has asked for the payment, so a break says what is wrong.
+  await state({ erpKey: 'B1', openValue: '7', orderUid: 'b', status: 'paid' });
+  await pull(...due(['1', '3']), { uid: 'b', value: '7', discount: '5' });
+  await match();
+  await sign();
+  expect((await lines()).slice(3)).toMatchObject([
+    { kind: 'adjust', uid: 'a', version: 2, discount: '3' },
+    { kind: 'adjust', uid: 'b', version: 2, discount: '5', key: 'B1' },
+  ]);
+  expect((await batches()).at(-1)).toMatchObject({ lines: 2, waiting: 0 });
+});
+
+test('of equal titles, each is released once and with its own payable, whichever waits', async () => {
+  const equal = { uid: 'equal', value: '10' };
+  await pull(equal, equal);
+  const payables = ['A1', 'A2'].map((erpKey) => ({ erpKey, openValue: '10', orderUid: 'equal' }));
+  await state(...payables);
+  expect(await match()).toMatchObject({ matched: 2 });
+  // The first one of the two waits.
+  await state(
+    { ...payables[0], status: 'paid' } as (typeof payables)[number],
+    ...payables.slice(1),
+  );
+  await sign();
+  await release();
+  const [booked, ...more] = await lines();
+  expect(more).toEqual([]);
+  await state(...payables);
+  await release();
+  const all = await lines();
+  expect(all).toHaveLength(2);
+  expect(all.map(({ key }) => key).toSorted()).toEqual(['A1', 'A2']);
+  expect(all[0]).toEqual(booked);
+});
+
+test('a snapshot that is too old keeps the day from being released', async () => {
+  await pull({ uid: 'a', value: '10' });
+  await state({ erpKey: 'A1', openValue: '10', orderUid: 'a' });
+  await match();
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.erp_payable_import SET started_at = now() - interval '31 hours'`;
+  await sign();
+  expect(await lines()).toEqual([]);
+  expect(await readWaitingDays(world.database, RULES)).toEqual([
+    { fault: 'not_matched', days: 1, titles: 0, dates: [date] },
+  ]);
+  await state({ erpKey: 'A1', openValue: '10', orderUid: 'a' });
+  expect(await release()).toEqual([date]);
+});
+
+test('a batch offers its reversals first', async () => {
+  await pull(...['p', 'q', 'r', 's'].map((uid) => ({ uid, value: '10' })));
+  await sign();
+  // Each title gets a successor with another due date.
+  await pull(...['p', 'q', 'r', 's'].map((uid) => ({ uid, value: '10', dueDate: '2026-07-15' })));
+  await sign();
+  const { lines: offered } = await readFeed(world.database, 'erp', { after: 0n, limit: 1_000 });
+  const kinds = offered.filter((line) => line.date === date).map(({ kind }) => kind);
+  expect(kinds.slice(4)).toEqual([
+    ...Array.from({ length: 4 }, () => 'reverse'),
+    ...Array.from({ length: 4 }, () => 'book'),
+  ]);
+});
+
+test('payables are to be blocked from the match until a line is posted', async () => {
+  const a = { erpKey: 'A1', openValue: '10', orderUid: 'block', company: 'C' };
+  await pull({ uid: 'block', value: '10' });
+  await state(a, { erpKey: 'Z', openValue: '99' });
+  const blocked = () => readPayablesToBlock(world.database, { after: '', limit: 10 });
+  expect(await blocked()).toEqual([]);
+  await match();
+  expect(await blocked()).toMatchObject([
+    {
+      ...{ erpKey: 'A1', company: 'C', orderUid: 'block', date, supplier: 'P-1' },
+      ...{ originalValue: '10', effect: 'payee_change', payeeAfter: '11222333000181' },
+      ...{ state: 'not_released', matchedAt: expect.any(Date) },
+    },
+  ]);
+  expect(await readPayablesToBlock(world.database, { after: 'A1', limit: 10 })).toEqual([]);
+  await sign();
+  expect(await blocked()).toMatchObject([{ state: 'released' }]);
+  const answer = async (index: number, status: 'posted' | 'failed', final = false) => {
+    const { lines: offered } = await readFeed(world.database, 'erp', { after: 0n, limit: 1_000 });
+    const line = offered.filter((each) => each.date === date).at(index);
+    await takeReceipts(world.database, 'erp', [
+      {
+        ...{ key: line?.key ?? '', contentHash: line?.contentHash ?? '', status, final },
+        ...{ document: status === 'posted' ? 'D' : null, reason: status === 'failed' ? 'x' : null },
+        idempotencyKey: `${line?.key} ${status} ${final}`,
+      },
+    ]);
+  };
+  await answer(-1, 'failed', true);
+  expect(await blocked()).toMatchObject([{ state: 'refused' }]);
+  await answer(-1, 'posted');
+  expect(await blocked()).toEqual([]);
+  // A restatement that is not answered yet: the version before is posted.
+  await pull({ uid: 'block', value: '10', discount: '3' });
+  await match();
+  await sign();
+  expect(await lines()).toHaveLength(2);
+  expect(await blocked()).toEqual([]);
+});

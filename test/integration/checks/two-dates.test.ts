@@ -1,0 +1,172 @@
+/** A title on two accepted dates: one receivable that moved, one that was anticipated twice, or two instalments. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
+import { readFindings, resolveFindings } from '../../../src/checks/findings.sql.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { runPull } from '../../../src/pull/run-pull.ts';
+import { DEFAULT_RULES } from '../../support/check-rules.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const NEXT = daysFrom(1);
+const THIRD = daysFrom(2);
+
+let world: PullWorld;
+beforeEach(async () => {
+  world = await openPullWorld();
+});
+afterEach(() => world.close());
+
+const other = (date: CivilDate) => titleText({ uid: `other ${date}`, date });
+const twin = (date: CivilDate, fields: Parameters<typeof titleText>[0] = {}) =>
+  titleText({ uid: 'twin', date, ...fields });
+
+/** One pull of a date, and the checks. */
+async function pull(date: CivilDate, ...texts: string[]) {
+  world.sandbox.setDayTexts(date, [other(date), ...texts]);
+  await world.pull(date, { withdrawalLimitPercent: 100 });
+  await checkDays(world.database, DEFAULT_RULES);
+}
+
+/** The dates with an open finding. */
+async function found(): Promise<CivilDate[]> {
+  const filter = { state: 'open', code: null, severity: null, date: null } as const;
+  const rows = await readFindings(world.database, filter, { offset: 0, limit: 99 });
+  for (const { code, orderUid } of rows) {
+    expect(`${code} ${orderUid}`).toBe('equal_on_two_dates twin');
+  }
+  return rows.map(({ date }) => date).sort();
+}
+
+async function stateOf(date: CivilDate) {
+  const day = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+  return day.state;
+}
+
+async function sign(date: CivilDate) {
+  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+  await signOffDay(world.database, date, {
+    by: 'rita',
+    reason: null,
+    seenDigest: contentDigest ?? '',
+    fourEyes: false,
+    bookingsFrom: DAY,
+    requiresChecks: true,
+  });
+}
+
+/** Makes the pulls that the checks ask for, until there is none. Returns their dates. */
+async function pullAsked(): Promise<CivilDate[]> {
+  const dates: CivilDate[] = [];
+  for (;;) {
+    const pulls = await world.database.prisma.pull.findMany({
+      where: { requestedBy: 'checks', state: 'queued' },
+    });
+    if (pulls.length === 0) return dates.sort();
+    for (const { id, date } of pulls) {
+      await runPull(world.parts, id, new AbortController().signal);
+      dates.push(date as CivilDate);
+    }
+    await checkDays(world.database, DEFAULT_RULES);
+  }
+}
+
+describe.each([
+  { what: 'no date', signed: [] },
+  { what: 'the first date', signed: [DAY] },
+])('with $what signed off', ({ signed }) => {
+  test.each([
+    { due: 'the same due date', fields: {} },
+    { due: 'another due date', fields: { dueDate: '2026-09-09' } },
+  ])(
+    'a title that moved with $due has a finding on both dates until it is gone from the old one',
+    async ({ fields }) => {
+      await pull(DAY, twin(DAY));
+      for (const date of signed) await sign(date);
+      await pull(NEXT, twin(NEXT, fields));
+      expect(await found()).toEqual([DAY, NEXT]);
+      expect([await stateOf(DAY), await stateOf(NEXT)]).toEqual(['attention', 'attention']);
+      await expect(sign(NEXT)).rejects.toThrow();
+      await pull(DAY);
+      expect(await found()).toEqual([]);
+      expect([await stateOf(DAY), await stateOf(NEXT)]).toEqual(['reconciled', 'reconciled']);
+      await sign(NEXT);
+    },
+  );
+
+  test('the finding also ends on both dates when the new one no longer has the title', async () => {
+    await pull(DAY, twin(DAY));
+    for (const date of signed) await sign(date);
+    await pull(NEXT, twin(NEXT));
+    await pull(NEXT);
+    expect(await found()).toEqual([]);
+    expect([await stateOf(DAY), await stateOf(NEXT)]).toEqual(['reconciled', 'reconciled']);
+  });
+
+  test('a person resolves the finding on each date', async () => {
+    await pull(DAY, twin(DAY));
+    for (const date of signed) await sign(date);
+    await pull(NEXT, twin(NEXT));
+    for (const date of [DAY, NEXT]) {
+      const seen = { date, code: 'equal_on_two_dates', newestId: 99n, titleId: null } as const;
+      await resolveFindings(world.database, seen, { by: 'rita', reason: 'two deliveries' });
+    }
+    await checkDays(world.database, DEFAULT_RULES);
+    expect([await stateOf(DAY), await stateOf(NEXT)]).toEqual(['reconciled', 'reconciled']);
+  });
+});
+
+test('a signed date keeps the other findings that it was signed with', async () => {
+  const fault = titleText({ uid: 'fault', value: '-1' });
+  await pull(DAY, twin(DAY), fault);
+  const seen = { date: DAY, code: 'value_not_positive', newestId: 99n, titleId: null } as const;
+  await resolveFindings(world.database, seen, { by: 'rita', reason: 'a credit note' });
+  await sign(DAY);
+  await pull(NEXT, twin(NEXT));
+  expect(await found()).toEqual([DAY, NEXT]);
+  await pull(NEXT);
+  const kept = { state: 'resolved', code: null, severity: null, date: DAY } as const;
+  const rows = await readFindings(world.database, kept, { offset: 0, limit: 9 });
+  expect(rows.map(({ code }) => code)).toEqual(['value_not_positive']);
+});
+
+test('equal instalments on three dates have findings until their dates are pulled once more, and need no person', async () => {
+  const dues = { [DAY]: '2026-06-30', [NEXT]: '2026-07-30', [THIRD]: '2026-08-30' };
+  const instalment = (date: CivilDate) => twin(date, { dueDate: dues[date] ?? '' });
+  for (const date of [DAY, NEXT, THIRD]) await pull(date, instalment(date));
+  expect(await found()).toEqual([DAY, NEXT, THIRD]);
+  expect(await pullAsked()).toEqual([DAY, NEXT]);
+  expect(await found()).toEqual([]);
+  const states = [await stateOf(DAY), await stateOf(NEXT), await stateOf(THIRD)];
+  expect(states).toEqual(['reconciled', 'reconciled', 'reconciled']);
+  // Not again, whatever is pulled.
+  for (const date of [THIRD, DAY, NEXT]) await pull(date, instalment(date));
+  expect(await found()).toEqual([]);
+  expect(await pullAsked()).toEqual([]);
+});
+
+test.each([
+  ['the buyer with a mask', /90021382000122/, '90.021.382/0001-22', true],
+  [
+    'the provider’s code with blanks',
+    /"providerExternalId":"P-1"/,
+    '"providerExternalId":"P-1 "',
+    true,
+  ],
+  [
+    'another code of the same tax identifier',
+    /"providerExternalId":"P-1"/,
+    '"providerExternalId":"P-2"',
+    true,
+  ],
+  ['another buyer', /90021382000122/, '11222333000181', false],
+  ['another value', /1000\.50/, '1000.51', false],
+  ['another order', /"twin"/, '"twin2"', false],
+] as const)('%s', async (_name, pattern, text, isSame) => {
+  await pull(DAY, twin(DAY));
+  const changed = twin(NEXT).replace(pattern, text);
+  expect(changed).not.toBe(twin(NEXT));
+  await pull(NEXT, changed);
+  expect(await found()).toEqual(isSame ? [DAY, NEXT] : []);
+});

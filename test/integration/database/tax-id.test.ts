@@ -1,0 +1,236 @@
+/** The normal form of tax identifiers in SQL, and its twin in the program. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mayBeSameTaxId } from '../../../src/database/tax-id.sql.ts';
+import { parseCnpj, parseTaxId, readTaxIds } from '../../../src/domain/tax-id.ts';
+import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { toCnpj, toCpf } from '../../support/tax-ids.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+const TEXT = 'no-cpf-or-cnpj:';
+
+interface Forms {
+  readonly form: string | null;
+  readonly company: string | null;
+  readonly readings: readonly string[];
+  readonly companyReadings: readonly string[];
+  readonly isDecided: boolean | null;
+  readonly isStable: boolean;
+}
+
+/** The forms of all texts, in one statement. */
+const formsOf = (texts: readonly string[]) =>
+  world.database.prisma.$queryRaw<Forms[]>`
+    SELECT form, company, conciliation.tax_id_readings(written) AS readings,
+           conciliation.tax_id_readings(written, true) AS "companyReadings",
+           conciliation.has_check_digits(form) AS "isDecided",
+           conciliation.tax_id(form) IS NOT DISTINCT FROM form
+             AND conciliation.tax_id(company, true) IS NOT DISTINCT FROM company AS "isStable"
+    FROM unnest(${[...texts]}::text[]) WITH ORDINALITY AS text (written, place)
+    CROSS JOIN LATERAL (SELECT conciliation.tax_id(written) AS form,
+                               conciliation.tax_id(written, true) AS company) AS normal
+    ORDER BY place`;
+
+test.each([
+  // Banco do Brasil, and the loss of its leading zeros.
+  ['00000000000191', '00000000000191', '00000000000191'],
+  ['00.000.000/0001-91', '00000000000191', '00000000000191'],
+  ['0/0001-91', '00000000000191', '00000000000191'],
+  ['0000000000191', '00000000000191', '00000000000191'],
+  ['000000000191', '00000000000191', '00000000000191'],
+  ['00000000191', '00000000191', '00000000000191'],
+  ['191', '191', '00000000000191'],
+  ['0000000191', '191', '00000000000191'],
+  ['000.000.001-91', '00000000191', `${TEXT}00000000191`],
+  // One reading is right.
+  ['529.982.247-25', '52998224725', `${TEXT}52998224725`],
+  ['1234567890', '01234567890', `${TEXT}1234567890`],
+  ['123.456.789/0', `${TEXT}1234567890`, `${TEXT}1234567890`],
+  [' 12.abc.345/01de-35\u00a0', '12ABC34501DE35', '12ABC34501DE35'],
+  ['90021382000122\u3000\ufeff', '90021382000122', '90021382000122'],
+  // CNPJs of one repeated character with the right check digits are accepted, CPFs are not.
+  ['11111111111180', '11111111111180', '11111111111180'],
+  ['AAAAAAAAAAAA45', 'AAAAAAAAAAAA45', 'AAAAAAAAAAAA45'],
+  ['11111111111', `${TEXT}11111111111`, `${TEXT}11111111111`],
+  ['12345678909', `${TEXT}12345678909`, `${TEXT}12345678909`],
+  // None.
+  ['', null, null],
+  [' ./- ', null, null],
+  ['0', null, null],
+  ['000.000.000-00', null, null],
+  ['0000000000000000', null, null],
+  // Texts.
+  ['filial-3', `${TEXT}FILIAL3`, `${TEXT}FILIAL3`],
+  ['12ABC34501DE36', `${TEXT}12ABC34501DE36`, `${TEXT}12ABC34501DE36`],
+  ['2ABC34501DE35', `${TEXT}2ABC34501DE35`, `${TEXT}2ABC34501DE35`],
+  ['12ABC34501DE3\u0665', `${TEXT}12ABC34501DE3\u0665`, `${TEXT}12ABC34501DE3\u0665`],
+  ['CPF 52998224725', `${TEXT}CPF52998224725`, `${TEXT}CPF52998224725`],
+  ['052998224725', `${TEXT}052998224725`, `${TEXT}052998224725`],
+  ['000052998224725', `${TEXT}000052998224725`, `${TEXT}000052998224725`],
+])('%j has the form %j, and %j as a company', async (written, form, company) => {
+  expect(await formsOf([written])).toMatchObject([{ form, company, isStable: true }]);
+});
+
+const bodies = (length: number) =>
+  fc.oneof(
+    fc.stringMatching(new RegExp(`^[0-9]{${length}}$`), { size: 'max' }),
+    // Roots with zeros in front, of which spreadsheets and ERPs leave out the zeros.
+    fc.integer({ min: 1, max: 99_999 }).map((number) => String(number).padStart(length, '0')),
+    fc
+      .integer({ min: 1, max: 9_999_999 })
+      .map((number) => `${String(number % 10 ** (length - 4)).padStart(length - 4, '0')}0001`),
+  );
+const cpf = bodies(9).map(toCpf);
+const cnpj = fc.oneof(bodies(12), fc.stringMatching(/^[0-9A-Z]{12}$/, { size: 'max' })).map(toCnpj);
+const identifier = fc.oneof(cpf, cnpj);
+
+/** A text with characters of masks and blanks in it, in either case. */
+const scattered = (digits: string) =>
+  fc
+    .tuple(
+      fc.array(fc.constantFrom('', '', '', '.', '-', ' ', '\t', '\u00a0', '\u2009'), {
+        minLength: digits.length,
+        maxLength: digits.length,
+      }),
+      fc.boolean(),
+    )
+    .map(([between, isLower]) => {
+      const text = [...digits].map((character, place) => character + between[place]).join('');
+      return isLower ? text.toLowerCase() : text;
+    });
+
+const masked = (digits: string) =>
+  digits.length === 11
+    ? digits.replace(/^(...)(...)(...)(..)$/, '$1.$2.$3-$4')
+    : digits.replace(/^(..)(...)(...)(....)(..)$/, '$1.$2.$3/$4-$5');
+
+const withoutZeros = (digits: string, kept: number) => {
+  const leading = /^0*/.exec(digits)?.[0].length ?? 0;
+  return digits.slice(Math.min(leading, digits.length - kept));
+};
+
+/** The writings of one identifier that leave no doubt. */
+const writings = (digits: string) =>
+  fc.oneof(
+    fc.constant(digits),
+    fc.constant(masked(digits)),
+    fc.constant(masked(digits).toLowerCase()),
+    scattered(digits),
+    // Zeros are not added to letters.
+    /^\d{14}$/.test(digits) ? scattered(withoutZeros(digits, 12)) : fc.constant(` ${digits}\u2003`),
+  );
+
+const anything = fc.oneof(
+  identifier,
+  identifier.chain(scattered),
+  identifier.map(masked),
+  identifier.map((digits) => withoutZeros(digits, 1)),
+  identifier.map((digits) => withoutZeros(masked(digits), 1)),
+  identifier.chain((digits) =>
+    fc
+      .tuple(fc.nat(digits.length - 1), fc.constantFrom(...'0123456789AZa/.- ſ٥x'))
+      .map(([place, other]) => digits.slice(0, place) + other + digits.slice(place + 1)),
+  ),
+  fc.stringMatching(/^[0-9]{0,16}$/),
+  fc.stringMatching(/^[0-9A-Za-z./\- ?:é\u00a0\u0130\u0131\u017f\u0665]{0,18}$/),
+  fc.string({ unit: 'grapheme', maxLength: 20 }).filter((text) => !text.includes('\u0000')),
+);
+
+test('SQL and the program read the same from 10,000 texts, and a normal form is its own', async () => {
+  const texts = fc.sample(anything, 10_000);
+  const forms = await formsOf(texts);
+  const digitsOf = (ids: ReturnType<typeof readTaxIds>) => ids.map(({ digits }) => digits);
+  const differing = texts.filter((text, place) => {
+    const row = forms[place] as Forms;
+    const decided = (readings: readonly string[]) =>
+      readings.filter((reading) => !reading.startsWith(TEXT));
+    return !(
+      String(decided(row.readings)) === String(digitsOf(readTaxIds(text))) &&
+      String(decided(row.companyReadings)) ===
+        String(digitsOf(readTaxIds(text, { isCompany: true }))) &&
+      (row.isDecided === true ? row.form : null) === (parseTaxId(text)?.digits ?? null) &&
+      (row.company?.startsWith(TEXT) ? null : row.company) === (parseCnpj(text)?.digits ?? null) &&
+      row.isStable
+    );
+  });
+  expect(differing).toEqual([]);
+  // Each kind is among them.
+  const kinds = new Set(
+    forms.map(({ form, readings, isDecided }) =>
+      form === null ? 'none' : isDecided ? form.length : readings.length > 1 ? 'both' : 'text',
+    ),
+  );
+  expect([...kinds].sort()).toEqual([11, 14, 'both', 'none', 'text']);
+});
+
+test('every writing of an identifier has one form, and different identifiers have different ones', async () => {
+  const samples = fc.sample(
+    identifier.chain((digits) =>
+      fc.tuple(fc.constant(digits), fc.array(writings(digits), { minLength: 4, maxLength: 4 })),
+    ),
+    2_000,
+  );
+  const known = samples.filter(([digits]) => parseTaxId(digits) !== null);
+  const forms = await formsOf(known.flatMap(([, texts]) => texts));
+  const owners = known.flatMap(([digits, texts]) => texts.map((text) => ({ digits, text })));
+  expect(owners.filter(({ digits }, place) => forms[place]?.form !== digits)).toEqual([]);
+  expect(known.length).toBeGreaterThan(1_900);
+});
+
+test('two texts may name one party only where they do, or where zeros decide between a CPF and a CNPJ', async () => {
+  // 120 writings of few identifiers, so that many pairs are of one.
+  const of = (digits: string) =>
+    fc.oneof(
+      writings(digits),
+      fc.constant(withoutZeros(digits, 1)),
+      fc.constant(digits.padStart(14, '0')),
+    );
+  const few = ['00000000000191', '00000000191', '52998224725', '11222333000181', '00000000000272'];
+  const texts = fc.sample(
+    fc
+      .constantFrom(...few, 'filial-3')
+      .chain((digits) => fc.tuple(fc.constant(digits), of(digits))),
+    120,
+  );
+  const rows = await world.database.prisma.$queryRaw<
+    { first: number; second: number; isSame: boolean; mayBe: boolean }[]
+  >`
+    WITH text AS (SELECT * FROM unnest(${texts.map(([, text]) => text)}::text[]) WITH ORDINALITY AS text (written, place))
+    SELECT one.place::int - 1 AS first, other.place::int - 1 AS second,
+           conciliation.tax_id(one.written) = conciliation.tax_id(other.written) AS "isSame",
+           ${mayBeSameTaxId('one.written', 'other.written')} AS "mayBe"
+    FROM text AS one JOIN text AS other ON one.place <= other.place`;
+  const numberOf = (place: number) => String(texts[place]?.[0]).replace(/^0+/, '');
+  // Of different numbers, nothing is equal and nothing may be.
+  const wrong = rows.filter(
+    ({ first, second, mayBe }) => mayBe && numberOf(first) !== numberOf(second),
+  );
+  expect(wrong).toEqual([]);
+  expect(rows.filter(({ isSame, mayBe }) => isSame && !mayBe)).toEqual([]);
+  const pairs = await world.database.prisma.$queryRaw<{ mayBe: boolean | null }[]>`
+    SELECT ${mayBeSameTaxId('one', 'other')} AS "mayBe"
+    FROM (VALUES (1, '191', '00000000000191'), (2, '191', '00000000191'), (3, '00000000191', '00.000.000/0001-91'),
+                 (4, '191', '0191'), (5, '000.000.001-91', '00000000000191'), (6, '000.000.001-91', '191'),
+                 (7, '', ''), (8, '0', '00000000000191'), (9, 'filial-3', 'FILIAL 3'), (10, NULL, '191'))
+      AS pair (place, one, other) ORDER BY place`;
+  expect(pairs.map(({ mayBe }) => mayBe)).toEqual([
+    ...[true, true, true, true],
+    // A mask decides.
+    ...[false, true],
+    ...[false, false, true, null],
+  ]);
+});
+
+test('a provider that SQL writes has the normal form of its number, and none without the right check digits', async () => {
+  const rows = await world.database.prisma.$queryRaw<{ taxId: string | null }[]>`
+    INSERT INTO conciliation.provider (external_id, identification_number, name)
+    VALUES ('a', '0000000000191', 'A'), ('b', '12.abc.345/01de-35', 'B'), ('c', '191', 'C'),
+           ('d', '12ABC34501DE36', 'D')
+    RETURNING tax_id AS "taxId"`;
+  expect(rows.map(({ taxId }) => taxId)).toEqual(['00000000000191', '12ABC34501DE35', null, null]);
+});

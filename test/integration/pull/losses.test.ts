@@ -1,0 +1,312 @@
+/** The limits of withdrawals remember earlier responses, and hold over the dates of a run. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  createBackfill,
+  readBackfillProgress,
+} from '../../../src/backfills/backfill-ledger.sql.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { decideRuns, releaseRun } from '../../../src/pull/decide-runs.sql.ts';
+import { releasePull } from '../../../src/pull/decisions.sql.ts';
+import type { PullParts } from '../../../src/pull/pull-parts.ts';
+import { runPull } from '../../../src/pull/run-pull.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const DECISION = { by: 'rita', reason: 'asked the platform' };
+const LIMITS = { duplicatePercent: 100, growthFactor: 100, changedPercent: 100, valueFactor: 1000 };
+const SLOT = '2026-04-01T09:00:00Z';
+const WEEK = [0, 1, 2, 3, 4, 5, 6].map((days) => daysFrom(days));
+
+let world: PullWorld;
+beforeEach(async () => {
+  world = await openPullWorld();
+});
+afterEach(() => world.close());
+
+const titles = (date: CivilDate, count: number, from = 0, uid = `${date} `) =>
+  Array.from({ length: count }, (_, index) => titleText({ date, uid: `${uid}${from + index}` }));
+
+function pull(date: CivilDate, texts: readonly string[], parts: Partial<PullParts> = {}) {
+  world.sandbox.setDayTexts(date, texts);
+  return world.pull(date, parts);
+}
+
+const current = (date: CivilDate) =>
+  world.database.prisma.title.count({ where: { acceptedDate: date, status: 'current' } });
+
+/** Moves every record of a decision and of a change of a date into the past. */
+async function age(date: CivilDate, days: number) {
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.title SET changed_at = changed_at - make_interval(days => ${days}::int)
+    WHERE accepted_date = ${date}::date`;
+}
+
+async function sign(date: CivilDate) {
+  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+  const seal = {
+    reason: null,
+    seenDigest: contentDigest ?? '',
+    fourEyes: false,
+    bookingsFrom: null,
+  };
+  await signOffDay(world.database, date, { by: 'rita', ...seal });
+}
+
+describe('the withdrawals of a date', () => {
+  test('count over several responses: eight that each lose 19 % of the rest', async () => {
+    let left = 100;
+    await pull(DAY, titles(DAY, left));
+    const states: string[] = [];
+    for (let answer = 0; answer < 8; answer += 1) {
+      left -= Math.floor(left * 0.19);
+      states.push((await pull(DAY, titles(DAY, left))).state);
+    }
+    expect(states).toEqual(['merged', ...Array(7).fill('held')]);
+    expect(await current(DAY)).toBe(81);
+  });
+
+  test('of one buyer count in the same way', async () => {
+    const buyer = (count: number) =>
+      titles(DAY, count, 0, 'b').map((text) => text.replace('90021382000122', '11444777000161'));
+    const others = titles(DAY, 200);
+    await pull(DAY, [...others, ...buyer(20)], { plausibility: LIMITS });
+    const parts = { plausibility: LIMITS };
+    expect(await pull(DAY, [...others, ...buyer(16)], parts)).toMatchObject({ state: 'merged' });
+    expect(await pull(DAY, [...others, ...buyer(13)], parts)).toMatchObject({
+      state: 'held',
+      holdReason: 'buyer_withdrawals',
+      holdDetail: { buyer: '11444777000161', found: 7, of: 20, limit: 20 },
+    });
+  });
+
+  test('count for 30 days', async () => {
+    await pull(DAY, titles(DAY, 100));
+    await pull(DAY, titles(DAY, 81));
+    await age(DAY, 29);
+    expect((await pull(DAY, titles(DAY, 79))).state).toBe('held');
+    await age(DAY, 2);
+    expect((await pull(DAY, titles(DAY, 79))).state).toBe('merged');
+  });
+
+  test('count from a release on, and from the sign-off of a person', async () => {
+    await pull(DAY, titles(DAY, 100));
+    const held = await pull(DAY, titles(DAY, 70));
+    await releasePull(world.database, held.pullId, DECISION);
+    expect((await pull(DAY, titles(DAY, 60))).state).toBe('merged');
+    expect((await pull(DAY, titles(DAY, 50))).state).toBe('held');
+    await pull(DAY, titles(DAY, 60));
+    await sign(DAY);
+    expect((await pull(DAY, titles(DAY, 50))).state).toBe('merged');
+  });
+
+  test('are not forgotten at an automatic sign-off', async () => {
+    await pull(DAY, titles(DAY, 100));
+    await pull(DAY, titles(DAY, 81));
+    await world.database.prisma.$executeRaw`
+      INSERT INTO conciliation.day_check (date, content_digest, rules)
+      SELECT date, content_digest, 'test' FROM conciliation.day`;
+    expect(await signCleanDays(world.database, { bookingsFrom: DAY, to: DAY })).toEqual([DAY]);
+    expect((await pull(DAY, titles(DAY, 66))).state).toBe('held');
+  });
+
+  test('do not count when the titles are back', async () => {
+    await pull(DAY, titles(DAY, 100));
+    await pull(DAY, titles(DAY, 81));
+    await pull(DAY, titles(DAY, 100));
+    expect((await pull(DAY, titles(DAY, 81, 19))).state).toBe('merged');
+  });
+});
+
+describe('a title with a successor is not lost', () => {
+  const instalments = (dueDate: string) =>
+    Array.from({ length: 40 }, (_, index) =>
+      titleText({ uid: `u${index % 25}`, value: `${100 + index}`, dueDate }),
+    );
+
+  test('where a moved holiday gives a whole date other due dates', async () => {
+    await pull(DAY, instalments('2026-06-30'));
+    const report = await pull(DAY, instalments('2026-07-01'), { plausibility: LIMITS });
+    expect(report).toMatchObject({ state: 'merged', withdrawn: 40, inserted: 40 });
+    // Also not later, and not when the titles get their first due dates again.
+    expect((await pull(DAY, instalments('2026-07-01').slice(1))).state).toBe('merged');
+    expect((await pull(DAY, instalments('2026-06-30').slice(1))).state).toBe('merged');
+    expect((await pull(DAY, instalments('2026-06-30').slice(12))).state).toBe('held');
+  });
+
+  test('where all titles of a date move to the next date', async () => {
+    const next = daysFrom(1);
+    await pull(next, titles(next, 5));
+    await pull(DAY, titles(DAY, 30, 0, 'moved'));
+    await pull(next, [...titles(next, 5), ...titles(next, 30, 0, 'moved')]);
+    expect(await pull(DAY, [])).toMatchObject({ state: 'merged', withdrawn: 30 });
+  });
+
+  test('but an equal title that another date had beside the title is no successor', async () => {
+    const next = daysFrom(1);
+    await pull(next, titles(next, 30, 0, 'both'));
+    await pull(DAY, titles(DAY, 30, 0, 'both'));
+    expect(await pull(DAY, [])).toMatchObject({ state: 'held', holdReason: 'emptied' });
+  });
+});
+
+/** Creates the pulls of one run; `pulls.get(date)` is the pull. */
+async function createRun(dates: readonly CivilDate[], slotAt = SLOT) {
+  const pulls = new Map<CivilDate, bigint>();
+  for (const date of dates) {
+    const data = { origin: 'lookback', date, slotAt: new Date(slotAt), requestedBy: 'scheduler' };
+    pulls.set(date, (await world.database.prisma.pull.create({ data })).id);
+  }
+  return pulls;
+}
+
+async function attempt(pullId: bigint | undefined) {
+  if (pullId === undefined) throw new Error('no such pull');
+  const outcome = await runPull(world.parts, pullId, new AbortController().signal);
+  if (outcome.kind !== 'done') throw outcome.error;
+  return outcome.report;
+}
+
+async function runOf(dates: readonly CivilDate[], slotAt = SLOT) {
+  const pulls = await createRun(dates, slotAt);
+  for (const date of dates) await attempt(pulls.get(date));
+  await decideRuns(world.database, world.parts, 'schedule');
+  return pulls;
+}
+
+async function stateOf(date: CivilDate) {
+  const day = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+  return `${day.state} ${day.titleCount}`;
+}
+const states = (dates: readonly CivilDate[]) => Promise.all(dates.map(stateOf));
+
+async function load(count: number, dates = WEEK) {
+  for (const date of dates) await pull(date, titles(date, count));
+}
+
+describe('the limit of a run', () => {
+  test('holds seven dates that each lose 19 %, and one decision releases them', async () => {
+    await load(100);
+    for (const date of WEEK) world.sandbox.setDayTexts(date, titles(date, 81));
+    const pulls = await runOf(WEEK);
+    expect(await states(WEEK)).toEqual(WEEK.map(() => 'held 100'));
+    const held = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
+    expect(held).toHaveLength(7);
+    for (const { holdReason, holdDetail } of held) {
+      expect({ holdReason, holdDetail }).toEqual({
+        holdReason: 'run_withdrawals',
+        holdDetail: { buyer: null, found: 133, of: 700, limit: 10 },
+      });
+    }
+    const reports = await releaseRun(world.database, [...pulls.values()][3] ?? 0n, DECISION);
+    expect(reports).toHaveLength(7);
+    expect(await states(WEEK)).toEqual(WEEK.map(() => 'reconciled 81'));
+  });
+
+  test('lets one date lose what it may, at the end of the run', async () => {
+    await load(100);
+    world.sandbox.setDayTexts(DAY, titles(DAY, 81));
+    const pulls = await createRun(WEEK);
+    expect(await attempt(pulls.get(DAY))).toMatchObject({
+      state: 'held',
+      holdReason: 'run_withdrawals',
+    });
+    await decideRuns(world.database, world.parts, 'schedule');
+    expect(await stateOf(DAY)).toBe('held 100');
+    for (const date of WEEK.slice(1)) await attempt(pulls.get(date));
+    await decideRuns(world.database, world.parts, 'schedule');
+    expect(await stateOf(DAY)).toBe('reconciled 81');
+    const row = await world.database.prisma.pull.findUniqueOrThrow({
+      where: { id: pulls.get(DAY) ?? 0n },
+    });
+    expect(row).toMatchObject({ state: 'merged', decidedBy: null, decidedAt: null });
+  });
+
+  test('merges the responses that add titles, and a first load', async () => {
+    await load(100, WEEK.slice(0, 3));
+    for (const date of WEEK.slice(0, 3)) world.sandbox.setDayTexts(date, titles(date, 81));
+    for (const date of WEEK.slice(3)) world.sandbox.setDayTexts(date, titles(date, 10));
+    await runOf(WEEK);
+    expect(await states(WEEK)).toEqual([
+      ...Array(3).fill('held 100'),
+      ...Array(4).fill('reconciled 10'),
+    ]);
+  });
+
+  test('counts no titles that move to another date of the run, in either order', async () => {
+    for (const [index, isReversed] of [false, true].entries()) {
+      const [from, to] = [daysFrom(index * 2), daysFrom(index * 2 + 1)];
+      await pull(from, titles(from, 30, 0, `moved${index}`));
+      await pull(to, titles(to, 30));
+      world.sandbox.setDayTexts(from, []);
+      world.sandbox.setDayTexts(to, [...titles(to, 30), ...titles(to, 30, 0, `moved${index}`)]);
+      await runOf(isReversed ? [to, from] : [from, to], `2026-04-0${index + 1}T09:00:00Z`);
+      expect(await states([from, to])).toEqual(['reconciled 0', 'reconciled 60']);
+    }
+  });
+
+  test('a backfill over a purged history is one decision', async () => {
+    await load(30);
+    for (const date of WEEK) world.sandbox.setDayTexts(date, []);
+    const range = { from: WEEK[0] ?? DAY, to: WEEK[6] ?? DAY };
+    const id = await createBackfill(world.database, { range, concurrency: 2, by: 'rita' }, TODAY);
+    const pulls = await world.database.prisma.pull.createManyAndReturn({
+      data: WEEK.map((date) => ({
+        origin: 'backfill',
+        date,
+        backfillId: id,
+        requestedBy: 'scheduler',
+      })),
+    });
+    for (const row of pulls) await attempt(row.id);
+    await decideRuns(world.database, world.parts, 'backfill');
+    expect(await readBackfillProgress(world.database, id)).toMatchObject({ held: 7 });
+    await releaseRun(world.database, pulls[0]?.id ?? 0n, DECISION);
+    expect(await states(WEEK)).toEqual(WEEK.map(() => 'reconciled 0'));
+  });
+
+  test('has one result for every order of the responses', async () => {
+    const random = generator(37);
+    const dates = WEEK.slice(0, 4);
+    for (let history = 0; history < 3; history += 1) {
+      // Each date loses up to 24 %, so that small, waiting and held responses meet.
+      const plan = new Map(dates.map((date) => [date, Math.floor(random() * 25)]));
+      const results: string[][] = [];
+      for (let order = 0; order < 3; order += 1) {
+        const slotAt = new Date(Date.UTC(2026, 4, 1 + history, order)).toISOString();
+        const uid = (date: CivilDate) => `${date} ${history} ${order} `;
+        for (const date of dates) {
+          const loaded = await pull(date, titles(date, 100, 0, uid(date)));
+          if (loaded.state === 'held') await releasePull(world.database, loaded.pullId, DECISION);
+        }
+        for (const date of dates) {
+          const lost = plan.get(date) ?? 0;
+          world.sandbox.setDayTexts(date, titles(date, 100 - lost, 0, uid(date)));
+        }
+        await runOf(shuffled(dates, random), slotAt);
+        results.push(await states(dates));
+      }
+      expect(results[1], [...plan.values()].join()).toEqual(results[0]);
+      expect(results[2], [...plan.values()].join()).toEqual(results[0]);
+    }
+  });
+});
+
+/** Mulberry32: equal numbers for equal seeds. */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  return items
+    .map((item) => ({ item, key: random() }))
+    .sort((a, b) => a.key - b.key)
+    .map(({ item }) => item);
+}

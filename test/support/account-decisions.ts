@@ -1,0 +1,17 @@
+import {
+  type AccountDecision,
+  decideAccountChanges,
+} from '../../src/accounts/account-changes.sql.ts';
+import type { Database } from '../../src/database/database.ts';
+
+/** Decides all open changes of bank accounts, as a person does. */
+export async function decideOpenChanges(
+  database: Database,
+  state: AccountDecision = 'confirmed',
+  by = 'ana',
+): Promise<void> {
+  const changes = await database.prisma.accountChange.findMany({ where: { state: 'open' } });
+  if (changes.length === 0) return;
+  const ids = changes.map(({ id }) => id);
+  await decideAccountChanges(database, ids, { by, state, reason: 'called them' });
+}

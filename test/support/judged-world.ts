@@ -1,0 +1,162 @@
+/** Titles whose lines and payables are brought into every state by the functions that do so in a program. */
+import { expect } from 'vitest';
+import { lockDay, releaseSealedDay } from '../../src/bookings/release.sql.ts';
+import { takeReceipts } from '../../src/bookings/take-receipts.sql.ts';
+import { checkDays } from '../../src/checks/check-day.sql.ts';
+import type { CivilDate } from '../../src/domain/business-day.ts';
+import { Prisma } from '../../src/generated/prisma/client.ts';
+import { signOffDay } from '../../src/ledger/sign-off.sql.ts';
+import { type BreakKind, joinWholeSets, listBreaks } from '../../src/matching/breaks.sql.ts';
+import { resolveBreak } from '../../src/matching/match-decisions.sql.ts';
+import { runMatching } from '../../src/matching/run-matching.sql.ts';
+import { waitingTitles } from '../../src/matching/waiting-titles.sql.ts';
+import { ANY_DAY_RULES } from './check-rules.ts';
+import { importPayables, type PayableFields } from './payables.ts';
+import { DAY, type PullWorld } from './pull-world.ts';
+import { titleText } from './titles.ts';
+
+export const SUPPLIER = '52998224725';
+export const AGENT = '11222333000181';
+export const BUYER = '90021382000122';
+export const THIRD_PARTY = '11444777000161';
+
+export interface JudgedTitle {
+  readonly uid: string;
+  readonly value: string;
+  readonly dueDate?: string;
+  /** The buyer is the financial agent. */
+  readonly isEarly?: boolean;
+}
+
+/** A payable as the ERP states it. Absent: open, and due on the due date of the titles. */
+export interface StatedPayable extends PayableFields {
+  readonly status?: 'open' | 'paid' | 'cancelled';
+  readonly settledAs?: 'payment' | 'assignment' | 'offset';
+}
+
+/** Far from today, so that no title is due. */
+export const DUE = '2099-06-30';
+
+let receipts = 0;
+
+export function judgedWorld(world: PullWorld) {
+  const { database } = world;
+  const { prisma } = database;
+  const self = {
+    async pull(date: CivilDate, ...titles: readonly JudgedTitle[]): Promise<void> {
+      world.sandbox.setDayTexts(
+        date,
+        titles.map(({ isEarly = false, dueDate = DUE, ...title }) => {
+          const text = titleText({ ...title, date, dueDate });
+          return isEarly
+            ? text
+                .replace('"buyerIsFinancial":false', '"buyerIsFinancial":true')
+                .replace(AGENT, BUYER)
+            : text;
+        }),
+      );
+      await world.pull(date, { withdrawalLimitPercent: 100 });
+      await checkDays(database, ANY_DAY_RULES);
+    },
+
+    async state(payables: readonly StatedPayable[], kind: 'snapshot' | 'delta' = 'delta') {
+      const rows = payables.map((payable) => ({ dueDate: DUE, ...payable }));
+      const { isComplete, rejected } = await importPayables(database, rows, kind);
+      expect({ isComplete, rejected }).toEqual({ isComplete: true, rejected: 0 });
+    },
+
+    match: () => runMatching(database, { by: 'test', bookingsFrom: DAY }),
+
+    /** Signs a day off, and releases it whatever its titles wait for. */
+    async release(date: CivilDate): Promise<void> {
+      const { contentDigest } = await prisma.day.findUniqueOrThrow({ where: { date } });
+      await prisma.$executeRaw`
+        UPDATE conciliation.match_run SET urgent_dates = '{}'
+        WHERE id = (SELECT max(id) FROM conciliation.match_run)`;
+      await signOffDay(database, date, {
+        ...{ by: 'ana', reason: null, seenDigest: contentDigest ?? '', fourEyes: false },
+        bookingsFrom: DAY,
+      });
+      await prisma.$transaction(async (tx) => {
+        await lockDay(tx, date);
+        await releaseSealedDay(tx, date, { bookingsFrom: DAY });
+      });
+    },
+
+    /** Answers the newest line of each booking of a date. */
+    async answer(date: CivilDate, status: 'posted' | 'failed', isFinal = false): Promise<void> {
+      const lines = await prisma.$queryRaw<{ key: string; contentHash: string }[]>`
+        SELECT DISTINCT ON (identity_hash, occurrence)
+               to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':' || occurrence
+                 || ':' || version AS key, replace(content_hash::text, '-', '') AS "contentHash"
+        FROM conciliation.booking_line WHERE date = ${date}::date
+        ORDER BY identity_hash, occurrence, version DESC`;
+      receipts += 1;
+      await takeReceipts(
+        database,
+        'erp',
+        lines.map((line) => ({
+          ...line,
+          idempotencyKey: `${line.key} ${receipts}`,
+          status,
+          document: status === 'posted' ? 'D1' : null,
+          reason: status === 'failed' ? 'the agent was paid' : null,
+          final: isFinal,
+        })),
+      );
+    },
+
+    /** The key of the first line of a title's booking, whether it is released or not. */
+    async keyOf(uid: string, date: CivilDate): Promise<string> {
+      const [row] = await prisma.$queryRaw<[{ key: string }]>`
+        SELECT to_char(accepted_date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':1:1' AS key
+        FROM conciliation.title WHERE order_uid = ${uid} AND accepted_date = ${date}::date ORDER BY id LIMIT 1`;
+      return row.key;
+    },
+
+    /** Days pass since the receipts, and since the payables changed. */
+    async passDays(days: number): Promise<void> {
+      await prisma.$executeRaw`
+        UPDATE conciliation.booking_line SET state_at = state_at - make_interval(days => ${days}::int)`;
+      await prisma.$executeRaw`
+        UPDATE conciliation.erp_payable SET changed_at = changed_at - make_interval(days => ${days}::int)`;
+    },
+
+    /** The breaks of a date as "kind order payable", urgent ones with an exclamation mark. */
+    async breaks(date: CivilDate | null = null): Promise<string[]> {
+      const { breaks } = await listBreaks(database, {
+        ...{ kind: null, date, supplier: null, offset: 0, limit: 1000 },
+      });
+      return breaks.map(
+        ({ kind, isUrgent, title, payable }) =>
+          `${kind}${isUrgent ? '!' : ''} ${title?.orderUid ?? '-'} ${payable?.erpKey ?? '-'}`,
+      );
+    },
+
+    /** A person resolves the break of a payable. */
+    async resolve(kind: BreakKind, erpKey: string, date: CivilDate): Promise<void> {
+      const { breaks } = await listBreaks(database, {
+        ...{ kind, date, supplier: null, offset: 0, limit: 1000 },
+      });
+      const found = breaks.find(({ payable }) => payable?.erpKey === erpKey);
+      const titleId = found?.title ? BigInt(found.title.id) : null;
+      await resolveBreak(
+        database,
+        { kind, titleId, erpKey, seenGround: found?.ground ?? '' },
+        { by: 'rita', reason: 'the supplier has paid back' },
+      );
+    },
+
+    /** The orders of the titles of a date that are not to be released now. */
+    async waiting(date: CivilDate): Promise<string[]> {
+      return prisma.$transaction(async (tx) => {
+        await joinWholeSets(tx);
+        const rows = await tx.$queryRaw<{ uid: string }[]>`
+          SELECT order_uid AS uid FROM conciliation.title
+          WHERE id IN ${waitingTitles(Prisma.sql`${date}::date`)} ORDER BY order_uid COLLATE "C"`;
+        return rows.map(({ uid }) => uid);
+      });
+    },
+  };
+  return self;
+}

@@ -1,0 +1,270 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  accountHashOf,
+  contradicts,
+  mayBeSameAccount,
+  normalAccount,
+  type StatedAccount,
+} from '../../../src/domain/accounts/bank-account.ts';
+import { ISPB_OF_COMPE } from '../../../src/domain/accounts/bank-codes.ts';
+import type { Destination } from '../../../src/domain/accounts/destination.ts';
+
+const BASE: StatedAccount = {
+  bank: '001',
+  agency: '0987',
+  agencyDigit: null,
+  account: '12345',
+  accountDigit: '6',
+  destination: null,
+};
+const form = (changes: Partial<StatedAccount> = {}) => normalAccount({ ...BASE, ...changes });
+const withMembers = (destination: Destination, changes: Partial<StatedAccount> = {}) =>
+  form({ ...changes, destination });
+const pix = (key: string, keyType?: string) =>
+  normalAccount({
+    bank: null,
+    agency: null,
+    agencyDigit: null,
+    account: null,
+    accountDigit: null,
+    destination: keyType === undefined ? { key } : { key, keyType },
+  });
+
+const BANKS = ['1', '01', '001 - Banco do Brasil', '001-9', '00000000', '00.000.000/0001-91'];
+
+describe('one account', () => {
+  test.each<[string, Partial<StatedAccount>]>([
+    ...BANKS.map((bank): [string, Partial<StatedAccount>] => [bank, { bank }]),
+    ['a CNPJ', { bank: '00000000000191' }],
+    ['agency 987', { agency: '987' }],
+    ['agency and digit', { agency: '0987-5' }],
+    ['another check digit of the agency', { agencyDigit: '5' }],
+    ['a joined check digit that is stated beside', { agency: '09875', agencyDigit: '5' }],
+    ['account 00012345', { account: '00012345' }],
+    ['account 12345-6, with the digit', { account: '12345-6' }],
+    ['account 12345-6, without it', { account: '12345-6', accountDigit: null }],
+    ['account 123456', { account: '123456', accountDigit: null }],
+    ['account 12.345', { account: '12.345' }],
+    ['account 12 345', { account: '12 345' }],
+    ['a blank without break', { account: '12345\u00a0' }],
+    ['a dash of another kind', { account: '12345–6' }],
+    ['blanks', { bank: ' 001 ', account: ' 12345 ' }],
+    ['an empty digit', { agencyDigit: '' }],
+    ['1/987/12345-6', { bank: '1', agency: '987', account: '12345-6', accountDigit: null }],
+  ])('is written as %s', (_, changes) => {
+    expect(form(changes)).toBe(form());
+  });
+
+  test('is written with the check digit in either case', () => {
+    expect(form({ accountDigit: 'x' })).toBe(form({ accountDigit: 'X' }));
+  });
+
+  test.each<[string, Destination]>([
+    ['the ISPB of its bank', { ispb: '0' }],
+    ['the ISPB of its bank in full', { ispb: '00000000' }],
+    ['the type of most accounts', { type: 'CHECKING_ACCOUNT' }],
+    ['a type in Portuguese', { type: 'conta corrente' }],
+  ])('is stated with %s', (_, destination) => {
+    expect(withMembers(destination)).toBe(form());
+  });
+
+  test('of Caixa is written with its operation before the number, or beside it', () => {
+    const caixa = { bank: '104', agency: '0001' };
+    const beside = withMembers({ operation: '13' }, caixa);
+    for (const account of ['013.00012345', '013-12345', '013.12345-6', '0013.12345']) {
+      expect(form({ ...caixa, account }), account).toBe(beside);
+    }
+    expect(withMembers({ operation: '013' }, { ...caixa, account: '013.12345' })).toBe(beside);
+    expect(form(caixa)).not.toBe(beside);
+    expect(form({ ...caixa, account: '001.12345' })).not.toBe(beside);
+    // A check digit after four digits is no number after an operation.
+    expect(form({ ...caixa, account: '1234-5', accountDigit: null })).toBe(
+      form({ ...caixa, account: '1234', accountDigit: '5' }),
+    );
+  });
+});
+
+describe('another account', () => {
+  test.each<[string, Partial<StatedAccount>]>([
+    ['another bank', { bank: '033' }],
+    ['BTG, whose COMPE code is the ISPB of BRB', { bank: '208' }],
+    ['BRB', { bank: '00000208' }],
+    ['no bank', { bank: null }],
+    ['another branch', { agency: '0986' }],
+    ['a branch with a joined check digit', { agency: '09875' }],
+    ['a branch that its digit ends with', { agency: '0985', agencyDigit: '5' }],
+    ['a branch with separated thousands', { agency: '1.234' }],
+    ['another digit', { accountDigit: '7' }],
+    ['no digit', { accountDigit: null }],
+    ['a digit twice', { account: '123456' }],
+    ['X for 0', { accountDigit: 'X' }],
+    ['0 for X', { accountDigit: '0' }],
+    ['another number', { account: '12346' }],
+    ['an inner zero', { account: '120345' }],
+    ['a savings account', { destination: { type: 'SAVINGS' } }],
+    ['a variation', { destination: { type: 'SAVINGS', variation: '51' } }],
+    ['a Pix key', { destination: { key: 'a@b.com' } }],
+    ['another ISPB', { destination: { ispb: '60701190' } }],
+    ['no account', { bank: null, agency: null, account: null, accountDigit: null }],
+    ['bank and branch alone', { account: null, accountDigit: null }],
+  ])('is %s', (_, changes) => {
+    const forms = [form(), form(changes)] as const;
+    expect(forms[0]).not.toBe(forms[1]);
+    expect(mayBeSameAccount(...forms)).toBe(false);
+    expect(accountHashOf(forms[0])).not.toBe(accountHashOf(forms[1]));
+  });
+
+  test('is a key of another e-mail address, also in the field of the number', () => {
+    expect(form({ account: 'a.b@c.com' })).not.toBe(form({ account: 'ab@c.com' }));
+    expect(form({ account: 'A.B@C.com' })).toBe(form({ account: 'a.b@c.com' }));
+  });
+});
+
+test('an ISPB or a holder may be stated later, and contradicts another one', () => {
+  const bank = { bank: '999' };
+  const [without, one, other] = [
+    withMembers({}, bank),
+    withMembers({ ispb: '11111111' }, bank),
+    withMembers({ ispb: '22222222' }, bank),
+  ];
+  expect([mayBeSameAccount(without, one), mayBeSameAccount(one, other)]).toEqual([true, false]);
+  expect([contradicts(without, one), contradicts(one, other)]).toEqual([false, true]);
+  // The COMPE code of another bank.
+  expect(mayBeSameAccount(without, withMembers({ ispb: '60701190' }, bank))).toBe(false);
+  expect(mayBeSameAccount(form(), withMembers({ holder: 'ANA' }))).toBe(true);
+  expect(contradicts(withMembers({ holder: 'ana' }), withMembers({ holder: 'BIA' }))).toBe(true);
+  expect(withMembers({ holder: 'ana' })).toBe(withMembers({ holder: ' ANA ' }));
+});
+
+const UUID = '123e4567-e89b-12d3-a456-426614174000';
+describe('a Pix key', () => {
+  test.each<[string, string, string, string?]>([
+    ['an e-mail address', ' Ana@B.com', 'ana@b.COM'],
+    ['a random key', UUID.toUpperCase(), UUID.replaceAll('-', '')],
+    ['a phone', '+55 (11) 98765-4321', '5511987654321'],
+    ['a phone of a stated type', '11987654321', '+5511987654321', 'PHONE'],
+    ['a CNPJ', '11.222.333/0001-81', '11222333000181'],
+    ['a CPF', '111.444.777-35', '11144477735'],
+  ])('that is %s is one key in two writings', (_, one, other, keyType) => {
+    expect(pix(one, keyType)).toBe(pix(other, keyType));
+  });
+
+  test.each([
+    ['a@b.com', 'x@y.com'],
+    ['+5511987654321', '+5511987654322'],
+    [UUID, UUID.replace('0', '1')],
+    ['52998224725', '11144477735'],
+    ['chave', 'CHAVE'],
+  ])('%s is not %s', (one, other) => {
+    expect(pix(one)).not.toBe(pix(other));
+  });
+
+  test('of 11 digits that may be a CPF and a phone equals neither', () => {
+    // A CPF with right check digits in the form of a mobile number.
+    const both = '52998224725';
+    const kinds = [pix(both), pix(both, 'CPF'), pix(both, 'PHONE')];
+    expect(new Set(kinds).size).toBe(3);
+    expect(pix('529.982.247-25')).toBe(pix(both, 'CPF'));
+  });
+});
+
+test('no two banks of the table have one ISPB, and no ISPB is wrong in form', () => {
+  expect(new Set(ISPB_OF_COMPE.values()).size).toBe(ISPB_OF_COMPE.size);
+  for (const [compe, ispb] of ISPB_OF_COMPE) expect(`${compe} ${ispb}`).toMatch(/^\d{3} \d{8}$/);
+});
+
+const digits = (from: number, to: number) =>
+  fc
+    .array(fc.constantFrom(...'0123456789'), { minLength: from, maxLength: to })
+    .map((list) => list.join(''));
+const account = fc.record({
+  bank: fc.constantFrom(...ISPB_OF_COMPE.keys(), '999', '121'),
+  branch: digits(1, 4).map((text) => text.replace(/^0+/, '') || '1'),
+  number: digits(1, 12).map((text) => `1${text}`),
+  digit: fc.constantFrom(...'0123456789X'),
+  isSavings: fc.boolean(),
+});
+type Account = typeof account extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Any writing of an account that the documents call the same. */
+const writingOf = (of: Account) =>
+  fc
+    .record({
+      bank: fc.constantFrom(
+        of.bank,
+        of.bank.replace(/^0+/, ''),
+        `${of.bank} - BANCO S.A.`,
+        ` ${of.bank} `,
+        ISPB_OF_COMPE.get(of.bank) ?? of.bank,
+      ),
+      agency: fc.constantFrom(
+        of.branch,
+        of.branch.padStart(4, '0'),
+        `${of.branch.padStart(4, '0')}-3`,
+        ` ${of.branch}`,
+      ),
+      agencyDigit: fc.constantFrom(null, '3', ''),
+      zeros: fc.constantFrom('', '0', '000'),
+      place: fc.constantFrom('beside', 'joined', 'separated', 'twice'),
+      isLower: fc.boolean(),
+      type: of.isSavings
+        ? fc.constantFrom('SAVINGS', 'poupança', 'Savings_Account')
+        : fc.constantFrom(undefined, 'CHECKING', 'Conta Corrente'),
+      blank: fc.constantFrom('', ' ', '\u00a0', '.'),
+    })
+    .map((how): StatedAccount => {
+      const digit = how.isLower ? of.digit.toLowerCase() : of.digit;
+      const number = `${how.zeros}${of.number.slice(0, 1)}${how.blank}${of.number.slice(1)}`;
+      const isSeparated = how.place === 'separated' || how.place === 'twice';
+      const joined = how.place === 'joined' ? number + digit : number;
+      return {
+        bank: how.bank,
+        agency: how.agency,
+        agencyDigit: how.agencyDigit,
+        account: isSeparated ? `${number}-${digit}` : joined,
+        accountDigit: how.place === 'beside' || how.place === 'twice' ? digit : null,
+        destination: how.type === undefined ? null : { type: how.type },
+      };
+    });
+
+/** The account, without what the documented ambiguous writings have in common: the place of the digit. */
+const essence = ({ bank, branch, number, digit, isSavings }: Account) =>
+  JSON.stringify([bank, branch, number + digit, isSavings]);
+/** At Caixa, three digits and a point in front may be an operation. */
+const isAmbiguous = ({ bank }: Account) => bank === '104';
+
+test('every writing of an account has one form, and two accounts have two', () => {
+  fc.assert(
+    fc.property(
+      account.chain((of) => fc.tuple(fc.constant(of), writingOf(of), writingOf(of))),
+      account.chain((of) => fc.tuple(fc.constant(of), writingOf(of))),
+      ([one, first, second], [other, third]) => {
+        fc.pre(!isAmbiguous(one));
+        const written = normalAccount(first);
+        expect(normalAccount(second)).toBe(written);
+        expect(mayBeSameAccount(normalAccount(third), written)).toBe(
+          essence(one) === essence(other),
+        );
+      },
+    ),
+    { numRuns: 3_000, seed: 11 },
+  );
+});
+
+test('accounts that differ in one character of one part have two forms', () => {
+  const parts = ['bank', 'branch', 'number', 'digit', 'isSavings'] as const;
+  fc.assert(
+    fc.property(
+      fc.tuple(account, account, fc.constantFrom(...parts)).chain(([one, other, part]) => {
+        const changed = { ...one, [part]: other[part] };
+        return fc.tuple(fc.constant([one, changed] as const), writingOf(one), writingOf(changed));
+      }),
+      ([[one, changed], first, second]) => {
+        fc.pre(essence(one) !== essence(changed));
+        expect(normalAccount(first)).not.toBe(normalAccount(second));
+      },
+    ),
+    { numRuns: 3_000, seed: 12 },
+  );
+});
