@@ -1,5 +1,5 @@
 import type { Transaction } from '../database/database.ts';
-import { parseTaxId } from '../domain/tax-id.ts';
+import { parseCnpj } from '../domain/tax-id.ts';
 
 /** What the companies of the payables and the buyers of the titles say of one another. */
 export interface CompanyFacts {
@@ -27,10 +27,7 @@ export interface CompanyFacts {
 }
 
 /** The CNPJ that a text is, in normal form; null: the text is none. */
-export const cnpjOf = (text: string): string | null => {
-  const parsed = parseTaxId(text);
-  return parsed?.kind === 'cnpj' ? parsed.digits : null;
-};
+export const cnpjOf = (text: string): string | null => parseCnpj(text)?.digits ?? null;
 /** A shorter code of the ERP is no CNPJ that has lost its zeros. */
 const cnpjOfCode = (code: string) =>
   code.replace(/[./\- ]/g, '').length === 14 ? cnpjOf(code) : null;

@@ -46,6 +46,15 @@ describe('companies', () => {
     expect(await matched()).toEqual(cnpjs.map((_, index) => `t${index}=k${index} exact`));
   });
 
+  test('are compared with a buyer that has lost its zeros', async () => {
+    await pullTitles(world, [
+      { uid: 'a', value: '10', buyer: '191' },
+      { uid: 'b', value: '10', buyer: OTHER_BUYER },
+    ]);
+    await load({ erpKey: 'k1', openValue: '10', company: '00.000.000/0001-91' });
+    expect(await matched()).toEqual(['a=k1 exact']);
+  });
+
   test('of another CNPJ root are never matched, not even by the order', async () => {
     await pullTitles(world, [{ uid: 'a', value: '10' }]);
     await load({ erpKey: 'k1', openValue: '10', orderUid: 'a', company: '44.555.666/0001-81' });
