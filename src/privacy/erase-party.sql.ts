@@ -215,7 +215,9 @@ async function eraseRows(
     WHERE ${isParty} OR 'tax_id:' || tax_id = ANY(${keys}::text[])`;
   const accountChanges = await tx.$executeRaw`
     UPDATE conciliation.account_change
-    SET party_key = ${pseudonym}, before = ${NO_ACCOUNT}::jsonb, after = ${NO_ACCOUNT}::jsonb
+    -- The key of a party by its tax identifier is a normal form, as the payment schedule compares it.
+    SET party_key = CASE WHEN 'tax_id:' || ${taxIdOf('party_key')} = ANY(${keys}::text[])
+                         THEN conciliation.tax_id(${pseudonym}) ELSE ${pseudonym} END, before = ${NO_ACCOUNT}::jsonb, after = ${NO_ACCOUNT}::jsonb
     WHERE ${isParty}`;
   const rejects = await tx.$executeRaw`
     UPDATE conciliation.rejected_title reject SET raw = ''

@@ -152,9 +152,15 @@ function assessHeld(
     const held = await readHeldPull(tx, id);
     if (held === null || day.heldPullId !== id) return null;
     const { fence } = held;
+    const origin = held.isRepair ? 'repair' : 'daily';
     const plan = await planChanges(tx, fence, day, held.isRepair);
     const isLost = isHoldLost(held, plan);
-    const { hold, lost } = await findHold(tx, { fence, isOfRun: false }, { day, plan }, policy);
+    const { hold, lost } = await findHold(
+      tx,
+      { fence, isOfRun: false, origin },
+      { day, plan },
+      policy,
+    );
     await discardPlan(tx, fence);
     if (!isLost) return { id, lost, hold };
     // A person pulls the date again.

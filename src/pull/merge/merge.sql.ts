@@ -260,10 +260,12 @@ const isLossHold = (hold: Hold | null) => LOSS_REASONS.some((reason) => reason =
  */
 export async function findHold(
   tx: Transaction,
-  { fence, isOfRun }: Pick<Attempt, 'fence' | 'isOfRun'>,
-  change: Pick<MergeDecision, 'day' | 'plan'>,
+  { fence, isOfRun, origin }: Pick<Attempt, 'fence' | 'isOfRun' | 'origin'>,
+  { day, plan }: Pick<MergeDecision, 'day' | 'plan'>,
   policy: MergePolicy,
 ): Promise<{ readonly hold: Hold | null; readonly lost: number }> {
+  // A repair withdraws rows that no response had: no earlier loss adds to them.
+  const change = { plan, day: origin === 'repair' ? { ...day, withdrawnCount: 0 } : day };
   const within = await holdWithin(tx, fence, change, policy, 'date');
   const runLimit = runLimitPercent(policy.withdrawalLimitPercent);
   if (isOfRun) {
