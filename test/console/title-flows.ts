@@ -69,7 +69,7 @@ export function addTitleFlows(world: BrowserWorld): void {
     await operator.getByText('12 of 12 dates').waitFor();
   });
 
-  test('a changed bank account is revealed on the record and acknowledged', async () => {
+  test('a changed bank account is revealed on the record and confirmed', async () => {
     const { stage, reviewer, operator } = world;
     const { open } = stage.dates;
     stage.setTitles(open, [
@@ -110,13 +110,12 @@ export function addTitleFlows(world: BrowserWorld): void {
     await world.keep('providers-change', '/account-changes', reviewer.context());
     await reviewer.getByRole('button', { name: 'Show them' }).click();
     await reviewer.getByText('9998887-1').first().waitFor();
-    await reviewer.locator('summary', { hasText: 'Acknowledge' }).first().click();
-    await reviewer.getByLabel('Your findings').first().fill('called them, it is theirs');
+    await reviewer.getByRole('checkbox', { name: 'Choose' }).first().check();
     await reviewer
-      .locator('.disclosed')
-      .getByRole('button', { name: 'Acknowledge' })
-      .first()
-      .click();
-    await reviewer.getByText('The change is acknowledged.').waitFor();
+      .getByRole('radio', { name: 'Confirm: the account now replaces the account before' })
+      .check();
+    await reviewer.getByLabel('Your findings').fill('called them, it is theirs');
+    await reviewer.getByRole('button', { name: 'Record the decision' }).click();
+    await reviewer.waitForURL(/notice=account_confirmed/);
   });
 }
