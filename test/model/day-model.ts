@@ -114,8 +114,6 @@ function mayBe(identity: string, reject: Reject | null): boolean {
   return reject === 'unreadable' || (reject !== null && identity.split('|')[0] === reject);
 }
 
-export const LIMIT_PERCENT = 20;
-
 /** The effect of a fetch on its date. */
 export interface FetchOutcome {
   readonly state: 'merged' | 'unchanged' | 'held';
@@ -128,6 +126,8 @@ export interface FetchOutcome {
  *
  * @param actual what the date has afterwards: of titles with one identity, the model does not say which
  *   ones are withdrawn and which ones change
+ * @param isHeld whether the program holds the response. Only a response that withdraws titles may be held; which one
+ *   is held depends on limits over other responses and dates, which have tests of their own
  */
 export function fetchInto(
   model: Model,
@@ -135,6 +135,7 @@ export function fetchInto(
   pullId: bigint,
   fetched: Fetched,
   actual: readonly string[],
+  isHeld: boolean,
 ): FetchOutcome {
   const day = dayOf(model, date);
   day.isKnown = true;
@@ -144,10 +145,7 @@ export function fetchInto(
   const lacked = lacking(day.contents, response);
   const withheld = staying(day.contents, fetched.answer).length;
   const withdrawals = lacked.length - withheld;
-  const isHeld =
-    withdrawals > 0 &&
-    (kinds.length === 0 || withdrawals * 100 > LIMIT_PERCENT * day.contents.length);
-  if (isHeld) {
+  if (isHeld && withdrawals > 0) {
     day.state = 'held';
     day.held = { pullId, fetched };
     return { state: 'held', withheld };
