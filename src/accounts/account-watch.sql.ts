@@ -117,7 +117,8 @@ export interface PartyAccounts {
  *
  * Looks only at parties with several accounts. Most parties have one account, and the titles name that one. A party
  * without accepted accounts has those of its tax identifier, so that a supplier that is registered again is not a new
- * one; see `isAccepted`. All expressions read the accounts as they were before `stored`.
+ * one; see `isAccepted`. Accounts that were named without a tax identifier do not count once titles state one that
+ * has accounts. All expressions read the accounts as they were before `stored`.
  */
 export const accountComparison = ({ fence, date }: WatchedMerge): Prisma.Sql => Prisma.sql`
     removed AS (
@@ -127,7 +128,7 @@ export const accountComparison = ({ fence, date }: WatchedMerge): Prisma.Sql => 
     ), seen_key AS MATERIALIZED (
       SELECT DISTINCT kind, party_key FROM seen
     ), own_writing AS MATERIALIZED (
-      SELECT kind, party_key, writing_hash, account_hash, normal_form, last_accepted_date, last_seen_at
+      SELECT kind, party_key, writing_hash, account_hash, normal_form, last_accepted_date, last_seen_at, tax_id
       FROM conciliation.party_account
       WHERE kind = ANY(ARRAY(SELECT DISTINCT kind FROM seen_key))
         AND party_key = ANY(ARRAY(SELECT party_key FROM seen_key))
@@ -164,10 +165,11 @@ export const accountComparison = ({ fence, date }: WatchedMerge): Prisma.Sql => 
     ), own AS MATERIALIZED (
       SELECT kind, party_key, account_hash, normal_form, max(last_accepted_date) AS last_accepted_date,
              max(last_seen_at) AS last_seen_at,
-             (kind, party_key, account_hash) NOT IN (SELECT * FROM unaccepted) AS is_accepted
+             (kind, party_key, account_hash) NOT IN (SELECT * FROM unaccepted) AS is_accepted,
+             bool_or(tax_id IS NOT NULL) AS has_tax_id
       FROM own_writing GROUP BY kind, party_key, account_hash, normal_form
     ), accepted AS MATERIALIZED (
-      SELECT DISTINCT kind, party_key FROM own WHERE is_accepted
+      SELECT DISTINCT kind, party_key FROM own WHERE is_accepted AND has_tax_id
     ), newcomer AS MATERIALIZED (
       SELECT DISTINCT kind, party_key, tax_id, ${taxDigits} AS tax_digits, account_hash FROM seen
       WHERE tax_id IS NOT NULL AND NOT EXISTS (
@@ -196,6 +198,8 @@ export const accountComparison = ({ fence, date }: WatchedMerge): Prisma.Sql => 
       SELECT kind, party_key, party_key AS of_key, account_hash, normal_form, last_accepted_date, last_seen_at,
              is_accepted
       FROM own
+      -- A title without tax identifier must not make an account known to the party that a later one names.
+      WHERE (kind, party_key) NOT IN (SELECT kind, party_key FROM newcomer JOIN related USING (kind, tax_digits))
       -- Not all accounts of the tax identifier: parties without number may share one.
       UNION
       SELECT kind, party_key, of_key, latest.account_hash, normal_form, last_accepted_date, last_seen_at, true

@@ -93,13 +93,18 @@ function toRow(receipt: Receipt, index: number): ReceiptRow {
   if (!HASH.test(receipt.contentHash)) throw fail('contentHash', '32 hexadecimal digits');
   const { idempotencyKey, status, document, reason, final = false } = receipt;
   if (final && status !== 'failed') throw fail('final', 'true only with the status failed');
-  if (idempotencyKey === '' || idempotencyKey.length > 200) {
+  if (idempotencyKey === '' || [...idempotencyKey].length > 200) {
     throw fail('idempotencyKey', '1 to 200 characters');
   }
-  if (status === 'posted' && (!document || document.length > 200 || reason !== null)) {
+  for (const [field, text] of Object.entries({ idempotencyKey, document, reason })) {
+    if (text !== null && /[\0\p{Surrogate}]/u.test(text)) {
+      throw fail(field, 'text without U+0000 and lone surrogates');
+    }
+  }
+  if (status === 'posted' && (!document || [...document].length > 200 || reason !== null)) {
     throw fail('document', '1 to 200 characters, and no reason, with the status posted');
   }
-  if (status === 'failed' && (!reason || reason.length > 2000 || document !== null)) {
+  if (status === 'failed' && (!reason || [...reason].length > 2000 || document !== null)) {
     throw fail('reason', '1 to 2,000 characters, and no document, with the status failed');
   }
   return {

@@ -27,12 +27,14 @@ const canonicalText = (column: string) =>
 
 /**
  * The text of an undocumented member of `extra` that names a destination; null: not stated. Of a number its whole
- * digits. `destinationOf` of domain/accounts/destination.ts reads the same from a response.
+ * digits, of an object or a list its text. `destinationOf` of domain/accounts/destination.ts reads the same from a response.
  */
 const destinationMember = (kind: PartyKind, member: string) => {
   const value = `extra #> '{${DESTINATION_PATHS[kind].join(',')},${member}}'`;
   return `CASE jsonb_typeof(${value})
             WHEN 'string' THEN (${value}) #>> '{}'
+            WHEN 'object' THEN (${value})::text
+            WHEN 'array' THEN (${value})::text
             WHEN 'number' THEN substring(trim_scale(((${value}) #>> '{}')::numeric)::text
                                          FROM '^[0-9]{1,20}$') END`;
 };

@@ -1,3 +1,4 @@
+import { toPlainDecimal } from './decimal.ts';
 import { isJsonObject, JsonNumber, type JsonValue } from './json-value.ts';
 
 /**
@@ -15,4 +16,19 @@ export function toJsonText(value: JsonValue): string {
     return `{${fields.join(',')}}`;
   }
   return `[${value.map(toJsonText).join(',')}]`;
+}
+
+/** Returns the text that PostgreSQL gives a value as `jsonb`: its fields in the order of their lengths in bytes. */
+export function toJsonbText(value: JsonValue): string {
+  if (value === null || typeof value !== 'object') return toJsonText(value);
+  if (value instanceof JsonNumber) {
+    const text = toPlainDecimal(value.text);
+    return /[1-9]/.test(text) ? text : text.replace(/^-?0+(?=\d)|^-/, '');
+  }
+  if (!isJsonObject(value)) return `[${value.map(toJsonbText).join(', ')}]`;
+  const fields = Object.keys(value).map((name) => ({ name, bytes: Buffer.from(name) }));
+  fields.sort((a, b) => a.bytes.length - b.bytes.length || Buffer.compare(a.bytes, b.bytes));
+  return `{${fields
+    .map(({ name }) => `${JSON.stringify(name)}: ${toJsonbText(value[name] ?? null)}`)
+    .join(', ')}}`;
 }

@@ -102,7 +102,7 @@ const CURRENCY = /^[A-Z]{3}$/;
 const SUPPLIER_EXPECTATION = 'missing; expected supplierExternalId, supplierTaxId or both';
 
 /**
- * Checks a payable and collects all faults. Null, empty text and absent are equal. A payable names its supplier
+ * Checks a payable and collects all faults. Null, blank text and absent are equal. A payable names its supplier
  * by the ERP's code, by the tax identifier, or by both. An absent status is `open`.
  */
 export function checkPayable(value: unknown): PayableCheck {
@@ -153,7 +153,9 @@ export function checkPayable(value: unknown): PayableCheck {
 }
 
 function withoutEmpty(value: Readonly<Record<string, unknown>>) {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== ''));
+  return Object.fromEntries(
+    Object.entries(value).filter(([, each]) => typeof each !== 'string' || each.trim() !== ''),
+  );
 }
 
 function missing(check: FieldReader, field: keyof Payable, expectation: string): string {

@@ -31,7 +31,7 @@ export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.
              CASE WHEN state IN ('released', 'posted') THEN state ELSE 'failed' END,
              CASE WHEN posted > coalesce(undone, 0) THEN 'posted' END], NULL) END AS states
     FROM (
-      SELECT line.id, date, identity_hash, occurrence, version, kind, state,
+      SELECT line.id, date, identity_hash, occurrence, version, kind, state, original_value,
              coalesce(posted_hash, content_hash) AS content_hash, erp_key, title_id, order_uid, buyer_identification,
              provider_external_id,
              max(version) OVER booking AS last,

@@ -115,7 +115,7 @@ export const SAME_SUPPLIER = Prisma.sql`(${SAME_CODE} OR ${sameParty(TITLE_TAX_I
 const SAME_VALUE = Prisma.sql`
   (payable.open_value = title.original_value OR (payable.total_value = title.original_value) IS TRUE)`;
 
-const COMPARED = Prisma.sql`payable.erp_key, payable.status, payable.document,
+const COMPARED = Prisma.sql`payable.erp_key, payable.status, payable.document, payable.closed_at IS NOT NULL AS is_closed,
   ${SAME_VALUE} AS same_value, payable.open_value = 0 AND payable.total_value IS NULL AS is_empty,
   payable.order_uid = title.order_uid AS same_order,
   payable.due_date = title.anticipated_due_date AS same_due,
@@ -142,7 +142,8 @@ const pairsOfSupplier = (
   SELECT ${columns} FROM unmatched AS title JOIN ${payables} AS payable
     ON ${sameParty(Prisma.sql`title.tax_id`)} AND ${condition}`;
 
-const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper`;
+const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper,
+  (${SAME_CODE} OR ${sameParty(Prisma.sql`title.tax_id`)}) IS TRUE AS same_supplier`;
 
 /** The rows that a statement reads. A break is complete if all rows of the break are read. */
 interface Scope extends AskedScope {
@@ -257,6 +258,18 @@ const nearMatches = ({ isWhole, near }: Scope) => Prisma.sql`
 /** A due date within the tolerance; of one order also a due date that the ERP does not state. */
 const IS_NEAR = Prisma.sql`(days <= ${DUE_TOLERANCE_DAYS} OR days IS NULL AND same_order)`;
 
+/**
+ * Whether a pair fits: the value, and the order or the due date. A payable of the order that the ERP has settled may
+ * have any value: what is left or was deducted. The due date excludes the other instalments, if the order has several.
+ */
+const FITS = Prisma.sql`
+  (same_value AND (same_order OR ${IS_NEAR})
+   OR same_order AND same_supplier AND (status <> 'open' OR is_empty OR is_closed)
+      AND (${IS_NEAR} OR title_id IN (SELECT title_id FROM of_lone_payable)))`;
+
+/** Why a match ended whose title was withdrawn. */
+export const WITHDRAWN = 'the title is withdrawn';
+
 /** Payables of the agent that a posting made, and of other currencies, have no title. */
 const HAS_TITLE = Prisma.sql`
   (payable.booking_key IS NULL AND (payable.currency IS NULL OR payable.currency = 'BRL'))`;
@@ -272,7 +285,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            (SELECT max(started_at) FROM conciliation.erp_payable_import WHERE kind = 'sql') AS sql_at
     FROM (SELECT) AS one LEFT JOIN (SELECT * FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest ON true
   ), held AS MATERIALIZED (
-    SELECT title_id, erp_key, rule, erp_ground, title_part FROM conciliation.title_match
+    SELECT title_id, erp_key, rule, erp_value, title_part FROM conciliation.title_match
     WHERE ended_at IS NULL AND ${scope.matches}
   ), near_date AS MATERIALIZED (${scope.dates}), ${askedLines(scope)}, unmatched AS MATERIALIZED (
     SELECT id, order_uid, original_value, anticipated_due_date, ${TITLE_CODE} AS provider_external_id,
@@ -280,6 +293,16 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     FROM conciliation.title AS title
     WHERE status = 'current' AND ${scope.unmatched}
       AND NOT EXISTS (SELECT FROM held WHERE held.title_id = title.id)
+  ), of_lone_payable AS MATERIALIZED (
+    SELECT id AS title_id FROM unmatched JOIN (
+      SELECT order_uid FROM conciliation.erp_payable AS payable
+      WHERE ${
+        scope.isWhole
+          ? Prisma.sql`order_uid IN (SELECT order_uid FROM unmatched)`
+          : Prisma.sql`order_uid = ANY(ARRAY(SELECT order_uid FROM unmatched))`
+      } AND ${HAS_TITLE}
+      GROUP BY order_uid HAVING count(*) = 1
+    ) AS single USING (order_uid)
   ), free AS MATERIALIZED (
     SELECT * FROM conciliation.erp_payable AS payable
     WHERE closed_at IS NULL AND status <> 'cancelled' AND ${HAS_TITLE}
@@ -315,40 +338,57 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT * FROM (
       SELECT ${PAIR}, payable.holder, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment
       FROM unmatched AS title JOIN other AS payable
-        ON payable.order_uid = title.order_uid AND payable.value IN (title.original_value, 0)
+        ON payable.order_uid = title.order_uid
       UNION ALL
       ${pairsOfSupplier(
         Prisma.sql`${PAIR}, payable.holder, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment`,
         Prisma.sql`other`,
         Prisma.sql`payable.value = title.original_value AND payable.order_uid IS DISTINCT FROM title.order_uid`,
       )}
-    ) AS near WHERE ${IS_NEAR}
+    ) AS near WHERE ${FITS}
+  ), heir AS MATERIALIZED (
+    SELECT link.title_id, gone.id AS gone_id
+    FROM (SELECT title_id FROM conciliation.title_succession WHERE title_id = ANY(ARRAY(SELECT id FROM unmatched))) AS link
+    CROSS JOIN LATERAL (
+      WITH RECURSIVE gone AS (
+        SELECT predecessor_id AS id FROM conciliation.title_succession AS first WHERE first.title_id = link.title_id
+        UNION
+        SELECT predecessor_id FROM gone JOIN conciliation.title_succession AS earlier ON earlier.title_id = gone.id
+      ) SELECT id FROM gone
+    ) AS gone
   ), taken AS (
     SELECT near.title_id, min(erp_key) AS erp_key
     FROM other_pair AS near JOIN unmatched AS title ON title.id = near.title_id
     JOIN (SELECT * FROM conciliation.title WHERE id = ANY(ARRAY(SELECT holder FROM other_pair))) AS holding
       ON holding.id = holder
-    WHERE holding.status = 'current' AND (same_order OR same_due OR holding.order_uid = title.order_uid)
+    WHERE holding.status = 'current' AND (same_value OR is_empty) AND ${IS_NEAR} AND (same_order OR same_due OR holding.order_uid = title.order_uid)
     GROUP BY near.title_id
   ), pair AS MATERIALIZED (
-    SELECT held.title_id, held.erp_key, 0 AS source, 0 AS place, 0 AS days, rule, erp_ground
+    SELECT held.title_id, held.erp_key, 0 AS source, 0 AS place, 0 AS days, rule, erp_value
     FROM held JOIN ${payablesOf(Prisma.sql`held`, scope.isWhole)} AS payable ON payable.erp_key = held.erp_key
-    WHERE NOT ${IS_PLAIN} OR title_id IN (SELECT title_id FROM asked)
+    WHERE NOT ${IS_PLAIN} OR open_value < erp_value OR title_id IN (SELECT title_id FROM asked)
     UNION ALL
-    SELECT DISTINCT title_id, named, 1, 0, 0, NULL, NULL::uuid
+    SELECT DISTINCT title_id, named, 1, 0, 0, NULL, NULL::numeric
     FROM asked CROSS JOIN LATERAL unnest(string_to_array(erp_keys, ',')) AS named
     WHERE is_own AND (title_id IN (SELECT id FROM unmatched) AND state <> 'reversed'
                       OR state = 'withdrawn' AND named NOT IN (SELECT erp_key FROM held))
     UNION ALL
+    -- A title continues a withdrawn one, whose payable the ERP has settled.
+    SELECT DISTINCT heir.title_id, match.erp_key, 2, 0, 0, NULL, NULL::numeric
+    FROM heir JOIN conciliation.title_match AS match
+      ON match.title_id = heir.gone_id AND (match.ended_at IS NULL OR match.end_reason = ${WITHDRAWN})
+    JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
+    WHERE NOT ${IS_PLAIN} AND NOT EXISTS (
+      SELECT FROM conciliation.title_match AS other
+      WHERE other.erp_key = match.erp_key AND other.ended_at IS NULL AND other.title_id <> heir.gone_id)
+    UNION ALL
     SELECT title_id, erp_key, 2,
            CASE WHEN same_order THEN 1 WHEN same_due THEN 2 ELSE 3 END, coalesce(days, 0), NULL, NULL
     FROM (
-      SELECT title_id, erp_key, same_order, same_due, days FROM related
-      WHERE same_value AND (status = 'open' AND same_order OR ${IS_NEAR})
-         OR is_empty AND same_order AND same_due IS NOT FALSE
+      SELECT title_id, erp_key, same_order, same_due, days FROM related WHERE ${FITS}
       UNION ALL
       SELECT title_id, erp_key, same_order, same_due, days FROM other_pair AS gone
-      WHERE holder IS NULL AND (same_value OR is_empty AND same_order)
+      WHERE holder IS NULL
         -- The ERP has entered the document again.
         AND NOT EXISTS (
           SELECT FROM free WHERE status = 'open' AND free.document = gone.document
@@ -357,7 +397,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     ) AS fitting
   ), demand AS MATERIALIZED (
     -- What the titles of a payable still ask for, and their bookings.
-    SELECT erp_key, sum(original_value) FILTER (WHERE is_posted IS NOT TRUE) AS value
+    SELECT erp_key, sum(original_value) FILTER (WHERE is_posted IS NOT TRUE) AS value,
+           bool_or(is_posted IS FALSE) AS is_awaited
     FROM (SELECT DISTINCT title_id, erp_key FROM pair) AS pair
     JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = title_id
     LEFT JOIN live USING (title_id)
@@ -379,8 +420,10 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            ${situationOf(
              Prisma.sql`named.identities`,
              Prisma.sql`least(coalesce(demand.value, 0), payable.total_value) > payable.open_value
+               -- Of a sum, the difference may be a line that the ERP has posted and not yet answered.
                AND (payable.total_value > payable.open_value
-                    OR payable.total_value IS NULL AND rule <> 'sum' AND erp_ground <> ${PAYABLE_GROUND})`,
+                    OR payable.total_value IS NULL AND erp_value > payable.open_value
+                       AND (rule <> 'sum' OR is_awaited IS NOT TRUE))`,
            )} AS situation
     FROM run CROSS JOIN pair
     JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = pair.title_id
@@ -500,6 +543,12 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     UNION ALL
     SELECT 'reversal_refused', 2, false, title_id, split_part(erp_key, ',', 1)
     FROM booking WHERE kind = 'reverse' AND state = 'refused'
+    UNION ALL
+    -- The receivable has come back, and the agent was paid for the withdrawn title.
+    SELECT 'reversal_refused', 2, true, asked.title_id, split_part(booking.erp_key, ',', 1)
+    FROM asked JOIN booking USING (name) JOIN ${titlesOf(Prisma.sql`asked`)} AS title ON title.id = asked.title_id
+    WHERE NOT asked.is_own AND kind = 'reverse' AND booking.state = 'refused'
+      AND title.original_value = booking.original_value
     UNION ALL
     SELECT CASE WHEN withdrawn IS NULL THEN 'missing_on_platform' ELSE 'withdrawn_open' END, 1, false,
            withdrawn, erp_key

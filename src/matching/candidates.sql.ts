@@ -18,15 +18,24 @@ export const TITLE_GROUND = Prisma.sql`
           title.provider_external_id, title.provider_identification, title.buyer_identification,
           title.status)::text)::uuid`;
 
+const groundWith = (value: Prisma.Sql) => Prisma.sql`
+  md5(ROW(payable.company, payable.supplier_external_id, payable.supplier_tax_id, payable.document,
+          payable.instalment, payable.order_uid, payable.due_date, trim_scale(${value}),
+          payable.status = 'cancelled', coalesce(payable.currency, 'BRL'))::text)::uuid`;
+
+/** The value that a match has compared: the whole value, or what is open where the ERP does not state the whole. */
+export const PAYABLE_VALUE = Prisma.sql`coalesce(payable.total_value, payable.open_value)`;
+
 /**
  * The hash of the fields of a payable that the rules compare. Not what lines of bookings change: the payee, and what is
  * left of a value of which the ERP states the whole.
  */
-export const PAYABLE_GROUND = Prisma.sql`
-  md5(ROW(payable.company, payable.supplier_external_id, payable.supplier_tax_id, payable.document,
-          payable.instalment, payable.order_uid, payable.due_date,
-          trim_scale(coalesce(payable.total_value, payable.open_value)),
-          payable.status = 'cancelled', coalesce(payable.currency, 'BRL'))::text)::uuid`;
+export const PAYABLE_GROUND = groundWith(PAYABLE_VALUE);
+
+/** Of a match `match` and its payable: less is open than at the time of the match, and nothing else has changed. */
+export const IS_REDUCED = Prisma.sql`
+  (payable.total_value IS NULL AND payable.open_value < match.erp_value
+   AND ${groundWith(Prisma.sql`match.erp_value`)} = match.erp_ground)`;
 
 /** The tax identifier of a title's supplier without mask and with its leading zeros. Null: not stated. */
 export const TITLE_TAX_ID = taxIdOf('title.provider_identification');
@@ -243,15 +252,23 @@ const HAD_VALUE = Prisma.sql`
    OR payable.status = 'paid' AND payable.open_value = 0 AND payable.total_value IS NULL
       AND payable.order_uid = title.order_uid)`;
 
+/** Some of the value is settled, or all of it. */
+const IS_SETTLED = Prisma.sql`
+  (status <> 'open' OR closed_at IS NOT NULL OR open_value = 0 OR total_value > open_value)`;
+
 const DAYS = Prisma.sql`abs(payable.due_date - title.anticipated_due_date)`;
 const SETTLED_PAIR = Prisma.sql`title.id AS title_id, title.order_uid, title.anticipated_due_date, payable.erp_key,
   ${DAYS} AS days`;
 const UNMATCHED_TITLE = Prisma.sql`(SELECT * FROM open_title WHERE NOT is_matched)`;
 
+/** The place of a payable of the title's order that has another value or another due date. */
+const ORDER_PLACE = 1.5;
+
 /**
- * The chosen pairs that a payable which is not open contradicts, as `vetoed` (title_id, erp_key): the payable fits the
- * title at least as well, and neither a match nor a booking of another title explains the payable. An invoice that
- * was cancelled, or has vanished, and was entered again is no contradiction. For a statement with WITH, after
+ * The chosen pairs that another payable contradicts, as `vetoed` (title_id, erp_key): the payable fits the title at
+ * least as well, and neither a match nor a booking of another title explains the payable. Such a payable is settled,
+ * wholly or in part, or it names the order of the title, and has the value or nearly the due date. An invoice that was
+ * cancelled, or has vanished, and was entered again is no contradiction. For a statement with WITH, after
  * `CANDIDATES` and the relation `chosen` (place, title_id, erp_key).
  */
 export const VETOED = Prisma.sql`
@@ -259,12 +276,23 @@ export const VETOED = Prisma.sql`
     SELECT ${STATED_PAYABLE}, status, total_value, coalesce(root, supplier_tax_id) AS party
     FROM conciliation.erp_payable AS payable ${COMPANY_NAME}
     LEFT JOIN single_root ON length(supplier_tax_id) = 14 AND root = left(supplier_tax_id, 8)
-    WHERE (status <> 'open' OR closed_at IS NOT NULL) AND ${IS_COMPARED}
+    WHERE ${IS_SETTLED} AND ${IS_COMPARED}
       AND (order_uid IN (SELECT order_uid FROM open_title WHERE NOT is_matched)
            OR supplier_external_id IN (SELECT provider_external_id FROM open_title WHERE NOT is_matched)
            OR left(supplier_tax_id, 8) IN (SELECT left(tax_id, 8) FROM open_title WHERE NOT is_matched))
+  ), doubted_title AS MATERIALIZED (
+    -- Titles that were chosen without their order.
+    SELECT * FROM open_title WHERE id IN (SELECT title_id FROM chosen WHERE place IN (2, 3))
+  ), order_payable AS MATERIALIZED (
+    SELECT payable.erp_key, order_uid, due_date, status, open_value, total_value
+    FROM conciliation.erp_payable AS payable
+    WHERE status <> 'cancelled' AND ${IS_COMPARED} AND order_uid IN (SELECT order_uid FROM doubted_title)
+      AND erp_key NOT IN (SELECT erp_key FROM chosen)
   ), settled_pair AS MATERIALIZED (
     SELECT 1 AS place, ${SETTLED_PAIR} ${ofOrder(UNMATCHED_TITLE, Prisma.sql`settled_payable`)} AND ${HAD_VALUE}
+    UNION ALL
+    SELECT ${ORDER_PLACE}::numeric, ${SETTLED_PAIR} FROM doubted_title AS title JOIN order_payable AS payable
+      ON payable.order_uid = title.order_uid AND (${NEAR_DUE} OR ${HAD_VALUE})
     UNION ALL
     SELECT CASE WHEN days = 0 THEN 2 ELSE 3 END, near.* FROM (${pairsBySupplier(
       SETTLED_PAIR,
@@ -291,13 +319,14 @@ export const VETOED = Prisma.sql`
     JOIN unexplained AS rival ON rival.title_id = chosen.title_id
     JOIN conciliation.erp_payable AS payable ON payable.erp_key = chosen.erp_key
     JOIN conciliation.erp_payable AS settled ON settled.erp_key = rival.erp_key
-    WHERE (rival.place < chosen.place
+    WHERE (rival.place < chosen.place AND (rival.place <> ${ORDER_PLACE}::numeric OR chosen.place < 4)
            -- Due dates that are not stated may be equal.
            OR rival.place = chosen.place
               AND (rival.days <= abs(payable.due_date - rival.anticipated_due_date)) IS NOT FALSE
            OR rival.place = 2 AND chosen.place = 1
               AND (payable.due_date = rival.anticipated_due_date) IS NOT TRUE)
-      AND (settled.status <> 'paid' AND ltrim(settled.document, '0') = ltrim(payable.document, '0')
+      AND ((settled.status = 'cancelled' OR settled.closed_at IS NOT NULL AND settled.status <> 'paid')
+           AND ltrim(settled.document, '0') = ltrim(payable.document, '0')
            AND settled.instalment IS NOT DISTINCT FROM payable.instalment
            AND (settled.supplier_external_id = payable.supplier_external_id
                 OR settled.supplier_tax_id = payable.supplier_tax_id)) IS NOT TRUE

@@ -5,7 +5,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { countAsOne, type Identity, identityOf } from '../domain/person.ts';
 import { InputError } from '../runtime/errors.ts';
 import { type BreakKey, readBreak } from './breaks.sql.ts';
-import { PAYABLE_GROUND, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
+import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
 
 /** The reasons why a decision about matches is refused. */
 const MATCH_FAULTS = {
@@ -47,8 +47,8 @@ export function matchByPerson(
       WHERE id = ${titleId} AND status = 'current'
         AND NOT EXISTS (SELECT FROM conciliation.title_payable WHERE title_id = title.id)`;
     if (title === undefined) throw refuse('match_title');
-    const [payable] = await tx.$queryRaw<[{ ground: string }?]>`
-      SELECT ${PAYABLE_GROUND}::text AS ground FROM conciliation.erp_payable AS payable
+    const [payable] = await tx.$queryRaw<[{ ground: string; value: string }?]>`
+      SELECT ${PAYABLE_GROUND}::text AS ground, (${PAYABLE_VALUE})::text AS value FROM conciliation.erp_payable AS payable
       WHERE erp_key = ${erpKey} AND status = 'open' AND closed_at IS NULL
         AND NOT EXISTS (SELECT FROM conciliation.title_payable WHERE erp_key = payable.erp_key)`;
     if (payable === undefined) throw refuse('match_payable');
@@ -62,6 +62,7 @@ export function matchByPerson(
         reason,
         titleGround: title.ground,
         erpGround: payable.ground,
+        erpValue: payable.value,
       },
     });
     await recordDecision(tx, 'match.make', [title.date], decision, {

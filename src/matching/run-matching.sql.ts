@@ -4,15 +4,17 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { arePayablesStale } from '../payables/payable-state.sql.ts';
 import { askedLines } from './asked-lines.sql.ts';
-import { countBreaks, joinWholeSets } from './breaks.sql.ts';
+import { countBreaks, joinWholeSets, WITHDRAWN } from './breaks.sql.ts';
 import {
   BUYER_NAME,
   CANDIDATES,
   CERTAIN,
   COMPANY_NAME,
   companyNames,
+  IS_REDUCED,
   MAY_BE_COMPANY,
   PAYABLE_GROUND,
+  PAYABLE_VALUE,
   RULE_VERSION,
   RULES,
   TITLE_GROUND,
@@ -71,7 +73,7 @@ export function runMatching(
     await inheritMatches(tx, runId);
     const [{ matched }] = await tx.$queryRaw<[{ matched: number }]>`
       WITH RECURSIVE ${companyNames(companies)}, ${CANDIDATES}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
-        SELECT chosen.*, ${TITLE_GROUND} AS title_ground, ${PAYABLE_GROUND} AS erp_ground
+        SELECT chosen.*, ${TITLE_GROUND} AS title_ground, ${PAYABLE_GROUND} AS erp_ground, ${PAYABLE_VALUE} AS erp_value
         FROM (SELECT place, title_id, erp_key, NULL::bigint AS sum_id, 0 AS title_part, 0 AS erp_part FROM certain
               UNION ALL
               SELECT ${SUM_PLACE}, title_id, erp_key, sum_id, title_part, erp_part FROM certain_row) AS chosen
@@ -90,9 +92,9 @@ export function runMatching(
       ), made AS (
         INSERT INTO conciliation.title_match
           (title_id, erp_key, sum_id, title_part, erp_part, rule, rule_version, run_id, made_by,
-           title_ground, erp_ground)
+           title_ground, erp_ground, erp_value)
         SELECT title_id, erp_key, sum_id, title_part, erp_part, (${[...RULES]}::text[])[place],
-               ${RULE_VERSION}, ${runId}, ${by}, title_ground, erp_ground
+               ${RULE_VERSION}, ${runId}, ${by}, title_ground, erp_ground, erp_value
         FROM chosen
         WHERE NOT EXISTS (SELECT FROM refused
                           WHERE refused.title_id = chosen.title_id AND refused.erp_key = chosen.erp_key)
@@ -128,7 +130,13 @@ const BOOKINGS_SEEN = Prisma.sql`
 /** Ends a sum as a whole. What a line has asked for ends no match: the payable and the title are judged by the line. */
 async function endGroundless(tx: Transaction, companies: CompanyFacts): Promise<number> {
   const [{ ended }] = await tx.$queryRaw<[{ ended: number }]>`
-    WITH ${companyNames(companies)}, ${askedLines({ lines: Prisma.sql`true`, titles: Prisma.sql`true` })}, changed AS MATERIALIZED (
+    WITH ${companyNames(companies)}, ${askedLines({ lines: Prisma.sql`true`, titles: Prisma.sql`true` })}, entered_again AS MATERIALIZED (
+      SELECT gone.erp_key FROM conciliation.erp_payable AS gone JOIN conciliation.erp_payable AS fresh
+        ON fresh.document = gone.document AND fresh.erp_key <> gone.erp_key
+       AND ROW(fresh.supplier_external_id, fresh.supplier_tax_id, fresh.instalment)
+           IS NOT DISTINCT FROM ROW(gone.supplier_external_id, gone.supplier_tax_id, gone.instalment)
+      WHERE gone.closed_at IS NOT NULL AND gone.status = 'open' AND fresh.closed_at IS NULL AND fresh.status = 'open'
+    ), changed AS MATERIALIZED (
       SELECT coalesce(sum_id, id) AS key, min(reason) AS reason
       FROM (
         SELECT match.id, sum_id, ${reasonOf()} AS reason,
@@ -152,16 +160,15 @@ async function endGroundless(tx: Transaction, companies: CompanyFacts): Promise<
   return ended;
 }
 
-const WITHDRAWN = 'the title is withdrawn';
-
 const reasonOf = () => Prisma.sql`
   CASE WHEN title.status = 'withdrawn' THEN ${WITHDRAWN}
        WHEN payable.status = 'cancelled' THEN 'the payable is cancelled'
        WHEN ${TITLE_GROUND} <> title_ground THEN 'the title has changed'
-       -- A payable of which nothing is left is paid, as one with the status.
-       WHEN ${PAYABLE_GROUND} <> erp_ground AND payable.status = 'open' AND payable.open_value <> 0
+       -- A payable of which nothing is left is paid, as one with the status; one of which less is left is paid in part.
+       WHEN ${PAYABLE_GROUND} <> erp_ground AND payable.status = 'open' AND payable.open_value <> 0 AND NOT ${IS_REDUCED}
          THEN 'the payable has changed'
        WHEN NOT ${MAY_BE_COMPANY} THEN 'the company is another buyer'
+       WHEN payable.erp_key IN (SELECT erp_key FROM entered_again) THEN 'the payable is entered again'
   END`;
 
 /**
@@ -223,10 +230,10 @@ async function inheritMatches(tx: Transaction, runId: bigint): Promise<void> {
     )
     INSERT INTO conciliation.title_match
       (title_id, erp_key, sum_id, title_part, erp_part, rule, rule_version, run_id, made_by, reason,
-       title_ground, erp_ground)
+       title_ground, erp_ground, erp_value)
     SELECT heir_id, inherited.erp_key, new_id, title_part, 0, rule, rule_version,
            CASE WHEN rule <> 'person' THEN ${runId}::bigint END, made_by, inherited.reason,
-           ${TITLE_GROUND}, ${PAYABLE_GROUND}
+           ${TITLE_GROUND}, ${PAYABLE_GROUND}, ${PAYABLE_VALUE}
     FROM inherited LEFT JOIN sum USING (sum_id)
     LEFT JOIN (SELECT count(*) AS rows FROM ended) AS after ON true
     JOIN conciliation.title AS title ON title.id = heir_id

@@ -76,6 +76,13 @@ function rowOf(payable: Payable): Record<string, string> {
   return row;
 }
 
+/** Whether an import, or SQL of the ERP, has written a row after `start`. An import may begin within a transaction of the ERP. */
+const isStatedAfter = (row: Prisma.Sql, start: Prisma.Sql) => Prisma.sql`
+  (${row}.stated_at > ${start}
+   OR ${row}.changed_at > ${start} AND ${row}.closed_at IS NULL
+      AND ${row}.stated_at IS DISTINCT FROM (SELECT own.started_at FROM conciliation.erp_payable_import AS own
+                                             WHERE own.id = ${row}.import_id))`;
+
 /** Whether the version is older than the one of the present row. Null: the texts cannot be compared. */
 const isOlder = (version: Prisma.Sql, present: Prisma.Sql) => Prisma.sql`
   CASE WHEN ${present} IS NOT NULL AND ${version} IS DISTINCT FROM ${present}
@@ -124,13 +131,13 @@ export async function addPayables(
       SELECT stated.*, present.erp_key IS NULL AS is_new,
              present.closed_at IS NOT NULL OR present.content IS DISTINCT FROM stated.content AS differs,
              coalesce(present.import_id = ${importId} AND present.stated_at = started_at, false) AS is_again,
-             coalesce(present.stated_at > started_at, false) AS is_late,
+             coalesce(${isStatedAfter(Prisma.sql`present`, Prisma.sql`started_at`)}, false) AS is_late,
              ${isOlder(Prisma.sql`stated.version`, Prisma.sql`present.version`)} AS is_older,
              first_value(stated.content) OVER same_key IS DISTINCT FROM stated.content AS is_other_copy,
              row_number() OVER same_key AS copy
       FROM import CROSS JOIN stated
       LEFT JOIN LATERAL (
-        SELECT erp_key, import_id, closed_at, stated_at, version, ${contentOf('payable')} AS content
+        SELECT erp_key, import_id, closed_at, stated_at, changed_at, version, ${contentOf('payable')} AS content
         FROM conciliation.erp_payable AS payable WHERE payable.erp_key = stated.erp_key
       ) AS present ON true
       WINDOW same_key AS (PARTITION BY stated.erp_key ORDER BY place)
@@ -147,7 +154,7 @@ export async function addPayables(
       ON CONFLICT (erp_key) DO UPDATE
       SET ${REPLACEMENTS}, import_id = excluded.import_id, stated_at = excluded.stated_at, closed_at = NULL
       -- Decided on the locked row, which another import may have written meanwhile.
-      WHERE payable.stated_at <= excluded.stated_at
+      WHERE NOT ${isStatedAfter(Prisma.sql`payable`, Prisma.sql`excluded.stated_at`)}
         AND (NOT ${isDelta}
              OR (${isOlder(Prisma.sql`excluded.version`, Prisma.sql`payable.version`)}) IS NOT TRUE)
     )
@@ -230,7 +237,7 @@ export async function endImport(
           UPDATE conciliation.erp_payable AS payable SET closed_at = now(), stated_at = import.started_at
           FROM conciliation.erp_payable_import AS import
           WHERE import.id = ${importId} AND payable.closed_at IS NULL AND payable.import_id <> import.id
-            AND payable.stated_at <= import.started_at`
+            AND NOT ${isStatedAfter(Prisma.sql`payable`, Prisma.sql`import.started_at`)}`
       : 0;
   const [counts] = await tx.$queryRaw<[ImportCounts]>`
     UPDATE conciliation.erp_payable_import

@@ -145,6 +145,7 @@ CREATE TABLE conciliation.title_match (
   reason        text,
   title_ground  uuid        NOT NULL,
   erp_ground    uuid        NOT NULL,
+  erp_value     numeric     NOT NULL,
   ended_at      timestamptz,
   ended_by      text,
   end_reason    text,
@@ -184,6 +185,8 @@ COMMENT ON COLUMN conciliation.title_match.title_ground IS
   'Hash of the fields of the title that the rules compare, as they were.';
 COMMENT ON COLUMN conciliation.title_match.erp_ground IS
   'Hash of the fields of the payable that the rules compare, as they were.';
+COMMENT ON COLUMN conciliation.title_match.erp_value IS
+  'The whole value of the payable, or its open value where the ERP did not state the whole, as it was.';
 COMMENT ON COLUMN conciliation.title_match.ended_at IS
   'When the match ended. Null: it lasts.';
 COMMENT ON COLUMN conciliation.title_match.ended_by IS

@@ -1,4 +1,5 @@
 import { parseDecimal } from '../decimal.ts';
+import { toJsonbText } from '../json-text.ts';
 import { isJsonObject, JsonNumber, type JsonObject, type JsonValue } from '../json-value.ts';
 
 export type PartyKind = 'provider' | 'financial_agent';
@@ -23,7 +24,7 @@ type DestinationMember = (typeof DESTINATION_MEMBERS)[number];
 /** The stated members of `DESTINATION_MEMBERS`. Personal data. */
 export type Destination = Readonly<Partial<Record<DestinationMember, string>>>;
 
-/** Returns the destination that an object of undocumented members states; null: none of the members is text or a number. */
+/** Returns the destination that an object of undocumented members states; null: none of the members has a value. */
 function destinationOf(members: JsonValue | undefined): Destination | null {
   if (members === undefined || !isJsonObject(members)) return null;
   const stated: Partial<Record<DestinationMember, string>> = {};
@@ -37,10 +38,11 @@ function destinationOf(members: JsonValue | undefined): Destination | null {
   return isStated ? stated : null;
 }
 
-/** Of a number its whole digits, as `destinationMember` of title-hashes.sql.ts reads them. */
+/** Of a number its whole digits, of an object or a list its text, as `destinationMember` of title-hashes.sql.ts. */
 function textOf(value: JsonValue | undefined): string | null {
   if (typeof value === 'string') return value;
-  if (!(value instanceof JsonNumber)) return null;
+  if (value === undefined || value === null || typeof value === 'boolean') return null;
+  if (!(value instanceof JsonNumber)) return toJsonbText(value);
   const digits = parseDecimal(value.text)?.canonical ?? '';
   return /^\d{1,20}$/.test(digits) ? digits : null;
 }

@@ -247,3 +247,41 @@ test('a changed key restates a signed day, with a revision and a hold; another u
   );
   expect(told.sort()).toEqual(['adjust {"key":"x@y.com"}', 'book null', 'book {"key":"a@b.com"}']);
 });
+
+test('a key that is an object is a destination: another value is a change', async () => {
+  const [first, second, third] = [nextDay(), nextDay(), nextDay()];
+  const key = (value: string, type = 'EMAIL') => ({
+    name: 'object key',
+    account: { ...BASE, pixKey: { type, value, n: [1.5e3, 0.25] } },
+  });
+  await pull(first, [title(first, key('a@example.com'))]);
+  await pull(second, [title(second, key('a@example.com'))]);
+  expect(await openChanges(second)).toEqual([]);
+  await pull(third, [title(third, key('b@example.com'))]);
+  expect(await openChanges(third)).toHaveLength(2);
+  expect(await pull(first, [title(first, key('c@example.com'))])).toMatchObject({ changed: 1 });
+  const checked = await verifyDate(world.database, first, new AbortController().signal);
+  expect(checked).toMatchObject({ alterations: [] });
+});
+
+test('a title without a tax identifier makes no account known to the party that a later one names', async () => {
+  const [first, second, third] = [nextDay(), nextDay(), nextDay()];
+  const of = (
+    date: CivilDate,
+    externalId: string,
+    identification: string | null,
+    digit: string,
+  ) => {
+    const text = JSON.parse(title(date, { name: externalId, account: BASE }, 'agent of all'));
+    text.provider = {
+      ...{ externalId, identification },
+      bankAccount: { ...BASE, accountDigit: digit },
+    };
+    return JSON.stringify(text);
+  };
+  await pull(first, [of(first, 'known', 'number known', '6')]);
+  await pull(second, [of(second, 'new', null, '7')]);
+  expect(await openChanges(second)).toEqual([]);
+  await pull(third, [of(third, 'new', 'number known', '7')]);
+  expect(await openChanges(third)).toMatchObject([{ kind: 'provider' }]);
+});

@@ -33,11 +33,14 @@ async function breaks(): Promise<string[]> {
   );
 }
 
-test('a partial payment is a break of the value', async () => {
+test('a partial payment keeps the match; a greater value ends the match', async () => {
   await pullTitles(world, [{ uid: 'a', value: '100' }]);
   await load({ erpKey: 'k1', openValue: '100', orderUid: 'a' });
   expect(await lasting()).toEqual(['a=k1 order']);
   await load({ erpKey: 'k1', openValue: '40', orderUid: 'a' });
+  expect(await lasting()).toEqual(['a=k1 order']);
+  expect(await breaks()).toEqual(['paid_in_part a k1']);
+  await load({ erpKey: 'k1', openValue: '140', orderUid: 'a' });
   expect(await lasting()).toEqual([]);
   expect(await breaks()).toEqual(['value_differs a k1']);
 });
@@ -52,6 +55,7 @@ test('a paid payable of the order is paid to the supplier, also where the ERP st
     { erpKey: 'k1', openValue: '0', orderUid: 'a', status: 'paid' },
     // Another instalment of the order.
     { erpKey: 'k2', openValue: '0.00', orderUid: 'b', status: 'paid', dueDate: '2026-06-30' },
+    { erpKey: 'k4', openValue: '0.00', orderUid: 'b', status: 'paid', dueDate: '2026-05-30' },
     // Nothing tells what was paid.
     { erpKey: 'k3', openValue: '0', status: 'paid', dueDate: '2026-08-30' },
   );

@@ -126,7 +126,7 @@ test('a match whose title or payable changed is opened again; that of a person i
   await matchByPerson(world.database, { titleId: await titleId('c'), erpKey: 'k3' }, decision);
   await pullTitles(['b', '20'], ['c', '30']);
   await importPayables(world.database, [
-    { erpKey: 'k2', openValue: '19' },
+    { erpKey: 'k2', openValue: '21' },
     { erpKey: 'k3', openValue: '99' },
   ]);
   expect(await run()).toMatchObject({ matched: 0, reopened: 2 });
