@@ -25,7 +25,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   alert: async () => (await import('./alert.ts')).addAlertCommand,
   providers: async () => (await import('./providers.ts')).addProvidersCommand,
   'erp-payables': async () => (await import('./payables/erp-payables.ts')).addErpPayablesCommand,
-  match: async () => (await import('./payables/match.ts')).addMatchCommand,
   export: async () => (await import('./export.ts')).addExportCommand,
   user: async () => (await import('./admin/user.ts')).addUserCommand,
   key: async () => (await import('./admin/key.ts')).addKeyCommand,
