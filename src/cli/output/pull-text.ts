@@ -118,7 +118,7 @@ export function toDocument(report: PullReport) {
 }
 
 /** A line for each pull. */
-export function pullsTable(reports: readonly PullReport[]): string {
+function pullsTable(reports: readonly PullReport[]): string {
   return renderTable(
     [
       'date',
@@ -167,7 +167,7 @@ export function holdAdvice(hold: {
         : 'more titles vanished than WITHDRAWAL_LIMIT_PERCENT allows';
   return [
     `${date} is held: ${why} (${formatCount(hold.withdrawals)} would be withdrawn). Nothing was changed.`,
-    `Ask the platform first. To merge the response: conciliation release ${pullId} --reason "…"`,
+    `Ask the platform first. To merge the response, release pull ${pullId} in the console.`,
   ];
 }
 
@@ -189,7 +189,7 @@ export function advice(report: PullReport, concerns: Concerns): string[] {
     );
   } else if (openRejects > 0) {
     lines.push(
-      `${date} has ${formatCount(openRejects)} rejected titles: see "conciliation status --from ${date} --to ${date}"; pull again when they are corrected, or: conciliation accept-rejects ${date} --reason "…"`,
+      `${date} has ${formatCount(openRejects)} rejected titles: see "conciliation status --from ${date} --to ${date}"; pull again when they are corrected, or accept them in the console.`,
     );
   }
   if (withheld > 0 && state !== 'held') lines.push(withheldText(date, withheld));
