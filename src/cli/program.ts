@@ -13,7 +13,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   backfill: async () => (await import('./backfill.ts')).addBackfillCommand,
   status: async () => (await import('./status.ts')).addStatusCommand,
   'start-date': async () => (await import('./start-date.ts')).addStartDateCommand,
-  findings: async () => (await import('./findings/findings.ts')).addFindingsCommand,
   bookings: async () => (await import('./bookings/bookings.ts')).addBookingsCommand,
   restored: async () => (await import('./restored.ts')).addRestoredCommand,
   month: async () => (await import('./month/month.ts')).addMonthCommand,

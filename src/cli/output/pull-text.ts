@@ -89,7 +89,7 @@ function concernsText(
 
 /** Describes the resolution that findings need. */
 export function findingsAdvice(date: CivilDate, findings: number): string {
-  return `${date} has ${formatCount(findings)} finding(s) of the checks to resolve: see conciliation findings --date ${date}`;
+  return `${date} has ${formatCount(findings)} finding(s) of the checks to resolve in the console.`;
 }
 
 function failedResult(pullId: bigint, error: ConciliationError): CommandResult {
