@@ -15,7 +15,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   'start-date': async () => (await import('./start-date.ts')).addStartDateCommand,
   bookings: async () => (await import('./bookings/bookings.ts')).addBookingsCommand,
   restored: async () => (await import('./restored.ts')).addRestoredCommand,
-  month: async () => (await import('./month/month.ts')).addMonthCommand,
   verify: async () => (await import('./verify.ts')).addVerifyCommand,
   'amount-meaning': async () => (await import('./amount-meaning.ts')).addAmountMeaningCommand,
   alert: async () => (await import('./alert.ts')).addAlertCommand,
