@@ -9,7 +9,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   start: async () => (await import('./start.ts')).addStartCommand,
   demo: async () => (await import('./demo.ts')).addDemoCommand,
   pull: async () => (await import('./pull.ts')).addPullCommand,
-  sweep: async () => (await import('./sweep.ts')).addSweepCommand,
   backfill: async () => (await import('./backfill.ts')).addBackfillCommand,
   status: async () => (await import('./status.ts')).addStatusCommand,
   'start-date': async () => (await import('./start-date.ts')).addStartDateCommand,

@@ -145,9 +145,8 @@ export function readWakeableSweeps(
   database: Database,
   grace: WakeGrace = WAKE_GRACE,
 ): Promise<Pick<WakeablePull, 'id' | 'state'>[]> {
-  const isRequested = Prisma.sql`(slot_at IS NULL)`;
   return database.prisma.$queryRaw<Pick<WakeablePull, 'id' | 'state'>[]>`
-    SELECT id, state FROM conciliation.sweep WHERE ${isWakeable(isRequested, grace)} ORDER BY id`;
+    SELECT id, state FROM conciliation.sweep WHERE ${isWakeable(Prisma.sql`false`, grace)} ORDER BY id`;
 }
 
 function isWakeable(isRequested: Prisma.Sql, grace: WakeGrace): Prisma.Sql {

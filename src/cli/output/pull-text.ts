@@ -105,14 +105,14 @@ function failedResult(pullId: bigint, error: ConciliationError): CommandResult {
 }
 
 /** Returns the exit status of a pull: `needsPerson` for a held response and for each concern. */
-export function exitOf(report: PullReport, concerns: Concerns): ExitStatus {
+function exitOf(report: PullReport, concerns: Concerns): ExitStatus {
   const { isRestated, accountChanges, openRejects, openFindings } = concerns;
   const isOpen = isRestated || accountChanges > 0 || openRejects > 0 || openFindings > 0;
   return isOpen || report.state === 'held' ? EXIT.needsPerson : EXIT.done;
 }
 
 /** A pull as JSON. `titles` counts the titles that keep the contract. */
-export function toDocument(report: PullReport) {
+function toDocument(report: PullReport) {
   const { pullId: _, state, titles, ...counts } = report;
   return { ...counts, outcome: state, titles: titles - report.rejected };
 }
@@ -178,7 +178,7 @@ export function withheldText(date: CivilDate, withheld: number): string {
 }
 
 /** Describes the work for a person after a pull. */
-export function advice(report: PullReport, concerns: Concerns): string[] {
+function advice(report: PullReport, concerns: Concerns): string[] {
   const { pullId, date, state, holdReason, holdDetail, withdrawn, withheld, titles } = report;
   const { openRejects } = concerns;
   const lines: string[] = [];
