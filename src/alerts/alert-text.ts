@@ -160,8 +160,6 @@ const en = {
   since: (from: string) => `Since ${from}.`,
   nextStep: (step: string) => `Next step: ${step}`,
   open: 'Open the page',
-  testTitle: 'Test message',
-  test: 'Test of the channels for alerts. Nothing has to be done.',
   digest: (date: string) => `Reconciliation on ${date}`,
 };
 
@@ -174,8 +172,6 @@ const ptBR: typeof en = {
   since: (from) => `Desde ${from}.`,
   nextStep: (step) => `Próximo passo: ${step}`,
   open: 'Abrir a página',
-  testTitle: 'Mensagem de teste',
-  test: 'Teste dos canais de alertas. Não é preciso fazer nada.',
   digest: (date) => `Conciliação em ${date}`,
 };
 

@@ -16,7 +16,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   restored: async () => (await import('./restored.ts')).addRestoredCommand,
   verify: async () => (await import('./verify.ts')).addVerifyCommand,
   'amount-meaning': async () => (await import('./amount-meaning.ts')).addAmountMeaningCommand,
-  alert: async () => (await import('./alert.ts')).addAlertCommand,
   providers: async () => (await import('./providers.ts')).addProvidersCommand,
   'erp-payables': async () => (await import('./payables/erp-payables.ts')).addErpPayablesCommand,
   export: async () => (await import('./export.ts')).addExportCommand,
