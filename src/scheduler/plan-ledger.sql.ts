@@ -17,8 +17,7 @@ import { ensureCheckpoint } from '../ledger/day-ledger.sql.ts';
 import { planSweeps } from '../sweep/plan-sweeps.sql.ts';
 
 export interface PlanRequest {
-  /** Null: only backfills are planned, not the schedules. */
-  readonly slots: PlanSlots | null;
+  readonly slots: PlanSlots;
   readonly policy: PlanPolicy;
   /** The configured first date; null: yesterday, if the ledger is still empty. */
   readonly startDate: CivilDate | null;
@@ -46,7 +45,6 @@ export function planPulls(database: Database, request: PlanRequest): Promise<num
 }
 
 async function planScheduled(tx: Transaction, { slots, ...request }: PlanRequest): Promise<number> {
-  if (slots === null) return 0;
   const ledger = await readPlanLedger(tx, slots.pullAt, request);
   const pulls = await createDuePulls(tx, planDue(slots.pullAt, ledger, request.policy));
   // Comes last: a pull that was just planned for a date also serves the sweep.

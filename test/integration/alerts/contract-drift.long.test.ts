@@ -142,7 +142,7 @@ test('a field that comes to every title with one value restates nothing and is o
       path: 'titles[].campaign',
       kind: 'unknown_field',
       value: 'string',
-      pullId: BigInt(pulled.pullId),
+      pullId: Number(pulled.pullId),
     },
   ]);
   const decision = { by: 'rita', reason: 'announced', seenDigest: digest };

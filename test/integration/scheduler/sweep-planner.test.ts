@@ -285,13 +285,6 @@ describe('dates that differ', () => {
     await plan();
     expect((await sweepPulls()).map(({ date }) => date)).toEqual([daysBack(40)]);
   });
-
-  test('are no matter of a command that only does a backfill', async () => {
-    await plan();
-    await completeSweep([daysBack(1)]);
-    const planner = world.planner({ config: { ...config, backfillsOnly: true }, ...at(+SLOT) });
-    expect(await planner.runOnce()).toMatchObject({ created: 0 });
-  });
 });
 
 describe('where the sweep exceeds a limit', () => {
