@@ -3,7 +3,6 @@ import { KnownTitles } from '#dist/domain/known-titles.js';
 import { sweepWindow } from '#dist/domain/plan/pull-plan.js';
 import { ResponseReader } from '#dist/reader/response-reader.js';
 import { runSweep } from '#dist/sweep/run-sweep.js';
-import { createSweep } from '#dist/sweep/sweep-ledger.sql.js';
 import { answerParent } from './child.mjs';
 import { openEngine, pullOnce } from './engine.mjs';
 import { startMeter } from './meter.mjs';
@@ -33,9 +32,10 @@ const handlers = {
 
   /** @param {{ from: CivilDate }} options */
   async sweep({ from }) {
-    const { parts, today } = requireOpened();
+    const { parts } = requireOpened();
     const meter = startMeter();
-    const sweepId = await createSweep(parts.database, { from, today, requestedBy: 'bench' });
+    const data = { fromDate: from, requestedBy: 'bench' };
+    const { id: sweepId } = await parts.database.prisma.sweep.create({ data });
     const outcome = await runSweep(parts, sweepId, new AbortController().signal);
     const measured = await meter.stop();
     if (outcome.kind !== 'done') throw outcome.error;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type AlertKind, type AlertLanguage, severityOf } from '../domain/alerts/alert.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { capitalised } from '../domain/display-text.ts';
@@ -93,19 +92,4 @@ function instantText(at: Date, { language, timeZone }: MessageStyle): string {
     timeStyle: 'short',
   });
   return parts.format(at);
-}
-
-/** A message that only tests a channel. */
-export function testMessage({ language, consoleUrl }: MessageStyle): Message {
-  const texts = ALERT_TEXTS[language];
-  const id = `test-${randomUUID()}`;
-  return {
-    id,
-    thread: id,
-    severity: null,
-    title: texts.testTitle,
-    paragraphs: [texts.test],
-    link: consoleUrl === null ? null : { url: new URL('/alerts', consoleUrl), label: texts.open },
-    document: { kind: 'test', message: texts.test, link: consoleUrl?.href ?? null },
-  };
 }

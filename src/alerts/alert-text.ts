@@ -72,7 +72,7 @@ const nextStepsEn: Texts = {
     'No action while the platform is unavailable, because the service pulls due dates again; for another error code, correct the cause and pull the dates.',
   pull_overdue: 'Check that a process with the role worker runs, and look at /readyz and the log.',
   sweep_failed: 'Run "conciliation status", and correct the cause of the error.',
-  sweep_stale: 'Correct the cause, or run "conciliation sweep" to compare at once.',
+  sweep_stale: 'Correct the cause; the service makes up the missed sweep.',
   sweep_differs: 'Ask the platform whether so many changes are intended.',
   sweep_unplaced: 'Ask the platform which dates the titles belong to.',
   filters_disagree: 'Ask the platform which of the two answers is correct.',
@@ -112,7 +112,7 @@ const nextStepsPt: Texts = {
     'Com a plataforma fora do ar, nada: as datas previstas são buscadas de novo. Com outro código de erro, corrija a causa e busque as datas.',
   pull_overdue: 'Confira se há um processo com o papel worker em execução e veja /readyz e o log.',
   sweep_failed: 'Execute "conciliation status" e corrija a causa do erro.',
-  sweep_stale: 'Corrija a causa ou execute "conciliation sweep" para comparar agora.',
+  sweep_stale: 'Corrija a causa; o serviço refaz a varredura que faltou.',
   sweep_differs: 'Pergunte à plataforma se tantas alterações estão corretas.',
   sweep_unplaced: 'Pergunte à plataforma a que datas os títulos pertencem.',
   filters_disagree: 'Pergunte à plataforma qual das duas respostas está certa.',
@@ -160,8 +160,6 @@ const en = {
   since: (from: string) => `Since ${from}.`,
   nextStep: (step: string) => `Next step: ${step}`,
   open: 'Open the page',
-  testTitle: 'Test message',
-  test: 'Test of the channels for alerts. Nothing has to be done.',
   digest: (date: string) => `Reconciliation on ${date}`,
 };
 
@@ -174,8 +172,6 @@ const ptBR: typeof en = {
   since: (from) => `Desde ${from}.`,
   nextStep: (step) => `Próximo passo: ${step}`,
   open: 'Abrir a página',
-  testTitle: 'Mensagem de teste',
-  test: 'Teste dos canais de alertas. Não é preciso fazer nada.',
   digest: (date) => `Conciliação em ${date}`,
 };
 

@@ -1,13 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { runBackfill } from '../app/foreground-backfill.ts';
-import { openStaging, requireAbleToPull } from '../app/parts.ts';
+import { requireAbleToPlan } from '../app/parts.ts';
 import {
   type BackfillProgress,
   cancelBackfill,
   createBackfill,
   readBackfillProgress,
-  resumeBackfill,
 } from '../backfills/backfill-ledger.sql.ts';
+import type { Database } from '../database/database.ts';
 import { type CivilDate, dateIn, datesBetween } from '../domain/business-day.ts';
 import {
   type BackfillRange,
@@ -23,6 +23,8 @@ import { progressBar } from './output/backfill-text.ts';
 import { createProgressLine } from './output/progress-line.ts';
 import { formatCount } from './output/table.ts';
 import { stagingAction, withStaging } from './staging-run.ts';
+
+const POLL_INTERVAL_MS = 300;
 
 interface BackfillOptions {
   readonly from?: CivilDate;
@@ -41,16 +43,15 @@ export function addBackfillCommand(program: Command, exit: Exit): void {
     .option('--to <date>', 'last date, not in the future', dateArgument)
     .option('--concurrency <n>', 'dates at once', integerArgument(1, MAX_BACKFILL_CONCURRENCY), 2)
     .option('--dry-run', 'list the dates that would be pulled; no request is sent')
-    .option('--detach', 'let the running service pull the dates')
+    .option('--detach', 'do not wait for the dates')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
-Every date of the range is pulled once, in any state. Titles that did not change are not written. The backfill
-is a row of the database: Ctrl-C, a crash or a restart does not lose the backfill, and a running service continues
-the backfill. One request at a time is reserved for the pulls that are due today.
+Every date of the range is pulled once, in any state, by the running service. Titles that did not change are
+not written. The command waits for the dates. The backfill is a row of the database: Ctrl-C ends the command and
+not the backfill. One request at a time is reserved for the pulls that are due today.
 
-  conciliation backfill resume <id>    continue a backfill that was stopped or cancelled
   conciliation backfill cancel <id>    stop a backfill; the dates that were pulled stay
 
 Exit status: 0 done, 1 some dates failed, 2 wrong usage, 3 done but some dates are held.
@@ -58,23 +59,9 @@ Exit status: 0 done, 1 some dates failed, 2 wrong usage, 3 done but some dates a
 Example: conciliation backfill --from 2026-01-01 --to 2026-03-31 --concurrency 3`,
     )
     .action(async (options: BackfillOptions) => {
-      const needsPlatform = options.dryRun !== true && options.detach !== true;
       exit(
-        await runCommand({ json: options.json, platform: needsPlatform }, (run) =>
+        await runCommand({ json: options.json, platform: false }, (run) =>
           options.dryRun === true ? dryRun(run, rangeOf(options)) : create(run, options),
-        ),
-      );
-    });
-  backfill
-    .command('resume')
-    .description('continue a backfill that was stopped or cancelled')
-    .argument('<id>', 'the number of the backfill', idArgument('backfill'))
-    .option('--detach', 'let the running service pull the dates')
-    .option('--json', 'print one JSON document')
-    .action(async (id: bigint, options: { detach?: boolean; json?: boolean }) => {
-      exit(
-        await runCommand({ json: options.json, platform: options.detach !== true }, (run) =>
-          resume(run, id, options.detach === true),
         ),
       );
     });
@@ -123,55 +110,40 @@ async function dryRun(run: CommandRun, range: BackfillRange): Promise<CommandRes
   });
 }
 
-async function create(run: CommandRun, options: BackfillOptions): Promise<CommandResult> {
-  const staging = await openStaging(run.config, run.logger);
-  try {
-    if (options.detach !== true) await requireAbleToPull(run.config, staging.database);
+function create(run: CommandRun, options: BackfillOptions): Promise<CommandResult> {
+  return withStaging(run, async (database) => {
+    await requireAbleToPlan(run.config, database);
     const id = await createBackfill(
-      staging.database,
+      database,
       { range: rangeOf(options), concurrency: options.concurrency, by: operatorName() },
       dateIn(run.config.timeZone, new Date()),
     );
-    return await follow(run, staging, id, options.detach === true);
-  } finally {
-    await staging.close();
-  }
-}
-
-async function resume(run: CommandRun, id: bigint, detach: boolean): Promise<CommandResult> {
-  const staging = await openStaging(run.config, run.logger);
-  try {
-    if (!detach) await requireAbleToPull(run.config, staging.database);
-    const progress = await readBackfillProgress(staging.database, id);
-    // An interrupted backfill still has the state `running` in the ledger.
-    if (progress?.state !== 'running') await resumeBackfill(staging.database, id, operatorName());
-    return await follow(run, staging, id, detach);
-  } finally {
-    await staging.close();
-  }
-}
-
-async function follow(
-  run: CommandRun,
-  staging: Awaited<ReturnType<typeof openStaging>>,
-  id: bigint,
-  detach: boolean,
-): Promise<CommandResult> {
-  if (detach) {
+    if (options.detach !== true) return resultOf(await follow(database, id, run.signal));
     return {
       document: { backfillId: Number(id) },
       text: `Backfill ${id} is recorded; a running service begins with it within a minute.`,
     };
-  }
+  });
+}
+
+/** Waits until the backfill is done or cancelled, or until `signal` aborts. */
+async function follow(
+  database: Database,
+  id: bigint,
+  signal: AbortSignal,
+): Promise<BackfillProgress> {
   const line = createProgressLine();
   const startedMs = performance.now();
   let first: BackfillProgress | undefined;
   try {
-    const progress = await runBackfill(run, staging, id, (now) => {
-      first ??= now;
-      line.update(progressBar(first, now, performance.now() - startedMs));
-    });
-    return resultOf(progress);
+    for (;;) {
+      const progress = await readBackfillProgress(database, id);
+      if (progress === null) throw new InputError(`there is no backfill ${id}`);
+      if (progress.state !== 'running' || signal.aborted) return progress;
+      first ??= progress;
+      line.update(progressBar(first, progress, performance.now() - startedMs));
+      await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {});
+    }
   } finally {
     line.end();
   }
@@ -186,7 +158,7 @@ function resultOf(progress: BackfillProgress): CommandResult {
   ];
   const advice =
     state === 'running'
-      ? `\nThis command has stopped. A running service pulls the other dates. Without one, go on with: conciliation backfill resume ${id}`
+      ? '\nThis command has stopped. A running service pulls the other dates.'
       : failed + held > 0
         ? '\nSee "conciliation status" for the next steps.'
         : '';

@@ -191,7 +191,7 @@ function needsText({ days, pulls, rejects }: Status): string[] {
     if (day.openFindings > 0) lines.push(findingsAdvice(day.date, day.openFindings));
     if ((rejects.get(day.date)?.length ?? 0) > 0) {
       lines.push(
-        `${day.date}: pull again after the correction, or: conciliation accept-rejects ${day.date} --reason "…"`,
+        `${day.date}: pull again after the correction, or accept the rejects in the console.`,
       );
     }
   }

@@ -40,14 +40,14 @@ export async function readOpenDrift(database: Database): Promise<OpenDrift> {
 /**
  * Acknowledges all open drift. Titles and days stay unchanged; the same field or value is not drift
  * again.
- * @param decision.seenDigest the digest of the list that the person saw; null: all open drift
+ * @param decision.seenDigest the digest of the list that the person saw
  * @returns the acknowledged items
  * @throws InputError when no drift is open, or when the open drift differs from the list that was
  * seen
  */
 export function acknowledgeDrift(
   database: Database,
-  decision: { readonly by: string; readonly reason: string; readonly seenDigest: string | null },
+  decision: { readonly by: string; readonly reason: string; readonly seenDigest: string },
 ): Promise<readonly Drift[]> {
   const { by, reason, seenDigest } = decision;
   return database.prisma.$transaction(async (tx) => {
@@ -64,7 +64,7 @@ export function acknowledgeDrift(
         context: { fault: 'no_drift' },
       });
     }
-    if (seenDigest !== null && seenDigest !== digestOf(items)) {
+    if (seenDigest !== digestOf(items)) {
       throw new InputError('the list has changed since it was looked at; look again', {
         context: { fault: 'drift_changed' },
       });

@@ -109,7 +109,7 @@ const sameParty = (taxId: Prisma.Sql) => Prisma.sql`
   AND (payable.supplier_external_id IS NULL OR ${TITLE_CODE} IS NULL)`;
 
 /** Whether a title `title` and a payable `payable` may have the same supplier. */
-export const SAME_SUPPLIER = Prisma.sql`(${SAME_CODE} OR ${sameParty(TITLE_TAX_ID)})`;
+const SAME_SUPPLIER = Prisma.sql`(${SAME_CODE} OR ${sameParty(TITLE_TAX_ID)})`;
 
 /** The value of a payable that a title may have: what is open, and the whole value. */
 const SAME_VALUE = Prisma.sql`
@@ -122,7 +122,7 @@ const COMPARED = Prisma.sql`payable.erp_key, payable.status, payable.document, p
   abs(payable.due_date - title.anticipated_due_date) AS days`;
 
 /** Payables that share the order, or the supplier and the value or the due date, with a title `title`. */
-export const NEAR = Prisma.sql`
+const NEAR = Prisma.sql`
   SELECT ${COMPARED} FROM conciliation.erp_payable AS payable
   WHERE (payable.order_uid = title.order_uid
          OR ${SAME_SUPPLIER} AND (payable.open_value = title.original_value

@@ -47,7 +47,7 @@ export const TITLE_CODE = Prisma.sql`nullif(btrim(title.provider_external_id), '
 const TITLE_ORDER = Prisma.sql`nullif(btrim(title.order_uid), '')`;
 
 /** The payables that the rules compare: not one that a posting has made, and only in the currency of the titles. */
-export const IS_COMPARED = Prisma.sql`
+const IS_COMPARED = Prisma.sql`
   (payable.booking_key IS NULL AND (payable.currency IS NULL OR payable.currency = 'BRL'))`;
 
 /** False where the company of a payable is that of another buyer. Branches of one CNPJ differ where both sides name both. */
@@ -66,7 +66,7 @@ export const IS_COMPANY = Prisma.sql`
     OR payable.order_uid = title.order_uid AND payable.due_date = title.anticipated_due_date) IS TRUE)`;
 
 /** False where the supplier is the financial agent of the title: the payable is what a posting has made. */
-export const IS_OF_SUPPLIER = Prisma.sql`
+const IS_OF_SUPPLIER = Prisma.sql`
   ${isAgent(Prisma.sql`payable.supplier_tax_id`, Prisma.sql`title.agent`)} IS NOT TRUE`;
 
 /**
@@ -90,7 +90,7 @@ export const pairsBySupplier = (
    AND ${MAY_BE_COMPANY} AND ${IS_OF_SUPPLIER}`;
 
 /** Whether the supplier of a pair of one order is the same: by the code, the tax identifier or the root of the CNPJ. */
-export const IS_SUPPLIER_OF_ORDER = Prisma.sql`
+const IS_SUPPLIER_OF_ORDER = Prisma.sql`
   (payable.supplier_external_id = title.provider_external_id OR payable.supplier_tax_id = title.tax_id
    OR length(payable.supplier_tax_id) = 14 AND length(title.tax_id) = 14
       AND left(payable.supplier_tax_id, 8) = left(title.tax_id, 8))`;
@@ -132,10 +132,10 @@ const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_has
   (payable.order_uid <> title.order_uid) IS NOT TRUE AND ${IS_COMPANY} AS is_permitted, (${SAME_DUE}) IS TRUE AS is_due`;
 
 /** The columns of a title that the rules compare, without surrounding blanks, with `PARTY_NAMES`. */
-export const TITLE_SIDE = Prisma.sql`title.id, ${TITLE_ORDER} AS order_uid, original_value, anticipated_due_date,
+const TITLE_SIDE = Prisma.sql`title.id, ${TITLE_ORDER} AS order_uid, original_value, anticipated_due_date,
   ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id, agent, buyer, is_claimed`;
 /** What the company of a payable says, with `COMPANY_NAME`. */
-export const COMPANY_SIDE = Prisma.sql`company_name.buyers, company_name.roots, company_name.is_named,
+const COMPANY_SIDE = Prisma.sql`company_name.buyers, company_name.roots, company_name.is_named,
   (SELECT is_single FROM company_fact) AS is_single`;
 
 /** The columns of a payable that pairs are made of. */
@@ -148,7 +148,7 @@ export const COMPANY_NAME = Prisma.sql`
 export const BUYER_NAME = Prisma.sql`
   LEFT JOIN buyer_name ON buyer_name.name = title.buyer_identification`;
 /** Joins the buyer and the financial agent of a title. */
-export const PARTY_NAMES = Prisma.sql`${BUYER_NAME}
+const PARTY_NAMES = Prisma.sql`${BUYER_NAME}
   LEFT JOIN agent_name ON agent_name.name = title.financial_agent_identification`;
 
 /** `CompanyFacts` as relations: company_fact, company_name, buyer_name; and agent_name. For a statement with WITH. */

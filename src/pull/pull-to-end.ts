@@ -1,34 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cancelPull } from '../ledger/pull-ledger.sql.ts';
 import { ShutdownError, TokenUnusableError } from '../runtime/errors.ts';
-import type { PullReport } from './merge/merge.sql.ts';
 import type { AttemptOutcome, PullParts } from './pull-parts.ts';
 import { runPull } from './run-pull.ts';
 
-type EndOutcome<Report> = Exclude<AttemptOutcome<Report>, { kind: 'retry' }>;
+type EndOutcome = Exclude<AttemptOutcome, { kind: 'retry' }>;
 type RetryOutcome = Extract<AttemptOutcome, { kind: 'retry' }>;
 
 /**
- * Makes attempts, with waits between them, until the work has ended, for a command that a person waits for.
- * When the person stops the command, or the platform refuses the token, the work is cancelled, because no
+ * Makes attempts, with waits between them, until the pull has ended, for a command that a person waits for.
+ * When the person stops the command, or the platform refuses the token, the pull is cancelled, because no
  * other process continues it.
  *
  * @param onRetry called before each wait
  * @throws ShutdownError when `signal` aborted; TokenUnusableError when there is no usable token
  */
-export async function attemptToEnd<Report>(
-  work: {
-    readonly attempt: () => Promise<AttemptOutcome<Report>>;
-    readonly cancel: () => Promise<void>;
-  },
+export async function pullToEnd(
+  parts: PullParts,
+  pullId: bigint,
   signal: AbortSignal,
   onRetry: (outcome: RetryOutcome) => void,
-): Promise<EndOutcome<Report>> {
+): Promise<EndOutcome> {
+  const cancel = () => cancelPull(parts.database, pullId);
   try {
     for (;;) {
-      const outcome = await work.attempt();
+      const outcome = await runPull(parts, pullId, signal);
       if (outcome.kind === 'unauthorized') {
-        await work.cancel();
+        await cancel();
         if (outcome.error instanceof TokenUnusableError) throw outcome.error;
       }
       if (outcome.kind !== 'retry') return outcome;
@@ -38,24 +36,7 @@ export async function attemptToEnd<Report>(
       });
     }
   } catch (error) {
-    if (error instanceof ShutdownError) await work.cancel();
+    if (error instanceof ShutdownError) await cancel();
     throw error;
   }
-}
-
-/** `attemptToEnd` for a pull. */
-export function pullToEnd(
-  parts: PullParts,
-  pullId: bigint,
-  signal: AbortSignal,
-  onRetry: (outcome: RetryOutcome) => void,
-): Promise<EndOutcome<PullReport>> {
-  return attemptToEnd(
-    {
-      attempt: () => runPull(parts, pullId, signal),
-      cancel: () => cancelPull(parts.database, pullId),
-    },
-    signal,
-    onRetry,
-  );
 }

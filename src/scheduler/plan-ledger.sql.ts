@@ -17,8 +17,7 @@ import { ensureCheckpoint } from '../ledger/day-ledger.sql.ts';
 import { planSweeps } from '../sweep/plan-sweeps.sql.ts';
 
 export interface PlanRequest {
-  /** Null: only backfills are planned, not the schedules. */
-  readonly slots: PlanSlots | null;
+  readonly slots: PlanSlots;
   readonly policy: PlanPolicy;
   /** The configured first date; null: yesterday, if the ledger is still empty. */
   readonly startDate: CivilDate | null;
@@ -46,7 +45,6 @@ export function planPulls(database: Database, request: PlanRequest): Promise<num
 }
 
 async function planScheduled(tx: Transaction, { slots, ...request }: PlanRequest): Promise<number> {
-  if (slots === null) return 0;
   const ledger = await readPlanLedger(tx, slots.pullAt, request);
   const pulls = await createDuePulls(tx, planDue(slots.pullAt, ledger, request.policy));
   // Comes last: a pull that was just planned for a date also serves the sweep.
@@ -145,9 +143,8 @@ export function readWakeableSweeps(
   database: Database,
   grace: WakeGrace = WAKE_GRACE,
 ): Promise<Pick<WakeablePull, 'id' | 'state'>[]> {
-  const isRequested = Prisma.sql`(slot_at IS NULL)`;
   return database.prisma.$queryRaw<Pick<WakeablePull, 'id' | 'state'>[]>`
-    SELECT id, state FROM conciliation.sweep WHERE ${isWakeable(isRequested, grace)} ORDER BY id`;
+    SELECT id, state FROM conciliation.sweep WHERE ${isWakeable(Prisma.sql`false`, grace)} ORDER BY id`;
 }
 
 function isWakeable(isRequested: Prisma.Sql, grace: WakeGrace): Prisma.Sql {

@@ -28,8 +28,6 @@ export interface PlannerConfig extends PlanPolicy {
   readonly sweepCron: string;
   /** Null: yesterday, if the ledger is still empty. */
   readonly startDate: CivilDate | null;
-  /** Ignores the schedules: for a command that runs only its backfill. */
-  readonly backfillsOnly?: boolean;
   /** Most open pulls of all backfills together; fewer than the workers, so that one worker stays free. */
   readonly maxOpenBackfillPulls: number;
 }
@@ -116,7 +114,7 @@ async function run(parts: PlannerParts): Promise<PlannerRun> {
   // schedule.
   await decide(parts, 'backfill');
   const created = await plan(parts);
-  if (parts.config.backfillsOnly !== true) await decide(parts, 'schedule');
+  await decide(parts, 'schedule');
   const enqueued = (await wakeWorkers(parts)) + (await wakeSweepers(parts));
   if (created > 0 || enqueued > 0) parts.logger.info({ created, enqueued }, 'pulls planned');
   // Last, so that a failure with providers cannot keep a pull from being planned.
@@ -141,7 +139,7 @@ async function decide(
 function plan({ database, config, now }: PlannerParts): Promise<number> {
   const at = now?.() ?? new Date();
   return planPulls(database, {
-    slots: config.backfillsOnly === true ? null : slotsAt(config, at),
+    slots: slotsAt(config, at),
     policy: config,
     startDate: config.startDate,
     now: at,

@@ -12,9 +12,6 @@ import { MAX_OPEN_SWEEP_PULLS, REPULL_DAYS, sweepStart } from '../domain/plan/sw
 
 const SPENT = [...SPENT_ERROR_CODES];
 
-/** How long the differences of a sweep in a terminal are left to that terminal. */
-const TERMINAL_MINUTES = 15;
-
 /**
  * Creates the sweep that the slot makes due, the pulls of differing dates, and the weekly pulls if
  * sweeps exceed the limits of an answer. The caller serialises planners.
@@ -130,13 +127,9 @@ async function createDifferingPulls(tx: Transaction): Promise<number> {
 
 /** In the order of the dates. */
 async function readOpenDifferences(tx: Transaction): Promise<OpenDifference[]> {
-  // Locked, so that a terminal with the sweep does not pull the same date.
   const rows = await tx.$queryRaw<(OpenDifference & { minutesAgo: number | null })[]>`
     WITH newest AS (
       SELECT id, from_date, response_ended_at,
-             slot_at IS NULL
-               AND finished_at > clock_timestamp() - make_interval(mins => ${TERMINAL_MINUTES}::int)
-               AS is_of_terminal,
              -- From this date on, a newer sweep speaks.
              coalesce(min(from_date) OVER (
                ORDER BY fence DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
@@ -159,7 +152,7 @@ async function readOpenDifferences(tx: Transaction): Promise<OpenDifference[]> {
       WHERE pull.date = differing.date AND state = 'failed'
         AND fetch_started_at > newest.response_ended_at
     ) AS failed
-    WHERE newest.from_date < newest.until_date AND NOT newest.is_of_terminal
+    WHERE newest.from_date < newest.until_date
       AND (differing.pull_id IS NULL
            OR ((planned.state = 'cancelled'
                 OR (planned.state = 'failed' AND planned.error_code = ANY(${SPENT})))
@@ -168,7 +161,7 @@ async function readOpenDifferences(tx: Transaction): Promise<OpenDifference[]> {
                  WHERE answered.date = differing.date
                    AND answered.state IN ('merged', 'unchanged', 'held', 'superseded')
                    AND answered.fetch_started_at > newest.response_ended_at)))
-    ORDER BY differing.date FOR UPDATE OF differing`;
+    ORDER BY differing.date`;
   return rows.filter(
     ({ failures, minutesAgo }) =>
       failures === 0 || minutesAgo === null || minutesAgo >= replanAfterMinutes(failures),

@@ -1,7 +1,6 @@
 import { requireKnownVersion } from '../database/content-versions.ts';
 import type { Database } from '../database/database.ts';
-import { addDays, type CivilDate } from '../domain/business-day.ts';
-import { MAX_SWEEP_DAYS } from '../domain/plan/sweep-plan.ts';
+import type { CivilDate } from '../domain/business-day.ts';
 import { newestContentVersion } from '../domain/title.ts';
 import type { TitleFolds } from '../domain/title-fold.ts';
 import type { AttemptFailure } from '../ledger/pull-ledger.sql.ts';
@@ -48,7 +47,7 @@ export interface SweepReport {
   readonly differences: readonly SweepDifference[];
 }
 
-export interface SweepDifference {
+interface SweepDifference {
   readonly date: CivilDate;
   /** Titles in the answer of the sweep that keep the contract. */
   readonly titles: number;
@@ -56,42 +55,6 @@ export interface SweepDifference {
   readonly ledgerTitles: number | null;
   /** Null: no pull is planned yet. */
   readonly pullId: bigint | null;
-}
-
-/**
- * Records a person's request to compare everything since `from`.
- * @throws InputError when the ledger has nothing to compare with
- */
-export async function createSweep(
-  database: Database,
-  sweep: { readonly from: CivilDate; readonly today: CivilDate; readonly requestedBy: string },
-): Promise<bigint> {
-  const { from, today, requestedBy } = sweep;
-  const earliest = addDays(today, -MAX_SWEEP_DAYS);
-
-  const [ledger] = await database.prisma.$queryRaw<[{ startDate: CivilDate }?]>`
-    SELECT start_date::text AS "startDate" FROM conciliation.checkpoint
-    WHERE EXISTS (SELECT FROM conciliation.day WHERE fold_count IS NOT NULL)`;
-  if (ledger === undefined) {
-    throw new InputError(
-      'the ledger is empty, so there is nothing to compare with; load dates with "conciliation backfill"',
-    );
-  }
-  if (from < ledger.startDate) {
-    throw new InputError(
-      `the ledger begins on ${ledger.startDate}; load dates before it with "conciliation backfill"`,
-    );
-  }
-  if (from < earliest) {
-    throw new InputError(
-      `a sweep reaches back ten years at most, to ${earliest}; load dates before it with "conciliation backfill"`,
-    );
-  }
-  const { id } = await database.prisma.sweep.create({
-    data: { fromDate: from, requestedBy },
-    select: { id: true },
-  });
-  return id;
 }
 
 /**
@@ -234,38 +197,6 @@ export async function recordSweepFailure(
     RETURNING id`;
   if (rows.length === 0) throw staleSweep(attempt);
   return state;
-}
-
-/**
- * Creates the pull of a differing date for a person who waits for it.
- * @returns null when the date has a pull by now
- */
-export function createDifferencePull(
-  database: Database,
-  sweepId: bigint,
-  date: CivilDate,
-  requestedBy: string,
-): Promise<bigint | null> {
-  return database.prisma.$transaction(async (tx) => {
-    const [open] = await tx.$queryRaw<[{ date: CivilDate }?]>`
-      SELECT date::text AS date FROM conciliation.sweep_difference
-      WHERE sweep_id = ${sweepId} AND date = ${date}::date AND pull_id IS NULL FOR UPDATE`;
-    if (open === undefined) return null;
-    const { id: pullId } = await tx.pull.create({
-      data: { origin: 'sweep', date, requestedBy },
-      select: { id: true },
-    });
-    await tx.sweepDifference.updateMany({ where: { sweepId, date }, data: { pullId } });
-    return pullId;
-  });
-}
-
-/** Cancels a sweep that has not ended. */
-export async function cancelSweep(database: Database, sweepId: bigint): Promise<void> {
-  await database.prisma.$executeRaw`
-    UPDATE conciliation.sweep
-    SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
-    WHERE id = ${sweepId} AND state IN ('queued', 'running')`;
 }
 
 function staleSweep({ sweepId, fence }: SweepAttempt): StaleFenceError {

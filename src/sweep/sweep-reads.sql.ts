@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 
-export const SWEEP_STATES = ['queued', 'running', 'complete', 'failed', 'cancelled'] as const;
+export const SWEEP_STATES = ['queued', 'running', 'complete', 'failed'] as const;
 type SweepState = (typeof SWEEP_STATES)[number];
 
 /** A sweep for people. The results of a complete sweep are null in any other state. */

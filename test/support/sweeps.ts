@@ -1,8 +1,14 @@
+import type { Database } from '../../src/database/database.ts';
 import type { CivilDate } from '../../src/domain/business-day.ts';
-import { dateIn } from '../../src/domain/business-day.ts';
 import { runSweep, type SweepOutcome, type SweepParts } from '../../src/sweep/run-sweep.ts';
-import { createSweep, type SweepReport } from '../../src/sweep/sweep-ledger.sql.ts';
+import type { SweepReport } from '../../src/sweep/sweep-ledger.sql.ts';
 import type { PullWorld } from './pull-world.ts';
+
+/** A sweep of no slot, of everything since a date. */
+export async function createSweep({ prisma }: Database, from: CivilDate): Promise<bigint> {
+  const data = { fromDate: from, requestedBy: 'test' };
+  return (await prisma.sweep.create({ data })).id;
+}
 
 /** One attempt at a sweep, with any outcome. */
 export async function attemptSweep(
@@ -11,8 +17,7 @@ export async function attemptSweep(
   overrides: Partial<SweepParts> = {},
 ): Promise<SweepOutcome & { sweepId: bigint }> {
   const parts = { ...world.parts, ...overrides };
-  const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
-  const sweepId = await createSweep(world.database, { from, today, requestedBy: 'test' });
+  const sweepId = await createSweep(world.database, from);
   return { ...(await runSweep(parts, sweepId, new AbortController().signal)), sweepId };
 }
 

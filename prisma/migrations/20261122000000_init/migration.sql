@@ -780,7 +780,7 @@ CREATE TABLE conciliation.sweep (
   error_message     text,
 
   CONSTRAINT sweep_state_check
-    CHECK (state IN ('queued', 'running', 'complete', 'failed', 'cancelled')),
+    CHECK (state IN ('queued', 'running', 'complete', 'failed')),
   -- A count that is null passes: no answer has been read to its end yet.
   CONSTRAINT sweep_counts_check
     CHECK (attempts >= 0 AND round >= 0 AND response_bytes >= 0 AND titles >= 0
@@ -805,7 +805,7 @@ COMMENT ON COLUMN conciliation.sweep.round IS
 COMMENT ON COLUMN conciliation.sweep.requested_by IS
   'The requester: a part of the program or a person. May be personal data.';
 COMMENT ON COLUMN conciliation.sweep.state IS
-  'queued: due at next_attempt_at. running: an attempt is under way. complete: every date was compared. failed: no attempt is left, or repeating is pointless. cancelled: a person stopped it.';
+  'queued: due at next_attempt_at. running: an attempt is under way. complete: every date was compared. failed: no attempt is left, or repeating is pointless.';
 COMMENT ON COLUMN conciliation.sweep.attempts IS
   'Attempts spent. One that ended because the program stopped or the token was refused is not spent.';
 COMMENT ON COLUMN conciliation.sweep.fence IS

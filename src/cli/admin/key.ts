@@ -1,12 +1,10 @@
 import { type Command, Option } from 'commander';
-import { createApiKey, readApiKeys, revokeApiKey } from '../../console/access/api-keys.sql.ts';
-import type { Database } from '../../database/database.ts';
+import { createApiKey } from '../../console/access/api-keys.sql.ts';
 import { KEY_DAYS, KEY_ROLES, KEY_SCOPES, type KeyRole, type KeyScope } from '../../domain/role.ts';
 import { InputError } from '../../runtime/errors.ts';
-import { idArgument, integerArgument } from '../arguments.ts';
-import type { CommandResult, Exit } from '../command-run.ts';
+import { integerArgument } from '../arguments.ts';
+import type { Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
-import { renderTable } from '../output/table.ts';
 import { stagingAction } from '../staging-run.ts';
 
 interface AddOptions {
@@ -43,7 +41,8 @@ export function addKeyCommand(program: Command, exit: Exit): void {
       `
 Scopes: read (see the ledger), export (download titles as files), decide (sign off, accept and release),
 pull (pull dates and run backfills). A script sends the key as "Authorization: Bearer <key>". A key without
-an owner is valid until its last day or until "key revoke", even after its creator has left the company.
+an owner is valid until its last day or until an administrator revokes it on the page "Users and keys", even after
+its creator has left the company.
 
 Example: conciliation key add "ERP import" --role viewer --scopes read,export --days 180`,
     )
@@ -63,25 +62,6 @@ Example: conciliation key add "ERP import" --role viewer --scopes read,export --
         };
       }),
     );
-  key
-    .command('revoke')
-    .description('end a key immediately')
-    .argument('<id>', 'its number, see "key list"', idArgument('key'))
-    .option('--json', 'print one JSON document')
-    .action(
-      stagingAction(exit, async (database, _, id: bigint) => {
-        await revokeApiKey(database, id, operatorName());
-        return {
-          document: { keyId: Number(id) },
-          text: `Key ${id} is revoked.`,
-        };
-      }),
-    );
-  key
-    .command('list')
-    .description('show every key without its secret, which is not stored')
-    .option('--json', 'print one JSON document')
-    .action(stagingAction(exit, listResult));
 }
 
 function parseScopes(text: string): KeyScope[] {
@@ -93,27 +73,4 @@ function parseScopes(text: string): KeyScope[] {
     }
     return scope;
   });
-}
-
-async function listResult(database: Database): Promise<CommandResult> {
-  const keys = await readApiKeys(database);
-  const now = new Date();
-  const day = (at: Date | null) => at?.toISOString().slice(0, 10) ?? '–';
-  return {
-    document: { keys },
-    text: renderTable(
-      ['id', 'name', 'begins with', 'owner', 'role', 'scopes', 'expires', 'last used', 'state'],
-      keys.map((key) => [
-        String(key.id),
-        key.name,
-        key.start,
-        key.user ?? '–',
-        key.role,
-        key.scopes.join(','),
-        day(key.expiresAt),
-        day(key.lastUsedAt),
-        key.revokedAt !== null ? 'revoked' : key.expiresAt < now ? 'expired' : 'active',
-      ]),
-    ),
-  };
 }

@@ -89,7 +89,7 @@ function concernsText(
 
 /** Describes the resolution that findings need. */
 export function findingsAdvice(date: CivilDate, findings: number): string {
-  return `${date} has ${formatCount(findings)} finding(s) of the checks to resolve: see conciliation findings --date ${date}`;
+  return `${date} has ${formatCount(findings)} finding(s) of the checks to resolve in the console.`;
 }
 
 function failedResult(pullId: bigint, error: ConciliationError): CommandResult {
@@ -105,20 +105,20 @@ function failedResult(pullId: bigint, error: ConciliationError): CommandResult {
 }
 
 /** Returns the exit status of a pull: `needsPerson` for a held response and for each concern. */
-export function exitOf(report: PullReport, concerns: Concerns): ExitStatus {
+function exitOf(report: PullReport, concerns: Concerns): ExitStatus {
   const { isRestated, accountChanges, openRejects, openFindings } = concerns;
   const isOpen = isRestated || accountChanges > 0 || openRejects > 0 || openFindings > 0;
   return isOpen || report.state === 'held' ? EXIT.needsPerson : EXIT.done;
 }
 
 /** A pull as JSON. `titles` counts the titles that keep the contract. */
-export function toDocument(report: PullReport) {
+function toDocument(report: PullReport) {
   const { pullId: _, state, titles, ...counts } = report;
   return { ...counts, outcome: state, titles: titles - report.rejected };
 }
 
 /** A line for each pull. */
-export function pullsTable(reports: readonly PullReport[]): string {
+function pullsTable(reports: readonly PullReport[]): string {
   return renderTable(
     [
       'date',
@@ -167,7 +167,7 @@ export function holdAdvice(hold: {
         : 'more titles vanished than WITHDRAWAL_LIMIT_PERCENT allows';
   return [
     `${date} is held: ${why} (${formatCount(hold.withdrawals)} would be withdrawn). Nothing was changed.`,
-    `Ask the platform first. To merge the response: conciliation release ${pullId} --reason "…"`,
+    `Ask the platform first. To merge the response, release pull ${pullId} in the console.`,
   ];
 }
 
@@ -178,7 +178,7 @@ export function withheldText(date: CivilDate, withheld: number): string {
 }
 
 /** Describes the work for a person after a pull. */
-export function advice(report: PullReport, concerns: Concerns): string[] {
+function advice(report: PullReport, concerns: Concerns): string[] {
   const { pullId, date, state, holdReason, holdDetail, withdrawn, withheld, titles } = report;
   const { openRejects } = concerns;
   const lines: string[] = [];
@@ -189,7 +189,7 @@ export function advice(report: PullReport, concerns: Concerns): string[] {
     );
   } else if (openRejects > 0) {
     lines.push(
-      `${date} has ${formatCount(openRejects)} rejected titles: see "conciliation status --from ${date} --to ${date}"; pull again when they are corrected, or: conciliation accept-rejects ${date} --reason "…"`,
+      `${date} has ${formatCount(openRejects)} rejected titles: see "conciliation status --from ${date} --to ${date}"; pull again when they are corrected, or accept them in the console.`,
     );
   }
   if (withheld > 0 && state !== 'held') lines.push(withheldText(date, withheld));

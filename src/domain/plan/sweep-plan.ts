@@ -1,9 +1,6 @@
 import { addDays, type CivilDate } from '../business-day.ts';
 import type { PlanPolicy } from './pull-plan.ts';
 
-/** Ten years: the upper limit for the span of a sweep. The fold of each date is kept in memory. */
-export const MAX_SWEEP_DAYS = 3652;
-
 /** Limit for open pulls that sweeps have requested. The others wait, so that the queue stays short. */
 export const MAX_OPEN_SWEEP_PULLS = 20;
 

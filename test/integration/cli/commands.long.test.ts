@@ -2,9 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { attemptSweep, sweep } from '../../support/sweeps.ts';
 import { titleText } from '../../support/titles.ts';
 
 let folder: string;
@@ -80,26 +81,19 @@ describe('pull', () => {
     expect(ran.stderr).toMatch(message);
   });
 
-  test.each([
-    ['pull', DAY],
-    ['sweep', '--from', DAY],
-  ])(
-    '%s with a token file that cannot be read ends 2 and leaves the ledger as it is',
-    async (...command) => {
-      const { prisma } = world.database;
-      const rows = async () => [await prisma.pull.count(), await prisma.sweep.count()];
-      const before = await rows();
-      const environment: Record<string, string> = {
-        ...connected(),
-        PLATFORM_TOKEN_FILE: '/nonexistent/token',
-      };
-      delete environment['PLATFORM_TOKEN'];
-      const ran = await run(command, environment);
-      expect(ran.exit).toBe(2);
-      expect(ran.stderr).toContain('PLATFORM_TOKEN_FILE');
-      expect(await rows()).toEqual(before);
-    },
-  );
+  test('with a token file that cannot be read ends 2 and leaves the ledger as it is', async () => {
+    const { prisma } = world.database;
+    const before = await prisma.pull.count();
+    const environment: Record<string, string> = {
+      ...connected(),
+      PLATFORM_TOKEN_FILE: '/nonexistent/token',
+    };
+    delete environment['PLATFORM_TOKEN'];
+    const ran = await run(['pull', DAY], environment);
+    expect(ran.exit).toBe(2);
+    expect(ran.stderr).toContain('PLATFORM_TOKEN_FILE');
+    expect(await prisma.pull.count()).toBe(before);
+  });
 
   test('without configuration names every missing variable and ends 2', async () => {
     const ran = await run(['pull', DAY, '--json']);
@@ -109,126 +103,46 @@ describe('pull', () => {
   });
 });
 
-test('an open decision ends 3, and commands make the decisions', async () => {
+test('an open decision ends 3, until it is made', async () => {
   const date = daysFrom(20);
   world.sandbox.setDayTexts(date, [titleText({ date }), '{"order":{}}']);
   const attention = await run(['pull', date], connected());
   expect(attention.exit).toBe(3);
-  expect(attention.stdout).toContain(`conciliation accept-rejects ${date}`);
+  expect(attention.stdout).toContain('accept them in the console');
   const status = await run(['status', '--from', date, '--to', date], connected());
   expect(status.exit).toBe(3);
   expect(status.stdout).toMatch(/title 2 was rejected: .*originalValue/);
-  for (const reason of ['', '  ']) {
-    const refused = await run(['accept-rejects', date, '--reason', reason], connected());
-    expect([refused.exit, refused.stderr]).toEqual([2, expect.stringContaining('reason')]);
-  }
-  const accepted = await run(['accept-rejects', date, '--reason', 'a test title'], connected());
-  expect(accepted).toMatchObject({ exit: 0 });
+  await acceptRejects(world.database, date, { by: 'olga', reason: 'a test title' });
   expect((await run(['status', '--from', date, '--to', date], connected())).exit).toBe(0);
   // The same response again asks for no decision a second time.
   const again = await run(['pull', date], connected());
   expect(again.exit).toBe(0);
-  expect(again.stdout).not.toContain('accept-rejects');
+  expect(again.stdout).not.toContain('accept them');
 
   world.sandbox.setDayTexts(date, []);
   const held = await run(['pull', date, '--json'], connected());
   expect(held.exit).toBe(3);
   const { pullId } = JSON.parse(held.stdout);
-  expect((await run(['release', String(pullId)], connected())).exit).toBe(2);
-  const blank = await run(['release', String(pullId), '--reason', '  '], connected());
-  expect([blank.exit, blank.stderr]).toEqual([2, expect.stringContaining('reason')]);
-  const released = await run(['release', String(pullId), '--reason', 'cancelled'], connected());
-  expect(released).toMatchObject({ exit: 0 });
-  expect((await run(['release', String(pullId), '--reason', 'again'], connected())).exit).toBe(2);
+  await releasePull(world.database, BigInt(pullId), { by: 'olga', reason: 'cancelled' });
+  expect((await run(['status', '--from', date, '--to', date], connected())).exit).toBe(0);
 });
 
-describe('sweep', () => {
+test('status shows the newest sweep, and the newest complete one', async () => {
   const [first, second] = [daysFrom(-2, TODAY), daysFrom(-1, TODAY)];
-  // A ledger in which no date was answered has nothing to compare with.
-  beforeAll(() => world.pull());
-  const serve = (date: CivilDate, uids: readonly string[]) =>
-    world.sandbox.setDayTexts(
-      date,
-      uids.map((uid) => titleText({ uid, date })),
-    );
-  const sweep = (...args: string[]) => run(['sweep', '--from', first, ...args], connected());
-
-  test('prints the differences of each date, and the result of its pull', async () => {
-    serve(first, ['a', 'b', 'c', 'd', 'e', 'f']);
-    serve(second, []);
-    serve(TODAY, []);
-    const ran = await sweep();
-    expect(ran.exit).toBe(0);
-    expect(ran.stdout).toMatch(
-      new RegExp(
-        `^2 of 2 date\\(s\\) since ${first} differ\\.\n[\\s\\S]*${first} +6 +– +6 .*merged\n${second} +0 +– .*unchanged\n$`,
-      ),
-    );
-    expect((await sweep()).stdout).toBe(`2 date(s) since ${first} were compared; all agree.\n`);
-    serve(first, ['a', 'b', 'c', 'd', 'e', 'g']);
-    expect(JSON.parse((await sweep('--json')).stdout)).toEqual({
-      sweepId: expect.any(Number),
-      state: 'complete',
-      from: first,
-      titles: 6,
-      datesCompared: 2,
-      datesDiffering: 1,
-      undatedTitles: 0,
-      futureTitles: 0,
-      earlyTitles: 0,
-      dates: [
-        expect.objectContaining({
-          date: first,
-          sweepTitles: 6,
-          ledgerTitles: 6,
-          pullId: expect.any(Number),
-          outcome: 'merged',
-          inserted: 1,
-          withdrawn: 1,
-        }),
-      ],
-    });
-  });
-
-  test('ends 3 where a person must look, 1 where it failed, 2 where it was refused', async () => {
-    serve(first, ['a']);
-    const held = await sweep();
-    expect(held.exit).toBe(3);
-    expect(held.stdout).toMatch(/held[\s\S]*conciliation release \d+ --reason/);
-
-    world.sandbox.setDayTexts(TODAY, ['{}']);
-    const unplaced = await sweep();
-    expect(unplaced.exit).toBe(3);
-    expect(unplaced.stdout).toContain(
-      '1 title(s) without a readable accepted date belong to no date.',
-    );
-    serve(TODAY, []);
-
-    world.sandbox.faults.add({ kind: 'status', status: 400, date: first, times: 1 });
-    const failed = await sweep('--json');
-    expect(failed.exit).toBe(1);
-    expect(JSON.parse(failed.stdout)).toMatchObject({
-      state: 'failed',
-      error: { code: 'PLATFORM_REQUEST' },
-    });
-
-    const early = await run(['sweep', '--from', '2020-01-01'], connected());
-    expect(early.exit).toBe(2);
-    expect(early.stderr).toContain('backfill');
-    expect((await run(['sweep'], connected())).exit).toBe(2);
-  });
-
-  test('is shown by status', async () => {
-    const { stdout } = await run(['status'], connected());
-    expect(stdout).toMatch(
-      new RegExp(`Sweep: 2 date\\(s\\) since ${first} were compared on .*; 0 differed\\.`),
-    );
-    expect(stdout).toMatch(/Sweep \d+ \(since .*\) is failed, 1 attempt\(s\), last error: /);
-    const { sweeps } = JSON.parse((await run(['status', '--json'], connected())).stdout);
-    expect(sweeps).toMatchObject({
-      newest: { state: 'failed', errorCode: 'PLATFORM_REQUEST' },
-      complete: { from: first, datesCompared: 2, datesDiffering: 0 },
-    });
+  for (const date of [first, second, TODAY]) world.sandbox.setDayTexts(date, []);
+  for (const date of [first, second]) await world.pull(date);
+  await sweep(world, first);
+  world.sandbox.faults.add({ kind: 'status', status: 400, date: first, times: 1 });
+  await attemptSweep(world, first);
+  const { stdout } = await run(['status'], connected());
+  expect(stdout).toMatch(
+    new RegExp(`Sweep: 2 date\\(s\\) since ${first} were compared on .*; 0 differed\\.`),
+  );
+  expect(stdout).toMatch(/Sweep \d+ \(since .*\) is failed, 1 attempt\(s\), last error: /);
+  const { sweeps } = JSON.parse((await run(['status', '--json'], connected())).stdout);
+  expect(sweeps).toMatchObject({
+    newest: { state: 'failed', errorCode: 'PLATFORM_REQUEST' },
+    complete: { from: first, datesCompared: 2, datesDiffering: 0 },
   });
 });
 
@@ -238,16 +152,7 @@ test('migrate changes nothing the second time', async () => {
 });
 
 test('every command explains itself', async () => {
-  const names = [
-    'demo',
-    'pull',
-    'status',
-    'release',
-    'accept-rejects',
-    'export',
-    'migrate',
-    'sandbox',
-  ];
+  const names = ['demo', 'pull', 'status', 'export', 'migrate', 'sandbox'];
   const { stdout } = await run(['--help']);
   for (const name of names) {
     expect(stdout).toContain(`  ${name} `);

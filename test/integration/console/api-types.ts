@@ -7834,7 +7834,7 @@ export interface operations {
                         /** Format: date-time */
                         startedAt: string | null;
                         /** @enum {string} */
-                        state: "queued" | "running" | "complete" | "failed" | "cancelled";
+                        state: "queued" | "running" | "complete" | "failed";
                         titles: number | null;
                         /** @description Titles without a readable accepted date. They belong to no date. */
                         undatedTitles: number | null;

@@ -77,19 +77,16 @@ test('a title that may be a rejected one stays current, and pages, /api and stat
   );
 });
 
-test('accepting rejects withdraws no title, and the form and the command say so before', async () => {
+test('accepting rejects withdraws no title, and the form says so before', async () => {
   await pull(...titles(10));
   await pull(...titles(9), broken('t9'));
   expect(await showDay()).toMatch(/stay current: accepting the rejects withdraws no title/);
   expect(await showDay(operator, PORTUGUESE)).toContain(
     'aceitar os rejeitados não retira nenhum título',
   );
-  const help = await command('accept-rejects', '--help');
-  expect(help.stdout.replace(/\s+/g, ' ')).toContain(
-    'The acceptance of the rejects does not withdraw that title.',
-  );
-  expect((await command('accept-rejects', date, '--reason', ' ')).exit).toBe(2);
-  expect((await command('accept-rejects', date, '--reason', 'known')).exit).toBe(0);
+  const accept = (reason: string) => operator.post(`/days/${date}/accept-rejects`, { reason });
+  expect((await accept(' ')).status).toBe(400);
+  expect((await accept('known')).status).toBe(303);
   expect(await readDay()).toMatchObject({
     state: 'reconciled',
     titles: 10,
@@ -118,7 +115,7 @@ test('a response that would withdraw too much is shown with its changes', async 
     hold: { reason: 'withdrawal_limit', titles: 7, withdrawals: 4, faults: [] },
   });
   expect((await status()).stdout).toMatch(
-    new RegExp(`4 would be withdrawn.*\\n.*conciliation release ${pullId} `),
+    new RegExp(`4 would be withdrawn.*\\n.*release pull ${pullId} in the console`),
   );
 
   await operator.post(`/pulls/${pullId}/release`, { reason: 'cancelled' });
@@ -156,11 +153,11 @@ test('a response of which no title could be read asks for another pull, and for 
   expect(ran.exit).toBe(3);
   expect(ran.stdout).toContain(`${date} is held: 64 title(s) were received, none could be read.`);
   expect(ran.stdout).toContain(`conciliation pull ${date}`);
-  expect(ran.stdout).not.toMatch(/conciliation release/);
+  expect(ran.stdout).not.toMatch(/release pull/);
   const pulled = await command('pull', date);
   expect(pulled.exit).toBe(3);
   expect(pulled.stdout).toMatch(/– +– +– +– +\d+ +held, not merged/);
-  expect(pulled.stdout).not.toMatch(/conciliation release|returned no title/);
+  expect(pulled.stdout).not.toMatch(/release pull|returned no title/);
 
   await deriveAlerts(world.database, new Date(), {
     timeZone: 'America/Sao_Paulo',

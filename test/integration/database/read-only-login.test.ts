@@ -67,7 +67,7 @@ test('where a reader may take advisory locks, they stop neither pulls, plans, al
   world.sandbox.setDayTexts(DAY, [titleText()]);
   expect(await world.pull()).toMatchObject({ inserted: 1 });
   await planPulls(world.database, {
-    slots: null,
+    slots: { pullAt: new Date(), sweepAt: new Date() },
     policy: { timeZone: 'America/Sao_Paulo', lookbackDays: 1, sweepDays: 1, sweepMaxDays: 1 },
     startDate: null,
     now: new Date(),

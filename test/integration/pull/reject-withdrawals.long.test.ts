@@ -3,9 +3,12 @@
  * The output of the program and the tables, as a person and an ERP read them.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
+
+const ASKED = { by: 'olga', reason: 'asked' };
 
 let world: PullWorld;
 beforeAll(async () => {
@@ -100,7 +103,7 @@ test('a title whose amount becomes text is not withdrawn, and the day waits for 
 test('a title that may be an accepted reject stays, and is withdrawn by an answer without rejects', async () => {
   await begin();
   await pull(...uids(9).map(good), bad('t9'));
-  expect(await run('accept-rejects', date, '--reason', 'asked')).toMatchObject({ exit: 0 });
+  expect(await acceptRejects(world.database, date, ASKED)).toBeGreaterThan(0);
   expect(await readDay()).toMatchObject({ state: 'reconciled', title_count: 10 });
   await pull(...uids(9).map(good), bad('t9'));
   expect(await readFeed()).toEqual([]);
@@ -187,7 +190,7 @@ test.each([
   async (_, reject, rest) => {
     await readFeed();
     await pull(...uids(10).map(good), reject());
-    expect(await run('accept-rejects', date, '--reason', 'asked')).toMatchObject({ exit: 0 });
+    expect(await acceptRejects(world.database, date, ASKED)).toBeGreaterThan(0);
     expect(await readDay()).toMatchObject({ state: 'reconciled', title_count: 10 });
     await readFeed();
 
@@ -200,7 +203,7 @@ test.each([
                    WHERE date = '${date}'`),
     ).toEqual([{ status: 'open', decided_by: null, reason: null }]);
 
-    expect(await run('accept-rejects', date, '--reason', 'asked')).toMatchObject({ exit: 0 });
+    expect(await acceptRejects(world.database, date, ASKED)).toBeGreaterThan(0);
     expect(await pull(...uids(rest).map(good), reject())).toMatchObject({ exit: 0 });
     expect(await readDay()).toMatchObject({ state: 'reconciled', title_count: 10 });
     expect(await pull(...uids(10).map(good), reject())).toMatchObject({ exit: 0 });
@@ -244,8 +247,7 @@ test('a release withdraws the titles that its answer lacks, and none that may be
   const [held] = await query(
     `SELECT held_pull_id::text AS id FROM conciliation.day WHERE date = '${date}'`,
   );
-  const released = await run('release', String(held?.['id']), '--reason', 'asked');
-  expect(released).toMatchObject({ exit: 0 });
+  await releasePull(world.database, BigInt(String(held?.['id'])), ASKED);
   expect(await readFeed()).toEqual(uids(5, 4).map((uid) => `${uid} withdrawn`));
   expect(await readPull()).toMatchObject({ state: 'merged', withdrawn: 5, withheld: 1 });
   expect(await readDay()).toMatchObject({ state: 'attention', title_count: 5, rejected_count: 1 });

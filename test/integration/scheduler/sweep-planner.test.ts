@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addDays, type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
 import { MAX_OPEN_SWEEP_PULLS } from '../../../src/domain/plan/sweep-plan.ts';
 import { createPull, startAttempt } from '../../../src/ledger/pull-ledger.sql.ts';
-import { createSweep, startSweepAttempt } from '../../../src/sweep/sweep-ledger.sql.ts';
+import { startSweepAttempt } from '../../../src/sweep/sweep-ledger.sql.ts';
+import { createSweep } from '../../support/sweeps.ts';
 import {
   CONFIG,
   openSchedulerWorld,
@@ -152,14 +153,13 @@ describe('the sweep', () => {
   });
 
   test('waits for one that is open, and is served by one that reaches as far', async () => {
-    const ask = (from: CivilDate) =>
-      createSweep(world.database, { from, today: YESTERDAY, requestedBy: 'test' });
+    const ask = (from: CivilDate) => createSweep(world.database, from);
     await ask(daysBack(10));
     await plan();
     expect(await world.sweeps()).toHaveLength(1);
     await completeSweep([]);
     await plan();
-    // The person's sweep did not reach as far.
+    // The other sweep did not reach as far.
     expect(await outlineOfSweeps()).toEqual([
       `${daysBack(10)} complete 0`,
       `${daysBack(45)} queued 0`,
@@ -197,7 +197,7 @@ describe('the sweep', () => {
     },
   );
 
-  test('that runs without a job is taken over; in a terminal later', async () => {
+  test('that runs without a job is taken over', async () => {
     await plan();
     const [{ id } = { id: 0n }] = await world.sweeps();
     await startSweepAttempt(world.database, id);
@@ -207,11 +207,6 @@ describe('the sweep', () => {
       SET fetch_started_at = fetch_started_at - make_interval(mins => ${minutes}::int)`;
     expect(await plan()).toMatchObject({ enqueued: 0 });
     await passSince(2);
-    expect(await plan()).toMatchObject({ enqueued: 1 });
-    await world.database.prisma.$executeRaw`UPDATE conciliation.sweep SET slot_at = NULL`;
-    world.sweepQueue.jobs.clear();
-    expect(await plan()).toMatchObject({ enqueued: 0 });
-    await passSince(13);
     expect(await plan()).toMatchObject({ enqueued: 1 });
   });
 });
@@ -285,36 +280,10 @@ describe('dates that differ', () => {
   test('are left to a newer sweep over them, and to no other', async () => {
     await plan();
     await completeSweep([daysBack(40), daysBack(5)]);
-    await createSweep(world.database, {
-      from: daysBack(10),
-      today: YESTERDAY,
-      requestedBy: 'test',
-    });
+    await createSweep(world.database, daysBack(10));
     await completeSweep([]);
     await plan();
     expect((await sweepPulls()).map(({ date }) => date)).toEqual([daysBack(40)]);
-  });
-
-  test('are left for a quarter of an hour to the terminal whose sweep found them', async () => {
-    await createSweep(world.database, {
-      from: daysBack(60),
-      today: YESTERDAY,
-      requestedBy: 'test',
-    });
-    await completeSweep([daysBack(1)]);
-    await pass(14);
-    await plan();
-    expect(await sweepPulls()).toEqual([]);
-    await pass(1);
-    await plan();
-    expect((await sweepPulls()).map(({ date }) => date)).toEqual([daysBack(1)]);
-  });
-
-  test('are no matter of a command that only does a backfill', async () => {
-    await plan();
-    await completeSweep([daysBack(1)]);
-    const planner = world.planner({ config: { ...config, backfillsOnly: true }, ...at(+SLOT) });
-    expect(await planner.runOnce()).toMatchObject({ created: 0 });
   });
 });
 

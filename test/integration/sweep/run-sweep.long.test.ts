@@ -8,9 +8,9 @@ import {
 import { fixedToken } from '../../../src/platform/token.ts';
 import { InputError, StaleFenceError } from '../../../src/runtime/errors.ts';
 import { runSweep } from '../../../src/sweep/run-sweep.ts';
-import { createSweep, startSweepAttempt } from '../../../src/sweep/sweep-ledger.sql.ts';
+import { startSweepAttempt } from '../../../src/sweep/sweep-ledger.sql.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { attemptSweep, pullDifferences, sweep } from '../../support/sweeps.ts';
+import { attemptSweep, createSweep, pullDifferences, sweep } from '../../support/sweeps.ts';
 import { titleText } from '../../support/titles.ts';
 
 /** Noon of the day after the last of five dates. */
@@ -335,11 +335,7 @@ describe('a sweep that does not end', () => {
 
   test('records nothing once another attempt has taken it over', async () => {
     setDay(DAY, ['a']);
-    const sweepId = await createSweep(world.database, {
-      from: DAY,
-      today: TODAY,
-      requestedBy: 'test',
-    });
+    const sweepId = await createSweep(world.database, DAY);
     const platform: PlatformClient = {
       ...world.platform,
       async fetchTitles(window, signal) {
@@ -368,39 +364,5 @@ describe('a sweep that does not end', () => {
     });
     await world.database.prisma
       .$executeRaw`UPDATE conciliation.day SET content_version = ${newestContentVersion()}`;
-  });
-});
-
-describe('a person’s sweep is refused, and backfill named,', () => {
-  const ask = (from: CivilDate, of = world) =>
-    createSweep(of.database, { from, today: TODAY, requestedBy: 'test' });
-
-  test('before the first date of the ledger', async () => {
-    await expect(ask(daysFrom(-1))).rejects.toThrow(InputError);
-    await expect(ask(daysFrom(-1))).rejects.toThrow(/ledger begins on 2026-03-02.*backfill/);
-  });
-
-  test('on a ledger in which no date was answered', async () => {
-    const empty = await openPullWorld();
-    try {
-      await expect(ask(DAY, empty)).rejects.toThrow(/ledger is empty.*backfill/);
-      await empty.database.prisma.$executeRaw`DELETE FROM conciliation.checkpoint`;
-      await expect(ask(DAY, empty)).rejects.toThrow(InputError);
-    } finally {
-      await empty.close();
-    }
-  });
-
-  test('more than ten years back', async () => {
-    await world.database.prisma.$executeRaw`
-      UPDATE conciliation.checkpoint SET start_date = '2010-01-01'`;
-    try {
-      const limit = daysFrom(-3652, TODAY);
-      await expect(ask(daysFrom(-1, limit))).rejects.toThrow(/ten years.*backfill/);
-      await expect(ask(limit)).resolves.toBeTypeOf('bigint');
-    } finally {
-      await world.database.prisma.$executeRaw`
-        UPDATE conciliation.checkpoint SET start_date = ${DAY}::date`;
-    }
   });
 });

@@ -1,0 +1,24 @@
+// A separate process that seals a month and writes its evidence: node write-evidence.mjs <url> <month> <file>.
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { pino } from 'pino';
+import { parseMonth } from '#dist/closing/civil-month.js';
+import { readEvidence } from '#dist/closing/evidence.sql.js';
+import { writeEvidenceFile } from '#dist/closing/evidence-file.js';
+import { sealMonth } from '#dist/closing/month-seal.sql.js';
+import { openDatabase } from '#dist/database/database.js';
+
+const [url = '', name = '', file = ''] = process.argv.slice(2);
+const month = parseMonth(name);
+if (month === null) throw new Error(`no month: ${name}`);
+const database = openDatabase({
+  databaseUrl: url,
+  applicationName: 'evidence',
+  logger: pino({ level: 'silent' }),
+});
+await sealMonth(database, month, { by: 'ana', reason: null, seenDigest: null });
+const { signal } = new AbortController();
+await readEvidence(database, { month, actor: 'ana' }, signal, (evidence) =>
+  pipeline(writeEvidenceFile(evidence, { at: new Date(), by: 'ana' }), createWriteStream(file)),
+);
+await database.close();
