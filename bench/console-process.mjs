@@ -7,7 +7,6 @@ import { SESSION_LIMITS } from '#dist/console/shell/guard.js';
 import { createConsole } from '#dist/console/shell/server.js';
 import { openDatabase } from '#dist/database/database.js';
 import { STALENESS_LIMITS } from '#dist/domain/alerts/pull-alerts.js';
-import { UNKNOWN_MEANINGS } from '#dist/domain/amount-meaning.js';
 
 const [databaseUrl = ''] = process.argv.slice(2);
 const logger = pino({ level: 'silent' });
@@ -23,7 +22,6 @@ const web = createConsole({
     database,
     version: 'bench',
     timeZone: 'America/Sao_Paulo',
-    amountMeanings: UNKNOWN_MEANINGS,
     alertPolicy: { ...STALENESS_LIMITS, timeZone: 'America/Sao_Paulo' },
     fourEyes: true,
     requiresSecondFactor: false,

@@ -325,7 +325,6 @@ async function startConsole(
       database,
       version: packageVersion(),
       timeZone: config.timeZone,
-      amountMeanings: config.amountMeanings,
       alertPolicy: alertPolicy(config),
       fourEyes: config.signOffFourEyes,
       bookingsFrom: config.bookingsFrom,

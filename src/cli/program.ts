@@ -20,7 +20,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   restored: async () => (await import('./restored.ts')).addRestoredCommand,
   month: async () => (await import('./month/month.ts')).addMonthCommand,
   verify: async () => (await import('./verify.ts')).addVerifyCommand,
-  'amount-meaning': async () => (await import('./amount-meaning.ts')).addAmountMeaningCommand,
   drift: async () => (await import('./drift.ts')).addDriftCommand,
   alert: async () => (await import('./alert.ts')).addAlertCommand,
   providers: async () => (await import('./providers.ts')).addProvidersCommand,

@@ -35,7 +35,6 @@ export function addLooks(world: BrowserWorld): void {
         ['day-titles', `/days/${stage.dates.open}/titles`],
         ['titles', '/titles'],
         ['schedule', `/schedule?date=${titleRow.anticipatedDueDate}`],
-        ['amount-meaning', '/amount-meaning'],
         ['schedule-day', `/schedule?view=day&date=${titleRow.anticipatedDueDate}`],
         ['titles-of-payee', `/titles?status=current&payeeOf=${titleRow.id}&dueFrom=2020-01-01`],
         ['title', `/titles/${titleRow.id}`],

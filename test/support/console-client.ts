@@ -8,7 +8,6 @@ import { SESSION_LIMITS } from '../../src/console/shell/guard.ts';
 import { type ConsoleOptions, createConsole } from '../../src/console/shell/server.ts';
 import type { Database } from '../../src/database/database.ts';
 import { STALENESS_LIMITS } from '../../src/domain/alerts/pull-alerts.ts';
-import { UNKNOWN_MEANINGS } from '../../src/domain/amount-meaning.ts';
 import type { ConsoleRole } from '../../src/domain/role.ts';
 
 export interface ConsoleAnswer {
@@ -141,7 +140,6 @@ export async function openConsole(
       database,
       version: '0.0.0-test',
       timeZone: 'America/Sao_Paulo',
-      amountMeanings: UNKNOWN_MEANINGS,
       alertPolicy: { ...STALENESS_LIMITS, timeZone: 'America/Sao_Paulo' },
       fourEyes: true,
       requiresSecondFactor: false,

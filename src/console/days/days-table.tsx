@@ -1,9 +1,9 @@
 import { Fragment } from 'preact';
 import { type CivilDate, datesBetween } from '../../domain/business-day.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
-import { DataTable, MainAmountCells, mainAmountHeads, right } from '../shell/data-table.tsx';
+import { DataTable, right } from '../shell/data-table.tsx';
 import { usePage } from '../shell/page-context.ts';
-import { Author, Card, DayLink, lookOf, StateBadge } from '../shell/parts.tsx';
+import { AmountCell, Author, Card, DayLink, lookOf, StateBadge } from '../shell/parts.tsx';
 
 /** The days as a table, newest first. A row names the dates without a day between two days. */
 export function DaysTable({ days }: { days: readonly LedgerDay[] }) {
@@ -14,7 +14,7 @@ export function DaysTable({ days }: { days: readonly LedgerDay[] }) {
     text.days.date,
     text.days.state,
     right(text.days.titles),
-    ...mainAmountHeads(context),
+    right(text.amounts.original_value),
     right(text.days.withdrawn),
     right(text.days.rejected),
     text.days.signedBy,
@@ -33,7 +33,7 @@ export function DaysTable({ days }: { days: readonly LedgerDay[] }) {
                 <StateBadge look={lookOf(day)} />
               </td>
               <td class="right number">{formats.count(day.titles)}</td>
-              <MainAmountCells sums={day.sums} />
+              <AmountCell value={day.sums.original_value} />
               <td class={`right number ${day.withdrawn === 0 ? 'quiet' : ''}`}>
                 {formats.count(day.withdrawn)}
               </td>

@@ -11,11 +11,6 @@ const en = {
   },
   amounts: {
     original_value: 'Original value',
-    platform_discounted_value: 'platformDiscountedValue',
-    financial_discounted_value: 'financialDiscountedValue',
-    buyer_discounted_value: 'buyerDiscountedValue',
-    billing_fee: 'Billing fee',
-    money_transfer_fee: 'Transfer fee',
   },
   days: {
     title: 'Days',
@@ -68,11 +63,6 @@ const ptBR: typeof en = {
   },
   amounts: {
     original_value: 'Valor original',
-    platform_discounted_value: 'platformDiscountedValue',
-    financial_discounted_value: 'financialDiscountedValue',
-    buyer_discounted_value: 'buyerDiscountedValue',
-    billing_fee: 'Tarifa de cobrança',
-    money_transfer_fee: 'Tarifa de transferência',
   },
   days: {
     title: 'Dias',

@@ -57,7 +57,6 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
 
   'GET /': people(EVERYBODY),
   'GET /days/:date': people(EVERYBODY),
-  'GET /amount-meaning': people(EVERYBODY),
   'GET /days/:date/titles': people(EVERYBODY),
   'GET /restated': people(EVERYBODY),
   // The export.

@@ -32,7 +32,7 @@ export async function sendPage(
   parts: ConsoleParts,
   render: (context: PageContext) => PageAnswer,
 ): Promise<FastifyReply> {
-  const context = pageContext(request, parts.timeZone, parts.amountMeanings);
+  const context = pageContext(request, parts.timeZone);
   const { status = 200, ...page } = render(context);
   const badges =
     context.principal?.isEnrolmentDue === false ? { badges: await readBadges(parts.database) } : {};

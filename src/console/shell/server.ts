@@ -26,7 +26,6 @@ import { logSecurityEvent } from '../access/security-events.ts';
 import { createSignInCheck } from '../access/sign-in-check.ts';
 import { addUsersRoutes } from '../access/users-routes.tsx';
 import { addAccountRoutes } from '../account/account-routes.tsx';
-import { addAmountsRoutes } from '../amounts/amounts-routes.tsx';
 import { addApiRoutes } from '../api/api-routes.ts';
 import { UNSTATED_BYTES } from '../api/body-size.ts';
 import { addBackfillRoutes } from '../backfills/backfill-routes.tsx';
@@ -155,7 +154,6 @@ async function addPages(
   addSignOffsRoutes(server, parts);
   addMonthsRoutes(server, parts);
   addTitleRoutes(server, parts);
-  addAmountsRoutes(server, parts);
   addExportRoutes(server, parts);
   addScheduleRoutes(server, parts);
   addFindingsRoutes(server, parts);

@@ -56,8 +56,6 @@ interface TitleListRow {
   readonly agent: string | null;
   readonly dueDate: CivilDate | null;
   readonly originalValue: string;
-  readonly platformDiscountedValue: string | null;
-  readonly financialDiscountedValue: string | null;
   readonly changedAt: Date;
 }
 
@@ -163,8 +161,6 @@ export async function readTitlePage(
            order_uid AS "orderUid", occurrence, provider_external_id AS provider,
            financial_agent_name AS agent, anticipated_due_date::text AS "dueDate",
            original_value::text AS "originalValue",
-           platform_discounted_value::text AS "platformDiscountedValue",
-           financial_discounted_value::text AS "financialDiscountedValue",
            changed_at AS "changedAt", (${key.expression})::text AS key
     FROM conciliation.title
     WHERE ${where} AND ${from}

@@ -3,7 +3,6 @@ import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { Payee } from '../../schedule/read-schedule.sql.ts';
 import { DayHead } from '../days/day-head.tsx';
 import { PayeeAccount, PayeeName } from '../schedule/payee-text.tsx';
-import { Breakable } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import { type PageContext, usePage } from '../shell/page-context.ts';
 import { AmountCell, Card, DayCell, Submit, TableFrame } from '../shell/parts.tsx';
@@ -146,12 +145,6 @@ function TitlesTable({ data }: { data: TitlesPageData }) {
               {heading('provider', text.titles.provider)}
               {heading('agent', text.title.agent)}
               {heading('value', text.titles.value, 'right')}
-              <th scope="col" class="right">
-                <Breakable text={text.amounts.platform_discounted_value} />
-              </th>
-              <th scope="col" class="right">
-                <Breakable text={text.amounts.financial_discounted_value} />
-              </th>
               <th scope="col">{text.titles.status}</th>
             </tr>
           </thead>
@@ -175,8 +168,6 @@ function TitlesTable({ data }: { data: TitlesPageData }) {
                 <td>{title.provider ?? '–'}</td>
                 <td>{title.agent ?? '–'}</td>
                 <AmountCell value={title.originalValue} />
-                <AmountCell value={title.platformDiscountedValue} />
-                <AmountCell value={title.financialDiscountedValue} />
                 <td>
                   {title.status === 'withdrawn' && (
                     <span class="tag is-withdrawn">{text.title.status.withdrawn}</span>

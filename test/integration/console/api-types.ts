@@ -5008,7 +5008,7 @@ export interface operations {
     listFindings: {
         parameters: {
             query?: {
-                check?: "due_before_acceptance" | "value_not_positive" | "discount_above_value" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
+                check?: "due_before_acceptance" | "value_not_positive" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
                 /** @example 2026-03-02 */
                 date?: string;
                 limit?: number;
@@ -5033,7 +5033,7 @@ export interface operations {
                         /** @description The newest date first. */
                         findings: {
                             /** @enum {string} */
-                            code: "due_before_acceptance" | "value_not_positive" | "discount_above_value" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
+                            code: "due_before_acceptance" | "value_not_positive" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
                             /**
                              * Format: date
                              * @example 2026-03-02
@@ -5157,7 +5157,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    check: "due_before_acceptance" | "value_not_positive" | "discount_above_value" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
+                    check: "due_before_acceptance" | "value_not_positive" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
                     /**
                      * Format: date
                      * @example 2026-03-02
