@@ -16,7 +16,6 @@ const web = createConsole({
   port: 0,
   checks: [],
   registry: new Registry(),
-  queues: [],
   logger,
   parts: {
     database,

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { expectNoOverflow } from './browser.ts';
 import type { BrowserWorld } from './browser-world.ts';
 
 /** Every page in every look: accessible, no wider than the screen, and kept as a picture. */
@@ -63,12 +62,6 @@ export function addLooks(world: BrowserWorld): void {
         await world.checkPage(page, `${name}, ${look}`);
         await world.shoot(page, `${name}-${look}`);
       }
-      // The page of another project: its own marks are not held against it, its requests are.
-      await page.goto('/queue/');
-      await page.getByRole('link', { name: /^← / }).waitFor();
-      await page.locator('#root *').first().waitFor();
-      await expectNoOverflow(page);
-      await world.shoot(page, `queue-${look}`);
       await context.clearCookies();
       await page.goto('/login');
       await world.checkPage(page, `login, ${look}`);

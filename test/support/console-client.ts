@@ -117,13 +117,11 @@ export interface ConsoleWorld {
 export async function openConsole(
   database: Database,
   {
-    queues = [],
     trustedProxies = [],
     logger = pino({ level: 'silent' }),
     checks = [],
     ...overrides
-  }: Partial<ConsoleParts> &
-    Partial<Pick<ConsoleOptions, 'queues' | 'trustedProxies' | 'checks'>> = {},
+  }: Partial<ConsoleParts> & Partial<Pick<ConsoleOptions, 'trustedProxies' | 'checks'>> = {},
 ): Promise<ConsoleWorld> {
   const woken: bigint[] = [];
   // The tests of a file share a database, and its limits would count the sign-ins of all of them.
@@ -134,7 +132,6 @@ export async function openConsole(
     checks,
     trustedProxies,
     registry: new Registry(),
-    queues,
     logger,
     parts: {
       database,

@@ -1,6 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { BOARD_PATH } from './board-path.ts';
 import { LANGUAGES } from './language.ts';
 import { type PageContext, PageProvider, THEMES, usePage } from './page-context.ts';
 import { Options, Submit } from './parts.tsx';
@@ -112,11 +111,6 @@ function Navigation({ page }: { readonly page: Page }) {
             </a>
           </li>
         ))}
-        {role !== undefined && mayUse(role, 'GET', BOARD_PATH) && (
-          <li>
-            <a href={`${BOARD_PATH}/`}>{nav.queue}</a>
-          </li>
-        )}
         {role !== undefined && mayUse(role, 'GET', '/users') && (
           <li>
             <a href="/users" {...(page.active === '/users' && { 'aria-current': 'page' })}>

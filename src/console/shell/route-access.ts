@@ -3,7 +3,6 @@
  * key without the role of the entry is refused before the handler runs.
  */
 import type { ConsoleRole, KeyScope } from '../../domain/role.ts';
-import { BOARD_PATH } from './board-path.ts';
 
 export interface RouteAccess {
   /**
@@ -189,12 +188,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /api/backfills/:id/cancel': api(OPERATE, 'pull'),
 };
 
-/** The routes of Bull Board change with its versions. All have the same rights. */
-const BOARD_ACCESS = people(OPERATE);
-
 /** Returns null for a route without an entry. */
 export function accessOf(method: string, url: string): RouteAccess | null {
-  if (url === BOARD_PATH || url.startsWith(`${BOARD_PATH}/`)) return BOARD_ACCESS;
   return ROUTE_ACCESS[`${method === 'HEAD' ? 'GET' : method} ${url}`] ?? null;
 }
 
