@@ -3937,7 +3937,6 @@ export interface operations {
                             changedAt: string;
                             /** Format: date */
                             dueDate: string | null;
-                            financialDiscountedValue: string | null;
                             id: number;
                             occurrence: number;
                             orderUid: string;
@@ -3946,7 +3945,6 @@ export interface operations {
                              * @example 1234.50
                              */
                             originalValue: string;
-                            platformDiscountedValue: string | null;
                             provider: string | null;
                             /** @enum {string} */
                             status: "current" | "withdrawn";
