@@ -4,7 +4,6 @@ import type { DayState } from '../../domain/day-state.ts';
 import type { BackfillRange } from '../../domain/plan/backfill-plan.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/plan/backfill-plan.ts';
 import { DataTable } from '../shell/data-table.tsx';
-import type { Formats } from '../shell/formats.ts';
 import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
 import {
@@ -18,7 +17,6 @@ import {
   Submit,
 } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
-import type { Text } from '../shell/texts.ts';
 
 /** The fields of the form, as they were written. */
 export interface BackfillForm {
@@ -90,7 +88,12 @@ export function BackfillsPage(props: {
                   {formats.date(backfill.from)} – {formats.date(backfill.to)}
                 </td>
                 <td>{text.backfills.states[backfill.state]}</td>
-                <td>{progressTexts(backfill, text, formats).progress}</td>
+                <td>
+                  {text.backfills.progressOf(
+                    formats.count(endedOf(backfill)),
+                    formats.count(backfill.total),
+                  )}
+                </td>
                 <td>
                   <Author name={backfill.requestedBy} />
                 </td>
@@ -150,24 +153,14 @@ export function BackfillPreviewPage({ preview }: { readonly preview: BackfillPre
   );
 }
 
-/** The progress of a backfill as texts. The stream of a running backfill sends the same texts. */
-export function progressTexts(backfill: BackfillProgress, text: Text, formats: Formats) {
-  const ended = backfill.done + backfill.failed + backfill.held;
-  return {
-    progress: text.backfills.progressOf(formats.count(ended), formats.count(backfill.total)),
-    done: formats.count(backfill.done),
-    failed: formats.count(backfill.failed),
-    held: formats.count(backfill.held),
-    open: formats.count(backfill.open),
-    titles: formats.count(backfill.titles),
-  };
-}
+/** The number of dates whose pull has come to an end. */
+const endedOf = ({ done, failed, held }: BackfillProgress) => done + failed + held;
 
 export function BackfillPage({ backfill }: { readonly backfill: BackfillProgress }) {
   const context = usePage();
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
-  const texts = progressTexts(backfill, text, formats);
+  const ended = endedOf(backfill);
   const isRunning = backfill.state === 'running';
   const rows = [
     ['done', text.backfills.pulled],
@@ -187,28 +180,19 @@ export function BackfillPage({ backfill }: { readonly backfill: BackfillProgress
         </h1>
         <span class="tag">{text.backfills.states[backfill.state]}</span>
       </div>
-      <section
-        class="card stack"
-        {...(isRunning && { 'data-events': `/backfills/${backfill.id}/events` })}
-      >
+      <section class="card stack">
         <p>
           <RangeText from={backfill.from} to={backfill.to} />
         </p>
         <div>
-          <progress
-            max={backfill.total}
-            value={backfill.done + backfill.failed + backfill.held}
-            aria-label={text.backfills.progress}
-          />
-          <p data-value="progress">{texts.progress}</p>
+          <progress max={backfill.total} value={ended} aria-label={text.backfills.progress} />
+          <p>{text.backfills.progressOf(formats.count(ended), formats.count(backfill.total))}</p>
         </div>
         <dl class="fields">
           {rows.map(([name, label]) => (
             <>
               <dt key={`${name} label`}>{label}</dt>
-              <dd key={name} data-value={name}>
-                {texts[name]}
-              </dd>
+              <dd key={name}>{formats.count(backfill[name])}</dd>
             </>
           ))}
           <dt>{text.backfills.by}</dt>

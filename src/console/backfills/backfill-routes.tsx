@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   cancelBackfill,
@@ -20,12 +18,9 @@ import type { DayState } from '../../domain/day-state.ts';
 import { type BackfillRange, backfillRangeFault } from '../../domain/plan/backfill-plan.ts';
 import { readLedgerDays } from '../../ledger/ledger-days.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
-import { describeError } from '../../runtime/logger.ts';
-import { readSession } from '../access/console-sessions.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { faultSentence } from '../shell/error-page.tsx';
-import { SESSION_LIMITS } from '../shell/guard.ts';
-import { pageContext, textParameter } from '../shell/page-context.ts';
+import { textParameter } from '../shell/page-context.ts';
 import { actorOf, idOfPath } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import {
@@ -34,13 +29,11 @@ import {
   type BackfillPreview,
   BackfillPreviewPage,
   BackfillsPage,
-  progressTexts,
 } from './backfill-pages.tsx';
 
 const DEFAULT_CONCURRENCY = '2';
-const EVENT_INTERVAL_MS = 1_000;
-/** After this time the stream ends and the browser reconnects. */
-const MAX_STREAM_MS = 5 * 60_000;
+/** After so many seconds a browser asks for the page of a running backfill again. */
+const REFRESH_SECONDS = 5;
 
 /** Routes to preview, start, watch and cancel backfills. */
 export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts): void {
@@ -102,6 +95,7 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: `${context.text.backfills.number} ${backfill.id}`,
       active: '/backfills',
+      ...(backfill.state === 'running' && { refreshSeconds: REFRESH_SECONDS }),
       body: <BackfillPage backfill={backfill} />,
     }));
   });
@@ -123,14 +117,6 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
     cancelBackfill(database, id, by),
   );
   change('/backfills/:id/resume', 'backfill_resumed', (id, by) => resumeBackfill(database, id, by));
-
-  server.get('/backfills/:id/events', async (request, reply) => {
-    const id = idOfPath(request);
-    const backfill = id === null ? null : await readBackfillProgress(database, id);
-    if (id === null || backfill === null) return reply.callNotFound();
-    const events = progressEvents(parts, request, id);
-    return reply.type('text/event-stream').send(Readable.from(events));
-  });
 }
 
 /** @throws InputError for an invalid range or concurrency */
@@ -200,30 +186,4 @@ async function previewBackfill(
       ...(never > 0 ? [{ state: null, days: never }] : []),
     ],
   };
-}
-
-/** Ends with the backfill, and with the session of the reader. If the reader disconnects, the stream that reads this generator is destroyed. */
-async function* progressEvents(
-  { database, logger, timeZone }: ConsoleParts,
-  request: FastifyRequest,
-  id: bigint,
-): AsyncGenerator<string> {
-  const { text, formats } = pageContext(request, timeZone);
-  const startedMs = performance.now();
-  try {
-    while (performance.now() - startedMs < MAX_STREAM_MS) {
-      if ((await readSession(database, request.visit, SESSION_LIMITS)) === null) return;
-      const backfill = await readBackfillProgress(database, id);
-      if (backfill === null) return;
-      const ended = backfill.done + backfill.failed + backfill.held;
-      const texts = progressTexts(backfill, text, formats);
-      const data = JSON.stringify({ state: backfill.state, ended, texts });
-      yield `event: progress\ndata: ${data}\n\n`;
-      if (backfill.state !== 'running') return;
-      await sleep(EVENT_INTERVAL_MS, undefined, { ref: false });
-    }
-  } catch (error) {
-    // The browser reconnects.
-    logger.warn({ err: describeError(error) }, 'the progress of a backfill could not be read');
-  }
 }

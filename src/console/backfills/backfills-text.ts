@@ -32,7 +32,6 @@ const en = {
     cancel: 'Cancel',
     cancelHelp: 'Pulled dates stay.',
     resume: 'Resume',
-    live: 'Live',
   },
 };
 
@@ -70,7 +69,6 @@ const ptBR: typeof en = {
     cancel: 'Cancelar',
     cancelHelp: 'As datas já buscadas são mantidas.',
     resume: 'Retomar',
-    live: 'Ao vivo',
   },
 };
 

@@ -17,6 +17,8 @@ export interface Page {
   /** The active entry of the navigation; null: none. */
   readonly active: string | null;
   readonly body: VNode;
+  /** The page is asked for again after so many seconds. Absent: it stays. */
+  readonly refreshSeconds?: number;
   readonly badges?: Badges;
   /** Whether seals release bookings. */
   readonly hasBookings?: boolean;
@@ -41,6 +43,9 @@ function Document({ page }: { readonly page: Page }) {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
+        {page.refreshSeconds !== undefined && (
+          <meta http-equiv="refresh" content={String(page.refreshSeconds)} />
+        )}
         <title>{`${page.title} · ${text.product}`}</title>
         <link rel="icon" href={assets.icon} />
         <link rel="stylesheet" href={assets.css} />

@@ -79,7 +79,6 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /bookings': people(EVERYBODY),
   'GET /backfills': people(EVERYBODY),
   'GET /backfills/:id': people(EVERYBODY),
-  'GET /backfills/:id/events': people(EVERYBODY),
   'GET /providers': people(EVERYBODY),
   // The search. A tax identifier does not belong in an address.
   'POST /providers': people(EVERYBODY),

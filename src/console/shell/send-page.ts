@@ -22,6 +22,8 @@ export interface PageAnswer {
   readonly title: string;
   readonly active: string | null;
   readonly body: VNode;
+  /** See `Page`. */
+  readonly refreshSeconds?: number;
   readonly status?: number;
 }
 
