@@ -28,31 +28,6 @@ afterAll(async () => {
 const page = async (language: string) =>
   (await viewer.get('/?to=2026-03', { 'accept-language': language })).text;
 
-test('the chart keeps a place for dates without a day, and has a scale and dates', async () => {
-  const text = await page('en');
-  const chart = /<svg class="chart"[\s\S]*?<\/svg>/.exec(text)?.[0] ?? '';
-  const bars = [
-    ...chart.matchAll(
-      /href="\/days\/([\d-]+)"[\s\S]*?chart-hit" x="([\d.]+)" y="\d+" width="(\d+)"/g,
-    ),
-  ].map(([, date, x, step]) => ({ date, x: Number(x), step: Number(step) }));
-  const [first] = bars;
-  expect(bars.map(({ date, x, step }) => [date, (x - (first?.x ?? 0)) / step])).toEqual([
-    [daysFrom(0, DAY), 0],
-    [daysFrom(1, DAY), 1],
-    [daysFrom(5, DAY), 5],
-    [daysFrom(7, DAY), 7],
-  ]);
-  expect(chart.match(/class="chart-gap"/g)).toHaveLength(4);
-  expect(chart).toContain('<title>4 Mar 2026: Not in the ledger</title>');
-  const labels = [...chart.matchAll(/class="chart-label"[^>]*>([^<]*)</g)].map(
-    ([, label]) => label,
-  );
-  expect(labels.slice(0, 2)).toEqual(['400', '200']);
-  expect(labels).toContain('2 Mar');
-  expect(await page('pt-BR')).toMatch(/class="chart-label"[^>]*>02\/03</);
-});
-
 test('the table names the dates between two days', async () => {
   const rows = (text: string) =>
     [...text.matchAll(/<tr class="gap"><td[^>]*>([^<]*)</g)].map(([, row]) => row);
