@@ -38,13 +38,11 @@ const en = {
     calendar: 'Calendar',
     earlier: 'Earlier',
     later: 'Later',
-    table: 'Totals per day',
     date: 'Date',
     state: 'State',
     titles: 'Titles',
     withdrawn: 'Withdrawn',
     rejected: 'Rejected',
-    signedBy: 'Signed off by',
   },
 };
 
@@ -88,13 +86,11 @@ const ptBR: typeof en = {
     calendar: 'Calendário',
     earlier: 'Anteriores',
     later: 'Seguintes',
-    table: 'Totais por dia',
     date: 'Data',
     state: 'Situação',
     titles: 'Títulos',
     withdrawn: 'Retirados',
     rejected: 'Rejeitados',
-    signedBy: 'Fechado por',
   },
 };
 
