@@ -47,8 +47,6 @@ export function addLooks(world: BrowserWorld): void {
         ['audit', '/audit'],
         ['account', '/account'],
         ['release-gone', '/pulls/999999/release'],
-        ['backfill-preview', `/backfills/new?from=${stage.dates.signed}&to=${stage.dates.open}`],
-        ['backfill-refused', `/backfills/new?from=${stage.dates.open}&to=${stage.dates.signed}`],
         ['second-factor', '/account/second-factor'],
         ['not-found', '/nothing'],
       ];
@@ -84,9 +82,7 @@ export function addLooks(world: BrowserWorld): void {
       // A page that does not exist is an error to the browser, and was asked for on purpose.
       const problems = world.takeProblems();
       expect(
-        problems.filter(
-          (problem) => !/(nothing|release|backfills\/new\S*): Failed to load/.test(problem),
-        ),
+        problems.filter((problem) => !/(nothing|release): Failed to load/.test(problem)),
       ).toEqual([]);
     },
   );

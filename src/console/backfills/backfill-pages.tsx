@@ -1,21 +1,10 @@
 import type { BackfillProgress } from '../../backfills/backfill-ledger.sql.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
-import type { DayState } from '../../domain/day-state.ts';
-import type { BackfillRange } from '../../domain/plan/backfill-plan.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/plan/backfill-plan.ts';
 import { DataTable } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
-import {
-  ActionForm,
-  Author,
-  Card,
-  FormFault,
-  Instant,
-  InstantCell,
-  StateBadge,
-  Submit,
-} from '../shell/parts.tsx';
+import { ActionForm, Author, FormFault, Instant, InstantCell, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 
 /** The fields of the form, as they were written. */
@@ -41,8 +30,9 @@ export function BackfillsPage(props: {
         <h1>{text.backfills.title}</h1>
         <p class="quiet">{text.backfills.intro}</p>
       </div>
-      {mayUse(role, 'GET', '/backfills/new') && (
-        <form method="get" action="/backfills/new" class="card filters">
+      {mayUse(role, 'POST', '/backfills') && (
+        <form method="post" action="/backfills" class="card filters">
+          <input type="hidden" name="_csrf" value={context.csrf} />
           <Field label={text.backfills.from}>
             <input type="date" name="from" required value={form.from} />
           </Field>
@@ -59,7 +49,7 @@ export function BackfillsPage(props: {
             />
           </Field>
           <div class="buttons">
-            <Submit class="primary">{text.backfills.preview}</Submit>
+            <Submit class="primary">{text.backfills.start}</Submit>
           </div>
           <FormFault fault={props.fault} />
         </form>
@@ -103,52 +93,6 @@ export function BackfillsPage(props: {
           </DataTable>
         )}
       </section>
-    </>
-  );
-}
-
-export interface BackfillPreview {
-  readonly range: BackfillRange;
-  readonly concurrency: number;
-  readonly dates: number;
-  readonly signedOff: number;
-  readonly states: readonly { readonly state: DayState | null; readonly days: number }[];
-}
-
-export function BackfillPreviewPage({ preview }: { readonly preview: BackfillPreview }) {
-  const { text, formats } = usePage();
-  const { range } = preview;
-  return (
-    <>
-      <h1>{text.backfills.previewTitle}</h1>
-      <Card title={`${formats.date(range.from)} – ${formats.date(range.to)}`}>
-        <div class="stack">
-          <p>{text.backfills.dates(formats.count(preview.dates))}</p>
-          {preview.signedOff > 0 && (
-            <p>
-              <StateBadge look="signed" />{' '}
-              {text.backfills.signedOff(formats.count(preview.signedOff))}
-            </p>
-          )}
-          <div>
-            <h3>{text.backfills.byState}</h3>
-            <ul>
-              {preview.states.map(({ state, days }) => (
-                <li key={state}>
-                  {state === null ? text.backfills.neverPulled : text.states[state]}:{' '}
-                  {formats.count(days)}
-                </li>
-              ))}
-            </ul>
-          </div>
-          <ActionForm action="/backfills">
-            <input type="hidden" name="from" value={range.from} />
-            <input type="hidden" name="to" value={range.to} />
-            <input type="hidden" name="concurrency" value={preview.concurrency} />
-            <Submit class="primary">{text.backfills.start}</Submit>
-          </ActionForm>
-        </div>
-      </Card>
     </>
   );
 }

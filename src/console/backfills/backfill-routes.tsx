@@ -4,38 +4,23 @@ import {
   createBackfill,
   readBackfillProgress,
   readBackfills,
-  requireConcurrency,
   resumeBackfill,
 } from '../../backfills/backfill-ledger.sql.ts';
-import {
-  addDays,
-  dateIn,
-  daysBetween,
-  lastClosedDate,
-  parseCivilDate,
-} from '../../domain/business-day.ts';
-import type { DayState } from '../../domain/day-state.ts';
-import { type BackfillRange, backfillRangeFault } from '../../domain/plan/backfill-plan.ts';
-import { readLedgerDays } from '../../ledger/ledger-days.sql.ts';
+import { addDays, dateIn, lastClosedDate, parseCivilDate } from '../../domain/business-day.ts';
+import type { BackfillRange } from '../../domain/plan/backfill-plan.ts';
 import { InputError } from '../../runtime/errors.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { faultSentence } from '../shell/error-page.tsx';
 import { textParameter } from '../shell/page-context.ts';
 import { actorOf, idOfPath } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
-import {
-  type BackfillForm,
-  BackfillPage,
-  type BackfillPreview,
-  BackfillPreviewPage,
-  BackfillsPage,
-} from './backfill-pages.tsx';
+import { type BackfillForm, BackfillPage, BackfillsPage } from './backfill-pages.tsx';
 
 const DEFAULT_CONCURRENCY = '2';
 /** After so many seconds a browser asks for the page of a running backfill again. */
 const REFRESH_SECONDS = 5;
 
-/** Routes to preview, start, watch and cancel backfills. */
+/** Routes to start, watch and cancel backfills. */
 export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
   const now = () => parts.now?.() ?? new Date();
@@ -67,18 +52,6 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
   };
 
   server.get('/backfills', (request, reply) => showBackfills(request, reply, null));
-
-  server.get('/backfills/new', async (request, reply) => {
-    const preview = await previewBackfill(parts, request.query).catch(faultOnly);
-    if (preview instanceof InputError) {
-      return showBackfills(request, reply, { form: request.query, fault: preview });
-    }
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text.backfills.previewTitle,
-      active: '/backfills',
-      body: <BackfillPreviewPage preview={preview} />,
-    }));
-  });
 
   server.post('/backfills', async (request, reply) => {
     const id = await startBackfill(parts, request.body, actorOf(request)).catch(faultOnly);
@@ -159,31 +132,4 @@ function writtenForm(source: unknown): BackfillForm {
 function faultOnly(error: unknown): InputError {
   if (error instanceof InputError) return error;
   throw error;
-}
-
-/** @throws InputError for an invalid range or concurrency */
-async function previewBackfill(
-  { database, timeZone, now }: ConsoleParts,
-  source: unknown,
-): Promise<BackfillPreview> {
-  const { range, concurrency } = parseBackfill(source);
-  const today = dateIn(timeZone, now?.() ?? new Date());
-  const fault = backfillRangeFault(range, today);
-  if (fault !== null) throw new InputError(fault.message, { context: fault.context });
-  requireConcurrency(concurrency);
-  const days = await readLedgerDays(database, range, today);
-  const counts = new Map<DayState, number>();
-  for (const { state } of days) counts.set(state, (counts.get(state) ?? 0) + 1);
-  const dates = daysBetween(range.from, range.to) + 1;
-  const never = dates - days.length;
-  return {
-    range,
-    concurrency,
-    dates,
-    signedOff: days.filter(({ signedOffAt }) => signedOffAt !== null).length,
-    states: [
-      ...[...counts].map(([state, number]) => ({ state, days: number })),
-      ...(never > 0 ? [{ state: null, days: never }] : []),
-    ],
-  };
 }

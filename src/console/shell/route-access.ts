@@ -116,7 +116,6 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /days/:date/pull': people(OPERATE),
   'GET /pulls/:id/release': people(OPERATE),
   'POST /pulls/:id/release': people(OPERATE),
-  'GET /backfills/new': people(OPERATE),
   'POST /backfills': people(OPERATE),
   'POST /backfills/:id/cancel': people(OPERATE),
   'POST /backfills/:id/resume': people(OPERATE),

@@ -158,10 +158,6 @@ test('no page in Portuguese has English text', async () => {
     'GET /bookings/:id': [`/bookings/${line.id}`],
     'GET /backfills': ['/backfills'],
     'GET /backfills/:id': ['/backfills/1'],
-    'GET /backfills/new': [
-      `/backfills/new?from=${DAY}&to=${FAILED}`,
-      `/backfills/new?from=${TODAY}&to=${DAY}`,
-    ],
     'GET /sign-offs': ['/sign-offs', '/sign-offs?clean=true'],
     'GET /sign-offs/preview': [`/sign-offs/preview?day=${DAY}&day=${HELD}`],
     'GET /months': ['/months'],
