@@ -35,15 +35,7 @@ export interface TitleFilter {
   readonly maxValue: string | null;
 }
 
-export const TITLE_SORTS = [
-  'accepted',
-  'order',
-  'value',
-  'due',
-  'provider',
-  'agent',
-  'changed',
-] as const;
+export const TITLE_SORTS = ['accepted', 'order', 'value', 'due', 'provider', 'agent'] as const;
 export type TitleSort = (typeof TITLE_SORTS)[number];
 
 interface TitleListRow {
@@ -108,11 +100,6 @@ const SORT_KEYS: Readonly<Record<TitleSort, SortKey>> = {
   },
   provider: text(Prisma.sql`provider_external_id`),
   agent: text(Prisma.sql`financial_agent_name`),
-  changed: {
-    expression: Prisma.sql`last_change_pull_id`,
-    type: Prisma.sql`bigint`,
-    isValid: (key) => /^\d{1,18}$/.test(key),
-  },
 };
 
 export interface TitleListRequest {

@@ -7,7 +7,7 @@ import { Field } from '../shell/layout.tsx';
 import { type PageContext, usePage } from '../shell/page-context.ts';
 import { AmountCell, Card, DayCell, Submit, TableFrame } from '../shell/parts.tsx';
 import { type TitleQuery, titleQueryText } from './title-filters.ts';
-import { TITLE_SORTS, type TitlePage, type TitleSort } from './title-list.sql.ts';
+import type { TitlePage, TitleSort } from './title-list.sql.ts';
 
 export interface TitlesPageData {
   /** Null: the titles of a range of dates. */
@@ -90,25 +90,8 @@ function Filters({ data }: { data: TitlesPageData }) {
       {filter.payeeOf !== null && <input type="hidden" name="payeeOf" value={filter.payeeOf} />}
       <Field label={text.titles.minValue}>{input('minValue', filter.minValue)}</Field>
       <Field label={text.titles.maxValue}>{input('maxValue', filter.maxValue)}</Field>
-      <Field label={text.titles.sort}>
-        <select name="sort">
-          {TITLE_SORTS.filter((known) => data.date === null || known !== 'accepted').map(
-            (known) => (
-              <option key={known} value={known} selected={sort === known}>
-                {text.titles.sorts[known]}
-              </option>
-            ),
-          )}
-        </select>
-      </Field>
-      <Field label={text.titles.direction}>
-        <select name="direction">
-          <option value="ascending">{text.titles.ascending}</option>
-          <option value="descending" selected={isDescending}>
-            {text.titles.descending}
-          </option>
-        </select>
-      </Field>
+      <input type="hidden" name="sort" value={sort} />
+      <input type="hidden" name="direction" value={isDescending ? 'descending' : 'ascending'} />
       <div class="buttons">
         <Submit class="primary">{text.titles.apply}</Submit>
         <a class="button" href={data.date === null ? '/titles' : `/days/${data.date}/titles`}>
