@@ -56,22 +56,3 @@ if (address.searchParams.has('notice')) {
   address.searchParams.delete('notice');
   history.replaceState(null, '', address);
 }
-
-// The progress of a backfill, as it happens.
-const progress = document.querySelector('[data-events]');
-if (progress !== null) {
-  const events = new EventSource(progress.dataset.events);
-  events.addEventListener('progress', ({ data }) => {
-    const now = JSON.parse(data);
-    for (const [name, value] of Object.entries(now.texts)) {
-      const place = progress.querySelector(`[data-value="${name}"]`);
-      if (place !== null) place.textContent = value;
-    }
-    const bar = progress.querySelector('progress');
-    if (bar !== null) bar.value = now.ended;
-    if (now.state !== 'running') {
-      events.close();
-      location.reload();
-    }
-  });
-}

@@ -7,7 +7,6 @@ import { SESSION_LIMITS } from '#dist/console/shell/guard.js';
 import { createConsole } from '#dist/console/shell/server.js';
 import { openDatabase } from '#dist/database/database.js';
 import { STALENESS_LIMITS } from '#dist/domain/alerts/pull-alerts.js';
-import { UNKNOWN_MEANINGS } from '#dist/domain/amount-meaning.js';
 
 const [databaseUrl = ''] = process.argv.slice(2);
 const logger = pino({ level: 'silent' });
@@ -17,13 +16,11 @@ const web = createConsole({
   port: 0,
   checks: [],
   registry: new Registry(),
-  queues: [],
   logger,
   parts: {
     database,
     version: 'bench',
     timeZone: 'America/Sao_Paulo',
-    amountMeanings: UNKNOWN_MEANINGS,
     alertPolicy: { ...STALENESS_LIMITS, timeZone: 'America/Sao_Paulo' },
     fourEyes: true,
     requiresSecondFactor: false,

@@ -304,7 +304,7 @@ async function startConsole(
   ticker: Ticker | null,
   stops: Stop[],
 ): Promise<string> {
-  const { config, logger, database, databaseUrl, queue, sweepQueue, pushQueue, metrics } = shared;
+  const { config, logger, database, databaseUrl, queue, metrics } = shared;
   const checks = [
     databaseCheck(database),
     migrationsCheck(() => pendingMigrations(databaseUrl)),
@@ -319,13 +319,11 @@ async function startConsole(
     trustedProxies: config.trustedProxies,
     checks,
     registry: metrics.registry,
-    queues: [queue.bullQueue, sweepQueue.bullQueue, pushQueue.bullQueue],
     logger,
     parts: {
       database,
       version: packageVersion(),
       timeZone: config.timeZone,
-      amountMeanings: config.amountMeanings,
       alertPolicy: alertPolicy(config),
       fourEyes: config.signOffFourEyes,
       bookingsFrom: config.bookingsFrom,

@@ -60,7 +60,7 @@ export async function createBackfill(
 }
 
 /** @throws InputError for another number of dates at the same time than a backfill takes */
-export function requireConcurrency(concurrency: number): void {
+function requireConcurrency(concurrency: number): void {
   if (Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= MAX_BACKFILL_CONCURRENCY)
     return;
   throw new InputError(

@@ -30,12 +30,9 @@ export interface CheckedDay {
 export const CHECK_TRANSACTION = { timeout: 3_600_000, maxWait: 30_000 } as const;
 
 /** The rules as text. Another text makes the dates that are not signed off be checked again. */
-function describeRules({ severities, feeFactor, amountMeanings }: CheckRules): string {
+function describeRules({ severities, feeFactor }: CheckRules): string {
   const checks = CHECK_CODES.map((code) => `${code}:${CHECKS[code].version}:${severities[code]}`);
-  const meanings = Object.entries(amountMeanings).map(
-    ([column, meaning]) => `${column}=${meaning}`,
-  );
-  return [...checks, `feeFactor=${feeFactor}`, ...meanings].join(' ');
+  return [...checks, `feeFactor=${feeFactor}`].join(' ');
 }
 
 /**

@@ -1,8 +1,6 @@
 /** Each check as a query over the current titles of a date. docs/checks.md gives the reason for each check. */
 import { companyIdText, mayBeSameTaxId, taxIdOf, taxIdText } from '../database/tax-id.sql.ts';
 import { arrivalFence } from '../database/title-arrival.sql.ts';
-import type { AmountMeanings } from '../domain/amount-meaning.ts';
-import { DISCOUNTED_COLUMNS } from '../domain/amount-meaning.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { CheckCode } from '../domain/checks/checks.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
@@ -10,7 +8,6 @@ import { Prisma } from '../generated/prisma/client.ts';
 
 /** The data that a check needs besides the titles. */
 export interface CheckParameters {
-  readonly amountMeanings: AmountMeanings;
   /** How many times a fee may exceed the greatest usual one, or fall below the smallest one. */
   readonly feeFactor: number;
 }
@@ -68,31 +65,6 @@ export const FAULT_QUERIES: Readonly<Record<CheckCode, (input: CheckInput) => Pr
         Prisma.sql`title.original_value <= 0`,
         Prisma.sql`jsonb_build_object('field', 'originalValue', 'value', title.original_value::text)`,
       ),
-    discount_above_value: ({ date, amountMeanings }) => {
-      const declared = (meaning: 'discount' | 'net') =>
-        DISCOUNTED_COLUMNS.filter((column) => amountMeanings[column] === meaning);
-      const amounts = [
-        ...declared('net').map((column) => raw(`title.${column}`)),
-        ...(declared('discount').length > 0
-          ? [
-              raw(
-                `title.original_value - ${declared('discount')
-                  .map((column) => `coalesce(title.${column}, 0)`)
-                  .join(' - ')}`,
-              ),
-            ]
-          : []),
-      ];
-      if (amounts.length === 0) return null;
-      const conditions = amounts.map(
-        (net) => Prisma.sql`${net} < 0 OR ${net} > greatest(title.original_value, 0)`,
-      );
-      return where(
-        date,
-        Prisma.sql`title.original_value > 0 AND (${Prisma.join(conditions, ' OR ')})`,
-        Prisma.sql`jsonb_build_object('field', 'originalValue', 'value', title.original_value::text)`,
-      );
-    },
     fee_unusual: ({ date, feeFactor }) => Prisma.sql`
     SELECT title.id AS title_id, title.content_hash,
            jsonb_build_object('field', fee.field, 'value', fee.value::text,

@@ -15,7 +15,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   bookings: async () => (await import('./bookings/bookings.ts')).addBookingsCommand,
   restored: async () => (await import('./restored.ts')).addRestoredCommand,
   verify: async () => (await import('./verify.ts')).addVerifyCommand,
-  'amount-meaning': async () => (await import('./amount-meaning.ts')).addAmountMeaningCommand,
   providers: async () => (await import('./providers.ts')).addProvidersCommand,
   'erp-payables': async () => (await import('./payables/erp-payables.ts')).addErpPayablesCommand,
   export: async () => (await import('./export.ts')).addExportCommand,

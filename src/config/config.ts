@@ -1,4 +1,3 @@
-import type { AmountMeanings } from '../domain/amount-meaning.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { CheckSeverities } from '../domain/checks/checks.ts';
 import type { PlausibilityLimits } from '../domain/checks/plausibility.ts';
@@ -42,7 +41,6 @@ export interface Config extends StoreConfig, BookingConfig, AlertConfig {
   /** Whether a user who decided about a day may not sign it off. */
   readonly signOffFourEyes: boolean;
   /** The meaning of the amounts that the interface does not document, as the buyer declares it. */
-  readonly amountMeanings: AmountMeanings;
   readonly pullAttempts: number;
   readonly pullBackoffSeconds: number;
   readonly withdrawalLimitPercent: number;
@@ -88,7 +86,6 @@ export function readConfig(
     oidc: readOidc(reader, consolePublicUrl),
     requiresSecondFactor:
       reader.choice('CONSOLE_SECOND_FACTOR', 'optional', ['optional', 'required']) === 'required',
-    amountMeanings: reader.amountMeanings('AMOUNT_MEANING'),
     signOffFourEyes: reader.choice('SIGN_OFF_FOUR_EYES', 'on', ['on', 'off']) === 'on',
     ...readBookings(reader, plaintextHosts),
     ...readAlertChannels(reader, plaintextHosts),

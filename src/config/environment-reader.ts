@@ -1,11 +1,4 @@
 import { isIP } from 'node:net';
-import {
-  AMOUNT_MEANINGS,
-  type AmountMeanings,
-  DISCOUNTED_FIELDS,
-  parseAmountMeanings,
-  UNKNOWN_MEANINGS,
-} from '../domain/amount-meaning.ts';
 import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
 import {
   CHECK_CODES,
@@ -71,19 +64,6 @@ export class EnvironmentReader {
       this.#fault(name, text, 'an IANA time zone such as America/Sao_Paulo');
       return fallback;
     }
-  }
-
-  /** Unknown for each field unless set. */
-  amountMeanings(name: string): AmountMeanings {
-    const text = this.text(name);
-    if (text === null) return UNKNOWN_MEANINGS;
-    const meanings = parseAmountMeanings(text);
-    if (meanings !== null) return meanings;
-    const expected = Object.values(DISCOUNTED_FIELDS)
-      .map((field) => `${field}=${AMOUNT_MEANINGS.join('|')}`)
-      .join(',');
-    this.#fault(name, text, `any of ${expected}, each field once`);
-    return UNKNOWN_MEANINGS;
   }
 
   checkSeverities(name: string): CheckSeverities {

@@ -1,5 +1,4 @@
 import type { Database } from '../database/database.ts';
-import { DISCOUNTED_COLUMNS, type DiscountedColumn } from '../domain/amount-meaning.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
@@ -15,8 +14,6 @@ export interface LedgerDay extends DayNote {
   readonly withdrawn: number;
   readonly rejected: number;
   readonly sums: Readonly<Record<AmountColumn, string>>;
-  /** The sum of the original values less that of each amount, as if an absent amount were 0. */
-  readonly nets: Readonly<Record<DiscountedColumn, string>>;
   readonly contentDigest: string | null;
   readonly heldPullId: number | null;
   readonly verifiedAt: Date | null;
@@ -34,8 +31,7 @@ export const LEDGER_DAY_COLUMNS = Prisma.raw(`
   verified_at AS "verifiedAt", changed_at AS "changedAt", signed_off_at AS "signedOffAt",
   signed_off_by AS "signedOffBy", signed_off_digest AS "signedOffDigest",
   restated_after_sign_off AS "isRestated",
-  jsonb_build_object(${AMOUNT_COLUMNS.map((name) => `'${name}', ${name}_sum::text`).join(', ')}) AS sums,
-  jsonb_build_object(${DISCOUNTED_COLUMNS.map((name) => `'${name}', (original_value_sum - ${name}_sum)::text`).join(', ')}) AS nets`);
+  jsonb_build_object(${AMOUNT_COLUMNS.map((name) => `'${name}', ${name}_sum::text`).join(', ')}) AS sums`);
 
 /*
  * A row of a date that has not begun is a mistake, and a page that used the greatest date would

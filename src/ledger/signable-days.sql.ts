@@ -4,8 +4,6 @@ import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { Identity } from '../domain/person.ts';
 import type { FourEyesFault } from '../domain/sign-off.ts';
-import { AMOUNT_COLUMNS } from '../domain/title.ts';
-import type { AmountColumn } from '../export/export-titles.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { alterationsColumn, dayNoteColumns, isChecked } from './day-note.sql.ts';
 import { LEDGER_DAY_COLUMNS, type LedgerDay } from './ledger-days.sql.ts';
@@ -23,11 +21,11 @@ export interface SignableFilter {
   readonly excluded: readonly CivilDate[];
 }
 
-/** Over the whole filter. Sums are decimal text, exact. */
+/** Over the whole filter. The sum is decimal text, exact. */
 export interface SignableTotals {
   readonly days: number;
   readonly titles: number;
-  readonly sums: Readonly<Record<AmountColumn, string>>;
+  readonly originalValueSum: string;
 }
 
 const signable = (today: CivilDate) => Prisma.sql`
@@ -44,15 +42,9 @@ const selected = ({ today, cleanOnly, excluded }: SignableFilter) => Prisma.sql`
 
 const columns = Prisma.sql`${LEDGER_DAY_COLUMNS}, ${dayNoteColumns}`;
 
-// The names are constants of domain/. No input reaches Prisma.raw.
-const sums = Prisma.raw(
-  `jsonb_build_object(${AMOUNT_COLUMNS.map(
-    (name) => `'${name}', coalesce(sum(${name}_sum), 0)::text`,
-  ).join(', ')})`,
-);
-
 const totals = Prisma.sql`
-  SELECT count(*)::int AS days, coalesce(sum(title_count), 0)::float8 AS titles, ${sums} AS sums
+  SELECT count(*)::int AS days, coalesce(sum(title_count), 0)::float8 AS titles,
+         coalesce(sum(original_value_sum), 0)::text AS "originalValueSum"
   FROM conciliation.day`;
 
 /** The days that the reader may not sign as the second person, among those that can be signed. */

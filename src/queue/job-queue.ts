@@ -47,7 +47,7 @@ interface JobQueue<Key> {
   close(): Promise<void>;
 }
 
-/** The additional parts for workers and Bull Board. */
+/** The additional parts for workers. */
 export interface OpenJobQueue<Key> extends JobQueue<Key> {
   readonly kind: JobKind<Key>;
   readonly backend: QueueBackend;

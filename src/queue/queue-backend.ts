@@ -20,10 +20,7 @@ export interface QueueBackend {
   readonly name: string;
   /** Without a connection, a queue fails immediately and a worker waits. */
   connectionFor(role: 'queue' | 'worker'): ConnectionOptions;
-  /**
-   * BullMQ's types are those of Redis by default, and Bull Board accepts no other type. The
-   * differences do not matter here.
-   */
+  /** BullMQ's types are those of Redis by default. The differences do not matter here. */
   readonly factory: BackendFactory<RedisQueueBackend>;
   readonly skipVersionCheck: boolean;
   /** Returns the error class for a failure while opening. */

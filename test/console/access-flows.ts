@@ -17,17 +17,6 @@ export function addAccessFlows(world: BrowserWorld): void {
     await page.context().close();
   });
 
-  test('the queue is there for operators', async () => {
-    const { operator, viewer } = world;
-    await operator.goto('/');
-    await operator.getByRole('link', { name: 'Queue' }).click();
-    await operator.getByText('pulls').first().waitFor();
-    // Bull Board asks for fonts that it does without here.
-    world.takeProblems();
-    await viewer.goto('/');
-    expect(await viewer.getByRole('link', { name: 'Queue' }).count()).toBe(0);
-  });
-
   test('everything can be reached by keyboard', async () => {
     const { stage, reviewer } = world;
     await reviewer.goto(`/days/${stage.dates.held}`);

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { expectNoOverflow } from './browser.ts';
 import type { BrowserWorld } from './browser-world.ts';
 
 /** Every page in every look: accessible, no wider than the screen, and kept as a picture. */
@@ -35,7 +34,6 @@ export function addLooks(world: BrowserWorld): void {
         ['day-titles', `/days/${stage.dates.open}/titles`],
         ['titles', '/titles'],
         ['schedule', `/schedule?date=${titleRow.anticipatedDueDate}`],
-        ['amount-meaning', '/amount-meaning'],
         ['schedule-day', `/schedule?view=day&date=${titleRow.anticipatedDueDate}`],
         ['titles-of-payee', `/titles?status=current&payeeOf=${titleRow.id}&dueFrom=2020-01-01`],
         ['title', `/titles/${titleRow.id}`],
@@ -49,8 +47,6 @@ export function addLooks(world: BrowserWorld): void {
         ['audit', '/audit'],
         ['account', '/account'],
         ['release-gone', '/pulls/999999/release'],
-        ['backfill-preview', `/backfills/new?from=${stage.dates.signed}&to=${stage.dates.open}`],
-        ['backfill-refused', `/backfills/new?from=${stage.dates.open}&to=${stage.dates.signed}`],
         ['second-factor', '/account/second-factor'],
         ['not-found', '/nothing'],
       ];
@@ -64,12 +60,6 @@ export function addLooks(world: BrowserWorld): void {
         await world.checkPage(page, `${name}, ${look}`);
         await world.shoot(page, `${name}-${look}`);
       }
-      // The page of another project: its own marks are not held against it, its requests are.
-      await page.goto('/queue/');
-      await page.getByRole('link', { name: /^← / }).waitFor();
-      await page.locator('#root *').first().waitFor();
-      await expectNoOverflow(page);
-      await world.shoot(page, `queue-${look}`);
       await context.clearCookies();
       await page.goto('/login');
       await world.checkPage(page, `login, ${look}`);
@@ -92,9 +82,7 @@ export function addLooks(world: BrowserWorld): void {
       // A page that does not exist is an error to the browser, and was asked for on purpose.
       const problems = world.takeProblems();
       expect(
-        problems.filter(
-          (problem) => !/(nothing|release|backfills\/new\S*): Failed to load/.test(problem),
-        ),
+        problems.filter((problem) => !/(nothing|release): Failed to load/.test(problem)),
       ).toEqual([]);
     },
   );

@@ -34,7 +34,7 @@ export function addQuestionFlows(world: BrowserWorld): void {
     const question = await asked();
     await question.click(/^\d+$/, '.metric:has(a[href="/restated"])');
     await question.page.getByRole('heading', { name: 'Changed since sign-off' }).waitFor();
-    await question.page.locator('tr', { hasText: 'platformDiscountedValue' }).first().waitFor();
+    await question.page.locator('tr', { hasText: 'Original value' }).first().waitFor();
     expect(question.clicks()).toBe(1);
   });
 

@@ -11,7 +11,6 @@ export const ANY_DAY_ENVIRONMENT = {
   CHECK_SEVERITIES: [
     'due_before_acceptance',
     'value_not_positive',
-    'discount_above_value',
     'tax_id_invalid',
     'agent_is_provider',
     'equal_on_two_dates',

@@ -1,5 +1,4 @@
 import type { CheckRules } from '../../src/checks/check-day.sql.ts';
-import { UNKNOWN_MEANINGS } from '../../src/domain/amount-meaning.ts';
 import {
   CHECK_CODES,
   type CheckSeverities,
@@ -10,7 +9,6 @@ import {
 export const DEFAULT_RULES: CheckRules = {
   severities: DEFAULT_SEVERITIES,
   feeFactor: 3,
-  amountMeanings: UNKNOWN_MEANINGS,
 };
 
 /** For made-up days: no finding keeps a day from being reconciled. */

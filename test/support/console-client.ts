@@ -8,7 +8,6 @@ import { SESSION_LIMITS } from '../../src/console/shell/guard.ts';
 import { type ConsoleOptions, createConsole } from '../../src/console/shell/server.ts';
 import type { Database } from '../../src/database/database.ts';
 import { STALENESS_LIMITS } from '../../src/domain/alerts/pull-alerts.ts';
-import { UNKNOWN_MEANINGS } from '../../src/domain/amount-meaning.ts';
 import type { ConsoleRole } from '../../src/domain/role.ts';
 
 export interface ConsoleAnswer {
@@ -118,13 +117,11 @@ export interface ConsoleWorld {
 export async function openConsole(
   database: Database,
   {
-    queues = [],
     trustedProxies = [],
     logger = pino({ level: 'silent' }),
     checks = [],
     ...overrides
-  }: Partial<ConsoleParts> &
-    Partial<Pick<ConsoleOptions, 'queues' | 'trustedProxies' | 'checks'>> = {},
+  }: Partial<ConsoleParts> & Partial<Pick<ConsoleOptions, 'trustedProxies' | 'checks'>> = {},
 ): Promise<ConsoleWorld> {
   const woken: bigint[] = [];
   // The tests of a file share a database, and its limits would count the sign-ins of all of them.
@@ -135,13 +132,11 @@ export async function openConsole(
     checks,
     trustedProxies,
     registry: new Registry(),
-    queues,
     logger,
     parts: {
       database,
       version: '0.0.0-test',
       timeZone: 'America/Sao_Paulo',
-      amountMeanings: UNKNOWN_MEANINGS,
       alertPolicy: { ...STALENESS_LIMITS, timeZone: 'America/Sao_Paulo' },
       fourEyes: true,
       requiresSecondFactor: false,

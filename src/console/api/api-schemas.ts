@@ -38,7 +38,6 @@ const count = Type.Integer({ minimum: 0 });
 const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 /** Text, because most JSON parsers would round a number to a double. */
 const amount = Type.String({ description: 'An exact decimal.', examples: ['1234.50'] });
-const amountOrNull = orNull('string');
 const reason = Type.String({ minLength: 1, maxLength: 500 });
 
 const sums = Type.Object(Object.fromEntries(AMOUNT_COLUMNS.map((column) => [column, amount])));
@@ -184,8 +183,6 @@ const TitleRow = Type.Object({
   agent: orNull('string'),
   dueDate: dateOrNull,
   originalValue: amount,
-  platformDiscountedValue: amountOrNull,
-  financialDiscountedValue: amountOrNull,
   changedAt: instant,
 });
 

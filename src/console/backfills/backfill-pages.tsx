@@ -1,24 +1,11 @@
 import type { BackfillProgress } from '../../backfills/backfill-ledger.sql.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
-import type { DayState } from '../../domain/day-state.ts';
-import type { BackfillRange } from '../../domain/plan/backfill-plan.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/plan/backfill-plan.ts';
 import { DataTable } from '../shell/data-table.tsx';
-import type { Formats } from '../shell/formats.ts';
 import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
-import {
-  ActionForm,
-  Author,
-  Card,
-  FormFault,
-  Instant,
-  InstantCell,
-  StateBadge,
-  Submit,
-} from '../shell/parts.tsx';
+import { ActionForm, Author, FormFault, Instant, InstantCell, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
-import type { Text } from '../shell/texts.ts';
 
 /** The fields of the form, as they were written. */
 export interface BackfillForm {
@@ -43,8 +30,9 @@ export function BackfillsPage(props: {
         <h1>{text.backfills.title}</h1>
         <p class="quiet">{text.backfills.intro}</p>
       </div>
-      {mayUse(role, 'GET', '/backfills/new') && (
-        <form method="get" action="/backfills/new" class="card filters">
+      {mayUse(role, 'POST', '/backfills') && (
+        <form method="post" action="/backfills" class="card filters">
+          <input type="hidden" name="_csrf" value={context.csrf} />
           <Field label={text.backfills.from}>
             <input type="date" name="from" required value={form.from} />
           </Field>
@@ -61,7 +49,7 @@ export function BackfillsPage(props: {
             />
           </Field>
           <div class="buttons">
-            <Submit class="primary">{text.backfills.preview}</Submit>
+            <Submit class="primary">{text.backfills.start}</Submit>
           </div>
           <FormFault fault={props.fault} />
         </form>
@@ -90,7 +78,12 @@ export function BackfillsPage(props: {
                   {formats.date(backfill.from)} – {formats.date(backfill.to)}
                 </td>
                 <td>{text.backfills.states[backfill.state]}</td>
-                <td>{progressTexts(backfill, text, formats).progress}</td>
+                <td>
+                  {text.backfills.progressOf(
+                    formats.count(endedOf(backfill)),
+                    formats.count(backfill.total),
+                  )}
+                </td>
                 <td>
                   <Author name={backfill.requestedBy} />
                 </td>
@@ -104,70 +97,14 @@ export function BackfillsPage(props: {
   );
 }
 
-export interface BackfillPreview {
-  readonly range: BackfillRange;
-  readonly concurrency: number;
-  readonly dates: number;
-  readonly signedOff: number;
-  readonly states: readonly { readonly state: DayState | null; readonly days: number }[];
-}
-
-export function BackfillPreviewPage({ preview }: { readonly preview: BackfillPreview }) {
-  const { text, formats } = usePage();
-  const { range } = preview;
-  return (
-    <>
-      <h1>{text.backfills.previewTitle}</h1>
-      <Card title={`${formats.date(range.from)} – ${formats.date(range.to)}`}>
-        <div class="stack">
-          <p>{text.backfills.dates(formats.count(preview.dates))}</p>
-          {preview.signedOff > 0 && (
-            <p>
-              <StateBadge look="signed" />{' '}
-              {text.backfills.signedOff(formats.count(preview.signedOff))}
-            </p>
-          )}
-          <div>
-            <h3>{text.backfills.byState}</h3>
-            <ul>
-              {preview.states.map(({ state, days }) => (
-                <li key={state}>
-                  {state === null ? text.backfills.neverPulled : text.states[state]}:{' '}
-                  {formats.count(days)}
-                </li>
-              ))}
-            </ul>
-          </div>
-          <ActionForm action="/backfills">
-            <input type="hidden" name="from" value={range.from} />
-            <input type="hidden" name="to" value={range.to} />
-            <input type="hidden" name="concurrency" value={preview.concurrency} />
-            <Submit class="primary">{text.backfills.start}</Submit>
-          </ActionForm>
-        </div>
-      </Card>
-    </>
-  );
-}
-
-/** The progress of a backfill as texts. The stream of a running backfill sends the same texts. */
-export function progressTexts(backfill: BackfillProgress, text: Text, formats: Formats) {
-  const ended = backfill.done + backfill.failed + backfill.held;
-  return {
-    progress: text.backfills.progressOf(formats.count(ended), formats.count(backfill.total)),
-    done: formats.count(backfill.done),
-    failed: formats.count(backfill.failed),
-    held: formats.count(backfill.held),
-    open: formats.count(backfill.open),
-    titles: formats.count(backfill.titles),
-  };
-}
+/** The number of dates whose pull has come to an end. */
+const endedOf = ({ done, failed, held }: BackfillProgress) => done + failed + held;
 
 export function BackfillPage({ backfill }: { readonly backfill: BackfillProgress }) {
   const context = usePage();
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
-  const texts = progressTexts(backfill, text, formats);
+  const ended = endedOf(backfill);
   const isRunning = backfill.state === 'running';
   const rows = [
     ['done', text.backfills.pulled],
@@ -187,28 +124,19 @@ export function BackfillPage({ backfill }: { readonly backfill: BackfillProgress
         </h1>
         <span class="tag">{text.backfills.states[backfill.state]}</span>
       </div>
-      <section
-        class="card stack"
-        {...(isRunning && { 'data-events': `/backfills/${backfill.id}/events` })}
-      >
+      <section class="card stack">
         <p>
           <RangeText from={backfill.from} to={backfill.to} />
         </p>
         <div>
-          <progress
-            max={backfill.total}
-            value={backfill.done + backfill.failed + backfill.held}
-            aria-label={text.backfills.progress}
-          />
-          <p data-value="progress">{texts.progress}</p>
+          <progress max={backfill.total} value={ended} aria-label={text.backfills.progress} />
+          <p>{text.backfills.progressOf(formats.count(ended), formats.count(backfill.total))}</p>
         </div>
         <dl class="fields">
           {rows.map(([name, label]) => (
             <>
               <dt key={`${name} label`}>{label}</dt>
-              <dd key={name} data-value={name}>
-                {texts[name]}
-              </dd>
+              <dd key={name}>{formats.count(backfill[name])}</dd>
             </>
           ))}
           <dt>{text.backfills.by}</dt>

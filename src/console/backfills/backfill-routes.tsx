@@ -1,48 +1,26 @@
-import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   cancelBackfill,
   createBackfill,
   readBackfillProgress,
   readBackfills,
-  requireConcurrency,
   resumeBackfill,
 } from '../../backfills/backfill-ledger.sql.ts';
-import {
-  addDays,
-  dateIn,
-  daysBetween,
-  lastClosedDate,
-  parseCivilDate,
-} from '../../domain/business-day.ts';
-import type { DayState } from '../../domain/day-state.ts';
-import { type BackfillRange, backfillRangeFault } from '../../domain/plan/backfill-plan.ts';
-import { readLedgerDays } from '../../ledger/ledger-days.sql.ts';
+import { addDays, dateIn, lastClosedDate, parseCivilDate } from '../../domain/business-day.ts';
+import type { BackfillRange } from '../../domain/plan/backfill-plan.ts';
 import { InputError } from '../../runtime/errors.ts';
-import { describeError } from '../../runtime/logger.ts';
-import { readSession } from '../access/console-sessions.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { faultSentence } from '../shell/error-page.tsx';
-import { SESSION_LIMITS } from '../shell/guard.ts';
-import { pageContext, textParameter } from '../shell/page-context.ts';
+import { textParameter } from '../shell/page-context.ts';
 import { actorOf, idOfPath } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
-import {
-  type BackfillForm,
-  BackfillPage,
-  type BackfillPreview,
-  BackfillPreviewPage,
-  BackfillsPage,
-  progressTexts,
-} from './backfill-pages.tsx';
+import { type BackfillForm, BackfillPage, BackfillsPage } from './backfill-pages.tsx';
 
 const DEFAULT_CONCURRENCY = '2';
-const EVENT_INTERVAL_MS = 1_000;
-/** After this time the stream ends and the browser reconnects. */
-const MAX_STREAM_MS = 5 * 60_000;
+/** After so many seconds a browser asks for the page of a running backfill again. */
+const REFRESH_SECONDS = 5;
 
-/** Routes to preview, start, watch and cancel backfills. */
+/** Routes to start, watch and cancel backfills. */
 export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
   const now = () => parts.now?.() ?? new Date();
@@ -75,18 +53,6 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
 
   server.get('/backfills', (request, reply) => showBackfills(request, reply, null));
 
-  server.get('/backfills/new', async (request, reply) => {
-    const preview = await previewBackfill(parts, request.query).catch(faultOnly);
-    if (preview instanceof InputError) {
-      return showBackfills(request, reply, { form: request.query, fault: preview });
-    }
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text.backfills.previewTitle,
-      active: '/backfills',
-      body: <BackfillPreviewPage preview={preview} />,
-    }));
-  });
-
   server.post('/backfills', async (request, reply) => {
     const id = await startBackfill(parts, request.body, actorOf(request)).catch(faultOnly);
     if (id instanceof InputError) {
@@ -102,6 +68,7 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: `${context.text.backfills.number} ${backfill.id}`,
       active: '/backfills',
+      ...(backfill.state === 'running' && { refreshSeconds: REFRESH_SECONDS }),
       body: <BackfillPage backfill={backfill} />,
     }));
   });
@@ -123,14 +90,6 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
     cancelBackfill(database, id, by),
   );
   change('/backfills/:id/resume', 'backfill_resumed', (id, by) => resumeBackfill(database, id, by));
-
-  server.get('/backfills/:id/events', async (request, reply) => {
-    const id = idOfPath(request);
-    const backfill = id === null ? null : await readBackfillProgress(database, id);
-    if (id === null || backfill === null) return reply.callNotFound();
-    const events = progressEvents(parts, request, id);
-    return reply.type('text/event-stream').send(Readable.from(events));
-  });
 }
 
 /** @throws InputError for an invalid range or concurrency */
@@ -173,57 +132,4 @@ function writtenForm(source: unknown): BackfillForm {
 function faultOnly(error: unknown): InputError {
   if (error instanceof InputError) return error;
   throw error;
-}
-
-/** @throws InputError for an invalid range or concurrency */
-async function previewBackfill(
-  { database, timeZone, now }: ConsoleParts,
-  source: unknown,
-): Promise<BackfillPreview> {
-  const { range, concurrency } = parseBackfill(source);
-  const today = dateIn(timeZone, now?.() ?? new Date());
-  const fault = backfillRangeFault(range, today);
-  if (fault !== null) throw new InputError(fault.message, { context: fault.context });
-  requireConcurrency(concurrency);
-  const days = await readLedgerDays(database, range, today);
-  const counts = new Map<DayState, number>();
-  for (const { state } of days) counts.set(state, (counts.get(state) ?? 0) + 1);
-  const dates = daysBetween(range.from, range.to) + 1;
-  const never = dates - days.length;
-  return {
-    range,
-    concurrency,
-    dates,
-    signedOff: days.filter(({ signedOffAt }) => signedOffAt !== null).length,
-    states: [
-      ...[...counts].map(([state, number]) => ({ state, days: number })),
-      ...(never > 0 ? [{ state: null, days: never }] : []),
-    ],
-  };
-}
-
-/** Ends with the backfill, and with the session of the reader. If the reader disconnects, the stream that reads this generator is destroyed. */
-async function* progressEvents(
-  { database, logger, timeZone }: ConsoleParts,
-  request: FastifyRequest,
-  id: bigint,
-): AsyncGenerator<string> {
-  const { text, formats } = pageContext(request, timeZone);
-  const startedMs = performance.now();
-  try {
-    while (performance.now() - startedMs < MAX_STREAM_MS) {
-      if ((await readSession(database, request.visit, SESSION_LIMITS)) === null) return;
-      const backfill = await readBackfillProgress(database, id);
-      if (backfill === null) return;
-      const ended = backfill.done + backfill.failed + backfill.held;
-      const texts = progressTexts(backfill, text, formats);
-      const data = JSON.stringify({ state: backfill.state, ended, texts });
-      yield `event: progress\ndata: ${data}\n\n`;
-      if (backfill.state !== 'running') return;
-      await sleep(EVENT_INTERVAL_MS, undefined, { ref: false });
-    }
-  } catch (error) {
-    // The browser reconnects.
-    logger.warn({ err: describeError(error) }, 'the progress of a backfill could not be read');
-  }
 }

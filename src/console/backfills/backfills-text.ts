@@ -1,17 +1,11 @@
 const en = {
   backfills: {
     title: 'Backfills',
-    intro: 'Pull a range of past dates again, day by day.',
+    intro:
+      'Pull a range of past dates again, day by day. A signed-off day is restated where the platform says something else by now.',
     from: 'From',
     to: 'to',
     concurrency: 'Dates at the same time',
-    preview: 'Preview',
-    previewTitle: 'Confirm the backfill',
-    dates: (count: string) =>
-      count === '1' ? '1 date, one request' : `${count} dates, one request each`,
-    signedOff: (count: string) =>
-      `Signed off: ${count}. Where the platform says something else by now, the day is restated.`,
-    byState: 'By their state now',
     neverPulled: 'Never pulled',
     start: 'Start the backfill',
     none: 'No backfill yet.',
@@ -32,24 +26,17 @@ const en = {
     cancel: 'Cancel',
     cancelHelp: 'Pulled dates stay.',
     resume: 'Resume',
-    live: 'Live',
   },
 };
 
 const ptBR: typeof en = {
   backfills: {
     title: 'Reprocessamentos',
-    intro: 'Busca de novo um intervalo de datas passadas, dia a dia.',
+    intro:
+      'Busca de novo um intervalo de datas passadas, dia a dia. Se os dados da plataforma tiverem mudado, o dia fechado passa a constar como alterado depois do fechamento.',
     from: 'De',
     to: 'até',
     concurrency: 'Datas simultâneas',
-    preview: 'Simular',
-    previewTitle: 'Confirmar reprocessamento',
-    dates: (count) =>
-      count === '1' ? '1 data, uma solicitação' : `${count} datas, uma solicitação para cada`,
-    signedOff: (count) =>
-      `Datas fechadas: ${count}. Se os dados da plataforma tiverem mudado, o dia passa a constar como alterado depois do fechamento.`,
-    byState: 'Situação atual das datas',
     neverPulled: 'Nunca buscadas',
     start: 'Iniciar reprocessamento',
     none: 'Nenhum reprocessamento até agora.',
@@ -70,7 +57,6 @@ const ptBR: typeof en = {
     cancel: 'Cancelar',
     cancelHelp: 'As datas já buscadas são mantidas.',
     resume: 'Retomar',
-    live: 'Ao vivo',
   },
 };
 

@@ -7,7 +7,6 @@ import {
   type MonthTotals,
   stateOf,
 } from '../../closing/month-seal.sql.ts';
-import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import { type PageContext, usePage } from '../shell/page-context.ts';
@@ -290,12 +289,10 @@ function Totals({ totals }: { totals: MonthTotals }) {
   ] as const;
   return (
     <DataTable label={text.months.sealedTotals} heads={[text.day.amount, right(text.day.sum)]}>
-      {AMOUNT_COLUMNS.map((column) => (
-        <tr key={column}>
-          <th scope="row">{text.amounts[column]}</th>
-          <td class="right number">{formats.amount(totals[`${column}_sum`])}</td>
-        </tr>
-      ))}
+      <tr>
+        <th scope="row">{text.amounts.original_value}</th>
+        <td class="right number">{formats.amount(totals.original_value_sum)}</td>
+      </tr>
       {counts.map(([measure, label]) => (
         <tr key={measure}>
           <th scope="row">{label}</th>

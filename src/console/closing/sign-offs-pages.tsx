@@ -1,6 +1,5 @@
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { FourEyesFault } from '../../domain/sign-off.ts';
-import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { SignOff, SignOffOutcome } from '../../ledger/sign-off.sql.ts';
 import type { SignableTotals } from '../../ledger/signable-days.sql.ts';
@@ -8,7 +7,7 @@ import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import { type PageContext, usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
-import { ActionForm, Amount, AmountCell, Card, DayLink, Submit } from '../shell/parts.tsx';
+import { ActionForm, AmountCell, Card, DayLink, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 
 export interface SignOffsPageData {
@@ -279,11 +278,7 @@ function Crumbs(props: { readonly isBelowList?: boolean }) {
 }
 
 function dayHeads({ text }: PageContext) {
-  return [
-    text.days.date,
-    right(text.days.titles),
-    ...AMOUNT_COLUMNS.map((column) => right(text.amounts[column])),
-  ];
+  return [text.days.date, right(text.days.titles), right(text.amounts.original_value)];
 }
 
 function DayCells({ day }: { day: LedgerDay }) {
@@ -294,19 +289,7 @@ function DayCells({ day }: { day: LedgerDay }) {
         <DayLink date={day.date} />
       </th>
       <td class="right number">{formats.count(day.titles)}</td>
-      <AmountCells sums={day.sums} />
-    </>
-  );
-}
-
-function AmountCells(props: { readonly sums: SignableTotals['sums'] }) {
-  return (
-    <>
-      {AMOUNT_COLUMNS.map((column) => (
-        <td key={column} class="right">
-          <Amount value={props.sums[column]} />
-        </td>
-      ))}
+      <AmountCell value={day.sums.original_value} />
     </>
   );
 }
@@ -324,7 +307,7 @@ function SumRow(props: {
       {props.before > 0 && <td colSpan={props.before} />}
       <th scope="row">{text.signOffs.total(formats.count(totals.days))}</th>
       <td class="right number">{formats.count(totals.titles)}</td>
-      <AmountCells sums={totals.sums} />
+      <AmountCell value={totals.originalValueSum} />
       <td colSpan={props.after} />
     </tr>
   );

@@ -78,17 +78,20 @@ function DayCell({ date, day }: { readonly date: CivilDate; readonly day: Ledger
   const number = Number(date.slice(8));
   if (day === undefined) return <span class="cell is-absent">{number}</span>;
   const look = lookOf(day);
-  const titles = text.schedule.titleCount(formats.count(day.titles));
+  const content = text.schedule.titlesAndValue(
+    text.schedule.titleCount(formats.count(day.titles)),
+    formats.amount(day.sums.original_value),
+  );
   return (
     <a
       class={`cell is-${look}`}
       href={`/days/${date}`}
-      title={`${formats.date(date)}: ${text.states[look]}, ${titles}`}
+      title={`${formats.date(date)}: ${text.states[look]}, ${content}`}
     >
       <span class="cell-day">{number}</span>
       <StateIcon look={look} />
       <span class="sr">
-        {text.states[look]}, {titles}
+        {text.states[look]}, {content}
       </span>
     </a>
   );

@@ -1,15 +1,12 @@
-import { DISCOUNTED_COLUMNS } from '../../domain/amount-meaning.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { isImplausible } from '../../domain/checks/plausibility.ts';
 import type { FourEyesFault } from '../../domain/sign-off.ts';
-import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import type { Hold } from '../../ledger/day-note.sql.ts';
 import type { DayPull, DayReject } from '../../ledger/day-pulls.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { DayChanges } from '../../ledger/moved-titles.sql.ts';
 import type { SignOff } from '../../ledger/sign-off.sql.ts';
 import type { DayMatching } from '../../matching/match-reads.sql.ts';
-import { Undocumented } from '../amounts/undocumented.tsx';
 import { DayBookingsCard } from '../bookings/booking-page.tsx';
 import type { DayBookings } from '../bookings/booking-receipts.sql.ts';
 import { findingsHref } from '../findings/finding-address.ts';
@@ -249,20 +246,10 @@ function ControlTotals({ day }: { day: LedgerDay }) {
           </tr>
         </thead>
         <tbody>
-          {AMOUNT_COLUMNS.map((column) => (
-            <tr key={column}>
-              <th scope="row">{text.amounts[column]}</th>
-              <AmountCell value={day.sums[column]} />
-            </tr>
-          ))}
-          {DISCOUNTED_COLUMNS.filter((column) => context.meanings[column] === 'discount').map(
-            (column) => (
-              <tr key={`net ${column}`}>
-                <th scope="row">{text.amountMeaning.calculated[column]}</th>
-                <AmountCell value={day.nets[column]} />
-              </tr>
-            ),
-          )}
+          <tr>
+            <th scope="row">{text.amounts.original_value}</th>
+            <AmountCell value={day.sums.original_value} />
+          </tr>
         </tbody>
         <tfoot>
           <tr>
@@ -271,7 +258,6 @@ function ControlTotals({ day }: { day: LedgerDay }) {
           </tr>
         </tfoot>
       </table>
-      <Undocumented />
       <p class="quiet small">
         {text.days.withdrawn}: {formats.count(day.withdrawn)} · {text.days.rejected}:{' '}
         {formats.count(day.rejected)}

@@ -1,8 +1,5 @@
 import type { Database } from '../../database/database.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
-import { AMOUNT_COLUMNS } from '../../domain/title.ts';
-import type { AmountColumn } from '../../export/export-titles.sql.ts';
-import { Prisma } from '../../generated/prisma/client.ts';
 
 export type TotalsBy = 'provider' | 'agent';
 
@@ -13,7 +10,8 @@ export interface PartyTotals {
   /** The tax identifier of an agent: personal data. */
   readonly identification: string | null;
   readonly titles: number;
-  readonly sums: Readonly<Record<AmountColumn, string>>;
+  /** Decimal text, exact. */
+  readonly originalValueSum: string;
 }
 
 export interface DayTotals {
@@ -27,11 +25,6 @@ export interface DayTotalsBy {
   readonly provider: DayTotals;
   readonly agent: DayTotals;
 }
-
-const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `sum(${name}) AS ${name}`).join(', '));
-const sumsJson = Prisma.raw(
-  `jsonb_build_object(${AMOUNT_COLUMNS.map((name) => `'${name}', coalesce(sum(${name}), 0)::text`).join(', ')})`,
-);
 
 /**
  * Returns the control totals of a day. The listed parties and the rest add up to the day's totals.
@@ -49,7 +42,8 @@ export async function readDayTotals(
       SELECT CASE WHEN grouping(provider_external_id) = 0 THEN 'provider' ELSE 'agent' END AS by,
              CASE WHEN grouping(provider_external_id) = 0 THEN provider_external_id
                   ELSE financial_agent_name END AS party,
-             financial_agent_identification AS identification, count(*) AS titles, ${sums}
+             financial_agent_identification AS identification, count(*) AS titles,
+             sum(original_value) AS original_value
       FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current'
       GROUP BY GROUPING SETS ((provider_external_id),
                               (financial_agent_name, financial_agent_identification))
@@ -62,7 +56,7 @@ export async function readDayTotals(
     SELECT by, CASE WHEN count(*) = 1 THEN min(party) END AS party,
            CASE WHEN count(*) = 1 THEN min(identification) END AS identification,
            place::int AS place, count(*)::int AS parties, sum(titles)::int AS titles,
-           ${sumsJson} AS sums
+           sum(original_value)::text AS "originalValueSum"
     FROM placed GROUP BY by, place ORDER BY place`;
   const totalsOf = (by: TotalsBy): DayTotals => {
     const own = rows.filter((row) => row.by === by);

@@ -6,8 +6,6 @@ import type { Badges } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
 import { Banner, Card, DayLink, type DayLook, Metric, StateIcon } from '../shell/parts.tsx';
 import { Calendar } from './calendar.tsx';
-import { DaysTable } from './days-table.tsx';
-import { SumsChart } from './sums-chart.tsx';
 
 export interface DaysPageData {
   readonly items: OpenItems;
@@ -67,8 +65,6 @@ export function DaysPage({ data }: { data: DaysPageData }) {
       >
         <Calendar months={data.months} days={data.days} />
       </Card>
-      {data.days.length > 0 && <SumsChart days={data.days} />}
-      {data.days.length > 0 && <DaysTable days={data.days} />}
     </>
   );
 }

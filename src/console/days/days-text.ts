@@ -11,11 +11,6 @@ const en = {
   },
   amounts: {
     original_value: 'Original value',
-    platform_discounted_value: 'platformDiscountedValue',
-    financial_discounted_value: 'financialDiscountedValue',
-    buyer_discounted_value: 'buyerDiscountedValue',
-    billing_fee: 'Billing fee',
-    money_transfer_fee: 'Transfer fee',
   },
   days: {
     title: 'Days',
@@ -40,18 +35,14 @@ const en = {
     more: (count: string) => `and ${count} more`,
     accountChanges: (count: string) => `Bank accounts that changed: ${count}`,
     accountChangesHelp: 'The most common sign of payment fraud. Check before anything is paid.',
-    chart: 'Original value per day',
-    chartHelp: 'Click a bar to open its day.',
     calendar: 'Calendar',
     earlier: 'Earlier',
     later: 'Later',
-    table: 'Totals per day',
     date: 'Date',
     state: 'State',
     titles: 'Titles',
     withdrawn: 'Withdrawn',
     rejected: 'Rejected',
-    signedBy: 'Signed off by',
   },
 };
 
@@ -68,11 +59,6 @@ const ptBR: typeof en = {
   },
   amounts: {
     original_value: 'Valor original',
-    platform_discounted_value: 'platformDiscountedValue',
-    financial_discounted_value: 'financialDiscountedValue',
-    buyer_discounted_value: 'buyerDiscountedValue',
-    billing_fee: 'Tarifa de cobrança',
-    money_transfer_fee: 'Tarifa de transferência',
   },
   days: {
     title: 'Dias',
@@ -97,18 +83,14 @@ const ptBR: typeof en = {
     more: (count) => `e mais ${count}`,
     accountChanges: (count) => `Contas bancárias que mudaram: ${count}`,
     accountChangesHelp: 'O sinal mais comum de fraude. Confira antes de qualquer pagamento.',
-    chart: 'Valor original por dia',
-    chartHelp: 'Clique em uma barra para abrir o dia.',
     calendar: 'Calendário',
     earlier: 'Anteriores',
     later: 'Seguintes',
-    table: 'Totais por dia',
     date: 'Data',
     state: 'Situação',
     titles: 'Títulos',
     withdrawn: 'Retirados',
     rejected: 'Rejeitados',
-    signedBy: 'Fechado por',
   },
 };
 

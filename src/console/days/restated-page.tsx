@@ -1,4 +1,3 @@
-import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import type { MovedTitles } from '../../ledger/moved-titles.sql.ts';
 import type {
   RestatedDay,
@@ -117,9 +116,7 @@ function Differences(props: { readonly label: string; readonly differences: Seal
     ['title_count', text.days.titles, count],
     ['withdrawn_count', text.days.withdrawn, count],
     ['rejected_count', text.days.rejected, count],
-    ...AMOUNT_COLUMNS.map(
-      (column) => [`${column}_sum`, text.amounts[column], formats.amount] as const,
-    ),
+    ['original_value_sum', text.amounts.original_value, formats.amount],
   ] as const;
   return (
     <DataTable

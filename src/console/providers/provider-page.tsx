@@ -269,7 +269,6 @@ function Titles({ data }: PageProps) {
           text.titles.due,
           text.title.agent,
           right(text.titles.value),
-          right(text.amounts.platform_discounted_value),
           text.titles.status,
         ]}
       >
@@ -282,7 +281,6 @@ function Titles({ data }: PageProps) {
             <td class="tight">{title.dueDate === null ? '–' : formats.date(title.dueDate)}</td>
             <td>{title.agent ?? '–'}</td>
             <AmountCell value={title.originalValue} />
-            <AmountCell value={title.platformDiscountedValue} />
             <td>
               {title.status === 'withdrawn' && (
                 <span class="tag is-withdrawn">{text.title.status.withdrawn}</span>

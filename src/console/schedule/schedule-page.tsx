@@ -1,5 +1,4 @@
 import type { CivilDate } from '../../domain/business-day.ts';
-import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import { DUE_VIEWS, type DueView, dueRangeOf, neighbour } from '../../schedule/due-range.ts';
 import type {
   DueDate,
@@ -16,7 +15,7 @@ import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import { type PageContext, usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
-import { ActionForm, Amount, AmountCell, Card, Metric, Submit } from '../shell/parts.tsx';
+import { ActionForm, AmountCell, Card, Metric, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import { PayeeAccount, PayeeName } from './payee-text.tsx';
 
@@ -242,14 +241,7 @@ function Groups({ data }: PageProps) {
       />
       <DataTable
         label={words.groups}
-        heads={[
-          words.party,
-          words.account,
-          right(words.titles),
-          right(words.value),
-          ...(data.view === 'day' ? [words.otherAmounts] : []),
-          words.marks,
-        ]}
+        heads={[words.party, words.account, right(words.titles), right(words.value), words.marks]}
       >
         {groups.map((group) => (
           <Group key={group.payee.titleId} data={data} group={group} />
@@ -288,15 +280,6 @@ function Group({ data, group }: PageProps & { readonly group: ScheduleGroup }) {
         </a>
       </td>
       <AmountCell value={sums.original_value} />
-      {data.view === 'day' && (
-        <td class="small">
-          {AMOUNT_COLUMNS.filter((column) => column !== 'original_value').map((column) => (
-            <div key={column} class="spread">
-              <span class="quiet">{text.amounts[column]}</span> <Amount value={sums[column]} />
-            </div>
-          ))}
-        </td>
-      )}
       <td>
         {payee.isChanged && (
           <a class="tag is-withdrawn" href="/account-changes">

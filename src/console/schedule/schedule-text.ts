@@ -22,7 +22,6 @@ const en = {
     undated: 'Without due date',
     figuresHelp:
       'Changed accounts: no person has confirmed the change. Days that wait for a person: the newest response of the accepted date is held, or titles of it were rejected, so the figures may change. Titles without due date are in no other figure of this page.',
-    otherAmounts: 'Other amounts',
     titlesAndValue: (titles: string, value: string) => `${titles} · ${value}`,
     calendar: 'By due date',
     noneDue: 'No current title is due in this span.',
@@ -71,7 +70,6 @@ const ptBR: typeof en = {
     undated: 'Sem vencimento',
     figuresHelp:
       'Contas alteradas: ninguém confirmou a alteração. Dias com pendência: a resposta mais recente da data de aceite está retida ou teve títulos rejeitados; os valores podem mudar. Os títulos sem vencimento não entram em nenhum outro valor desta página.',
-    otherAmounts: 'Outros valores',
     titlesAndValue: (titles: string, value: string) => `${titles} · ${value}`,
     calendar: 'Por vencimento',
     noneDue: 'Nenhum título vigente vence neste período.',

@@ -11,8 +11,6 @@ interface Asset {
 export interface Assets {
   readonly css: string;
   readonly js: string;
-  /** The style of what the console adds to the page of the queue. */
-  readonly board: string;
   readonly icon: string;
   readonly files: ReadonlyMap<string, Asset>;
 }
@@ -38,7 +36,6 @@ export function readAssets(): Assets {
   read = {
     css: add('console', 'css', 'text/css; charset=utf-8'),
     js: add('console', 'js', 'text/javascript; charset=utf-8'),
-    board: add('board', 'css', 'text/css; charset=utf-8'),
     icon: add('icon', 'svg', 'image/svg+xml'),
     files,
   };

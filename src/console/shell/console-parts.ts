@@ -2,7 +2,6 @@ import type { AlertPolicy } from '../../alerts/derive-alerts.sql.ts';
 import type { ReleaseRules } from '../../bookings/release-conditions.sql.ts';
 import type { Database } from '../../database/database.ts';
 import { BOOKING_LIMITS } from '../../domain/alerts/erp-alerts.ts';
-import type { AmountMeanings } from '../../domain/amount-meaning.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { SigningRules } from '../../ledger/sign-off.sql.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -16,8 +15,6 @@ export interface ConsoleParts {
   readonly version: string;
   /** Decides which dates are closed, and the time zone of shown instants. */
   readonly timeZone: string;
-  /** What AMOUNT_MEANING declares. */
-  readonly amountMeanings: AmountMeanings;
   /** Decides which conditions count as open items. */
   readonly alertPolicy: AlertPolicy;
   /** Whether a user who decided about a day may not sign it off. */

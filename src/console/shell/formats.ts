@@ -14,8 +14,6 @@ export interface Formats {
   date(date: CivilDate): string;
   /** The same in words, preceded by the day of the week: `Segunda-feira, 2 de março de 2026`. */
   longDate(date: CivilDate): string;
-  /** `02/03` or `2 Mar`. */
-  dayMonth(date: CivilDate): string;
   /** `Março de 2026`. */
   month(yearMonth: string): string;
   /** In the configured time zone. */
@@ -69,9 +67,6 @@ function createFormats(language: Language, timeZone: string): Formats {
     decimalText: (text) => (isPlainDecimal(text) ? text.replace('.', point) : text),
     count: (count) => grouped(String(count)),
     date,
-    dayMonth: civil(
-      language === 'en' ? { day: 'numeric', month: 'short' } : { day: '2-digit', month: '2-digit' },
-    ),
     longDate: (date) => capitalised(longDate(date)),
     month: (yearMonth) => capitalised(month(`${yearMonth}-01`)),
     instant: (at) => instant.format(at),

@@ -15,9 +15,6 @@ const en = {
     exports: 'Export',
     alerts: 'Alerts',
     audit: 'Audit',
-    queue: 'Queue',
-    queueNeedsScript:
-      'The page of the queue needs JavaScript. The days show the state of each pull.',
     users: 'Users',
     openCount: (count: string) => `${count} open`,
     account: 'My account',
@@ -118,9 +115,6 @@ const ptBR: typeof en = {
     exports: 'Exportar',
     alerts: 'Alertas',
     audit: 'Auditoria',
-    queue: 'Fila',
-    queueNeedsScript:
-      'A página da fila precisa de JavaScript. A página dos dias mostra a situação de cada busca.',
     users: 'Usuários',
     openCount: (count) => `${count} em aberto`,
     account: 'Minha conta',

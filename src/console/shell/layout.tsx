@@ -1,6 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { BOARD_PATH } from './board-path.ts';
 import { LANGUAGES } from './language.ts';
 import { type PageContext, PageProvider, THEMES, usePage } from './page-context.ts';
 import { Options, Submit } from './parts.tsx';
@@ -18,6 +17,8 @@ export interface Page {
   /** The active entry of the navigation; null: none. */
   readonly active: string | null;
   readonly body: VNode;
+  /** The page is asked for again after so many seconds. Absent: it stays. */
+  readonly refreshSeconds?: number;
   readonly badges?: Badges;
   /** Whether seals release bookings. */
   readonly hasBookings?: boolean;
@@ -42,6 +43,9 @@ function Document({ page }: { readonly page: Page }) {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
+        {page.refreshSeconds !== undefined && (
+          <meta http-equiv="refresh" content={String(page.refreshSeconds)} />
+        )}
         <title>{`${page.title} · ${text.product}`}</title>
         <link rel="icon" href={assets.icon} />
         <link rel="stylesheet" href={assets.css} />
@@ -112,11 +116,6 @@ function Navigation({ page }: { readonly page: Page }) {
             </a>
           </li>
         ))}
-        {role !== undefined && mayUse(role, 'GET', BOARD_PATH) && (
-          <li>
-            <a href={`${BOARD_PATH}/`}>{nav.queue}</a>
-          </li>
-        )}
         {role !== undefined && mayUse(role, 'GET', '/users') && (
           <li>
             <a href="/users" {...(page.active === '/users' && { 'aria-current': 'page' })}>

@@ -1,13 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { type AmountMeanings, UNKNOWN_MEANINGS } from '../../domain/amount-meaning.ts';
 import { type Assets, readAssets } from './assets.ts';
 import { csrfTokenOf } from './csrf.ts';
 import { type Formats, formatsOf } from './formats.ts';
 import type { Principal } from './guard.ts';
 import { LANGUAGES, type Language, languageOf } from './language.ts';
-import { type Text, textsOf } from './texts.ts';
+import { TEXTS, type Text } from './texts.ts';
 
 export const THEMES = ['auto', 'light', 'dark'] as const;
 type Theme = (typeof THEMES)[number];
@@ -21,8 +20,6 @@ export interface PageContext {
   readonly language: Language;
   readonly theme: Theme;
   readonly formats: Formats;
-  /** What is declared about the amounts. The texts have the labels. */
-  readonly meanings: AmountMeanings;
   readonly principal: Principal | null;
   readonly csrf: string;
   /** The path and query of this page. */
@@ -46,21 +43,16 @@ export function usePage(): PageContext {
 }
 
 /** Returns the context of a page for the user, the language and the query of a request. */
-export function pageContext(
-  request: FastifyRequest,
-  timeZone: string,
-  meanings: AmountMeanings = UNKNOWN_MEANINGS,
-): PageContext {
+export function pageContext(request: FastifyRequest, timeZone: string): PageContext {
   const language =
     LANGUAGES.find((known) => known === request.cookies[LANGUAGE_COOKIE]) ??
     languageOf(request.headers['accept-language']);
-  const text = textsOf(language, meanings);
+  const text = TEXTS[language];
   return {
     text,
     language,
     theme: THEMES.find((known) => known === request.cookies[THEME_COOKIE]) ?? 'auto',
     formats: formatsOf(language, timeZone),
-    meanings,
     principal: request.principal,
     csrf: csrfTokenOf(request.visit),
     url: request.method === 'GET' ? request.url : '/',

@@ -143,7 +143,7 @@ export function DayLink(props: { readonly date: CivilDate | null }) {
   );
 }
 
-export function Amount(props: { readonly value: string | null }) {
+function Amount(props: { readonly value: string | null }) {
   const { formats } = usePage();
   return props.value === null ? (
     <span class="quiet">–</span>

@@ -3,7 +3,6 @@
  * key without the role of the entry is refused before the handler runs.
  */
 import type { ConsoleRole, KeyScope } from '../../domain/role.ts';
-import { BOARD_PATH } from './board-path.ts';
 
 export interface RouteAccess {
   /**
@@ -57,7 +56,6 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
 
   'GET /': people(EVERYBODY),
   'GET /days/:date': people(EVERYBODY),
-  'GET /amount-meaning': people(EVERYBODY),
   'GET /days/:date/titles': people(EVERYBODY),
   'GET /restated': people(EVERYBODY),
   // The export.
@@ -81,7 +79,6 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /bookings': people(EVERYBODY),
   'GET /backfills': people(EVERYBODY),
   'GET /backfills/:id': people(EVERYBODY),
-  'GET /backfills/:id/events': people(EVERYBODY),
   'GET /providers': people(EVERYBODY),
   // The search. A tax identifier does not belong in an address.
   'POST /providers': people(EVERYBODY),
@@ -119,7 +116,6 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /days/:date/pull': people(OPERATE),
   'GET /pulls/:id/release': people(OPERATE),
   'POST /pulls/:id/release': people(OPERATE),
-  'GET /backfills/new': people(OPERATE),
   'POST /backfills': people(OPERATE),
   'POST /backfills/:id/cancel': people(OPERATE),
   'POST /backfills/:id/resume': people(OPERATE),
@@ -190,12 +186,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /api/backfills/:id/cancel': api(OPERATE, 'pull'),
 };
 
-/** The routes of Bull Board change with its versions. All have the same rights. */
-const BOARD_ACCESS = people(OPERATE);
-
 /** Returns null for a route without an entry. */
 export function accessOf(method: string, url: string): RouteAccess | null {
-  if (url === BOARD_PATH || url.startsWith(`${BOARD_PATH}/`)) return BOARD_ACCESS;
   return ROUTE_ACCESS[`${method === 'HEAD' ? 'GET' : method} ${url}`] ?? null;
 }
 

@@ -22,6 +22,8 @@ export interface PageAnswer {
   readonly title: string;
   readonly active: string | null;
   readonly body: VNode;
+  /** See `Page`. */
+  readonly refreshSeconds?: number;
   readonly status?: number;
 }
 
@@ -32,7 +34,7 @@ export async function sendPage(
   parts: ConsoleParts,
   render: (context: PageContext) => PageAnswer,
 ): Promise<FastifyReply> {
-  const context = pageContext(request, parts.timeZone, parts.amountMeanings);
+  const context = pageContext(request, parts.timeZone);
   const { status = 200, ...page } = render(context);
   const badges =
     context.principal?.isEnrolmentDue === false ? { badges: await readBadges(parts.database) } : {};

@@ -8,7 +8,6 @@
 import type { AddressInfo } from 'node:net';
 import fastifyCookie from '@fastify/cookie';
 import fastifyFormbody from '@fastify/formbody';
-import type { Queue } from 'bullmq';
 import fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -26,7 +25,6 @@ import { logSecurityEvent } from '../access/security-events.ts';
 import { createSignInCheck } from '../access/sign-in-check.ts';
 import { addUsersRoutes } from '../access/users-routes.tsx';
 import { addAccountRoutes } from '../account/account-routes.tsx';
-import { addAmountsRoutes } from '../amounts/amounts-routes.tsx';
 import { addApiRoutes } from '../api/api-routes.ts';
 import { UNSTATED_BYTES } from '../api/body-size.ts';
 import { addBackfillRoutes } from '../backfills/backfill-routes.tsx';
@@ -48,7 +46,6 @@ import { addWatchRoutes } from '../watch/watch-routes.tsx';
 import { addAssetRoutes } from './assets.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { addGuard, isForPrograms, SESSION_LIMITS } from './guard.ts';
-import { registerQueueBoard } from './queue-board.ts';
 import { sendErrorPage } from './send-page.ts';
 
 export interface ConsoleOptions {
@@ -63,7 +60,6 @@ export interface ConsoleOptions {
   /** Longest wait for a check in milliseconds; default 3 seconds. */
   readonly checkTimeoutMs?: number;
   readonly registry: Registry;
-  readonly queues: readonly Queue[];
   readonly logger: Logger;
   /** Null: only the routes for monitoring systems, no pages and no API. */
   readonly parts: Omit<ConsoleParts, 'logger'> | null;
@@ -116,7 +112,7 @@ export function createConsole(options: ConsoleOptions): Console {
 
 async function addPages(
   server: FastifyInstance,
-  { host, queues, logger, trustedProxies = [] }: ConsoleOptions,
+  { host, logger, trustedProxies = [] }: ConsoleOptions,
   given: Omit<ConsoleParts, 'logger'>,
 ): Promise<readonly string[]> {
   const parts: ConsoleParts = { ...given, logger };
@@ -155,7 +151,6 @@ async function addPages(
   addSignOffsRoutes(server, parts);
   addMonthsRoutes(server, parts);
   addTitleRoutes(server, parts);
-  addAmountsRoutes(server, parts);
   addExportRoutes(server, parts);
   addScheduleRoutes(server, parts);
   addFindingsRoutes(server, parts);
@@ -166,7 +161,6 @@ async function addPages(
   addWatchRoutes(server, parts);
   addUsersRoutes(server, parts);
   await addApiRoutes(server, parts, parts.version);
-  await registerQueueBoard(server, queues, parts.timeZone);
   return routes;
 }
 

@@ -1,13 +1,6 @@
-import {
-  type AmountMeanings,
-  DISCOUNTED_COLUMNS,
-  DISCOUNTED_FIELDS,
-  type DiscountedColumn,
-} from '../../domain/amount-meaning.ts';
 import { accessText } from '../access/access-text.ts';
 import { usersText } from '../access/users-text.ts';
 import { accountText } from '../account/account-text.ts';
-import { amountsText } from '../amounts/amounts-text.ts';
 import { backfillsText } from '../backfills/backfills-text.ts';
 import { bookingsText } from '../bookings/bookings-text.ts';
 import { monthsText } from '../closing/months-text.ts';
@@ -34,7 +27,6 @@ const en = {
   ...signOffsText.en,
   ...monthsText.en,
   ...titlesText.en,
-  ...amountsText.en,
   ...scheduleText.en,
   ...findingsText.en,
   ...matchingText.en,
@@ -59,7 +51,6 @@ const ptBR: Text = {
   ...signOffsText['pt-BR'],
   ...monthsText['pt-BR'],
   ...titlesText['pt-BR'],
-  ...amountsText['pt-BR'],
   ...scheduleText['pt-BR'],
   ...findingsText['pt-BR'],
   ...matchingText['pt-BR'],
@@ -73,24 +64,3 @@ const ptBR: Text = {
 };
 
 export const TEXTS: Readonly<Record<Language, Text>> = { en, 'pt-BR': ptBR };
-
-/**
- * The texts with the labels of the amounts as they are declared. An amount whose meaning is unknown has the
- * name of the interface.
- */
-export function textsOf(language: Language, meanings: AmountMeanings): Text {
-  const text = TEXTS[language];
-  const labels = Object.fromEntries(
-    DISCOUNTED_COLUMNS.map((column) => {
-      const meaning = meanings[column];
-      const label =
-        meaning === 'unknown' ? DISCOUNTED_FIELDS[column] : text.amountMeaning[meaning][column];
-      return [column, label];
-    }),
-  ) as Record<DiscountedColumn, string>;
-  return {
-    ...text,
-    amounts: { ...text.amounts, ...labels },
-    title: { ...text.title, fields: { ...text.title.fields, ...labels } },
-  };
-}

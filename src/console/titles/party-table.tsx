@@ -1,8 +1,9 @@
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { DayTotals, PartyTotals, TotalsBy } from '../days/day-totals.sql.ts';
-import { DataTable, MainAmountCells, mainAmountHeads, right } from '../shell/data-table.tsx';
+import { DataTable, right } from '../shell/data-table.tsx';
 import { maskTaxId } from '../shell/masking.ts';
 import { usePage } from '../shell/page-context.ts';
+import { AmountCell } from '../shell/parts.tsx';
 
 /** A day's totals by party. The rows add up to the day's totals. */
 export function PartyTable(props: {
@@ -18,7 +19,7 @@ export function PartyTable(props: {
   const numbers = (party: PartyTotals) => (
     <>
       <td class="right number">{formats.count(party.titles)}</td>
-      <MainAmountCells sums={party.sums} />
+      <AmountCell value={party.originalValueSum} />
     </>
   );
   return (
@@ -27,7 +28,7 @@ export function PartyTable(props: {
       heads={[
         by === 'agent' ? text.day.agent : text.day.provider,
         right(text.days.titles),
-        ...mainAmountHeads(context),
+        right(text.amounts.original_value),
       ]}
     >
       {parties.map((party) => (

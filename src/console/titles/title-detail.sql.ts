@@ -1,6 +1,5 @@
 import { OPEN_HOLDS } from '../../accounts/payment-holds.sql.ts';
 import type { Database } from '../../database/database.ts';
-import { DISCOUNTED_COLUMNS, type DiscountedColumn } from '../../domain/amount-meaning.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { PullOrigin } from '../../domain/plan/pull-plan.ts';
 import { TITLE_COLUMNS, type TitleColumn } from '../../domain/title.ts';
@@ -37,8 +36,6 @@ export interface TitleDetail {
   readonly acceptedDate: CivilDate;
   readonly occurrence: number;
   readonly fields: Readonly<Record<TitleColumn, string | null>>;
-  /** The original value less each of the amounts; null: the amount is not stated. */
-  readonly nets: Readonly<Record<DiscountedColumn, string | null>>;
   /** Whether the title names a changed bank account that no person has confirmed. */
   readonly isPaymentHeld: boolean;
   /** The withdrawn title that this one replaces; null: none. */
@@ -57,10 +54,6 @@ const fields = Prisma.raw(
   `jsonb_build_object(${TITLE_COLUMNS.map((name) => `'${name}', title.${name}::text`).join(', ')})`,
 );
 
-const nets = Prisma.raw(
-  `jsonb_build_object(${DISCOUNTED_COLUMNS.map((name) => `'${name}', (title.original_value - title.${name})::text`).join(', ')})`,
-);
-
 const related = (condition: Prisma.Sql) => Prisma.sql`
   (SELECT jsonb_build_object('id', other.id, 'dueDate', other.anticipated_due_date::text,
                              'originalValue', other.original_value::text)
@@ -70,7 +63,7 @@ const related = (condition: Prisma.Sql) => Prisma.sql`
 export async function readTitleDetail(database: Database, id: bigint): Promise<TitleDetail | null> {
   const [title] = await database.prisma.$queryRaw<[Omit<TitleDetail, 'revisions'>?]>`
     SELECT title.id::float8 AS id, title.status, accepted_date::text AS "acceptedDate", occurrence,
-           ${fields} AS fields, ${nets} AS nets, content_hash::text AS "contentHash",
+           ${fields} AS fields, content_hash::text AS "contentHash",
            EXISTS (SELECT FROM (${OPEN_HOLDS}) AS held WHERE held.title_id = title.id) AS "isPaymentHeld",
            ${related(Prisma.sql`id = (SELECT predecessor_id FROM conciliation.title_succession WHERE title_id = title.id)`)} AS predecessor,
            ${related(Prisma.sql`id = (SELECT title_id FROM conciliation.title_succession WHERE predecessor_id = title.id

@@ -35,15 +35,7 @@ export interface TitleFilter {
   readonly maxValue: string | null;
 }
 
-export const TITLE_SORTS = [
-  'accepted',
-  'order',
-  'value',
-  'due',
-  'provider',
-  'agent',
-  'changed',
-] as const;
+export const TITLE_SORTS = ['accepted', 'order', 'value', 'due', 'provider', 'agent'] as const;
 export type TitleSort = (typeof TITLE_SORTS)[number];
 
 interface TitleListRow {
@@ -56,8 +48,6 @@ interface TitleListRow {
   readonly agent: string | null;
   readonly dueDate: CivilDate | null;
   readonly originalValue: string;
-  readonly platformDiscountedValue: string | null;
-  readonly financialDiscountedValue: string | null;
   readonly changedAt: Date;
 }
 
@@ -110,11 +100,6 @@ const SORT_KEYS: Readonly<Record<TitleSort, SortKey>> = {
   },
   provider: text(Prisma.sql`provider_external_id`),
   agent: text(Prisma.sql`financial_agent_name`),
-  changed: {
-    expression: Prisma.sql`last_change_pull_id`,
-    type: Prisma.sql`bigint`,
-    isValid: (key) => /^\d{1,18}$/.test(key),
-  },
 };
 
 export interface TitleListRequest {
@@ -163,8 +148,6 @@ export async function readTitlePage(
            order_uid AS "orderUid", occurrence, provider_external_id AS provider,
            financial_agent_name AS agent, anticipated_due_date::text AS "dueDate",
            original_value::text AS "originalValue",
-           platform_discounted_value::text AS "platformDiscountedValue",
-           financial_discounted_value::text AS "financialDiscountedValue",
            changed_at AS "changedAt", (${key.expression})::text AS key
     FROM conciliation.title
     WHERE ${where} AND ${from}

@@ -1,10 +1,7 @@
-import { Fragment } from 'preact';
 import type { FindingRow } from '../../checks/findings.sql.ts';
-import { DISCOUNTED_COLUMNS } from '../../domain/amount-meaning.ts';
 import { toCivilDate } from '../../domain/business-day.ts';
 import type { TitleColumn } from '../../domain/title.ts';
 import type { TitleMatch } from '../../matching/match-reads.sql.ts';
-import { Undocumented } from '../amounts/undocumented.tsx';
 import { Moves } from '../days/moved.tsx';
 import { TitleFindings } from '../findings/title-findings.tsx';
 import { TitleMatches } from '../matching/match-cards.tsx';
@@ -107,9 +104,7 @@ export function TitlePageBody(props: {
               {COLUMNS.filter((column) => GROUP_OF[column] === group).map((column) => (
                 <FieldRow key={column} {...props} column={column} />
               ))}
-              {group === 'amounts' && <NetRows {...props} />}
             </dl>
-            {group === 'amounts' && <Undocumented />}
           </Card>
         ))}
       </div>
@@ -186,25 +181,6 @@ function Replaced(props: { readonly before: RelatedTitle; readonly after: Relate
           <ins class="after">{formats.amount(after.originalValue)}</ins>
         </span>
       )}
-    </>
-  );
-}
-
-/** The net amount for each amount that is declared as a discount. */
-function NetRows({ title }: { title: TitleDetail }) {
-  const context = usePage();
-  return (
-    <>
-      {DISCOUNTED_COLUMNS.map((column) => {
-        const net = title.nets[column];
-        if (context.meanings[column] !== 'discount' || net === null) return null;
-        return (
-          <Fragment key={column}>
-            <dt>{context.text.amountMeaning.calculated[column]}</dt>
-            <dd>{context.formats.amount(net)}</dd>
-          </Fragment>
-        );
-      })}
     </>
   );
 }

@@ -3,12 +3,11 @@ import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { Payee } from '../../schedule/read-schedule.sql.ts';
 import { DayHead } from '../days/day-head.tsx';
 import { PayeeAccount, PayeeName } from '../schedule/payee-text.tsx';
-import { Breakable } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import { type PageContext, usePage } from '../shell/page-context.ts';
 import { AmountCell, Card, DayCell, Submit, TableFrame } from '../shell/parts.tsx';
 import { type TitleQuery, titleQueryText } from './title-filters.ts';
-import { TITLE_SORTS, type TitlePage, type TitleSort } from './title-list.sql.ts';
+import type { TitlePage, TitleSort } from './title-list.sql.ts';
 
 export interface TitlesPageData {
   /** Null: the titles of a range of dates. */
@@ -91,25 +90,8 @@ function Filters({ data }: { data: TitlesPageData }) {
       {filter.payeeOf !== null && <input type="hidden" name="payeeOf" value={filter.payeeOf} />}
       <Field label={text.titles.minValue}>{input('minValue', filter.minValue)}</Field>
       <Field label={text.titles.maxValue}>{input('maxValue', filter.maxValue)}</Field>
-      <Field label={text.titles.sort}>
-        <select name="sort">
-          {TITLE_SORTS.filter((known) => data.date === null || known !== 'accepted').map(
-            (known) => (
-              <option key={known} value={known} selected={sort === known}>
-                {text.titles.sorts[known]}
-              </option>
-            ),
-          )}
-        </select>
-      </Field>
-      <Field label={text.titles.direction}>
-        <select name="direction">
-          <option value="ascending">{text.titles.ascending}</option>
-          <option value="descending" selected={isDescending}>
-            {text.titles.descending}
-          </option>
-        </select>
-      </Field>
+      <input type="hidden" name="sort" value={sort} />
+      <input type="hidden" name="direction" value={isDescending ? 'descending' : 'ascending'} />
       <div class="buttons">
         <Submit class="primary">{text.titles.apply}</Submit>
         <a class="button" href={data.date === null ? '/titles' : `/days/${data.date}/titles`}>
@@ -146,12 +128,6 @@ function TitlesTable({ data }: { data: TitlesPageData }) {
               {heading('provider', text.titles.provider)}
               {heading('agent', text.title.agent)}
               {heading('value', text.titles.value, 'right')}
-              <th scope="col" class="right">
-                <Breakable text={text.amounts.platform_discounted_value} />
-              </th>
-              <th scope="col" class="right">
-                <Breakable text={text.amounts.financial_discounted_value} />
-              </th>
               <th scope="col">{text.titles.status}</th>
             </tr>
           </thead>
@@ -175,8 +151,6 @@ function TitlesTable({ data }: { data: TitlesPageData }) {
                 <td>{title.provider ?? '–'}</td>
                 <td>{title.agent ?? '–'}</td>
                 <AmountCell value={title.originalValue} />
-                <AmountCell value={title.platformDiscountedValue} />
-                <AmountCell value={title.financialDiscountedValue} />
                 <td>
                   {title.status === 'withdrawn' && (
                     <span class="tag is-withdrawn">{text.title.status.withdrawn}</span>

@@ -9,7 +9,6 @@ export type FindingSeverity = Exclude<CheckSeverity, 'off'>;
 export const CHECKS = {
   due_before_acceptance: { version: 1, severity: 'review' },
   value_not_positive: { version: 1, severity: 'review' },
-  discount_above_value: { version: 1, severity: 'review' },
   fee_unusual: { version: 1, severity: 'info' },
   tax_id_invalid: { version: 1, severity: 'review' },
   agent_is_provider: { version: 1, severity: 'review' },
@@ -65,10 +64,6 @@ export const CHECK_TEXTS: Readonly<
       name: 'Value not positive',
       text: 'The original value is zero or negative.',
     },
-    discount_above_value: {
-      name: 'Discount above value',
-      text: 'By the declared meaning of the amounts, the discounts exceed the original value, or the net amount is not between zero and the original value.',
-    },
     fee_unusual: {
       name: 'Unusual fee',
       text: 'A fee is far outside the range of the fees of the same financial agent on the dates before.',
@@ -102,10 +97,6 @@ export const CHECK_TEXTS: Readonly<
     value_not_positive: {
       name: 'Valor não positivo',
       text: 'O valor original é zero ou negativo.',
-    },
-    discount_above_value: {
-      name: 'Desconto maior que o valor',
-      text: 'Pelo significado declarado dos valores, os descontos superam o valor original, ou o valor líquido não fica entre zero e o valor original.',
     },
     fee_unusual: {
       name: 'Tarifa fora do usual',

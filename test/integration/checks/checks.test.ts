@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CheckRules, checkDays } from '../../../src/checks/check-day.sql.ts';
 import { readFindings, resolveFindings } from '../../../src/checks/findings.sql.ts';
-import { UNKNOWN_MEANINGS } from '../../../src/domain/amount-meaning.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import {
   CHECK_CODES,
@@ -193,31 +192,6 @@ describe('a title with a fault has a finding, and the title beside it has none',
     // A wider range.
     await check({ feeFactor: 4 });
     expect(await findings()).toEqual(['fee_unusual high closed', 'fee_unusual low closed']);
-  });
-
-  test('discount_above_value needs a declared meaning', async () => {
-    await pull(
-      DAY,
-      title('faulty', { value: '10.00', discount: '10.01' }),
-      title('right', { value: '10.00', discount: '10.00' }),
-    );
-    await check();
-    expect(await findings()).toEqual([]);
-    await check({ amountMeanings: { ...UNKNOWN_MEANINGS, platform_discounted_value: 'discount' } });
-    expect(await findings()).toEqual(['discount_above_value faulty open']);
-    await check({ amountMeanings: { ...UNKNOWN_MEANINGS, platform_discounted_value: 'net' } });
-    expect(await findings()).toEqual(['discount_above_value faulty open']);
-    await check({
-      amountMeanings: {
-        ...UNKNOWN_MEANINGS,
-        platform_discounted_value: 'discount',
-        buyer_discounted_value: 'discount',
-      },
-    });
-    expect(await findings()).toEqual([
-      'discount_above_value faulty open',
-      'discount_above_value right open',
-    ]);
   });
 });
 

@@ -1,7 +1,6 @@
 /** The findings depend on the titles of the days, and not on the order of a response. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CheckRules, checkDays } from '../../../src/checks/check-day.sql.ts';
-import { UNKNOWN_MEANINGS } from '../../../src/domain/amount-meaning.ts';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
@@ -9,10 +8,6 @@ import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-worl
 import { titleText } from '../../support/titles.ts';
 
 const HISTORIES = 500;
-const RULES: CheckRules = {
-  ...DEFAULT_RULES,
-  amountMeanings: { ...UNKNOWN_MEANINGS, platform_discounted_value: 'discount' },
-};
 
 let worlds: readonly [PullWorld, PullWorld];
 beforeAll(async () => {
@@ -82,8 +77,8 @@ test(`${HISTORIES} random histories have the same findings in any order of the r
         .pull(date, { withdrawalLimitPercent: 100, alwaysStage: random(2) === 0 })
         .catch(() => undefined);
       await releaseHeld(world);
-      await checkDays(world.database, RULES);
-      await checkDays(world.database, RULES);
+      await checkDays(world.database, DEFAULT_RULES);
+      await checkDays(world.database, DEFAULT_RULES);
     }
     const [first, second] = [await findingsOf(worlds[0]), await findingsOf(worlds[1])];
     expect({ seed, findings: second }).toEqual({ seed, findings: first });

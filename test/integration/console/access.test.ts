@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
 import { csrfTokenOf } from '../../../src/console/shell/csrf.ts';
@@ -33,14 +33,12 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   ':file': 'none.css',
   '*': 'x',
 };
-const pathOf = (url: string) =>
-  url.replace(/:\w+|\*/g, (name) => PARAMETERS[name] ?? 'x').replace('/:queueName', '/x');
+const pathOf = (url: string) => url.replace(/:\w+|\*/g, (name) => PARAMETERS[name] ?? 'x');
 
-/** The routes of the server without the board. Each GET route also answers HEAD. */
-const ownRoutes = () =>
-  [...new Set(console.routes.map((route) => route.replace(/^HEAD /, 'GET ')))].filter(
-    (route) => !/ \/queue(\/|$)/.test(route),
-  );
+/** The routes of the server. Each GET route also answers HEAD. */
+const ownRoutes = () => [
+  ...new Set(console.routes.map((route) => route.replace(/^HEAD /, 'GET '))),
+];
 
 async function ask(client: ConsoleClient, route: string) {
   const [method = '', url = ''] = route.split(' ');
@@ -116,17 +114,6 @@ test('the table gives no role more rights than documented', () => {
       ([, { who }]) => Array.isArray(who) && !who.includes('admin'),
     ),
   ).toEqual([]);
-});
-
-describe('the queue', () => {
-  test.each([
-    ['operator', 200],
-    ['admin', 200],
-    ['reviewer', 403],
-    ['viewer', 403],
-  ] as const)('a %s gets %i', async (role, status) => {
-    expect((await clients.get(role)?.get('/queue/'))?.status).toBe(status);
-  });
 });
 
 test('an action requires the token of its own visitor, on every route', async () => {

@@ -3937,7 +3937,6 @@ export interface operations {
                             changedAt: string;
                             /** Format: date */
                             dueDate: string | null;
-                            financialDiscountedValue: string | null;
                             id: number;
                             occurrence: number;
                             orderUid: string;
@@ -3946,7 +3945,6 @@ export interface operations {
                              * @example 1234.50
                              */
                             originalValue: string;
-                            platformDiscountedValue: string | null;
                             provider: string | null;
                             /** @enum {string} */
                             status: "current" | "withdrawn";
@@ -5008,7 +5006,7 @@ export interface operations {
     listFindings: {
         parameters: {
             query?: {
-                check?: "due_before_acceptance" | "value_not_positive" | "discount_above_value" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
+                check?: "due_before_acceptance" | "value_not_positive" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
                 /** @example 2026-03-02 */
                 date?: string;
                 limit?: number;
@@ -5033,7 +5031,7 @@ export interface operations {
                         /** @description The newest date first. */
                         findings: {
                             /** @enum {string} */
-                            code: "due_before_acceptance" | "value_not_positive" | "discount_above_value" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
+                            code: "due_before_acceptance" | "value_not_positive" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
                             /**
                              * Format: date
                              * @example 2026-03-02
@@ -5157,7 +5155,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    check: "due_before_acceptance" | "value_not_positive" | "discount_above_value" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
+                    check: "due_before_acceptance" | "value_not_positive" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
                     /**
                      * Format: date
                      * @example 2026-03-02

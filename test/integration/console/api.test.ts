@@ -255,7 +255,6 @@ describe('a key', () => {
   test('opens no page', async () => {
     const key = await newKey('operator', 'read', 'export', 'decide', 'pull');
     expect((await call(key, 'GET', '/')).status).toBe(303);
-    expect((await call(key, 'GET', '/queue/')).status).toBe(303);
   });
 
   test('stops working when it is revoked or expires, and no other text works', async () => {

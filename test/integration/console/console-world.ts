@@ -47,7 +47,6 @@ export async function startConsole(options: Partial<ConsoleOptions> = {}): Promi
     port: 0,
     checks: [],
     registry: new Registry(),
-    queues: [],
     logger: pino({ level: 'silent' }),
     parts: null,
     ...options,

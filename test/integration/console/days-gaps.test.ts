@@ -28,40 +28,30 @@ afterAll(async () => {
 const page = async (language: string) =>
   (await viewer.get('/?to=2026-03', { 'accept-language': language })).text;
 
-test('the chart keeps a place for dates without a day, and has a scale and dates', async () => {
-  const text = await page('en');
-  const chart = /<svg class="chart"[\s\S]*?<\/svg>/.exec(text)?.[0] ?? '';
-  const bars = [
-    ...chart.matchAll(
-      /href="\/days\/([\d-]+)"[\s\S]*?chart-hit" x="([\d.]+)" y="\d+" width="(\d+)"/g,
+test('the calendar has state, titles and value of each day, and no link for other dates', async () => {
+  const cells = async (language: string) => {
+    const month =
+      /<caption>(?:March|Março) (?:de )?2026<[\s\S]*?<\/table>/.exec(await page(language))?.[0] ??
+      '';
+    const days = [...month.matchAll(/class="cell [^"]*" href="\/days\/([\d-]+)" title="([^"]*)"/g)];
+    const absent = [...month.matchAll(/class="cell is-absent">(\d+)</g)].map(([, day]) =>
+      Number(day),
+    );
+    return { days: days.map(([, date, title]) => [date, title]), absent };
+  };
+  const english = await cells('en');
+  expect(english.days).toEqual([
+    [daysFrom(0, DAY), '2 Mar 2026: Reconciled, 1 title · 310.50'],
+    [daysFrom(1, DAY), '3 Mar 2026: Reconciled, 1 title · 100.00'],
+    [daysFrom(5, DAY), '7 Mar 2026: Reconciled, 1 title · 200.00'],
+    [daysFrom(7, DAY), '9 Mar 2026: Reconciled, 1 title · 50.00'],
+  ]);
+  expect(english.absent).toEqual(
+    Array.from({ length: 31 }, (_, index) => index + 1).filter(
+      (day) => ![2, 3, 7, 9].includes(day),
     ),
-  ].map(([, date, x, step]) => ({ date, x: Number(x), step: Number(step) }));
-  const [first] = bars;
-  expect(bars.map(({ date, x, step }) => [date, (x - (first?.x ?? 0)) / step])).toEqual([
-    [daysFrom(0, DAY), 0],
-    [daysFrom(1, DAY), 1],
-    [daysFrom(5, DAY), 5],
-    [daysFrom(7, DAY), 7],
-  ]);
-  expect(chart.match(/class="chart-gap"/g)).toHaveLength(4);
-  expect(chart).toContain('<title>4 Mar 2026: Not in the ledger</title>');
-  const labels = [...chart.matchAll(/class="chart-label"[^>]*>([^<]*)</g)].map(
-    ([, label]) => label,
   );
-  expect(labels.slice(0, 2)).toEqual(['400', '200']);
-  expect(labels).toContain('2 Mar');
-  expect(await page('pt-BR')).toMatch(/class="chart-label"[^>]*>02\/03</);
-});
-
-test('the table names the dates between two days', async () => {
-  const rows = (text: string) =>
-    [...text.matchAll(/<tr class="gap"><td[^>]*>([^<]*)</g)].map(([, row]) => row);
-  expect(rows(await page('en'))).toEqual([
-    'Not in the ledger: 8 Mar 2026',
-    'Not in the ledger: 4 Mar 2026 – 6 Mar 2026 (3)',
-  ]);
-  expect(rows(await page('pt-BR'))).toEqual([
-    'Sem registro: 08/03/2026',
-    'Sem registro: 04/03/2026 – 06/03/2026 (3)',
-  ]);
+  const portuguese = await cells('pt-BR');
+  expect(portuguese.absent).toEqual(english.absent);
+  expect(portuguese.days[0]?.[1]).toBe('02/03/2026: Conciliado, 1 título · 310,50');
 });

@@ -73,8 +73,6 @@ test.each([
   ['/restated', 'page'],
   ['/alerts', 'open'],
   ['/alerts', 'over'],
-  ['/amount-meaning', 'from'],
-  ['/amount-meaning', 'to'],
   ...['clean', 'page', 'select'].map((name) => ['/sign-offs', name]),
   ['/sign-offs/preview', 'day'],
   ['/audit', 'before'],
