@@ -1,8 +1,10 @@
-// The platform: the product's sandbox, answering with bodies that were rendered to files before, so
+// The platform: the tests' sandbox, answering with bodies that were rendered to files before, so
 // that it takes as little as possible of the CPUs that it shares with what is measured.
 import { closeSync, openSync, readSync } from 'node:fs';
-import { startSandbox } from '#dist/sandbox/sandbox.js';
+import { loadTypescript } from '../test/faults/load-typescript.mjs';
 import { answerParent } from './child.mjs';
+
+const { startSandbox } = await loadTypescript('../support/sandbox/sandbox.ts');
 
 const CHUNK_BYTES = 64 * 1024;
 const TOKEN_LIFETIME_SECONDS = 30 * 86_400;
@@ -13,6 +15,7 @@ const TOKEN_LIFETIME_SECONDS = 30 * 86_400;
  */
 
 const now = process.env['SANDBOX_NOW'];
+/** @type {import('../test/support/sandbox/sandbox.ts').Sandbox} */
 const sandbox = await startSandbox({
   tokenLifetimeSeconds: TOKEN_LIFETIME_SECONDS,
   restate: false,

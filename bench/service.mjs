@@ -12,10 +12,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { addDays, toCivilDate } from '#dist/domain/business-day.js';
-import { startSandbox } from '#dist/sandbox/sandbox.js';
+import { loadTypescript } from '../test/faults/load-typescript.mjs';
 import { treeCpuSeconds } from './process-cpu.mjs';
 import { median } from './report.mjs';
 import { MIGRATED, startServer } from './server.mjs';
+
+const { startSandbox } = await loadTypescript('../support/sandbox/sandbox.ts');
 
 /**
  * @typedef {ReturnType<typeof startService>} Service
@@ -43,6 +45,7 @@ const FROM = toCivilDate('2025-01-01');
 
 const folder = await mkdtemp(join(tmpdir(), 'conciliation-bench-service-'));
 const server = await startServer(join(folder, 'postgres'));
+/** @type {import('../test/support/sandbox/sandbox.ts').Sandbox} */
 const sandbox = await startSandbox({ titlesPerDay: titles, restate: false });
 for (let day = 0; day < days; day += 1) sandbox.setDaySize(addDays(FROM, day), titles);
 try {

@@ -1,70 +1,63 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
-import { type Answer, errorAnswer, sendAnswer, standsIn, titlesAnswer } from './answer.ts';
-import type { DayBook } from './day-book.ts';
-import type { Fault, FaultPlan } from './faults.ts';
-import { IMPLAUSIBLE_KINDS, implausibleTitles } from './implausible-titles.ts';
+import { type Answer, errorAnswer, titlesAnswer } from './answer.ts';
 import type { ProviderRegistry } from './providers.ts';
-import { type RawBodies, rawAnswer } from './raw-bodies.ts';
-import type { RequestLog } from './request-log.ts';
+import type { Days } from './synthetic-days.ts';
 import type { TokenAuthority } from './token.ts';
 
 export interface PlatformParts {
   readonly tokens: TokenAuthority;
-  readonly days: DayBook;
-  readonly rawBodies: RawBodies;
+  readonly days: Days;
   readonly providers: ProviderRegistry;
-  readonly faults: FaultPlan;
-  readonly log: RequestLog;
+  readonly exchange: Exchange;
 }
+
+/**
+ * Answers a request that has a valid token. A request has its effect when `regular` is called, which returns the
+ * answer of the platform. `change` replaces the titles of the answer.
+ */
+export type Exchange = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  regular: (change?: (titles: Iterable<string>) => Iterable<string>) => Answer,
+) => unknown;
+
+export const regularExchange: Exchange = (_request, reply, regular) => {
+  const { status, headers, body } = regular();
+  return reply
+    .code(status)
+    .headers(headers)
+    .send(Readable.from(body, { objectMode: false }));
+};
 
 interface DateFilter {
   readonly date: CivilDate;
   readonly isExact: boolean;
 }
 
-/**
- * The platform's two operations. A request without a valid token, or one that Fastify refuses, uses
- * up no fault.
- */
+/** The platform's two operations. */
 export async function registerPlatformRoutes(
   app: FastifyInstance,
-  parts: PlatformParts,
+  { tokens, days, providers, exchange }: PlatformParts,
 ): Promise<void> {
-  const { tokens, days, rawBodies, providers, faults, log } = parts;
-
-  const send = (reply: FastifyReply, answer: Answer, fault: Fault | null): Promise<void> => {
-    reply.hijack();
-    return sendAnswer(reply.raw, answer, fault, (status) =>
-      log.answered(reply.request.raw, status),
-    );
-  };
-
   app.addHook('onRequest', async (request, reply) => {
     if (tokens.isAuthorized(request.headers.authorization)) return;
-    await send(reply, errorAnswer(401, 'the token is missing or invalid'), null);
+    await reply.code(401).send({ status: 401, message: 'the token is missing or invalid' });
   });
 
-  app.get('/api/anticipations/conciliation', async (request, reply) => {
-    const query = request.query as Readonly<Record<string, unknown>>;
-    const given = [query['conciliationDate'], query['anticipationDate']];
-    const dates = given.filter((value) => typeof value === 'string');
-    const fault = faults.take('conciliation', dates);
-    const filter = parseFilter(query);
-    if (typeof filter === 'string') return send(reply, errorAnswer(400, filter), fault);
-    const raw = rawBodies.get(filter.date);
-    if (raw !== undefined) return send(reply, rawAnswer(raw), fault);
-    const titles = filter.isExact ? days.titlesOn(filter.date) : days.titlesSince(filter.date);
-    const kind = IMPLAUSIBLE_KINDS.find((known) => known === fault?.kind);
-    const sent = kind === undefined ? titles : implausibleTitles(titles, kind);
-    return send(reply, titlesAnswer(sent), fault);
-  });
+  app.get('/api/anticipations/conciliation', async (request, reply) =>
+    exchange(request, reply, (change = (titles) => titles) => {
+      const filter = parseFilter(request.query as Readonly<Record<string, unknown>>);
+      if (typeof filter === 'string') return errorAnswer(400, filter);
+      const { date, isExact } = filter;
+      return titlesAnswer(change(isExact ? days.titlesOn(date) : days.titlesSince(date)));
+    }),
+  );
 
-  app.post('/api/providers', async (request, reply) => {
-    const fault = faults.take('providers', []);
-    const answer = standsIn(fault) ? errorAnswer(500, '') : providers.receive(request.body);
-    return send(reply, answer, fault);
-  });
+  app.post('/api/providers', async (request, reply) =>
+    exchange(request, reply, () => providers.receive(request.body)),
+  );
 }
 
 /**

@@ -42,23 +42,7 @@ export type RegisteredProvider = Type.Static<typeof ProviderSchema>;
 const providerValidator = Compile(ProviderSchema);
 const batchValidator = Compile(BatchSchema);
 
-/** Behaviour that the platform's documentation leaves open. */
-export const ProviderRulesSchema = Type.Object(
-  {
-    /**
-     * For a batch with an invalid provider: refuse all of it, or apply its valid providers. The
-     * status is 400 in both cases.
-     */
-    onInvalid: Type.Union([Type.Literal('refuse-batch'), Type.Literal('apply-valid')]),
-    /** The body of a 200. */
-    answer: Type.Union([Type.Literal('empty'), Type.Literal('summary'), Type.Literal('statuses')]),
-  },
-  { additionalProperties: false },
-);
-
-export type ProviderRules = Type.Static<typeof ProviderRulesSchema>;
-
-interface Outcome {
+export interface Outcome {
   readonly index: number;
   readonly externalId: string | null;
   readonly status: 'CREATED' | 'UPDATED' | 'REJECTED';
@@ -69,17 +53,12 @@ interface Outcome {
  * The platform's providers: created or updated by `externalId`. A tax identifier belongs to one of them only.
  */
 export class ProviderRegistry {
-  #rules: ProviderRules = { onInvalid: 'refuse-batch', answer: 'empty' };
   readonly #byExternalId = new Map<string, RegisteredProvider>();
   /** May contain a provider that has changed its number since; `#holder` checks its present one. */
   readonly #lastHolder = new Map<string, string>();
 
   get byExternalId(): ReadonlyMap<string, RegisteredProvider> {
     return this.#byExternalId;
-  }
-
-  setRules(rules: Partial<ProviderRules>): void {
-    this.#rules = { ...this.#rules, ...rules };
   }
 
   /** Answers one `POST /api/providers` with the parsed body. */
@@ -90,11 +69,23 @@ export class ProviderRegistry {
     }
     const staged = new Map<string, RegisteredProvider>();
     const outcomes = body.providers.map((item, index) => this.#stage(item, index, staged));
-    const isValid = outcomes.every(({ status }) => status !== 'REJECTED');
-    if (isValid || this.#rules.onInvalid === 'apply-valid') this.#apply(staged);
-    if (isValid) return jsonAnswer(200, this.#describe(outcomes));
+    return this.settle(outcomes, staged);
+  }
+
+  /**
+   * Applies the batch and answers. The documentation shows neither the body of a 200 nor whether a batch with an
+   * invalid provider has an effect; here the body is empty, and the batch has none.
+   */
+  protected settle(
+    outcomes: readonly Outcome[],
+    staged: ReadonlyMap<string, RegisteredProvider>,
+  ): Answer {
     const errors = outcomes.filter(({ status }) => status === 'REJECTED');
-    return jsonAnswer(400, { status: 400, message: 'providers were refused', errors });
+    if (errors.length > 0) {
+      return jsonAnswer(400, { status: 400, message: 'providers were refused', errors });
+    }
+    this.apply(staged);
+    return jsonAnswer(200, {});
   }
 
   #stage(item: unknown, index: number, staged: Map<string, RegisteredProvider>): Outcome {
@@ -129,18 +120,10 @@ export class ProviderRegistry {
     return this.#byExternalId.get(last)?.identificationNumber === digits ? last : null;
   }
 
-  #apply(staged: ReadonlyMap<string, RegisteredProvider>): void {
+  protected apply(staged: ReadonlyMap<string, RegisteredProvider>): void {
     for (const [externalId, provider] of staged) {
       this.#byExternalId.set(externalId, provider);
       this.#lastHolder.set(provider.identificationNumber, externalId);
     }
-  }
-
-  #describe(outcomes: readonly Outcome[]): unknown {
-    if (this.#rules.answer === 'empty') return {};
-    if (this.#rules.answer === 'statuses') return { providers: outcomes };
-    const count = (status: Outcome['status']) =>
-      outcomes.filter((outcome) => outcome.status === status).length;
-    return { received: outcomes.length, created: count('CREATED'), updated: count('UPDATED') };
   }
 }

@@ -17,11 +17,11 @@ import {
 import type { ConsoleRole } from '../../src/domain/role.ts';
 import { readLedgerDay } from '../../src/ledger/ledger-days.sql.ts';
 import { signOffDay } from '../../src/ledger/sign-off.sql.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { ANY_DAY_ENVIRONMENT } from '../support/any-day-environment.ts';
 import { type CertifiedProvider, startCertifiedProvider } from '../support/certified-provider.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { providerOf, writeProviders } from '../support/provider-rows.ts';
+import { type Sandbox, startSandbox } from '../support/sandbox/sandbox.ts';
 import { titleText } from '../support/titles.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';

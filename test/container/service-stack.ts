@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Client, type QueryResultRow } from 'pg';
 import {
   GenericContainer,
@@ -8,6 +9,7 @@ import {
 } from 'testcontainers';
 import { IMAGE } from '../support/container-setup.ts';
 import { outputOf } from '../support/program.ts';
+import type { Fault } from '../support/sandbox/faults.ts';
 
 /** The image as a hardened host runs it: it may write to /tmp and nowhere else. */
 class HardenedContainer extends GenericContainer {
@@ -30,11 +32,12 @@ export interface ServiceStack {
   ): Promise<StartedTestContainer>;
   /** The rows of a query in that database. */
   query<Row extends QueryResultRow>(databaseName: string, statement: string): Promise<Row[]>;
-  /** The sandbox answers with these faults from now on; see its `/_sandbox/faults`. */
-  orderFaults(faults: readonly object[]): Promise<void>;
+  /** The sandbox answers with these faults from now on; see test/support/sandbox/faults.ts. */
+  orderFaults(faults: readonly Fault[]): Promise<void>;
   close(): Promise<void>;
 }
 
+const ROOT = join(import.meta.dirname, '../..');
 const PASSWORD = 'only-for-tests';
 const STARTUP_MS = 120_000;
 
@@ -60,9 +63,14 @@ export async function openServiceStack(): Promise<ServiceStack> {
     ]);
     started.push(postgres, redis, sandbox);
     await withClient(postgres, 'postgres', (client) => client.query(LOGINS));
-    const token = (await outputOf('docker', ['exec', sandbox.getId(), 'cat', TOKEN_FILE])).trim();
-    const inSandbox = (program: string) =>
-      outputOf('docker', ['exec', sandbox.getId(), 'node', '--eval', program]);
+    const control = (options: object) =>
+      outputOf('docker', [
+        ...['exec', sandbox.getId(), 'node', '--input-type=module', '--eval'],
+        `const answer = await fetch('http://127.0.0.1:8082', ${JSON.stringify(options)});
+         if (!answer.ok) process.exit(1);
+         console.log(await answer.text());`,
+      ]);
+    const token = (await control({ method: 'GET' })).trim();
 
     return {
       consoleUrl: `http://${sandbox.getHost()}:${sandbox.getMappedPort(8080)}`,
@@ -106,11 +114,7 @@ export async function openServiceStack(): Promise<ServiceStack> {
           async (client) => (await client.query<Row>(statement)).rows,
         ),
       orderFaults: async (faults) => {
-        await inSandbox(`fetch('http://127.0.0.1:8081/_sandbox/faults', {
-          method: 'PUT',
-          headers: { 'content-type': 'application/json' },
-          body: ${JSON.stringify(JSON.stringify(faults))},
-        }).then((answer) => process.exit(answer.ok ? 0 : 1))`);
+        await control({ method: 'PUT', body: JSON.stringify(faults) });
       },
       close,
     };
@@ -148,13 +152,21 @@ function startRedis(network: StartedNetwork): Promise<StartedTestContainer> {
     .start();
 }
 
-const TOKEN_FILE = '/run/sandbox/token';
-
+/** The tests' sandbox, on the Node and the packages of the image. */
 function startSandbox(network: StartedNetwork): Promise<StartedTestContainer> {
+  const folders = ['src', 'test/support/sandbox'];
   return new GenericContainer(IMAGE)
     .withNetwork(network)
     .withNetworkAliases('sandbox')
-    .withCommand(['sandbox', '--port', '8081', '--token-file', TOKEN_FILE])
+    .withCopyDirectoriesToContainer(
+      folders.map((folder) => ({
+        source: join(ROOT, folder),
+        target: `/app/${folder}`,
+        mode: 0o755,
+      })),
+    )
+    .withEntrypoint(['node', 'test/support/sandbox/process.ts'])
+    .withCommand(['8081', '8082'])
     .withExposedPorts(8080)
     .withWaitStrategy(Wait.forLogMessage('The sandbox serves at'))
     .withStartupTimeout(STARTUP_MS)

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Client } from 'pg';
 import { type CivilDate, toCivilDate } from '../../src/domain/business-day.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { createSeededRandom, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
 import { withClient } from '../support/client.ts';
 import { daysFrom } from '../support/pull-world.ts';
+import { type Sandbox, startSandbox } from '../support/sandbox/sandbox.ts';
 import { createTemplate, DATABASES, type DatabaseTemplate } from './database-template.ts';
 import { FaultyPostgres } from './faulty-postgres.ts';
 import {

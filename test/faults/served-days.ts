@@ -1,6 +1,6 @@
 import type { CivilDate } from '../../src/domain/business-day.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { SeededRandom } from '../../src/sandbox/seeded-random.ts';
+import type { Sandbox } from '../support/sandbox/sandbox.ts';
 import { createTitle, digestOf, type PlatformTitle, restate } from './platform-titles.ts';
 
 /** One answer of the platform for one date. */

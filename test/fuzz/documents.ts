@@ -1,11 +1,11 @@
 import type { CivilDate } from '../../src/domain/business-day.ts';
-import type { RawBody } from '../../src/sandbox/raw-bodies.ts';
 import { createSeededRandom, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
 import { SyntheticTitles } from '../../src/sandbox/synthetic-titles.ts';
 import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';
 import { HOSTILE_FIELDS } from '../support/hostile-fields.ts';
 import type { HostileResponse, HostileStage } from '../support/hostile-responses.ts';
 import { HOSTILE_TITLES } from '../support/hostile-titles.ts';
+import type { RawBody } from '../support/sandbox/raw-bodies.ts';
 import { READABLE, REFUSED } from '../unit/reader/answer-corpus.ts';
 import { TITLES_OF_EVERY_KIND } from '../unit/reader/title-corpus.ts';
 

@@ -10,9 +10,9 @@ import type {
 } from '../../src/platform/conciliation-client.ts';
 import type { PullParts } from '../../src/pull/pull-parts.ts';
 import type { ErrorCode } from '../../src/runtime/errors.ts';
-import type { Fault } from '../../src/sandbox/faults.ts';
-import type { RawBody } from '../../src/sandbox/raw-bodies.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Fault } from './sandbox/faults.ts';
+import type { RawBody } from './sandbox/raw-bodies.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
 import { titleText } from './titles.ts';
 
 /** The headers and the body of a hostile response. */

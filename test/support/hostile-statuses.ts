@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileToken, fixedToken } from '../../src/platform/token.ts';
-import type { Fault } from '../../src/sandbox/faults.ts';
 import {
   AFTER,
   breaksContract,
@@ -14,6 +13,7 @@ import {
   toTexts,
   unavailable,
 } from './hostile-responses.ts';
+import type { Fault } from './sandbox/faults.ts';
 
 const status = (code: number, headers: Readonly<Record<string, string>> = {}): Fault => ({
   kind: 'status',

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { CivilDate } from '../../src/domain/business-day.ts';
-import type { Fault } from '../../src/sandbox/faults.ts';
 import {
   breaksContract,
   documentWith,
@@ -14,6 +13,7 @@ import {
   spoils,
   unavailable,
 } from './hostile-responses.ts';
+import type { Fault } from './sandbox/faults.ts';
 
 const gzip = { 'content-encoding': 'gzip' };
 /** The four bytes before the last four are the checksum. */

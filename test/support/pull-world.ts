@@ -11,8 +11,8 @@ import { fixedToken } from '../../src/platform/token.ts';
 import type { PullReport } from '../../src/pull/merge/merge.sql.ts';
 import type { AttemptOutcome, PullParts } from '../../src/pull/pull-parts.ts';
 import { runPull } from '../../src/pull/run-pull.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { createMigratedDatabase } from './database.ts';
+import { type Sandbox, startSandbox } from './sandbox/sandbox.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';
 

@@ -3,9 +3,9 @@ import { type Database, openDatabase } from '../../src/database/database.ts';
 import { createPlatformClient } from '../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../src/platform/token.ts';
 import { type PushParts, type PushReport, pushOnce } from '../../src/providers/push-providers.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { createMigratedDatabase } from './database.ts';
 import { clearProviders } from './provider-rows.ts';
+import { type Sandbox, startSandbox } from './sandbox/sandbox.ts';
 
 /** A separate migrated database, and for each test an empty table and a new platform. */
 export interface PushWorld {

@@ -6,11 +6,11 @@ import { pino } from 'pino';
 import { inject, vi } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import type { CivilDate } from '../../src/domain/business-day.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
 import { createMigratedDatabase } from './database.ts';
 import { daysFrom, TODAY } from './pull-world.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from './redis.ts';
+import { type Sandbox, startSandbox } from './sandbox/sandbox.ts';
 import { type ServiceProcess, type ServiceStart, spawnService } from './service-process.ts';
 
 /** The storage of the queue of a service. */

@@ -6,10 +6,10 @@ import { readConfig } from '../../../src/config/config.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import type { Fault } from '../../../src/sandbox/faults.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import type { Fault } from '../../support/sandbox/faults.ts';
 
 const DAYS = 30;
 const FROM = daysFrom(0);

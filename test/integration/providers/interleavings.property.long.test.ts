@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkProvider } from '../../../src/domain/provider.ts';
 import { parseTaxId } from '../../../src/domain/tax-id.ts';
 import { pushToEnd } from '../../../src/providers/push-to-end.ts';
-import type { Fault } from '../../../src/sandbox/faults.ts';
 import { interruptible } from '../../support/interruptible-database.ts';
 import { cpfOf, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { openPushWorld, type PushWorld } from '../../support/push-world.ts';
+import type { Fault } from '../../support/sandbox/faults.ts';
 
 /**
  * Whatever the ERP writes, whenever; whatever the platform answers, or fails to; wherever the program

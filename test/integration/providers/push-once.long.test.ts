@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readProviderSummary, readPushDelayMs } from '../../../src/providers/providers.sql.ts';
 import { pushToEnd } from '../../../src/providers/push-to-end.ts';
-import type { Fault } from '../../../src/sandbox/faults.ts';
 import {
   cpfOf,
   providerOf,
@@ -11,6 +10,7 @@ import {
   writeProviders,
 } from '../../support/provider-rows.ts';
 import { openPushWorld, type PushWorld } from '../../support/push-world.ts';
+import type { Fault } from '../../support/sandbox/faults.ts';
 
 const log: string[] = [];
 let world: PushWorld;

@@ -16,8 +16,6 @@ import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { ConciliationError } from '../../../src/runtime/errors.ts';
 import { createLogger, describeError } from '../../../src/runtime/logger.ts';
-import type { Fault } from '../../../src/sandbox/faults.ts';
-import type { RawBody } from '../../../src/sandbox/raw-bodies.ts';
 import {
   canaryTitle,
   expectCleanLedger,
@@ -26,6 +24,8 @@ import {
   toWholeText,
 } from '../../support/canary.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import type { Fault } from '../../support/sandbox/faults.ts';
+import type { RawBody } from '../../support/sandbox/raw-bodies.ts';
 
 let world: PullWorld;
 let administrator: Client;

@@ -4,8 +4,6 @@ import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
 import { pullToEnd } from '../../../src/pull/pull-to-end.ts';
-import type { Fault } from '../../../src/sandbox/faults.ts';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { HOSTILE_DOCUMENTS } from '../../support/hostile-documents.ts';
 import { HOSTILE_FIELDS } from '../../support/hostile-fields.ts';
 import {
@@ -20,6 +18,8 @@ import { HOSTILE_STATUSES } from '../../support/hostile-statuses.ts';
 import { HOSTILE_TITLES } from '../../support/hostile-titles.ts';
 import { HOSTILE_TRANSFERS } from '../../support/hostile-transfers.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import type { Fault } from '../../support/sandbox/faults.ts';
+import { type Sandbox, startSandbox } from '../../support/sandbox/sandbox.ts';
 
 let world: PullWorld;
 let elsewhere: Sandbox;

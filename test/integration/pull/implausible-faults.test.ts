@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { readConfig } from '../../../src/config/config.ts';
-import type { Fault } from '../../../src/sandbox/faults.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import type { Fault } from '../../support/sandbox/faults.ts';
 
 const DAYS = 30;
 const { plausibility } = readConfig(

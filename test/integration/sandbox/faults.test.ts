@@ -3,9 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { InputError } from '../../../src/runtime/errors.ts';
-import type { Fault } from '../../../src/sandbox/faults.ts';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { type Sandbox, startSandbox } from '../../support/sandbox/sandbox.ts';
 
 const DATE = toCivilDate('2026-03-03');
 const OTHER_DATE = toCivilDate('2026-03-04');
@@ -277,11 +275,5 @@ describe('the plan of faults', () => {
     sandbox.faults.add({ kind: 'status', status: 503 });
     await fetch(`${sandbox.baseUrl}/api/anticipations/conciliation?conciliationDate=${DATE}`);
     expect(await statuses(DATE)).toEqual([503]);
-  });
-
-  it('refuses an invalid fault, and then adds none', () => {
-    const wrong = { kind: 'stall' } as unknown as Fault;
-    expect(() => sandbox.faults.add({ kind: 'status', status: 500 }, wrong)).toThrow(InputError);
-    expect(sandbox.faults.pending).toEqual([]);
   });
 });

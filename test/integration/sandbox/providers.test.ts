@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { toCpf } from '../../../src/sandbox/synthetic-parties.ts';
+import { type Sandbox, startSandbox } from '../../support/sandbox/sandbox.ts';
 
 let sandbox: Sandbox;
 beforeEach(async () => {

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 import { InputError } from '../../../src/runtime/errors.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { startSandbox as startDemoSandbox } from '../../../src/sandbox/sandbox.ts';
 import { SyntheticTitles } from '../../../src/sandbox/synthetic-titles.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../support/sandbox/sandbox.ts';
 
 // Half past eleven at night in São Paulo; in UTC the next day has begun.
 const NOW = () => new Date('2026-03-20T02:30:00Z');
@@ -244,10 +245,37 @@ describe('a large day', () => {
 });
 
 describe('the sandbox', () => {
-  it('describes itself to a person', async () => {
-    const answer = await fetch(`${(await start()).baseUrl}/`);
-    expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
-    expect(await answer.text()).toContain('/api/anticipations/conciliation');
+  it('answers in the demo as in tests', async () => {
+    const demo = await startDemoSandbox({ seed: 's' });
+    const tests = await startSandbox({ seed: 's' });
+    started.push(tests);
+    try {
+      const ask = async ({ baseUrl }: { readonly baseUrl: string }, token: string) => {
+        const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+        const answers = await Promise.all([
+          ...[`?conciliationDate=${OLD_DATE}`, '?anticipationDate=2099-01-01', '?x'].map((query) =>
+            fetch(`${baseUrl}/api/anticipations/conciliation${query}`, { headers }),
+          ),
+          ...['{"providers":[]}', '{"providers":[{}]}', '{'].map((body) =>
+            fetch(`${baseUrl}/api/providers`, { method: 'POST', headers, body }),
+          ),
+        ]);
+        const parts = answers.map(async (answer) => ({
+          status: answer.status,
+          type: answer.headers.get('content-type'),
+          text: await answer.text(),
+        }));
+        return Promise.all(parts);
+      };
+      const answers = await ask(demo, demo.issueToken());
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 400, 200, 400, 400]);
+      expect(answers).toEqual(await ask(tests, tests.issueToken()));
+      expect((await ask(demo, tests.issueToken())).map(({ status }) => status)).toEqual(
+        answers.map(() => 401),
+      );
+    } finally {
+      await demo.close();
+    }
   });
 
   it('logs requests without headers and bodies', async () => {

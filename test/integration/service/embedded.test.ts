@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
+import { startSandbox } from '../../support/sandbox/sandbox.ts';
 import { errorsOf, type ServiceProcess, spawnService } from '../../support/service-process.ts';
 import { dueSince, eventually, SANDBOX } from '../../support/service-world.ts';
 

@@ -1,5 +1,4 @@
-import type { CivilDate } from '../domain/business-day.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from '../../../src/sandbox/answer.ts';
 
 /** A complete answer with titles, byte for byte, for tests with hostile answers. */
 export interface RawBody {
@@ -10,9 +9,6 @@ export interface RawBody {
   /** Default 200. */
   readonly status?: number;
 }
-
-/** The answers that were set for requests with a date, in either parameter. */
-export type RawBodies = Map<CivilDate, RawBody>;
 
 export function rawAnswer(raw: RawBody): Answer {
   const { body } = raw;

@@ -1,0 +1,100 @@
+import type { ImplausibleKind } from './implausible-titles.ts';
+
+/** The requests to which a fault applies, and the number of times. */
+interface Scope {
+  readonly operation?: Operation;
+  /** Only requests with this date in either parameter. */
+  readonly date?: string;
+  /** Number of requests; default 1. */
+  readonly times?: number | 'forever';
+}
+
+export type Operation = 'conciliation' | 'providers';
+
+/**
+ * A fault of one answer. `status`, `redirect` and `body` replace the answer, and the request has no effect.
+ * The other faults change the regular answer as networks and gateways do; a provider batch is still applied.
+ */
+export type Fault = Scope &
+  (
+    | {
+        readonly kind: 'status';
+        readonly status: number;
+        readonly headers?: Readonly<Record<string, string>>;
+        readonly body?: string;
+        readonly contentType?: string;
+      }
+    | { readonly kind: 'redirect'; readonly to: string; readonly status?: number }
+    /** 200 with this body, byte for byte. `encoding` is the encoding of `body`. */
+    | {
+        readonly kind: 'body';
+        readonly body: string;
+        readonly encoding?: 'utf8' | 'base64';
+        readonly contentType?: string;
+      }
+    | { readonly kind: 'content-type'; readonly contentType: string }
+    /** Silence for this time, then the regular answer. */
+    | { readonly kind: 'latency'; readonly latencyMs: number }
+    /** The head and this many bytes, then silence on an open connection. */
+    | { readonly kind: 'stall'; readonly afterBytes: number }
+    /**
+     * The connection ends after this many bytes, or at the end of the body: `end` closes it in order
+     * (FIN), `reset` does not (RST). In both cases the framing announces more: chunks without the
+     * last one, or with `framing: 'length'` a Content-Length that is too large.
+     */
+    | {
+        readonly kind: 'cut';
+        readonly afterBytes: number;
+        readonly how: 'reset' | 'end';
+        readonly framing?: 'chunked' | 'length';
+      }
+    /** This many bytes at a time, with a pause in between. */
+    | { readonly kind: 'drip'; readonly bytes: number; readonly everyMs: number }
+    /**
+     * Compressed, even if not requested. With `cutAfterBytes` the compressed data ends there and the
+     * transfer ends in order, so that only the decompression finds the fault.
+     */
+    | { readonly kind: 'gzip'; readonly cutAfterBytes?: number }
+    /**
+     * Neither a length nor chunks: the end of the connection is the end of the body. With
+     * `cutAfterBytes` it comes too early, and only the incomplete document shows that.
+     */
+    | { readonly kind: 'close-delimited'; readonly cutAfterBytes?: number }
+    /** Other titles than the date has; the document is as it should be. See `implausibleTitles`. */
+    | { readonly kind: ImplausibleKind }
+  );
+
+/** The faults in the order in which requests use them. */
+export class FaultPlan {
+  #waiting: { readonly fault: Fault; timesLeft: number }[] = [];
+
+  /** Adds faults at the end of the plan. */
+  add(...faults: readonly Fault[]): void {
+    for (const fault of faults) {
+      const { times = 1 } = fault;
+      this.#waiting.push({ fault, timesLeft: times === 'forever' ? Infinity : times });
+    }
+  }
+
+  clear(): void {
+    this.#waiting = [];
+  }
+
+  /** The faults that are not used up. */
+  get pending(): readonly Fault[] {
+    return this.#waiting.map(({ fault }) => fault);
+  }
+
+  /** Returns the first fault that applies to this request, and uses it once. */
+  take(operation: Operation, dates: readonly string[]): Fault | null {
+    const found = this.#waiting.find(
+      ({ fault }) =>
+        (fault.operation === undefined || fault.operation === operation) &&
+        (fault.date === undefined || dates.includes(fault.date)),
+    );
+    if (found === undefined) return null;
+    found.timesLeft -= 1;
+    if (found.timesLeft === 0) this.#waiting = this.#waiting.filter((entry) => entry !== found);
+    return found.fault;
+  }
+}

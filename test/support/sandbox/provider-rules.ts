@@ -1,0 +1,43 @@
+import { type Answer, jsonAnswer } from '../../../src/sandbox/answer.ts';
+import {
+  type Outcome,
+  ProviderRegistry,
+  type RegisteredProvider,
+} from '../../../src/sandbox/providers.ts';
+
+/** Behaviour that the platform's documentation leaves open. */
+export interface ProviderRules {
+  /**
+   * For a batch with an invalid provider: refuse all of it, or apply its valid providers. The
+   * status is 400 in both cases.
+   */
+  readonly onInvalid: 'refuse-batch' | 'apply-valid';
+  /** The body of a 200. */
+  readonly answer: 'empty' | 'summary' | 'statuses';
+}
+
+export class RuledProviders extends ProviderRegistry {
+  #rules: ProviderRules = { onInvalid: 'refuse-batch', answer: 'empty' };
+
+  setRules(rules: Partial<ProviderRules>): void {
+    this.#rules = { ...this.#rules, ...rules };
+  }
+
+  protected override settle(
+    outcomes: readonly Outcome[],
+    staged: ReadonlyMap<string, RegisteredProvider>,
+  ): Answer {
+    const isValid = outcomes.every(({ status }) => status !== 'REJECTED');
+    if (!isValid && this.#rules.onInvalid === 'apply-valid') this.apply(staged);
+    const regular = super.settle(outcomes, staged);
+    if (!isValid || this.#rules.answer === 'empty') return regular;
+    if (this.#rules.answer === 'statuses') return jsonAnswer(200, { providers: outcomes });
+    const count = (status: Outcome['status']) =>
+      outcomes.filter((outcome) => outcome.status === status).length;
+    return jsonAnswer(200, {
+      received: outcomes.length,
+      created: count('CREATED'),
+      updated: count('UPDATED'),
+    });
+  }
+}

@@ -1,0 +1,182 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { createGzip } from 'node:zlib';
+import { type Answer, bytesAnswer, JSON_TYPE } from '../../../src/sandbox/answer.ts';
+import type { Fault } from './faults.ts';
+
+/** The bytes that a `cut` with `framing: 'length'` announces and does not send. */
+const MISSING_BYTES = 65_536;
+/**
+ * A reset discards data that the client has not read yet, and libuv reports a reset together with
+ * data as an orderly end. The delay lets the client read first.
+ */
+const RESET_DELAY_MS = 50;
+
+/** Whether the fault replaces the answer, so that the request must have no effect. */
+export function standsIn(fault: Fault | null): boolean {
+  return fault?.kind === 'status' || fault?.kind === 'redirect' || fault?.kind === 'body';
+}
+
+/**
+ * Sends the answer with the fault applied. This is the only function that turns faults into bytes.
+ * It writes to the response itself, because a framework would repair the faults. `onHead` is called
+ * when the head was sent. Resolves when the system has all bytes or the client has disconnected.
+ */
+export async function sendAnswer(
+  response: ServerResponse,
+  answer: Answer,
+  fault: Fault | null,
+  onHead: (status: number) => void,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  try {
+    if (fault?.kind === 'latency') await delay(fault.latencyMs, undefined, { signal: gone.signal });
+    const spoilt = withFault(answer, fault, gone.signal);
+    writeHead(response, spoilt, fault);
+    onHead(spoilt.status);
+    await writeBody(response, spoilt.body, byteLimit(fault), gone.signal);
+    await finish(response, fault);
+  } catch (error) {
+    const isClientGone = gone.signal.aborted || (response.socket?.destroyed ?? true);
+    response.destroy();
+    if (!isClientGone) throw error;
+  }
+}
+
+/**
+ * Applies the fault to the content of the answer. `writeHead` and `finish` apply it to the framing
+ * and the end.
+ */
+function withFault(answer: Answer, fault: Fault | null, signal: AbortSignal): Answer {
+  switch (fault?.kind) {
+    case 'status': {
+      const message = JSON.stringify({ status: fault.status, message: 'a fault on demand' });
+      const contentType = { 'content-type': fault.contentType ?? JSON_TYPE };
+      const headers = { ...contentType, ...lowerCaseNames(fault.headers ?? {}) };
+      return bytesAnswer(fault.status, fault.body ?? message, headers);
+    }
+    case 'redirect':
+      return bytesAnswer(fault.status ?? 302, '', { location: fault.to });
+    case 'body': {
+      const bytes = Buffer.from(fault.body, fault.encoding ?? 'utf8');
+      return bytesAnswer(200, bytes, { 'content-type': fault.contentType ?? JSON_TYPE });
+    }
+    case 'content-type':
+      return { ...answer, headers: { ...answer.headers, 'content-type': fault.contentType } };
+    case 'drip':
+      return { ...answer, body: drip(answer.body, fault.bytes, fault.everyMs, signal) };
+    case 'gzip': {
+      const headers = { ...withoutLength(answer.headers), 'content-encoding': 'gzip' };
+      return { ...answer, headers, body: compress(answer.body) };
+    }
+    case 'cut': {
+      const length = { 'content-length': String(fault.afterBytes + MISSING_BYTES) };
+      const headers = withoutLength(answer.headers);
+      return {
+        ...answer,
+        headers: fault.framing === 'length' ? { ...headers, ...length } : headers,
+      };
+    }
+    case 'close-delimited':
+      return { ...answer, headers: { ...withoutLength(answer.headers), connection: 'close' } };
+    default:
+      return answer;
+  }
+}
+
+function writeHead(response: ServerResponse, answer: Answer, fault: Fault | null): void {
+  // Node sends a body without a length in chunks, unless the header is removed before.
+  if (fault?.kind === 'close-delimited') response.removeHeader('transfer-encoding');
+  response.writeHead(answer.status, answer.headers);
+  response.flushHeaders();
+}
+
+async function finish(response: ServerResponse, fault: Fault | null): Promise<void> {
+  if (fault?.kind === 'cut') {
+    if (fault.how === 'end') {
+      response.socket?.destroySoon();
+      return;
+    }
+    await delay(RESET_DELAY_MS);
+    response.socket?.resetAndDestroy();
+  } else if (fault?.kind !== 'stall') {
+    // A stalled answer stays open until the client or the sandbox closes it.
+    response.end();
+  }
+}
+
+function byteLimit(fault: Fault | null): number {
+  if (fault?.kind === 'stall' || fault?.kind === 'cut') return fault.afterBytes;
+  if (fault?.kind === 'gzip' || fault?.kind === 'close-delimited') {
+    return fault.cutAfterBytes ?? Number.POSITIVE_INFINITY;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+async function writeBody(
+  response: ServerResponse,
+  body: Answer['body'],
+  limitBytes: number,
+  signal: AbortSignal,
+): Promise<void> {
+  let leftBytes = limitBytes;
+  if (leftBytes === 0) return;
+  for await (const chunk of body) {
+    const part = chunk.length > leftBytes ? chunk.subarray(0, leftBytes) : chunk;
+    leftBytes -= part.length;
+    await write(response, part, signal);
+    if (leftBytes === 0) return;
+    // With a fast reader no write ever waits, and other requests would get no turn.
+    await nextTurn();
+  }
+}
+
+/** Resolves when the system has taken the bytes. This is the backpressure: one chunk at a time. */
+function write(response: ServerResponse, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onGone = () => reject(signal.reason);
+    if (signal.aborted) return onGone();
+    signal.addEventListener('abort', onGone, { once: true });
+    response.write(bytes, (error) => {
+      signal.removeEventListener('abort', onGone);
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+async function* drip(
+  body: Answer['body'],
+  bytes: number,
+  everyMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of body) {
+    for (let offset = 0; offset < chunk.length; offset += bytes) {
+      yield chunk.subarray(offset, offset + bytes);
+      await delay(everyMs, undefined, { signal });
+    }
+  }
+}
+
+function compress(body: Answer['body']): AsyncIterable<Uint8Array> {
+  const source = Readable.from(body, { objectMode: false });
+  const gzip = createGzip();
+  // `pipe` does not forward errors. The reader of the compressed stream has to receive those of the source.
+  source.once('error', (error) => gzip.destroy(error));
+  gzip.once('close', () => source.destroy());
+  return source.pipe(gzip);
+}
+
+function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}
+
+function withoutLength(headers: Answer['headers']): Record<string, string> {
+  const { 'content-length': _, ...rest } = headers;
+  return rest;
+}
