@@ -13,7 +13,7 @@ import {
   type PageWatch,
   watchPages,
 } from './browser.ts';
-import { BrowserWorld } from './browser-world.ts';
+import { BrowserWorld, PATIENCE_MS } from './browser-world.ts';
 
 const executable = findBrowser();
 const inBrowser = executable === null ? describe.skip : describe;
@@ -21,8 +21,6 @@ const MINUTES = 60_000;
 
 const LOOKS = {
   light: {},
-  'pt-br': { locale: 'pt-BR' },
-  phone: { viewport: { width: 360, height: 740 } },
   'phone-dark-pt-br': {
     viewport: { width: 360, height: 740 },
     colorScheme: 'dark',
@@ -56,6 +54,7 @@ inBrowser(
         locale: 'en',
         viewport: { width: 1280, height: 860 },
       });
+      context.setDefaultTimeout(PATIENCE_MS);
       watch = watchPages(context, link.origin);
       page = await context.newPage();
     }, 3 * MINUTES);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
 import type { PullWorld } from './pull-world.ts';
+import { runWarm } from './warm-commands.ts';
 
 const BIN = join(import.meta.dirname, '../../bin/conciliation.js');
 
@@ -50,11 +51,19 @@ export function startCommand(
   };
 }
 
+/**
+ * Runs a command to its end. The start of a process costs ten times as much as most commands, so commands on the
+ * tests' server share one. A process of its own has what a shared one cannot have: a server, or a setting of Node.
+ */
 export function runCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<ChildResult> {
-  return startCommand(args, environment).ended;
+  const needsProcess =
+    args[0] === 'start' ||
+    !('DATABASE_URL' in environment) ||
+    Object.keys(environment).some((name) => name.startsWith('NODE_'));
+  return needsProcess ? startCommand(args, environment).ended : runWarm(args, environment);
 }
 
 /** The environment of a command that works on the world's database and sandbox. */

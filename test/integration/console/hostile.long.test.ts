@@ -55,6 +55,16 @@ const LIST_PARAMETERS = [
   'at',
 ];
 
+/** Every seed in one of its three forms, in the next one for the next parameter. */
+let turn = 0;
+function nextInputs(): readonly string[] {
+  const seeds = HOSTILE_INPUTS.length / 3;
+  turn += 1;
+  return HOSTILE_INPUTS.filter(
+    (_, index) => ((index % seeds) + Math.floor(index / seeds) + turn) % 3 === 0,
+  );
+}
+
 test('there are two hundred hostile texts and more', () => {
   expect(new Set(HOSTILE_INPUTS).size).toBeGreaterThanOrEqual(200);
 });
@@ -84,7 +94,7 @@ test.each([
 ])('%s?%s takes any text for a value and nothing more', async (path, name) => {
   const before = await state();
   const wrong: string[] = [];
-  for (const input of HOSTILE_INPUTS) {
+  for (const input of nextInputs()) {
     const answer = await admin.get(
       `${path}${path?.includes('?') ? '&' : '?'}${new URLSearchParams({ [name]: input })}`,
     );
@@ -99,7 +109,7 @@ test.each([
 test.each(['title', 'payable'])(
   'the page of a break finds nothing by any text as its %s',
   async (name) => {
-    for (const input of HOSTILE_INPUTS) {
+    for (const input of nextInputs()) {
       const answer = await admin.get(
         `/break?${new URLSearchParams({ kind: 'in_doubt', [name]: input })}`,
       );
@@ -113,7 +123,7 @@ test.each(['order', 'sort', 'at', 'limit', 'minValue', 'dueFrom'])(
   '/api refuses or takes any %s, and never fails',
   async (name) => {
     const wrong: string[] = [];
-    for (const input of HOSTILE_INPUTS) {
+    for (const input of nextInputs()) {
       const query = new URLSearchParams({ [name]: input });
       const { status } = await admin.get(`/api/days/${DAY}/titles?${query}`);
       if (status !== 200 && status !== 400) wrong.push(`${input.slice(0, 40)}: ${status}`);
@@ -124,7 +134,7 @@ test.each(['order', 'sort', 'at', 'limit', 'minValue', 'dueFrom'])(
 
 test('any place in a path, and a parameter that occurs twice, is answered', async () => {
   const wrong: string[] = [];
-  for (const input of HOSTILE_INPUTS.slice(0, 70)) {
+  for (const input of nextInputs()) {
     const part = encodeURIComponent(input.replace(/[\ud800-\udfff]/g, ''))
       .slice(0, 150)
       .replace(/%.?$/, '');

@@ -1,6 +1,7 @@
 /** A title that is withdrawn and one that is inserted in one merge are linked where the pair is unique. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { tryHistories } from '../../support/random-runs.ts';
 import { titleText } from '../../support/titles.ts';
 
 let world: PullWorld;
@@ -58,16 +59,16 @@ function numbersFrom(seed: number) {
   };
 }
 
-test('after any of 500 restatements exactly the unique pairs are linked, in any order of the response', async () => {
-  const next = numbersFrom(7);
-  const titles = (): Short[] =>
+test('after any restatement exactly the unique pairs are linked, in any order of the response', async () => {
+  const titlesFrom = (next: ReturnType<typeof numbersFrom>): Short[] =>
     Array.from({ length: next(7) + 1 }, () => [
       ['a', 'b'][next(2)] ?? '',
       ['P-1', 'P-2'][next(2)] ?? '',
       next(3) + 1,
     ]);
   let linked = 0;
-  for (let round = 0; round < 500; round += 1) {
+  const restatements = await tryHistories(100, async (round) => {
+    const next = numbersFrom(round * 7919);
     // A restored title is not a new title, so each hundred has separate orders.
     const date = daysFrom(round % 100, DAY);
     const uid = (title: Short): Short => [
@@ -75,7 +76,7 @@ test('after any of 500 restatements exactly the unique pairs are linked, in any 
       title[1],
       title[2],
     ];
-    const [before, after] = [titles().map(uid), titles().map(uid)];
+    const [before, after] = [titlesFrom(next).map(uid), titlesFrom(next).map(uid)];
     const pull = async (shorts: readonly Short[]) => {
       world.sandbox.setDayTexts(
         date,
@@ -87,7 +88,7 @@ test('after any of 500 restatements exactly the unique pairs are linked, in any 
     const { pullId } = await pull(next(2) === 0 ? after : after.toReversed());
     const expected = expectedLinks(before, after);
     linked += expected.length;
-    expect([round, await linksOf(pullId)]).toEqual([round, expected]);
-  }
-  expect(linked).toBeGreaterThan(100);
-}, 900_000);
+    expect(await linksOf(pullId)).toEqual(expected);
+  });
+  expect(linked).toBeGreaterThan(restatements / 5);
+}, 0);
