@@ -27,8 +27,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   'erp-payables': async () => (await import('./payables/erp-payables.ts')).addErpPayablesCommand,
   match: async () => (await import('./payables/match.ts')).addMatchCommand,
   export: async () => (await import('./export.ts')).addExportCommand,
-  'payment-schedule': async () =>
-    (await import('./schedule/payment-schedule.ts')).addPaymentScheduleCommand,
   user: async () => (await import('./admin/user.ts')).addUserCommand,
   key: async () => (await import('./admin/key.ts')).addKeyCommand,
   audit: async () => (await import('./admin/audit.ts')).addAuditCommand,

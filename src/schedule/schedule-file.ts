@@ -4,7 +4,7 @@ import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { type CsvLocale, localDecimal, writeCsv } from '../export/csv.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../export/export-columns.ts';
 import type { AmountColumn } from '../export/export-titles.sql.ts';
-import { type Workbook, writeXlsx } from '../export/xlsx.ts';
+import { writeXlsx } from '../export/xlsx.ts';
 import { encodeCalendar } from './calendar-file.ts';
 import type {
   DueRange,
@@ -110,12 +110,6 @@ const WORDS: Readonly<Record<CsvLocale, Words>> = {
   },
 };
 
-export interface ScheduleFile {
-  readonly bytes: AsyncIterable<Uint8Array>;
-  /** As of `TitleFile`. */
-  readonly limits: Workbook['limits'] | null;
-}
-
 /**
  * Returns the schedule as a file: a row for each due date, party and account, or for the calendar an event for
  * each due date, without parties and accounts.
@@ -123,13 +117,13 @@ export interface ScheduleFile {
 export function encodeSchedule(
   snapshot: Pick<ScheduleSnapshot, 'overall' | 'lineCount' | 'dates' | 'lines'>,
   { format, locale, at }: { format: ScheduleFormat; locale: CsvLocale; at: Date },
-): ScheduleFile {
+): AsyncIterable<Uint8Array> {
   const words = WORDS[locale];
-  if (format === 'ics') return { bytes: calendarOf(snapshot, locale, at), limits: null };
+  if (format === 'ics') return calendarOf(snapshot, locale, at);
   const columns = columnsOf(words);
   const batches = rowsOf(snapshot.lines, words);
-  if (format === 'csv') return { bytes: writeCsv(columns, batches, locale), limits: null };
-  return writeXlsx({
+  if (format === 'csv') return writeCsv(columns, batches, locale);
+  const workbook = writeXlsx({
     sheets: { titles: words.sheet, totals: words.total },
     columns,
     batches,
@@ -142,6 +136,7 @@ export function encodeSchedule(
       ],
     },
   });
+  return workbook.bytes;
 }
 
 function amountColumnsOf(words: Words): readonly ExportColumn[] {

@@ -33,7 +33,7 @@ export function sendScheduleFile(
     readScheduleSnapshot(database, range, signal, async (snapshot) => {
       await recordScheduleExport(database, principal.name, { range, format, snapshot });
       const lines = isMasked ? masked(snapshot.lines) : snapshot.lines;
-      const { bytes } = encodeSchedule(
+      const bytes = encodeSchedule(
         { ...snapshot, lines },
         { format, locale, at: now?.() ?? new Date() },
       );
