@@ -39,10 +39,9 @@ const en = {
     waitingTitles: (titles: string) => `${titles} waiting`,
     marks: 'Marks',
     openTitles: (titles: string) => `${titles}: open the list of titles`,
-    files: { csv: 'CSV', xlsx: 'Excel', ics: 'Calendar (.ics)' },
+    files: { csv: 'CSV', xlsx: 'Excel' },
     export: 'Download this span',
-    exportHelp:
-      'CSV and Excel: a row for each due date, party and account, with all amounts. The calendar has one entry a due date, without parties and accounts.',
+    exportHelp: 'A row for each due date, party and account, with all amounts.',
     badDate: 'The date could not be read.',
   },
 };
@@ -88,10 +87,9 @@ const ptBR: typeof en = {
     waitingTitles: (titles: string) => `${titles} com pendência`,
     marks: 'Avisos',
     openTitles: (titles: string) => `${titles}: abrir a lista de títulos`,
-    files: { csv: 'CSV', xlsx: 'Excel', ics: 'Calendário (.ics)' },
+    files: { csv: 'CSV', xlsx: 'Excel' },
     export: 'Baixar este período',
-    exportHelp:
-      'CSV e Excel: uma linha por vencimento, favorecido e conta, com todos os valores. O calendário tem um evento por vencimento, sem favorecidos nem contas.',
+    exportHelp: 'Uma linha por vencimento, favorecido e conta, com todos os valores.',
     badDate: 'Não foi possível ler a data.',
   },
 };
