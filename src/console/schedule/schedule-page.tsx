@@ -104,10 +104,8 @@ export function SchedulePage({ data }: PageProps) {
   );
 }
 
-function spanTitle({ text, formats }: PageContext, { view, range }: SchedulePageData): string {
-  if (view === 'day') return formats.longDate(range.from);
-  if (view === 'month') return formats.month(range.from.slice(0, 7));
-  return text.schedule.week(formats.date(range.from), formats.date(range.to));
+function spanTitle({ formats }: PageContext, { view, range }: SchedulePageData): string {
+  return view === 'day' ? formats.longDate(range.from) : formats.month(range.from.slice(0, 7));
 }
 
 /** A number of titles and their value. */

@@ -254,7 +254,7 @@ test('a date that cannot be read is named, and the present month is shown', asyn
     expect(status).toBe(200);
     expect(text).toContain('The date could not be read.');
   }
-  expect((await pages.viewer.get('/schedule?date=0001-01-01&view=week')).status).toBe(200);
+  expect((await pages.viewer.get('/schedule?date=0001-01-01&view=day')).status).toBe(200);
   const format = await pages.viewer.post('/schedule/export', { ...range, format: 'pdf' });
   expect(format.status).toBe(400);
 });
