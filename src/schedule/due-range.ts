@@ -8,21 +8,15 @@ import {
 import type { DueRange } from './read-schedule.sql.ts';
 
 /** The spans of due dates that a page shows. */
-export const DUE_VIEWS = ['month', 'week', 'day'] as const;
+export const DUE_VIEWS = ['month', 'day'] as const;
 export type DueView = (typeof DUE_VIEWS)[number];
 
 const FIRST = toCivilDate('0001-01-01');
 const LAST = toCivilDate('9999-12-31');
-/** Any Monday. */
-const MONDAY = toCivilDate('1970-01-05');
 
-/** Returns the month, the week from Monday, or the day that a date is in, within the years 0001 to 9999. */
+/** Returns the month or the day that a date is in. */
 export function dueRangeOf(view: DueView, date: CivilDate): DueRange {
   if (view === 'day') return { from: date, to: date };
-  if (view === 'week') {
-    const weekday = ((daysBetween(MONDAY, date) % 7) + 7) % 7;
-    return { from: move(date, -weekday), to: move(date, 6 - weekday) };
-  }
   const month = date.slice(0, 7);
   const ends = ['31', '30', '29', '28'].map((day) => parseCivilDate(`${month}-${day}`));
   return {

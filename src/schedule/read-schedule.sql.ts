@@ -60,7 +60,7 @@ export interface ScheduleGroup extends ScheduleTotals {
 }
 
 /** A due date with current titles. */
-export interface DueDate extends ScheduleTotals {
+interface DueDate extends ScheduleTotals {
   readonly date: CivilDate;
 }
 

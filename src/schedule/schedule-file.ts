@@ -1,11 +1,10 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
-import { type CsvLocale, localDecimal, writeCsv } from '../export/csv.ts';
+import { type CsvLocale, writeCsv } from '../export/csv.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../export/export-columns.ts';
 import type { AmountColumn } from '../export/export-titles.sql.ts';
-import { type Workbook, writeXlsx } from '../export/xlsx.ts';
-import { encodeCalendar } from './calendar-file.ts';
+import { writeXlsx } from '../export/xlsx.ts';
 import type {
   DueRange,
   ScheduleLine,
@@ -13,13 +12,12 @@ import type {
   ScheduleTotals,
 } from './read-schedule.sql.ts';
 
-export const SCHEDULE_FORMATS = ['csv', 'xlsx', 'ics'] as const;
+export const SCHEDULE_FORMATS = ['csv', 'xlsx'] as const;
 export type ScheduleFormat = (typeof SCHEDULE_FORMATS)[number];
 
 export const SCHEDULE_TYPES: Readonly<Record<ScheduleFormat, string>> = {
   csv: 'text/csv; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  ics: 'text/calendar; charset=utf-8',
 };
 
 /** The longest range of due dates of a file, in days. */
@@ -44,9 +42,6 @@ interface Words {
   readonly waitingValue: string;
   readonly yes: string;
   readonly no: string;
-  readonly event: (titles: string, value: string) => string;
-  readonly waiting: (titles: string, value: string) => string;
-  readonly calendar: string;
 }
 
 const WORDS: Readonly<Record<CsvLocale, Words>> = {
@@ -74,10 +69,6 @@ const WORDS: Readonly<Record<CsvLocale, Words>> = {
     waitingValue: 'Their original value',
     yes: 'yes',
     no: 'no',
-    event: (titles, value) => `Payments: ${titles} title(s), ${value}`,
-    waiting: (titles, value) =>
-      `${titles} title(s), ${value}, are of days that wait for a person. The figures may change.`,
-    calendar: 'Payment schedule',
   },
   'pt-BR': {
     sheet: 'pagamentos',
@@ -103,33 +94,21 @@ const WORDS: Readonly<Record<CsvLocale, Words>> = {
     waitingValue: 'Valor original com pendência',
     yes: 'sim',
     no: 'não',
-    event: (titles, value) => `Pagamentos: ${titles} título(s), ${value}`,
-    waiting: (titles, value) =>
-      `${titles} título(s), ${value}, são de dias com pendência. Os valores podem mudar.`,
-    calendar: 'Agenda de pagamentos',
   },
 };
 
-export interface ScheduleFile {
-  readonly bytes: AsyncIterable<Uint8Array>;
-  /** As of `TitleFile`. */
-  readonly limits: Workbook['limits'] | null;
-}
-
 /**
- * Returns the schedule as a file: a row for each due date, party and account, or for the calendar an event for
- * each due date, without parties and accounts.
+ * Returns the schedule as a file: a row for each due date, party and account.
  */
 export function encodeSchedule(
   snapshot: Pick<ScheduleSnapshot, 'overall' | 'lineCount' | 'dates' | 'lines'>,
-  { format, locale, at }: { format: ScheduleFormat; locale: CsvLocale; at: Date },
-): ScheduleFile {
+  { format, locale }: { format: ScheduleFormat; locale: CsvLocale },
+): AsyncIterable<Uint8Array> {
   const words = WORDS[locale];
-  if (format === 'ics') return { bytes: calendarOf(snapshot, locale, at), limits: null };
   const columns = columnsOf(words);
   const batches = rowsOf(snapshot.lines, words);
-  if (format === 'csv') return { bytes: writeCsv(columns, batches, locale), limits: null };
-  return writeXlsx({
+  if (format === 'csv') return writeCsv(columns, batches, locale);
+  const workbook = writeXlsx({
     sheets: { titles: words.sheet, totals: words.total },
     columns,
     batches,
@@ -142,6 +121,7 @@ export function encodeSchedule(
       ],
     },
   });
+  return workbook.bytes;
 }
 
 function amountColumnsOf(words: Words): readonly ExportColumn[] {
@@ -193,36 +173,6 @@ async function* rowsOf(batches: ScheduleSnapshot['lines'], words: Words): RowBat
     });
   }
 }
-
-async function* calendarOf(
-  { dates }: Pick<ScheduleSnapshot, 'dates'>,
-  locale: CsvLocale,
-  at: Date,
-): AsyncGenerator<Buffer> {
-  const words = WORDS[locale];
-  const amount = (value: string | null) => groupedAmount(value ?? '0', locale);
-  const events = dates.map((day) => ({
-    uid: `payment-schedule-${day.date}@erp-conciliation-sync`,
-    date: day.date,
-    summary: words.event(groupedCount(day.titles, locale), amount(day.sums.original_value)),
-    description:
-      day.waitingTitles === 0
-        ? ''
-        : words.waiting(groupedCount(day.waitingTitles, locale), amount(day.waitingValue)),
-  }));
-  yield encodeCalendar(words.calendar, events, at);
-}
-
-/** Every digit, at least two decimal places, with separators of thousands. */
-function groupedAmount(decimal: string, locale: CsvLocale): string {
-  const [whole = '', fraction = ''] = decimal.split('.');
-  const places = fraction.replace(/0+$/, '').padEnd(2, '0');
-  return `${grouped(whole, locale)}${localDecimal(`.${places}`, locale)}`;
-}
-
-const groupedCount = (count: number, locale: CsvLocale) => grouped(String(count), locale);
-const grouped = (digits: string, locale: CsvLocale) =>
-  digits.replace(/\B(?=(\d{3})+$)/g, locale === 'en' ? ',' : '.');
 
 /** Writes an entry of the audit log about an export. */
 export async function recordScheduleExport(

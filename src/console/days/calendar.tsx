@@ -42,7 +42,7 @@ function weeksOf(month: string): (CivilDate | null)[][] {
 }
 
 /** A month as a table of weeks, each date with the cell that `cellOf` returns. */
-export function MonthTable(props: {
+function MonthTable(props: {
   /** `YYYY-MM`. */
   readonly month: string;
   readonly cellOf: (date: CivilDate) => VNode;

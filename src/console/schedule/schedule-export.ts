@@ -19,7 +19,7 @@ import { sendFile } from '../shell/send-file.ts';
  */
 export function sendScheduleFile(
   reply: FastifyReply,
-  { database, logger, now }: ConsoleParts,
+  { database, logger }: ConsoleParts,
   principal: Principal,
   request: {
     readonly range: DueRange;
@@ -33,10 +33,7 @@ export function sendScheduleFile(
     readScheduleSnapshot(database, range, signal, async (snapshot) => {
       await recordScheduleExport(database, principal.name, { range, format, snapshot });
       const lines = isMasked ? masked(snapshot.lines) : snapshot.lines;
-      const { bytes } = encodeSchedule(
-        { ...snapshot, lines },
-        { format, locale, at: now?.() ?? new Date() },
-      );
+      const bytes = encodeSchedule({ ...snapshot, lines }, { format, locale });
       const name = locale === 'en' ? 'payment-schedule' : 'agenda-de-pagamentos';
       await send({
         name: `${name}-${range.from}-${range.to}.${format}`,

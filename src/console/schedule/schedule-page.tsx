@@ -1,7 +1,6 @@
 import type { CivilDate } from '../../domain/business-day.ts';
 import { DUE_VIEWS, type DueView, dueRangeOf, neighbour } from '../../schedule/due-range.ts';
 import type {
-  DueDate,
   DueRange,
   Payee,
   Schedule,
@@ -9,7 +8,6 @@ import type {
   ScheduleTotals,
 } from '../../schedule/read-schedule.sql.ts';
 import { SCHEDULE_FORMATS } from '../../schedule/schedule-file.ts';
-import { MonthTable } from '../days/calendar.tsx';
 import { RevealForm } from '../providers/change-list.tsx';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
@@ -103,10 +101,8 @@ export function SchedulePage({ data }: PageProps) {
   );
 }
 
-function spanTitle({ text, formats }: PageContext, { view, range }: SchedulePageData): string {
-  if (view === 'day') return formats.longDate(range.from);
-  if (view === 'month') return formats.month(range.from.slice(0, 7));
-  return text.schedule.week(formats.date(range.from), formats.date(range.to));
+function spanTitle({ formats }: PageContext, { view, range }: SchedulePageData): string {
+  return view === 'day' ? formats.longDate(range.from) : formats.month(range.from.slice(0, 7));
 }
 
 /** A number of titles and their value. */
@@ -151,24 +147,17 @@ function Figures({ data }: PageProps) {
   );
 }
 
-/** A calendar of the month, and the dates with their figures. */
+/** The dates of the month with their figures. */
 function DueDates({ data }: PageProps) {
   const { text, formats } = usePage();
   const { dates } = data.schedule;
-  const byDate = new Map(dates.map((day) => [day.date, day]));
   return (
-    <Card title={text.schedule.calendar}>
-      {data.view === 'month' && (
-        <MonthTable
-          month={data.range.from.slice(0, 7)}
-          cellOf={(date) => <CalendarCell date={date} day={byDate.get(date)} />}
-        />
-      )}
+    <Card title={text.schedule.dueDates}>
       {dates.length === 0 ? (
         <p class="quiet">{text.schedule.noneDue}</p>
       ) : (
         <DataTable
-          label={text.schedule.calendar}
+          label={text.schedule.dueDates}
           heads={[
             text.schedule.dueDate,
             right(text.schedule.titles),
@@ -191,25 +180,6 @@ function DueDates({ data }: PageProps) {
         </DataTable>
       )}
     </Card>
-  );
-}
-
-function CalendarCell(props: { readonly date: CivilDate; readonly day: DueDate | undefined }) {
-  const context = usePage();
-  const { date, day } = props;
-  const number = Number(date.slice(8));
-  if (day === undefined) return <span class="cell is-absent">{number}</span>;
-  const words = figure(context, day.titles, day.sums.original_value);
-  const look = day.waitingTitles > 0 ? 'attention' : 'reconciled';
-  return (
-    <a
-      class={`cell is-${look}`}
-      href={scheduleHref('day', date)}
-      title={`${context.formats.date(date)}: ${words}`}
-    >
-      <span class="cell-day">{number}</span>
-      <span class="sr">{words}</span>
-    </a>
   );
 }
 

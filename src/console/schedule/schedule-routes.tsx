@@ -13,7 +13,6 @@ import { SchedulePage, spanOf } from './schedule-page.tsx';
 import { dueRangeParameters, scheduleFormat } from './schedule-range.ts';
 
 const GROUPS_A_PAGE = 50;
-const LAST_DATE = '9999-11-30';
 
 /** Routes of the payment schedule. */
 export function addScheduleRoutes(server: FastifyInstance, parts: ConsoleParts): void {
@@ -22,9 +21,7 @@ export function addScheduleRoutes(server: FastifyInstance, parts: ConsoleParts):
   const show = async (request: FastifyRequest, reply: FastifyReply, isRevealed: boolean) => {
     const today = dateIn(timeZone, parts.now?.() ?? new Date());
     const wanted = textParameter(request.query, 'date');
-    const asDate = wanted === null ? today : parseCivilDate(wanted);
-    // The calendar has whole weeks.
-    const date = asDate === null || asDate > LAST_DATE ? null : asDate;
+    const date = wanted === null ? today : parseCivilDate(wanted);
     const { view, range } = spanOf(textParameter(request.query, 'view'), date ?? today);
     const read = (offset: number) =>
       readSchedule(database, {

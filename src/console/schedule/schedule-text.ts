@@ -6,13 +6,12 @@ const en = {
     help: 'The financial agent has advanced the money, so the agent is paid on the account of its payment. Where the buyer itself is the financial agent, the provider is paid on the provider’s account. The platform’s interface does not say so: this is an interpretation. Confirm it against your contract. Titles that name neither a party nor an account are a group of their own.',
     helpTitles:
       'All accepted dates count, and only current titles. Withdrawn titles are in no figure. The schedule shows original values; it does not know what was paid.',
-    views: { month: 'Month', week: 'Week', day: 'Due date' },
+    views: { month: 'Month', day: 'Due date' },
     date: 'Date',
     show: 'Show',
     previous: 'Earlier',
     next: 'Later',
     today: 'Today',
-    week: (from: string, to: string) => `Week of ${from} to ${to}`,
     titles: 'Titles',
     value: 'Original value',
     onChanged: 'On changed accounts',
@@ -23,7 +22,7 @@ const en = {
     figuresHelp:
       'Changed accounts: no person has confirmed the change. Days that wait for a person: the newest response of the accepted date is held, or titles of it were rejected, so the figures may change. Titles without due date are in no other figure of this page.',
     titlesAndValue: (titles: string, value: string) => `${titles} · ${value}`,
-    calendar: 'By due date',
+    dueDates: 'By due date',
     noneDue: 'No current title is due in this span.',
     dueDate: 'Due date',
     titleCount: (count: string) => `${count} ${count === '1' ? 'title' : 'titles'}`,
@@ -38,10 +37,9 @@ const en = {
     waitingTitles: (titles: string) => `${titles} waiting`,
     marks: 'Marks',
     openTitles: (titles: string) => `${titles}: open the list of titles`,
-    files: { csv: 'CSV', xlsx: 'Excel', ics: 'Calendar (.ics)' },
+    files: { csv: 'CSV', xlsx: 'Excel' },
     export: 'Download this span',
-    exportHelp:
-      'CSV and Excel: a row for each due date, party and account, with all amounts. The calendar has one entry a due date, without parties and accounts.',
+    exportHelp: 'A row for each due date, party and account, with all amounts.',
     badDate: 'The date could not be read.',
   },
 };
@@ -54,13 +52,12 @@ const ptBR: typeof en = {
     help: 'O agente financeiro antecipou o dinheiro; por isso, recebe na conta informada para o seu pagamento. Quando o próprio comprador é o agente financeiro, o fornecedor recebe na conta do fornecedor. A interface da plataforma não afirma isso: é uma interpretação. Confirme-a no seu contrato. Os títulos sem favorecido e sem conta formam um grupo próprio.',
     helpTitles:
       'Entram todas as datas de aceite e somente títulos vigentes. Títulos retirados não entram em nenhum valor. A agenda mostra valores originais; não registra o que já foi pago.',
-    views: { month: 'Mês', week: 'Semana', day: 'Vencimento' },
+    views: { month: 'Mês', day: 'Vencimento' },
     date: 'Data',
     show: 'Mostrar',
     previous: 'Anterior',
     next: 'Seguinte',
     today: 'Hoje',
-    week: (from: string, to: string) => `Semana de ${from} a ${to}`,
     titles: 'Títulos',
     value: 'Valor original',
     onChanged: 'Em contas alteradas',
@@ -71,7 +68,7 @@ const ptBR: typeof en = {
     figuresHelp:
       'Contas alteradas: ninguém confirmou a alteração. Dias com pendência: a resposta mais recente da data de aceite está retida ou teve títulos rejeitados; os valores podem mudar. Os títulos sem vencimento não entram em nenhum outro valor desta página.',
     titlesAndValue: (titles: string, value: string) => `${titles} · ${value}`,
-    calendar: 'Por vencimento',
+    dueDates: 'Por vencimento',
     noneDue: 'Nenhum título vigente vence neste período.',
     dueDate: 'Vencimento',
     titleCount: (count: string) => `${count} ${count === '1' ? 'título' : 'títulos'}`,
@@ -86,10 +83,9 @@ const ptBR: typeof en = {
     waitingTitles: (titles: string) => `${titles} com pendência`,
     marks: 'Avisos',
     openTitles: (titles: string) => `${titles}: abrir a lista de títulos`,
-    files: { csv: 'CSV', xlsx: 'Excel', ics: 'Calendário (.ics)' },
+    files: { csv: 'CSV', xlsx: 'Excel' },
     export: 'Baixar este período',
-    exportHelp:
-      'CSV e Excel: uma linha por vencimento, favorecido e conta, com todos os valores. O calendário tem um evento por vencimento, sem favorecidos nem contas.',
+    exportHelp: 'Uma linha por vencimento, favorecido e conta, com todos os valores.',
     badDate: 'Não foi possível ler a data.',
   },
 };

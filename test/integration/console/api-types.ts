@@ -6599,7 +6599,7 @@ export interface operations {
                 dueFrom: string;
                 /** @example 2026-03-02 */
                 dueTo: string;
-                format: "csv" | "xlsx" | "ics";
+                format: "csv" | "xlsx";
                 locale?: "pt-BR" | "en";
             };
             header?: never;

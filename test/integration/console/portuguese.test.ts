@@ -162,9 +162,7 @@ test('no page in Portuguese has English text', async () => {
     'GET /sign-offs/preview': [`/sign-offs/preview?day=${DAY}&day=${HELD}`],
     'GET /months': ['/months'],
     'GET /months/:month': ['/months/2026-03'],
-    'GET /schedule': ['month', 'week', 'day'].map(
-      (view) => `/schedule?view=${view}&date=2026-06-30`,
-    ),
+    'GET /schedule': ['month', 'day'].map((view) => `/schedule?view=${view}&date=2026-06-30`),
     'GET /breaks': ['/breaks', '/breaks?kind=value_differs'],
     'GET /break': [
       `/break?kind=missing_in_erp&title=${titleId}`,
