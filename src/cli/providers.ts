@@ -6,12 +6,7 @@ import {
   importProviderFile,
   MAX_REPORTED_FAULTS,
 } from '../providers/import-providers.ts';
-import {
-  type ProviderSummary,
-  type RefusedProvider,
-  readProviderSummary,
-  readRefusedProviders,
-} from '../providers/providers.sql.ts';
+import { type ProviderSummary, readProviderSummary } from '../providers/providers.sql.ts';
 import { type PushOutcome, type PushWait, pushToEnd } from '../providers/push-to-end.ts';
 import {
   type CommandResult,
@@ -22,19 +17,15 @@ import {
 } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
 import { createProgressLine } from './output/progress-line.ts';
-import { formatCount, renderTable, right } from './output/table.ts';
+import { formatCount } from './output/table.ts';
 import { stagingAction } from './staging-run.ts';
-
-/** Rows that `providers status` lists. */
-const MAX_LISTED = 50;
 
 export function addProvidersCommand(program: Command, exit: Exit): void {
   const providers = program
     .command('providers')
-    .description("the ERP's suppliers: import, push, and the outcome for each");
+    .description("the ERP's suppliers: import and push");
   addImport(providers, exit);
   addPush(providers, exit);
-  addStatus(providers, exit);
 }
 
 function addImport(providers: Command, exit: Exit): void {
@@ -82,24 +73,6 @@ Exit status: 0 nothing is left to push, 1 failed, 2 wrong usage, 3 done but some
 Example: conciliation providers push`,
     )
     .action(commandAction(exit, { platform: true }, push));
-}
-
-function addStatus(providers: Command, exit: Exit): void {
-  providers
-    .command('status')
-    .description('show how many providers are pending, synced, rejected and invalid')
-    .option('--json', 'print one JSON document')
-    .addHelpText(
-      'after',
-      `
-Reads the staging table only; the platform is not asked. Lists up to ${MAX_LISTED} rejected or invalid rows.
-The platform's answer about a rejected row may be personal data and is not shown: see provider.last_error.
-
-Exit status: 0 no row is rejected or invalid, 3 some are.
-
-Example: conciliation providers status`,
-    )
-    .action(stagingAction(exit, status));
 }
 
 async function importFile(
@@ -200,48 +173,7 @@ function pushResult(outcome: PushOutcome, summary: ProviderSummary): CommandResu
   const needsPerson = counts.rejected + counts.invalid > 0;
   return {
     document: { ...counts, pending: summary.pending },
-    text: needsPerson ? `${done}\nSee "conciliation providers status".` : done,
+    text: needsPerson ? `${done}\nSee the page of the providers.` : done,
     exit: needsPerson ? EXIT.needsPerson : EXIT.done,
   };
-}
-
-async function status(database: Database): Promise<CommandResult> {
-  const summary = await readProviderSummary(database);
-  const refused = await readRefusedProviders(database, MAX_LISTED);
-  return {
-    document: { ...summary, refused },
-    text: statusText(summary, refused),
-    exit: summary.rejected + summary.invalid > 0 ? EXIT.needsPerson : EXIT.done,
-  };
-}
-
-function statusText(summary: ProviderSummary, refused: readonly RefusedProvider[]): string {
-  const states = ['pending', 'synced', 'rejected', 'invalid'] as const;
-  const lines = [
-    renderTable(states.map(right), [states.map((state) => formatCount(summary[state]))]),
-  ];
-  if (summary.lastErrorCode !== null) {
-    const nextAt = summary.nextAttemptAt;
-    const wait =
-      nextAt !== null && nextAt > new Date()
-        ? `; the service tries again at ${nextAt.toISOString().slice(0, 19)}Z`
-        : '';
-    lines.push('', `The last request failed (${summary.lastErrorCode})${wait}.`);
-  }
-  if (refused.length > 0) {
-    lines.push(
-      '',
-      renderTable(
-        ['external id', 'state', 'reason'],
-        refused.map(({ externalId, state, reason }) => [
-          externalId,
-          state,
-          reason ?? 'the platform refused it: see provider.last_error',
-        ]),
-      ),
-    );
-    const more = summary.rejected + summary.invalid - refused.length;
-    if (more > 0) lines.push(`${formatCount(more)} more.`);
-  }
-  return lines.join('\n');
 }

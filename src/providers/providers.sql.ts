@@ -118,26 +118,3 @@ export async function readProviderSummary(database: Database): Promise<ProviderS
     FULL JOIN conciliation.provider ON true`;
   return row;
 }
-
-/** A rejected or invalid row. */
-export interface RefusedProvider {
-  readonly externalId: string;
-  readonly state: 'rejected' | 'invalid';
-  /** Fields with the expected values. Null: the platform refused the row. */
-  readonly reason: string | null;
-}
-
-/**
- * Returns rejected and invalid rows, latest changes first. The platform's answer stays in the
- * table.
- */
-export function readRefusedProviders(
-  database: Database,
-  limit: number,
-): Promise<RefusedProvider[]> {
-  return database.prisma.$queryRaw<RefusedProvider[]>`
-    SELECT external_id AS "externalId", sync_state AS state,
-           CASE WHEN sync_state = 'invalid' THEN last_error END AS reason
-    FROM conciliation.provider WHERE sync_state IN ('rejected', 'invalid')
-    ORDER BY changed_at DESC, external_id LIMIT ${limit}`;
-}

@@ -5,12 +5,11 @@ import {
   MAX_REPORTED_REJECTS,
   type PayableFileReport,
 } from '../../payables/import-payables.ts';
-import { type PayableState, readPayableState } from '../../payables/payable-state.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { integerArgument } from '../arguments.ts';
 import { type CommandResult, EXIT, type Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
-import { formatAmount, formatCount } from '../output/table.ts';
+import { formatCount } from '../output/table.ts';
 import { stagingAction } from '../staging-run.ts';
 
 interface ImportFlags {
@@ -64,29 +63,6 @@ Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
     .action(
       stagingAction(exit, (database, { signal }, file: string, flags: ImportFlags) =>
         importFile(database, file, flags, signal),
-      ),
-    );
-  payables
-    .command('status')
-    .description('show the number of open payables and the age of the last snapshot')
-    .option('--json', 'print one JSON document')
-    .addHelpText(
-      'after',
-      `
-Reads the staging table only.
-
-Exit status: 0 the payables are fresh or the ERP has sent none, 3 the last complete snapshot is older than
-ERP_PAYABLES_MAX_AGE_HOURS.
-
-Example: conciliation erp-payables status`,
-    )
-    .action(
-      stagingAction(exit, async (database, { config }) =>
-        stateResult(
-          await readPayableState(database.prisma),
-          config.erpPayablesMaxAgeHours,
-          new Date(),
-        ),
       ),
     );
 }
@@ -144,32 +120,4 @@ function importText(report: PayableFileReport, isDryRun: boolean): string {
     lines.push(`Only the first ${formatCount(MAX_REPORTED_REJECTS)} faults are listed.`);
   }
   return lines.join('\n');
-}
-
-const HOUR_MS = 3_600_000;
-
-function stateResult(state: PayableState | null, maxAgeHours: number, now: Date): CommandResult {
-  if (state === null) {
-    return {
-      document: { payables: null },
-      text: 'The ERP has given no payables.',
-      exit: EXIT.done,
-    };
-  }
-  const { snapshotAt, incompleteAt } = state;
-  const ageHours = snapshotAt === null ? null : (now.getTime() - snapshotAt.getTime()) / HOUR_MS;
-  const isStale = ageHours === null || ageHours > maxAgeHours;
-  const age =
-    ageHours === null
-      ? 'No complete snapshot was imported.'
-      : `The last complete snapshot is ${Math.floor(ageHours)} hour(s) old${isStale ? `, more than ${maxAgeHours}` : ''}.`;
-  return {
-    document: { payables: { ...state, isStale } },
-    text: [
-      `${formatCount(state.open)} open payable(s), ${formatAmount(state.openValue)}.`,
-      age,
-      ...(incompleteAt === null ? [] : ['A newer snapshot was not complete.']),
-    ].join('\n'),
-    exit: isStale ? EXIT.needsPerson : EXIT.done,
-  };
 }
