@@ -8,7 +8,6 @@ import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-worl
 import { tryHistories } from '../../support/random-runs.ts';
 import { titleText } from '../../support/titles.ts';
 
-
 let worlds: readonly [PullWorld, PullWorld];
 beforeAll(async () => {
   worlds = await Promise.all([openPullWorld(), openPullWorld()]);
