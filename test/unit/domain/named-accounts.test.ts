@@ -72,7 +72,7 @@ describe('accounts', () => {
     accounts.addTitle(title({ ...PROVIDER, ...AGENT, extra: extra as JsonObject }));
     expect(accounts.list()?.map(({ kind, destination }) => [kind, destination])).toEqual([
       ['provider', null],
-      ['financial_agent', { key: 'a@b.com', ispb: '360305' }],
+      ['financial_agent', { key: 'a@b.com', ispb: '360305', type: '{"a": 1}' }],
     ]);
   });
 
