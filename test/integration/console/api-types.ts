@@ -3903,7 +3903,7 @@ export interface operations {
                 minValue?: string;
                 order?: string;
                 provider?: string;
-                sort?: "accepted" | "order" | "value" | "due" | "provider" | "agent" | "changed";
+                sort?: "accepted" | "order" | "value" | "due" | "provider" | "agent";
                 status?: "current" | "withdrawn";
             };
             header?: never;

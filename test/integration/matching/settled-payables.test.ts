@@ -138,10 +138,6 @@ test.each<[string, StatedPayable]>([
   ['wholly paid, and stated as open', payable('own', '0', { totalValue: '1000', orderUid: '#' })],
   ['of the order, with another value', payable('own', '1090', { orderUid: '#' })],
   ['of the order, due later', payable('own', '1000', { orderUid: '#', dueDate: '2099-07-30' })],
-  [
-    'of the order, of another supplier',
-    payable('own', '1000', { orderUid: '#', supplierExternalId: 'P-9' }),
-  ],
 ])('the own payable keeps the title from another one: %s', async (_, own) => {
   await judged.pull(date, { uid, value: '1000' }, rest);
   await judged.state([other, own['orderUid'] === '#' ? { ...own, orderUid: uid } : own]);
