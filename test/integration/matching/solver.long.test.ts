@@ -196,8 +196,17 @@ function documented(titles: readonly MadeTitle[], all: readonly MadePayable[]) {
       const isAsNear = Math.abs(other.due - title.due) <= Math.abs(payable.due - title.due);
       return first < rule || (rulesOf(title, other).includes(rule) && isAsNear);
     });
-    if (prevents) vetoed.add(title.uid);
-    return !prevents;
+    // Without the order, a payable of the order keeps the title in doubt.
+    const hasOwn = all.some(
+      (other) =>
+        rule > 1 &&
+        other.order === title.uid &&
+        other.supplier === title.supplier &&
+        other.status !== 'cancelled' &&
+        (other.cents === title.cents || Math.abs(other.due - title.due) <= TOLERANCE_DAYS),
+    );
+    if (prevents || hasOwn) vetoed.add(title.uid);
+    return !prevents && !hasOwn;
   });
   return {
     vetoed,
