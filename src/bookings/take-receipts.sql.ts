@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.ts';
 import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
+import { isStorableText } from '../domain/field-reader.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import { settleReceipts } from './receipts.sql.ts';
@@ -97,7 +98,7 @@ function toRow(receipt: Receipt, index: number): ReceiptRow {
     throw fail('idempotencyKey', '1 to 200 characters');
   }
   for (const [field, text] of Object.entries({ idempotencyKey, document, reason })) {
-    if (text !== null && /[\0\p{Surrogate}]/u.test(text)) {
+    if (text !== null && !isStorableText(text)) {
       throw fail(field, 'text without U+0000 and lone surrogates');
     }
   }

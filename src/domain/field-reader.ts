@@ -12,6 +12,9 @@ const MAX_ITEMS = 100;
 /** Of a list as JSON. The limit of the table is twice as much, because its text has blanks between the values. */
 const MAX_LIST_BYTES = 32 * 1024;
 
+/** Without U+0000 and lone surrogates, which PostgreSQL cannot hold. The hashes of titles depend on that. */
+export const isStorableText = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text);
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
@@ -50,7 +53,7 @@ export class FieldReader {
     if (typeof value !== 'string') this.fault(field, 'expected text');
     else if ([...value.slice(0, 2 * maxLength + 1)].length > maxLength) {
       this.fault(field, `expected at most ${maxLength} characters`);
-    } else if (/[\0\p{Surrogate}]/u.test(value)) {
+    } else if (!isStorableText(value)) {
       this.fault(field, 'expected text without U+0000 and lone surrogates');
     } else return value;
     return undefined;

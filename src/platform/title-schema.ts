@@ -1,6 +1,7 @@
 import Type, { type Static, type TObject, type TProperties } from 'typebox';
 import { parseCivilDate } from '../domain/business-day.ts';
 import { MAX_DECIMAL_DIGITS, parseDecimal } from '../domain/decimal.ts';
+import { isStorableText } from '../domain/field-reader.ts';
 import { JsonNumber } from '../domain/json-value.ts';
 import { toTypeMismatch } from './title-faults.ts';
 
@@ -8,10 +9,6 @@ import { toTypeMismatch } from './title-faults.ts';
 export const MAX_KEY_CHARACTERS = 255;
 export const MAX_TEXT_CHARACTERS = 1000;
 
-/** Without U+0000 and lone surrogates, which PostgreSQL cannot hold. The hashes of titles depend on that. */
-export function isStorableText(text: string): boolean {
-  return !/[\0\p{Surrogate}]/u.test(text);
-}
 const TEXT_EXPECTATION = 'expected text without U+0000 and lone surrogates';
 
 /** Whether a plain notation of the number has at most `MAX_DECIMAL_DIGITS` digits. */

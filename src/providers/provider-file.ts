@@ -1,4 +1,4 @@
-import type { FieldFault } from '../domain/field-reader.ts';
+import { type FieldFault, isStorableText } from '../domain/field-reader.ts';
 import { checkProvider, type Provider } from '../domain/provider.ts';
 import { readCsvRecords } from '../files/csv-records.ts';
 import { formatOf, readJson as readJsonFile, readText } from '../files/import-file.ts';
@@ -45,11 +45,8 @@ export async function* readProviderFile(path: string): AsyncGenerator<FileProvid
 function externalIdOf(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return null;
   const id: unknown = Reflect.get(value, 'externalId');
-  return typeof id === 'string' && isStorable(id) ? id : null;
+  return typeof id === 'string' && isStorableText(id) ? id : null;
 }
-
-/** PostgreSQL's JSON has neither U+0000 nor lone surrogates. */
-const isStorable = (text: string) => !text.includes('\u0000') && !/\p{Surrogate}/u.test(text);
 
 interface FileCandidate {
   readonly at: number;

@@ -1,8 +1,9 @@
+import { isStorableText } from '../domain/field-reader.ts';
 import { isJsonObject, type JsonValue } from '../domain/json-value.ts';
 import type { PullWindow } from '../domain/plan/pull-plan.ts';
 import { checkTitle, type TitleCheck } from '../platform/title-contract.ts';
 import { DOCUMENTED_TITLE } from '../platform/title-extra.ts';
-import { isStorableText, MAX_KEY_CHARACTERS } from '../platform/title-schema.ts';
+import { MAX_KEY_CHARACTERS } from '../platform/title-schema.ts';
 import { parseExactJson } from './exact-json.ts';
 
 type ExactTitle =

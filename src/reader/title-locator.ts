@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { CivilDate } from '../domain/business-day.ts';
 import { MAX_DECIMAL_DIGITS } from '../domain/decimal.ts';
+import { isStorableText } from '../domain/field-reader.ts';
 import type { PullWindow } from '../domain/plan/pull-plan.ts';
-import { isStorableText } from '../platform/title-schema.ts';
 import {
   ANY_TEXT,
   areSame,

@@ -13,7 +13,7 @@ import { SyntheticDays } from './synthetic-days.ts';
 import { SyntheticTitles } from './synthetic-titles.ts';
 import { createTokenAuthority } from './token.ts';
 
-const DEFAULT_TITLES_PER_DAY = 60;
+export const DEFAULT_TITLES_PER_DAY = 60;
 const TOKEN_LIFETIME_SECONDS = 86_400;
 
 export interface SandboxOptions {
