@@ -270,6 +270,14 @@ const FITS = Prisma.sql`
 /** Why a match ended whose title was withdrawn. */
 export const WITHDRAWN = 'the title is withdrawn';
 
+/** The breaks that keep also a title whose line is released, while they are urgent: the supplier has the money. */
+const KEEPING_LINES: readonly BreakKind[] = [
+  'paid_to_supplier',
+  'anticipated_twice',
+  'paid_in_part',
+  'gone_from_erp',
+];
+
 /** Payables of the agent that a posting made, and of other currencies, have no title. */
 const HAS_TITLE = Prisma.sql`
   (payable.booking_key IS NULL AND (payable.currency IS NULL OR payable.currency = 'BRL'))`;
@@ -567,7 +575,9 @@ const breaksOf = (scope: Scope) => Prisma.sql`
             WHERE ended_at IS NULL AND erp_key = ANY(ARRAY(SELECT erp_key FROM twin))) AS match USING (erp_key)
          ) AS matched WHERE erp_key = first
   ), stated AS MATERIALIZED (
-    SELECT kind, severity, keeps AND title_id NOT IN (SELECT title_id FROM live WHERE is_own) AS waits,
+    SELECT kind, severity,
+           keeps AND (title_id NOT IN (SELECT title_id FROM live WHERE is_own)
+                      OR severity > 1 AND kind = ANY(${[...KEEPING_LINES]}::text[])) AS waits,
            array_position(${[...BREAK_KINDS]}::text[], kind) AS place, title_id,
            payable.erp_key AS erp_key, title.accepted_date,
            coalesce(title.provider_external_id, payable.supplier_external_id) AS supplier,

@@ -99,11 +99,8 @@ describe('is refused by', () => {
     'pull 2026-01-05',
     'backfill --from 2026-01-05 --to 2026-01-06',
     'status',
-    'release 1 --reason test',
-    'providers status',
     'export --from 2026-01-05 --to 2026-01-06 --format csv --out -',
-    'user list',
-    'key list',
+    'providers push',
     'audit verify',
   ])('%s', async (command) => {
     const ran = await runCommand(command.split(' '), environment());
