@@ -80,8 +80,8 @@ const EVENT_STREAM_LENGTH = 100;
 
 /**
  * Opens the queue of pulls and the connection to its server.
- * @throws ConfigError when the server is not suitable: a Redis that evicts keys or is too old, a
- * user without the rights, a wrong password
+ * @throws ConfigError when the server is not suitable: a Redis that is too old, a user without
+ * the rights, a wrong password
  * @throws StagingUnavailableError when the server cannot be reached
  */
 export async function openPullQueue(options: BackendOptions): Promise<OpenJobQueue<bigint>> {
@@ -118,7 +118,6 @@ async function openQueue<Key>(
     kind.queueName,
     {
       connection: backend.connectionFor('queue'),
-      skipVersionCheck: backend.skipVersionCheck,
       streams: { events: { maxLen: EVENT_STREAM_LENGTH } },
       ...queueTelemetry(),
     },

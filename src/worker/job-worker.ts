@@ -107,7 +107,6 @@ export async function startJobWorker<Key>(options: JobWorkerOptions<Key>): Promi
     processJob,
     {
       connection: queue.backend.connectionFor('worker'),
-      skipVersionCheck: queue.backend.skipVersionCheck,
       concurrency: options.concurrency,
       lockDuration: lockMs,
       stalledInterval: lockMs,
