@@ -25,7 +25,6 @@ import {
 import { openBackend } from './open-backend.ts';
 import { type OutageWatch, watchOutages } from './outage-watch.ts';
 import { type BackendOptions, cutConnections, type QueueBackend } from './queue-backend.ts';
-import { queueTelemetry } from './telemetry.ts';
 
 interface JobQueue<Key> {
   /**
@@ -119,7 +118,6 @@ async function openQueue<Key>(
     {
       connection: backend.connectionFor('queue'),
       streams: { events: { maxLen: EVENT_STREAM_LENGTH } },
-      ...queueTelemetry(),
     },
     backend.factory,
   );

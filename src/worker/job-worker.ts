@@ -3,7 +3,6 @@ import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { isRefusal, type JobPayload } from '../queue/job-kind.ts';
 import type { OpenJobQueue } from '../queue/job-queue.ts';
 import { cutConnections } from '../queue/queue-backend.ts';
-import { queueTelemetry } from '../queue/telemetry.ts';
 import { ShutdownError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
@@ -113,7 +112,6 @@ export async function startJobWorker<Key>(options: JobWorkerOptions<Key>): Promi
       maxStalledCount: ANY_NUMBER_OF_STALLS,
       runRetryDelay: RETRY_DELAY_MS,
       autorun: false,
-      ...queueTelemetry(),
     },
     queue.backend.factory,
   );
