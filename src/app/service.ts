@@ -71,8 +71,6 @@ export interface ServiceOverrides {
 export interface Service {
   /** Null without the console. */
   readonly consoleUrl: string | null;
-  /** Settles when the service can make no progress and has to be restarted. */
-  readonly stuck: Promise<void>;
   /**
    * Lets running merges work on for up to `graceMs`, then returns the other pulls to the queue. May
    * be called more than once.
@@ -105,16 +103,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     stopping ??= stopAll(stops, graceMs, logger);
     return stopping;
   };
-  let onStuck = () => {};
-  const stuck = new Promise<void>((resolve) => {
-    onStuck = resolve;
-  });
   try {
     const channels = roles.has('scheduler') ? await openUsableChannels(options.config) : [];
     const shared = await openShared(options, stops);
     startReports(shared, roles, stops);
     if (roles.has('worker')) {
-      const workers = await startWorkers(shared, onStuck, shared.overrides);
+      const workers = await startWorkers(shared, shared.overrides);
       stops.push((graceMs) => workers.close(graceMs));
     }
     const ticker = roles.has('scheduler') ? startScheduler(shared, channels, stops) : null;
@@ -123,7 +117,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ? await startConsole(shared, roles, ticker, stops)
       : null;
     logger.info({ roles: [...roles], consoleUrl }, 'service started');
-    return { consoleUrl, stuck, stop };
+    return { consoleUrl, stop };
   } catch (error) {
     await stop(0);
     throw error;

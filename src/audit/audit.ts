@@ -39,7 +39,6 @@ export type AuditAction =
   | 'key.revoke'
   | 'match.make'
   | 'match.undo'
-  | 'match.undo_run'
   | 'month.evidence'
   | 'month.seal'
   | 'party.erase'

@@ -1,6 +1,6 @@
 /** Variables that are secrets or name a file with a secret. A fault describes the problem and never quotes the value. */
 import { readSecretFile } from '../runtime/secret-file.ts';
-import { type PlaintextHosts, secureAddressFault, webhookAddressFault } from './address-faults.ts';
+import { type PlaintextHosts, secureAddressFault, webAddressFault } from './address-faults.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
 /**
@@ -66,7 +66,7 @@ export function readWebhookUrl(
     else text = read.secret;
   }
   if (text === null) return null;
-  const fault = webhookAddressFault(text, allowed);
+  const fault = webAddressFault(text, allowed);
   if (fault !== null) reader.secretFault(name, fault);
   return fault === null ? new URL(text) : null;
 }

@@ -44,7 +44,6 @@ const DECISIONS = [
   'findings.resolve',
   'match.make',
   'match.undo',
-  'match.undo_run',
   'break.resolve',
 ];
 

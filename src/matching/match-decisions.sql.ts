@@ -12,7 +12,6 @@ const MATCH_FAULTS = {
   match_title: 'the title is not current, or has a match',
   match_payable: 'the payable is not open, or has a match',
   match_gone: 'the match does not exist, or has ended',
-  run_gone: 'the run does not exist, or is undone',
   break_changed: 'the break has changed since it was shown; look at it again',
   own_seal:
     'a person who counts as you has signed the day off, and its bookings are not released yet; another person has to decide',
@@ -104,48 +103,6 @@ export function undoMatch(
     });
     return match.titleId;
   });
-}
-
-/**
- * Ends the matches of a run that last.
- * @returns their number
- * @throws InputError when the run does not exist or is undone
- */
-export function undoRun(
-  database: Database,
-  runId: bigint,
-  decision: MatchDecision,
-): Promise<number> {
-  const { by, reason } = decision;
-  return database.prisma.$transaction(
-    async (tx) => {
-      await takeLock(tx, 'matching');
-      const { count } = await tx.matchRun.updateMany({
-        where: { id: runId, undoneAt: null },
-        data: { undoneAt: await clockOf(tx), undoneBy: by, undoReason: reason },
-      });
-      if (count === 0) throw refuse('run_gone');
-      const [{ undone, dates }] = await tx.$queryRaw<[{ undone: number; dates: CivilDate[] }]>`
-        WITH ended AS (
-          UPDATE conciliation.title_match
-          SET ended_at = clock_timestamp(), ended_by = ${by}, end_reason = ${reason}
-          WHERE run_id = ${runId} AND ended_at IS NULL RETURNING id, sum_id, title_id
-        )
-        SELECT count(DISTINCT coalesce(sum_id, ended.id))::int AS undone,
-               coalesce(array_agg(DISTINCT title.accepted_date::text)
-                        FILTER (WHERE title.id IS NOT NULL), '{}') AS dates
-        FROM ended LEFT JOIN conciliation.title AS title ON title.id = ended.title_id`;
-      const about = { runId: Number(runId), matches: undone };
-      await recordDecision(tx, 'match.undo_run', dates, decision, about);
-      return undone;
-    },
-    { timeout: 120_000 },
-  );
-}
-
-async function clockOf(tx: Transaction): Promise<Date> {
-  const [{ now }] = await tx.$queryRaw<[{ now: Date }]>`SELECT clock_timestamp() AS now`;
-  return now;
 }
 
 /**

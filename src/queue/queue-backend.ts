@@ -22,7 +22,6 @@ export interface QueueBackend {
   connectionFor(role: 'queue' | 'worker'): ConnectionOptions;
   /** BullMQ's types are those of Redis by default. The differences do not matter here. */
   readonly factory: BackendFactory<RedisQueueBackend>;
-  readonly skipVersionCheck: boolean;
   /** Returns the error class for a failure while opening. */
   toOpeningError(error: unknown): unknown;
 }

@@ -1,11 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { listBreaks } from '../../matching/breaks.sql.ts';
-import {
-  matchByPerson,
-  resolveBreak,
-  undoMatch,
-  undoRun,
-} from '../../matching/match-decisions.sql.ts';
+import { matchByPerson, resolveBreak, undoMatch } from '../../matching/match-decisions.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { breakFilter, breakKey } from '../matching/break-address.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
@@ -83,17 +78,5 @@ export function addApiMatching(api: FastifyInstance, { database, fourEyes }: Con
       await undoMatch(database, requireId(request), decisionOf(request));
       return { done: true };
     },
-  );
-
-  api.post(
-    '/match-runs/:id/undo',
-    describe('payables', 'undoMatchRun', 'Undo the matches of a run', {
-      params: schemas.IdParameter,
-      body: schemas.ReasonBody,
-      answer: schemas.UndoneRun,
-    }),
-    async (request) => ({
-      undone: await undoRun(database, requireId(request), decisionOf(request)),
-    }),
   );
 }

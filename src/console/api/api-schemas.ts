@@ -785,7 +785,6 @@ export const MatchBody = Type.Object({
   reason,
 });
 export const MatchAnswer = Type.Object({ matchId: id });
-export const UndoneRun = Type.Object({ undone: count });
 export const Done = Type.Object({ done: Type.Boolean() });
 
 export const AuditQuery = Type.Object({

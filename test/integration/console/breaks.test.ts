@@ -111,20 +111,8 @@ test('a person matches, undoes the match, and resolves the break with a reason',
   expect((await pages.viewer.get(path)).status).toBe(404);
 });
 
-test('a run is undone', async () => {
-  await pages.world.database.prisma
-    .$executeRaw`TRUNCATE conciliation.title_match, conciliation.match_run`;
-  expect((await pages.viewer.get('/match-runs')).text).toContain('No run has made or ended');
-  await runMatching(pages.world.database, { by: 'test' });
-  const page = (await pages.reviewer.get('/match-runs')).text;
-  const [, runId = ''] = /\/match-runs\/(\d+)\/undo/.exec(page) ?? [];
-  await pages.reviewer.post(`/match-runs/${runId}/undo`, reason);
-  expect((await pages.viewer.get('/match-runs')).text).toMatch(/Undone by rita/);
-  expect(await pages.world.database.prisma.titleMatch.count({ where: { endedAt: null } })).toBe(0);
-});
-
 test.each(['viewer', 'operator'] as const)('a %s sees breaks and decides nothing', async (role) => {
-  for (const path of ['/break/match', '/break/resolve', '/matches/1/undo', '/match-runs/1/undo']) {
+  for (const path of ['/break/match', '/break/resolve', '/matches/1/undo']) {
     expect((await pages[role].post(path, { ...reason, title: '1', payable: 'k2' })).status).toBe(
       403,
     );

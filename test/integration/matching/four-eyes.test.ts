@@ -9,7 +9,6 @@ import {
   matchByPerson,
   resolveBreak,
   undoMatch,
-  undoRun,
 } from '../../../src/matching/match-decisions.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { clearMatching, match } from '../../support/matching-world.ts';
@@ -81,11 +80,6 @@ const decisions: Record<string, () => Promise<unknown>> = {
     await load('10');
     await match(world.database);
     await undoMatch(world.database, await lastMatch(), rita);
-  },
-  'undid a run': async () => {
-    await load('10');
-    const { runId } = await match(world.database);
-    await undoRun(world.database, runId, rita);
   },
   'resolved a break': async () => {
     await load('11');
