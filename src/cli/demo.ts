@@ -79,10 +79,7 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
       token: sandbox.issueToken({ expiresInSeconds: 86_400 }),
       concurrency: 4,
       timeoutSeconds: 60,
-      maxMinutes: 60,
       maxBytes: 1024 ** 3,
-      minBytesPerSecond: 0,
-      maxTitles: 1_000_000,
     },
   };
   const staging = await openStaging(config, run.logger);

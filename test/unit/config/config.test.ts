@@ -56,10 +56,7 @@ test('every default of the contract holds, and the result cannot be changed', ()
     platform: {
       concurrency: 4,
       timeoutSeconds: 60,
-      maxMinutes: 60,
       maxBytes: 17_179_869_184,
-      minBytesPerSecond: 1000,
-      maxTitles: 10_000_000,
       tokenFile: null,
     },
   });
@@ -82,10 +79,7 @@ test('all faults are reported together, each with its variable', () => {
     LOOKBACK_DAYS: '-1',
     SWEEP_DAYS: '45',
     SWEEP_MAX_DAYS: '44',
-    PLATFORM_MAX_MINUTES: '0',
     PLATFORM_MAX_BYTES: '1e9',
-    PLATFORM_MIN_BYTES_PER_SECOND: '-1',
-    PLATFORM_MAX_TITLES: '0',
     CONSOLE_PORT: '70000',
     ALERT_WEBHOOK_URL: 'mailto:secret@host',
     ALERT_WEBHOOK_SECRET_FILE: 'a',
@@ -104,10 +98,7 @@ test('all faults are reported together, each with its variable', () => {
   expect(problems.map((problem) => problem.split(':')[0])).toEqual([
     'PLATFORM_BASE_URL',
     'PLATFORM_TOKEN_FILE, PLATFORM_TOKEN',
-    'PLATFORM_MAX_MINUTES',
     'PLATFORM_MAX_BYTES',
-    'PLATFORM_MIN_BYTES_PER_SECOND',
-    'PLATFORM_MAX_TITLES',
     'DATABASE_URL',
     'REDIS_URL',
     'TIMEZONE',
