@@ -144,7 +144,6 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
   const { database, databaseUrl } = staging;
   const queue = await openPullQueue({
     redisUrl: config.redisUrl,
-    redisCaFile: config.redisCaFile,
     databaseUrl,
     logger,
   });

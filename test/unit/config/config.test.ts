@@ -298,20 +298,6 @@ describe('certificates', () => {
     expect(problems).toEqual([expect.stringContaining(`DATABASE_URL: expected ${expected}`)]);
     expect(problems[0]).not.toContain('secret');
   });
-
-  test('REDIS_CA_FILE has to be there, and a rediss:// address with it', () => {
-    const [good, bad] = ['package.json', '/nowhere'];
-    const secure = { ...GOOD, REDIS_URL: 'rediss://r.example' };
-    expect(problemsOf({ ...secure, REDIS_CA_FILE: good })).toEqual([]);
-    expect(problemsOf({ ...secure, REDIS_CA_FILE: bad })).toEqual([
-      'REDIS_CA_FILE: cannot read /nowhere (ENOENT)',
-    ]);
-    for (const REDIS_URL of ['redis://localhost', '']) {
-      expect(problemsOf({ ...GOOD, REDIS_URL, REDIS_CA_FILE: good })).toEqual([
-        'REDIS_CA_FILE: takes a REDIS_URL that begins with rediss://',
-      ]);
-    }
-  });
 });
 
 test('e-mail needs server, sender and receivers, and TLS unless the host is listed', () => {
