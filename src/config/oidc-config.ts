@@ -10,7 +10,6 @@ export interface OidcConfig {
   /** The address to which the provider redirects browsers. */
   readonly publicUrl: URL;
   readonly assumesVerifiedEmail: boolean;
-  readonly signsOutAtProvider: boolean;
 }
 
 const OIDC_VARIABLES = [
@@ -18,7 +17,6 @@ const OIDC_VARIABLES = [
   'OIDC_CLIENT_SECRET_FILE',
   'OIDC_CLIENT_SECRET',
   'OIDC_ASSUME_EMAIL_VERIFIED',
-  'OIDC_SIGN_OUT',
 ] as const;
 
 export function readOidc(reader: EnvironmentReader, publicUrl: URL | null): OidcConfig | null {
@@ -52,7 +50,6 @@ export function readOidc(reader: EnvironmentReader, publicUrl: URL | null): Oidc
   }
   const assumesVerifiedEmail =
     reader.choice('OIDC_ASSUME_EMAIL_VERIFIED', 'off', ['on', 'off']) === 'on';
-  const signsOutAtProvider = reader.choice('OIDC_SIGN_OUT', 'on', ['on', 'off']) === 'on';
   if (issuerUrl === null || clientId === null || publicUrl === null) return null;
   return {
     issuerUrl,
@@ -61,6 +58,5 @@ export function readOidc(reader: EnvironmentReader, publicUrl: URL | null): Oidc
     clientSecret,
     publicUrl,
     assumesVerifiedEmail,
-    signsOutAtProvider,
   };
 }

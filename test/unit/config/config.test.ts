@@ -235,7 +235,6 @@ describe('OIDC', () => {
       clientSecret: null,
       clientSecretFile: null,
       assumesVerifiedEmail: false,
-      signsOutAtProvider: true,
     });
     expect(oidc?.issuerUrl.href).toBe(OIDC.OIDC_ISSUER_URL);
     expect(oidc?.publicUrl.href).toBe('https://conciliation.example.com/');
@@ -249,7 +248,6 @@ describe('OIDC', () => {
     [{ OIDC_ISSUER_URL: 'https://u:secret@id.example' }, /^OIDC_ISSUER_URL: expected/],
     [{ OIDC_CLIENT_SECRET: 'secret', OIDC_CLIENT_SECRET_FILE: 'f' }, /got both/],
     [{ OIDC_ASSUME_EMAIL_VERIFIED: 'yes' }, /^OIDC_ASSUME_EMAIL_VERIFIED: got "yes"/],
-    [{ OIDC_SIGN_OUT: 'no' }, /^OIDC_SIGN_OUT: got "no"/],
   ])('refuses %o', (change, problem) => {
     const problems = problemsOf({ ...OIDC, ...change });
     expect(problems).toHaveLength(1);
