@@ -43,8 +43,6 @@ test('every default of the contract holds, and the result cannot be changed', ()
     digestChannels: [],
     bookingsFrom: null,
     signsCleanDays: false,
-    bookingsOverdueDays: 2,
-    bookingsBehindDays: 1,
     bookingsWebhookUrl: null,
     bookingsWebhookSecretFile: null,
     bookingsWebhookSecret: null,
