@@ -164,8 +164,6 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
       pullCron: config.pullCron,
       lookbackDays: config.lookbackDays,
       sweepCron: config.sweepCron,
-      sweepDays: config.sweepDays,
-      sweepMaxDays: config.sweepMaxDays,
       startDate: config.startDate,
       // One request is always reserved for the dates that are due today.
       maxOpenBackfillPulls: Math.max(1, workerConcurrency(config) - 1),

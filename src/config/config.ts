@@ -26,8 +26,6 @@ export interface Config extends StoreConfig, BookingConfig, AlertConfig {
   readonly erpPayablesMaxAgeHours: number;
   readonly lookbackDays: number;
   readonly sweepCron: string;
-  readonly sweepDays: number;
-  readonly sweepMaxDays: number;
   readonly consoleHost: string;
   readonly consolePort: number;
   /** The address of the console for browsers, behind a proxy; null: the address on which it listens. */
@@ -78,7 +76,6 @@ export function readConfig(
     erpPayablesMaxAgeHours: reader.integer('ERP_PAYABLES_MAX_AGE_HOURS', 30, 1, 8_760),
     lookbackDays: reader.integer('LOOKBACK_DAYS', 7, 0, 365),
     sweepCron: reader.cron('SWEEP_CRON', '0 3 * * 0'),
-    ...readSweepReach(reader),
     consoleHost: reader.text('CONSOLE_HOST') ?? '127.0.0.1',
     consolePort: reader.integer('CONSOLE_PORT', 8080, 0, 65_535),
     consolePublicUrl,
@@ -108,18 +105,6 @@ export function readConfig(
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return Object.freeze(config);
-}
-
-/** At most ten years: a sweep keeps a fold of each date in memory. */
-function readSweepReach(reader: EnvironmentReader): Pick<Config, 'sweepDays' | 'sweepMaxDays'> {
-  const sweepDays = reader.integer('SWEEP_DAYS', 45, 1, 366);
-  const sweepMaxDays = reader.integer('SWEEP_MAX_DAYS', 400, 1, 3652);
-  if (sweepMaxDays < sweepDays) {
-    reader.problems.push(
-      `SWEEP_MAX_DAYS: got ${sweepMaxDays}, expected at least SWEEP_DAYS, which is ${sweepDays}`,
-    );
-  }
-  return { sweepDays, sweepMaxDays };
 }
 
 /** NODE_TLS_REJECT_UNAUTHORIZED=0 would make Node accept any certificate from any server. */
