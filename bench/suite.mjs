@@ -149,7 +149,7 @@ async function checkTitles(databaseUrl) {
   const database = openDatabase({
     databaseUrl,
     applicationName: 'bench',
-    logger: createLogger({ logLevel: 'error', logFormat: 'json' }),
+    logger: createLogger({ logLevel: 'error' }),
   });
   await checkDays(database, checkRules(readConfig({}, { platform: false })));
   await database.close();

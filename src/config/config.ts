@@ -47,7 +47,6 @@ export interface Config extends StoreConfig, BookingConfig, AlertConfig {
   /** See `CheckParameters`. */
   readonly feeFactor: number;
   readonly logLevel: LogLevel;
-  readonly logFormat: 'json' | 'pretty';
 }
 
 export type { Environment } from './environment-reader.ts';
@@ -98,10 +97,6 @@ export function readConfig(
     checkSeverities: reader.checkSeverities('CHECK_SEVERITIES'),
     feeFactor: reader.integer('FEE_LIMIT', 3, 1, 1_000_000),
     logLevel: reader.choice('LOG_LEVEL', 'info', LOG_LEVELS),
-    logFormat: reader.choice('LOG_FORMAT', process.stderr.isTTY ? 'pretty' : 'json', [
-      'json',
-      'pretty',
-    ]),
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return Object.freeze(config);

@@ -125,7 +125,6 @@ test('every documented choice is taken', () => {
     'AUTO_SIGN_OFF',
     'ALERT_LANGUAGE',
     'LOG_LEVEL',
-    'LOG_FORMAT',
   ]);
   for (const { name, takesCell } of chosen) {
     for (const choice of codeIn(takesCell)) {
