@@ -4,7 +4,6 @@ import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkRules } from '#dist/app/check-rules.js';
 import { checkDays } from '#dist/checks/check-day.sql.js';
 import { readConfig } from '#dist/config/config.js';
 import { openDatabase } from '#dist/database/database.js';
@@ -151,7 +150,7 @@ async function checkTitles(databaseUrl) {
     applicationName: 'bench',
     logger: createLogger({ logLevel: 'error' }),
   });
-  await checkDays(database, checkRules(readConfig({}, { platform: false })));
+  await checkDays(database, { severities: readConfig({}, { platform: false }).checkSeverities });
   await database.close();
 }
 

@@ -39,7 +39,6 @@ import { startTicker, type Ticker } from '../scheduler/tick.ts';
 import { openWebhookSecret } from '../webhooks/webhook-signature.ts';
 import { createAuthGate } from '../worker/auth-gate.ts';
 import { alertPolicy, messageStyle, openChannels } from './alert-channels.ts';
-import { checkRules } from './check-rules.ts';
 import { openPlatform, openPulls, openStaging, openToken } from './parts.ts';
 import { startWorkers, type WorkerParts, workerConcurrency } from './worker-role.ts';
 
@@ -282,7 +281,7 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
   stops.push(() => verification.stop());
   const totals = startTotals({ database, logger, ...overrides.totals });
   stops.push(() => totals.stop());
-  const checks = startCheckLoop({ database, logger, rules: checkRules(config) });
+  const checks = startCheckLoop({ database, logger, rules: { severities: config.checkSeverities } });
   stops.push(() => checks.stop());
   const matching = startMatchingLoop({
     database,

@@ -44,8 +44,6 @@ export interface Config extends StoreConfig, BookingConfig, AlertConfig {
   readonly withdrawalLimitPercent: number;
   readonly plausibility: PlausibilityLimits;
   readonly checkSeverities: CheckSeverities;
-  /** See `CheckParameters`. */
-  readonly feeFactor: number;
   readonly logLevel: LogLevel;
 }
 
@@ -95,7 +93,6 @@ export function readConfig(
       valueFactor: reader.integer('VALUE_LIMIT', 20, 2, 1_000_000),
     },
     checkSeverities: reader.checkSeverities('CHECK_SEVERITIES'),
-    feeFactor: reader.integer('FEE_LIMIT', 3, 1, 1_000_000),
     logLevel: reader.choice('LOG_LEVEL', 'info', LOG_LEVELS),
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
