@@ -149,7 +149,7 @@ export async function openPulls(
     logger,
     timeZone: config.timeZone,
     withdrawalLimitPercent: config.withdrawalLimitPercent,
-    plausibility: config.plausibility,
+    checksPlausibility: config.checksPlausibility,
     retry: { attempts: config.pullAttempts, backoffSeconds: config.pullBackoffSeconds },
   };
 }

@@ -1,6 +1,5 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import type { CheckSeverities } from '../domain/checks/checks.ts';
-import type { PlausibilityLimits } from '../domain/checks/plausibility.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import { type PlaintextHosts, webAddressFault } from './address-faults.ts';
 import { type AlertConfig, readAlertChannels } from './alert-config.ts';
@@ -42,7 +41,8 @@ export interface Config extends StoreConfig, BookingConfig, AlertConfig {
   readonly pullAttempts: number;
   readonly pullBackoffSeconds: number;
   readonly withdrawalLimitPercent: number;
-  readonly plausibility: PlausibilityLimits;
+  /** Whether a response that is not plausible is held. */
+  readonly checksPlausibility: boolean;
   readonly checkSeverities: CheckSeverities;
   readonly logLevel: LogLevel;
 }
@@ -86,12 +86,7 @@ export function readConfig(
     pullAttempts: reader.integer('PULL_ATTEMPTS', 8, 1, 100),
     pullBackoffSeconds: reader.integer('PULL_BACKOFF_SECONDS', 30, 1, 3600),
     withdrawalLimitPercent: reader.integer('WITHDRAWAL_LIMIT_PERCENT', 20, 0, 100),
-    plausibility: {
-      duplicatePercent: reader.integer('DUPLICATE_LIMIT_PERCENT', 25, 0, 100),
-      growthFactor: reader.integer('GROWTH_LIMIT', 5, 2, 1_000_000),
-      changedPercent: reader.integer('CHANGED_LIMIT_PERCENT', 50, 0, 100),
-      valueFactor: reader.integer('VALUE_LIMIT', 20, 2, 1_000_000),
-    },
+    checksPlausibility: reader.choice('PLAUSIBILITY', 'on', ['on', 'off']) === 'on',
     checkSeverities: reader.checkSeverities('CHECK_SEVERITIES'),
     logLevel: reader.choice('LOG_LEVEL', 'info', LOG_LEVELS),
   };

@@ -24,7 +24,7 @@ test('every default of the contract holds, and the result cannot be changed', ()
     pullAttempts: 8,
     pullBackoffSeconds: 30,
     withdrawalLimitPercent: 20,
-    plausibility: { duplicatePercent: 25, growthFactor: 5, changedPercent: 50, valueFactor: 20 },
+    checksPlausibility: true,
     redisUrl: null,
     pullCron: '0 6 * * *',
     erpPayablesMaxAgeHours: 30,

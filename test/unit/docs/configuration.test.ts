@@ -120,6 +120,7 @@ test('the documented bounds of a number are taken, and what lies beyond is refus
 test('every documented choice is taken', () => {
   const chosen = variables.filter(({ takesCell }) => /^`[^`]+`(, `[^`]+`)+$/.test(takesCell));
   expect(chosen.map(({ name }) => name)).toEqual([
+    'PLAUSIBILITY',
     'CONSOLE_SECOND_FACTOR',
     'SIGN_OFF_FOUR_EYES',
     'AUTO_SIGN_OFF',
