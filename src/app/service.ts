@@ -4,6 +4,7 @@
  */
 import { startAlertLoop } from '../alerts/alert-loop.ts';
 import type { Channel } from '../alerts/channel.ts';
+import { DIGEST_CRON } from '../alerts/digest.ts';
 import { startFaultReports } from '../alerts/fault-reports.ts';
 import { startWakeUps } from '../bookings/wake-ups.ts';
 import { startCheckLoop } from '../checks/check-loop.ts';
@@ -255,8 +256,8 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
     channels,
     style: messageStyle(config),
     digest: {
-      channels: channels.filter(({ name }) => config.digestChannels.includes(name)),
-      slotAt: (now) => latestSlot(config.digestCron, config.timeZone, now),
+      channels: config.sendsDigest ? channels : [],
+      slotAt: (now) => latestSlot(DIGEST_CRON, config.timeZone, now),
     },
     policy: alertPolicy(config),
     ...overrides.alerts,
@@ -281,7 +282,11 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
   stops.push(() => verification.stop());
   const totals = startTotals({ database, logger, ...overrides.totals });
   stops.push(() => totals.stop());
-  const checks = startCheckLoop({ database, logger, rules: { severities: config.checkSeverities } });
+  const checks = startCheckLoop({
+    database,
+    logger,
+    rules: { severities: config.checkSeverities },
+  });
   stops.push(() => checks.stop());
   const matching = startMatchingLoop({
     database,

@@ -45,7 +45,7 @@ signed off, the ERP posts the bookings of the day. Delete the folder to start ov
       const environment = {
         ...Object.fromEntries(
           Object.entries(process.env).filter(
-            ([name]) => !/^(ALERT|AUTO|BOOKINGS|SMTP|DIGEST)_/.test(name),
+            ([name]) => !/^(ALERT_|AUTO_|BOOKINGS_|SMTP_|DIGEST$)/.test(name),
           ),
         ),
         DATA_DIR: dataDir,

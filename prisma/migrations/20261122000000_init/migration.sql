@@ -1089,9 +1089,9 @@ CREATE TABLE conciliation.digest_delivery (
 );
 
 COMMENT ON TABLE conciliation.digest_delivery IS
-  'The delivery of the daily digest to each channel of DIGEST_CHANNELS. One row for each slot of DIGEST_CRON.';
+  'The delivery of the daily digest to each channel. One row for each channel and day.';
 COMMENT ON COLUMN conciliation.digest_delivery.slot_at IS
-  'The time of DIGEST_CRON at which the digest was due.';
+  'The time at which the digest was due.';
 COMMENT ON COLUMN conciliation.digest_delivery.channel IS
   'webhook, slack, teams or email.';
 COMMENT ON COLUMN conciliation.digest_delivery.attempts IS

@@ -37,8 +37,7 @@ test('every default of the contract holds, and the result cannot be changed', ()
     alertSlackUrl: null,
     alertTeamsUrl: null,
     alertEmail: null,
-    digestCron: '0 8 * * *',
-    digestChannels: [],
+    sendsDigest: false,
     bookingsFrom: null,
     signsCleanDays: false,
     bookingsWebhookUrl: null,
@@ -85,8 +84,7 @@ test('all faults are reported together, each with its variable', () => {
     SMTP_URL: 'smtp://user:secret@mail.example/path',
     ALERT_EMAIL_FROM: 'secret',
     ALERT_EMAIL_TO: 'a@example.com, secret',
-    DIGEST_CRON: 'daily',
-    DIGEST_CHANNELS: 'fax',
+    DIGEST: 'fax',
     DATABASE_URL: 'mysql://user:secret@host/db',
   });
   expect(problems.map((problem) => problem.split(':')[0])).toEqual([
@@ -110,8 +108,7 @@ test('all faults are reported together, each with its variable', () => {
     'SMTP_URL',
     'ALERT_EMAIL_FROM',
     'ALERT_EMAIL_TO',
-    'DIGEST_CRON',
-    'DIGEST_CHANNELS',
+    'DIGEST',
     'PULL_ATTEMPTS',
     'WITHDRAWAL_LIMIT_PERCENT',
     'LOG_LEVEL',
@@ -316,17 +313,10 @@ test('e-mail needs server, sender and receivers, and TLS unless the host is list
   }
 });
 
-test('the digest takes configured channels only', () => {
-  const email = {
-    ...GOOD,
-    SMTP_URL: 'smtps://mail.example',
-    ALERT_EMAIL_FROM: 'conciliation@example.com',
-    ALERT_EMAIL_TO: 'finance@example.com',
-  };
-  expect(
-    readConfig({ ...email, DIGEST_CHANNELS: 'email' }, { platform: true }).digestChannels,
-  ).toEqual(['email']);
-  expect(problemsOf({ ...email, DIGEST_CHANNELS: 'email, slack' })).toEqual([
-    'DIGEST_CHANNELS: has slack, and ALERT_SLACK_URL is not set',
+test('the digest needs a channel', () => {
+  const slack = { ...GOOD, ALERT_SLACK_URL: 'https://hooks.slack.example/secret' };
+  expect(readConfig({ ...slack, DIGEST: 'on' }, { platform: true }).sendsDigest).toBe(true);
+  expect(problemsOf({ ...GOOD, DIGEST: 'on' })).toEqual([
+    'DIGEST: on, and none of ALERT_WEBHOOK_URL, ALERT_SLACK_URL, ALERT_TEAMS_URL, ALERT_EMAIL_TO is set',
   ]);
 });
