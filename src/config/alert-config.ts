@@ -1,7 +1,7 @@
 import { ALERT_LANGUAGES, type AlertLanguage } from '../domain/alerts/alert.ts';
 import { isPlainHost, mailAddressFault, type PlaintextHosts } from './address-faults.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
-import { readWebhookSecret, readWebhookUrl, withPassword } from './secret-variables.ts';
+import { readWebhookUrl, withPassword } from './secret-variables.ts';
 
 /** The channels of alerts and of the digest. */
 export interface AlertConfig {
@@ -31,7 +31,7 @@ interface EmailConfig {
 export function readAlertChannels(reader: EnvironmentReader, allowed: PlaintextHosts): AlertConfig {
   const alertLanguage = reader.choice('ALERT_LANGUAGE', 'en', ALERT_LANGUAGES);
   const alertWebhookUrl = readWebhookUrl(reader, 'ALERT_WEBHOOK_URL', allowed);
-  const { secretFile, secret } = readWebhookSecret(reader, 'ALERT_WEBHOOK_SECRET');
+  const { secretFile, secret } = reader.secret('ALERT_WEBHOOK_SECRET');
   const channels = {
     alertLanguage,
     alertWebhookUrl,

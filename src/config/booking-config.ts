@@ -1,7 +1,7 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import type { PlaintextHosts } from './address-faults.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
-import { readWebhookSecret, readWebhookUrl } from './secret-variables.ts';
+import { readWebhookUrl } from './secret-variables.ts';
 
 /** The settings of the bookings that sign-offs release to the ERP. */
 export interface BookingConfig {
@@ -25,7 +25,7 @@ export function readBookings(reader: EnvironmentReader, allowed: PlaintextHosts)
   if (bookingsWebhookUrl !== null && reader.text('BOOKINGS_FROM') === null) {
     reader.problems.push('BOOKINGS_FROM: not set, expected with BOOKINGS_WEBHOOK_URL');
   }
-  const { secretFile, secret } = readWebhookSecret(reader, 'BOOKINGS_WEBHOOK_SECRET');
+  const { secretFile, secret } = reader.secret('BOOKINGS_WEBHOOK_SECRET');
   return {
     bookingsFrom,
     signsCleanDays,

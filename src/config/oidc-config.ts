@@ -36,13 +36,8 @@ export function readOidc(reader: EnvironmentReader, publicUrl: URL | null): Oidc
   if (clientId === null) {
     reader.problems.push("OIDC_CLIENT_ID: not set, expected the console's name at the provider");
   }
-  const clientSecretFile = reader.text('OIDC_CLIENT_SECRET_FILE');
-  const clientSecret = reader.text('OIDC_CLIENT_SECRET');
-  if (clientSecretFile !== null && clientSecret !== null) {
-    reader.problems.push(
-      'OIDC_CLIENT_SECRET_FILE, OIDC_CLIENT_SECRET: got both, expected at most one of them',
-    );
-  }
+  const { secretFile: clientSecretFile, secret: clientSecret } =
+    reader.secret('OIDC_CLIENT_SECRET');
   if (publicUrl === null && reader.text('CONSOLE_PUBLIC_URL') === null) {
     reader.problems.push(
       'CONSOLE_PUBLIC_URL: not set, expected with OIDC_ISSUER_URL, because the provider sends browsers back there',

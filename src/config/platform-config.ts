@@ -16,12 +16,9 @@ const DEFAULT_MAX_BYTES = 16 * 1024 ** 3;
 
 export function readPlatform(reader: EnvironmentReader): PlatformConfig | null {
   const baseUrl = readBaseUrl(reader);
-  const tokenFile = reader.text('PLATFORM_TOKEN_FILE');
-  const token = reader.text('PLATFORM_TOKEN');
-  if ((tokenFile === null) === (token === null)) {
-    reader.problems.push(
-      `PLATFORM_TOKEN_FILE, PLATFORM_TOKEN: got ${token === null ? 'neither' : 'both'}, expected one of them`,
-    );
+  const { secretFile: tokenFile, secret: token } = reader.secret('PLATFORM_TOKEN');
+  if (tokenFile === null && token === null) {
+    reader.problems.push('PLATFORM_TOKEN_FILE, PLATFORM_TOKEN: got neither, expected one of them');
   }
   const concurrency = reader.integer('PLATFORM_CONCURRENCY', 4, 1, 64);
   const timeoutSeconds = reader.integer('PLATFORM_TIMEOUT_SECONDS', 60, 1, 3600);
