@@ -27,7 +27,7 @@ RUN find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.m
  && find node_modules -type d -empty -delete
 
 FROM ${NODE_IMAGE}
-ENV NODE_ENV=production CONSOLE_HOST=0.0.0.0 LOG_FORMAT=json MALLOC_ARENA_MAX=1
+ENV NODE_ENV=production CONSOLE_HOST=0.0.0.0 MALLOC_ARENA_MAX=1
 WORKDIR /app
 COPY --from=modules /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist

@@ -17,7 +17,7 @@ import { createLogger } from '#dist/runtime/logger.js';
  * @typedef {Awaited<ReturnType<typeof openEngine>>} Engine
  */
 
-const logger = createLogger({ logLevel: 'error', logFormat: 'json' });
+const logger = createLogger({ logLevel: 'error' });
 
 /** @param {EngineOptions} options */
 export async function openEngine({ address, databaseUrl, startDate, today }) {

@@ -79,7 +79,7 @@ async function measure(size) {
     databaseUrl: url,
     applicationName: 'bench',
     statementTimeoutMs: 900_000,
-    logger: createLogger({ logLevel: 'error', logFormat: 'json' }),
+    logger: createLogger({ logLevel: 'error' }),
   });
   try {
     await fill(database, size);

@@ -75,7 +75,7 @@ try {
     databaseUrl: url,
     applicationName: 'bench',
     statementTimeoutMs: 600_000,
-    logger: createLogger({ logLevel: 'error', logFormat: 'json' }),
+    logger: createLogger({ logLevel: 'error' }),
   });
   try {
     await measure(database);

@@ -16,7 +16,7 @@ const LEAVE_LIMIT_MS = 30_000;
 /** The template of every database: migrated, and the limit's table beside the product's. */
 export const MIGRATED = 'bench_migrated';
 
-const logger = createLogger({ logLevel: 'error', logFormat: 'json' });
+const logger = createLogger({ logLevel: 'error' });
 
 /** @typedef {Awaited<ReturnType<typeof startServer>>} Server */
 

@@ -4,7 +4,6 @@ import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkRules } from '#dist/app/check-rules.js';
 import { checkDays } from '#dist/checks/check-day.sql.js';
 import { readConfig } from '#dist/config/config.js';
 import { openDatabase } from '#dist/database/database.js';
@@ -149,9 +148,9 @@ async function checkTitles(databaseUrl) {
   const database = openDatabase({
     databaseUrl,
     applicationName: 'bench',
-    logger: createLogger({ logLevel: 'error', logFormat: 'json' }),
+    logger: createLogger({ logLevel: 'error' }),
   });
-  await checkDays(database, checkRules(readConfig({}, { platform: false })));
+  await checkDays(database, { severities: readConfig({}, { platform: false }).checkSeverities });
   await database.close();
 }
 

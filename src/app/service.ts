@@ -4,6 +4,7 @@
  */
 import { startAlertLoop } from '../alerts/alert-loop.ts';
 import type { Channel } from '../alerts/channel.ts';
+import { DIGEST_CRON } from '../alerts/digest.ts';
 import { startFaultReports } from '../alerts/fault-reports.ts';
 import { startWakeUps } from '../bookings/wake-ups.ts';
 import { startCheckLoop } from '../checks/check-loop.ts';
@@ -39,7 +40,6 @@ import { startTicker, type Ticker } from '../scheduler/tick.ts';
 import { openWebhookSecret } from '../webhooks/webhook-signature.ts';
 import { createAuthGate } from '../worker/auth-gate.ts';
 import { alertPolicy, messageStyle, openChannels } from './alert-channels.ts';
-import { checkRules } from './check-rules.ts';
 import { openPlatform, openPulls, openStaging, openToken } from './parts.ts';
 import { startWorkers, type WorkerParts, workerConcurrency } from './worker-role.ts';
 
@@ -138,7 +138,6 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
   const { database, databaseUrl } = staging;
   const queue = await openPullQueue({
     redisUrl: config.redisUrl,
-    redisCaFile: config.redisCaFile,
     databaseUrl,
     logger,
   });
@@ -159,8 +158,6 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
       pullCron: config.pullCron,
       lookbackDays: config.lookbackDays,
       sweepCron: config.sweepCron,
-      sweepDays: config.sweepDays,
-      sweepMaxDays: config.sweepMaxDays,
       startDate: config.startDate,
       // One request is always reserved for the dates that are due today.
       maxOpenBackfillPulls: Math.max(1, workerConcurrency(config) - 1),
@@ -253,8 +250,8 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
     channels,
     style: messageStyle(config),
     digest: {
-      channels: channels.filter(({ name }) => config.digestChannels.includes(name)),
-      slotAt: (now) => latestSlot(config.digestCron, config.timeZone, now),
+      channels: config.sendsDigest ? channels : [],
+      slotAt: (now) => latestSlot(DIGEST_CRON, config.timeZone, now),
     },
     policy: alertPolicy(config),
     ...overrides.alerts,
@@ -279,7 +276,11 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
   stops.push(() => verification.stop());
   const totals = startTotals({ database, logger, ...overrides.totals });
   stops.push(() => totals.stop());
-  const checks = startCheckLoop({ database, logger, rules: checkRules(config) });
+  const checks = startCheckLoop({
+    database,
+    logger,
+    rules: { severities: config.checkSeverities },
+  });
   stops.push(() => checks.stop());
   const matching = startMatchingLoop({
     database,

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { checkRules } from '../app/check-rules.ts';
 import { openPlatform, openPulls, openStaging } from '../app/parts.ts';
 import { ROLES, startService } from '../app/service.ts';
 import { checkDays } from '../checks/check-day.sql.ts';
@@ -46,7 +45,7 @@ signed off, the ERP posts the bookings of the day. Delete the folder to start ov
       const environment = {
         ...Object.fromEntries(
           Object.entries(process.env).filter(
-            ([name]) => !/^(ALERT|AUTO|BOOKINGS|SMTP|DIGEST)_/.test(name),
+            ([name]) => !/^(ALERT_|AUTO_|BOOKINGS_|SMTP_|DIGEST$)/.test(name),
           ),
         ),
         DATA_DIR: dataDir,
@@ -79,10 +78,7 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
       token: sandbox.issueToken({ expiresInSeconds: 86_400 }),
       concurrency: 4,
       timeoutSeconds: 60,
-      maxMinutes: 60,
       maxBytes: 1024 ** 3,
-      minBytesPerSecond: 0,
-      maxTitles: 1_000_000,
     },
   };
   const staging = await openStaging(config, run.logger);
@@ -91,7 +87,7 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     const parts = await openPulls(config, run.logger, staging, platform);
     const reports = await pullDates(parts, datesBetween(from, to), run.signal);
     // The matching has to see the content of the days after the checks. Otherwise no day is released at first.
-    await checkDays(staging.database, checkRules(config), run.signal);
+    await checkDays(staging.database, { severities: config.checkSeverities }, run.signal);
     const matching = await importDemoPayables(staging.database, DEMO_ACTOR);
     const days = await readDays(staging.database, { from, to }, to);
     const result = demoResult(days, reports, matching);

@@ -837,7 +837,7 @@ COMMENT ON COLUMN conciliation.sweep.future_titles IS
 COMMENT ON COLUMN conciliation.sweep.early_titles IS
   'Titles with an accepted date before from_date. They were not asked for. Null: not complete.';
 COMMENT ON COLUMN conciliation.sweep.over_limit IS
-  'True where the latest attempt ended because the answer exceeded PLATFORM_MAX_MINUTES or PLATFORM_MAX_BYTES. While that is so of the newest sweep that has ended, each date in reach is pulled once a week.';
+  'True where the latest attempt ended because the answer took longer than an hour or exceeded PLATFORM_MAX_BYTES. While that is so of the newest sweep that has ended, each date in reach is pulled once a week.';
 COMMENT ON COLUMN conciliation.sweep.error_code IS
   'Stable code of the latest attempt''s failure, for example PLATFORM_UNAVAILABLE. Null: it did not fail.';
 COMMENT ON COLUMN conciliation.sweep.error_message IS
@@ -1089,9 +1089,9 @@ CREATE TABLE conciliation.digest_delivery (
 );
 
 COMMENT ON TABLE conciliation.digest_delivery IS
-  'The delivery of the daily digest to each channel of DIGEST_CHANNELS. One row for each slot of DIGEST_CRON.';
+  'The delivery of the daily digest to each channel. One row for each channel and day.';
 COMMENT ON COLUMN conciliation.digest_delivery.slot_at IS
-  'The time of DIGEST_CRON at which the digest was due.';
+  'The time at which the digest was due.';
 COMMENT ON COLUMN conciliation.digest_delivery.channel IS
   'webhook, slack, teams or email.';
 COMMENT ON COLUMN conciliation.digest_delivery.attempts IS

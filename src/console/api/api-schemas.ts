@@ -164,8 +164,7 @@ export const Sweep = Type.Object(
       description: 'Titles of a date before `from`. They belong to no date.',
     }),
     overLimit: Type.Boolean({
-      description:
-        'The answer exceeded a limit: PLATFORM_MAX_MINUTES, PLATFORM_MAX_BYTES, PLATFORM_MAX_TITLES or PLATFORM_MIN_BYTES_PER_SECOND.',
+      description: 'The answer took longer than an hour, or was longer than PLATFORM_MAX_BYTES.',
     }),
     errorCode: orNull('string'),
     errorMessage: orNull('string'),

@@ -70,9 +70,7 @@ export function severityOf(kind: AlertKind): AlertSeverity {
   return CRITICAL_ALERT_KINDS.includes(kind) ? 'critical' : 'warning';
 }
 
-export const ALERT_CHANNELS = ['webhook', 'slack', 'teams', 'email'] as const;
-
-export type AlertChannel = (typeof ALERT_CHANNELS)[number];
+export type AlertChannel = 'webhook' | 'slack' | 'teams' | 'email';
 
 export const ALERT_LANGUAGES = ['en', 'pt-BR'] as const;
 

@@ -172,10 +172,10 @@ const ALERTS: readonly Alert[] = [
   ),
   ...restatedDayAlerts(dates.slice(0, 4).map((each) => ({ date: each, pullId: 12n }))),
   failedLinesAlert({ lines: 3, date }),
-  overdueLinesAlert({ lines: 2, date, afterDays: 2 }),
+  overdueLinesAlert({ lines: 2, date }),
   ...bookingReceiptsAlerts([{ date, receipts: 2 }]),
   waitingDaysAlert({ days: 2, date }),
-  consumerBehindAlert({ name: 'erp', behind: 4, afterDays: 1 }),
+  consumerBehindAlert({ name: 'erp', behind: 4 }),
   ...brokenMonthAlerts([
     { month: '2026-03', days: dates.slice(0, 2).map((each) => ({ date: each })) },
   ]),

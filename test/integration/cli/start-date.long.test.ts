@@ -74,7 +74,6 @@ describe('START_DATE', () => {
     const again = await run(['pull', DAY], {
       START_DATE: DAY,
       LOG_LEVEL: 'warn',
-      LOG_FORMAT: 'json',
     });
     expect(again.stderr).toMatch(/START_DATE is ignored: .*\\"conciliation start-date set\\"/);
     expect(await readCheckpoint()).toMatchObject({ startDate: yesterday });

@@ -7690,7 +7690,7 @@ export interface operations {
                         /** @description Titles of a date that had not begun. They belong to no date. */
                         futureTitles: number | null;
                         id: number;
-                        /** @description The answer exceeded a limit: PLATFORM_MAX_MINUTES, PLATFORM_MAX_BYTES, PLATFORM_MAX_TITLES or PLATFORM_MIN_BYTES_PER_SECOND. */
+                        /** @description The answer took longer than an hour, or was longer than PLATFORM_MAX_BYTES. */
                         overLimit: boolean;
                         /** Format: date-time */
                         startedAt: string | null;

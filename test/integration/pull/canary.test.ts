@@ -50,7 +50,7 @@ beforeAll(async () => {
   // A token leaks with any of its parts, and its signature is the part that no other has.
   secrets = [token, token.split('.')[2] ?? token];
   const logger = createLogger(
-    { logLevel: 'trace', logFormat: 'json' },
+    { logLevel: 'trace' },
     { write: (line) => void logged.push(line) },
   );
   const { databaseUrl } = world;

@@ -58,7 +58,7 @@ const fetched = async (
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<FetchedResponse> => ({
   attempt,
-  response: { httpStatus: 200, chunks, bytesReceived: () => 0, maxTitles: 1000 },
+  response: { httpStatus: 200, chunks, bytesReceived: () => 0 },
   known: await readKnownDay(world.database.pool, attempt),
   dateWasClosed: false,
 });
@@ -380,7 +380,7 @@ test('a response that has only rejects for long is staged, so that its session i
         fetchTitles(window, signal) {
           requests += 1;
           if (requests > 1) return world.platform.fetchTitles(window, signal);
-          const slow = { httpStatus: 200, bytesReceived: () => 0, maxTitles: 1000 };
+          const slow = { httpStatus: 200, bytesReceived: () => 0 };
           return Promise.resolve({ ...slow, chunks: chunks() });
         },
       },
@@ -407,7 +407,6 @@ test('a date without titles whose response is late is requested once', async () 
     Promise.resolve({
       httpStatus: 200,
       bytesReceived: () => 0,
-      maxTitles: 1000,
       chunks: chunks(),
     }),
   );

@@ -1,16 +1,11 @@
-/** The sandbox's implausible responses beside thirty ordinary days, with the default limits. */
+/** The sandbox's implausible responses beside thirty ordinary days. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import { readConfig } from '../../../src/config/config.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import type { Fault } from '../../support/sandbox/faults.ts';
 
 const DAYS = 30;
-const { plausibility } = readConfig(
-  { PLATFORM_BASE_URL: 'https://platform.example', PLATFORM_TOKEN: 'x' },
-  { platform: true },
-);
 
 let world: PullWorld;
 beforeAll(async () => {
@@ -18,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const pull = (index: number) => world.pull(daysFrom(index), { plausibility });
+const pull = (index: number) => world.pull(daysFrom(index), { checksPlausibility: true });
 const withFault = (kind: Fault['kind'], index: number) => {
   world.sandbox.faults.add({ kind, date: daysFrom(index), times: 2 } as Fault);
   return pull(index).finally(() => world.sandbox.faults.clear());

@@ -16,7 +16,6 @@ import {
 
 const DAYS = 10;
 const LOOKBACK_DAYS = 7;
-const SWEEP_DAYS = 3;
 /** Ahead of the database's clock, by which every fetch since a slot counts as a pull of the slot. */
 const START = daysFrom(2, TODAY);
 const noonOf = (date: CivilDate) => new Date(`${date}T15:00:00Z`);
@@ -41,8 +40,6 @@ async function liveThrough(queue: ServiceQueue, processes: number): Promise<void
       START_DATE: START,
       LOOKBACK_DAYS: String(LOOKBACK_DAYS),
       SWEEP_CRON: '0 18 * * *',
-      SWEEP_DAYS: String(SWEEP_DAYS),
-      SWEEP_MAX_DAYS: String(SWEEP_DAYS),
     },
   });
   try {
@@ -106,11 +103,11 @@ function expectedCounts(): Record<string, number> {
     counts[asked] = (counts[asked] ?? 0) + 1;
   };
   for (let day = 1; day <= DAYS; day += 1) {
-    const [today, yesterday] = [daysFrom(day, START), daysFrom(day - 1, START)];
+    const yesterday = daysFrom(day - 1, START);
     for (const date of datesBetween(daysFrom(-LOOKBACK_DAYS, yesterday), yesterday)) {
       if (date >= START) count('conciliationDate', date);
     }
-    count('anticipationDate', daysFrom(-Math.min(SWEEP_DAYS, day), today));
+    count('anticipationDate', START);
   }
   return counts;
 }

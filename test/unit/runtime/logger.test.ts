@@ -5,7 +5,7 @@ import { createLogger, describeError } from '../../../src/runtime/logger.ts';
 function logged(error: unknown): string {
   const lines: string[] = [];
   const logger = createLogger(
-    { logLevel: 'info', logFormat: 'json' },
+    { logLevel: 'info' },
     { write: (line) => lines.push(line) },
   );
   logger.error({ err: error }, 'it broke');

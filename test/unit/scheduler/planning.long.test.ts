@@ -28,7 +28,7 @@ interface Life {
 
 function live({ beginMs, years, timeZone, pullCron, lookbackDays, seed }: Life): void {
   const random = seededRandom(seed);
-  const policy = { timeZone, lookbackDays, sweepDays: 45, sweepMaxDays: 400 };
+  const policy = { timeZone, lookbackDays };
   const slotOf = (now: Date) => latestSlot(pullCron, timeZone, now);
   const startDate = lastClosedDate(timeZone, new Date(beginMs));
   const ledger = new LedgerInMemory(startDate, timeZone);
