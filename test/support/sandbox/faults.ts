@@ -25,11 +25,10 @@ export type Fault = Scope &
         readonly contentType?: string;
       }
     | { readonly kind: 'redirect'; readonly to: string; readonly status?: number }
-    /** 200 with this body, byte for byte. `encoding` is the encoding of `body`. */
+    /** 200 with this body. */
     | {
         readonly kind: 'body';
         readonly body: string;
-        readonly encoding?: 'utf8' | 'base64';
         readonly contentType?: string;
       }
     | { readonly kind: 'content-type'; readonly contentType: string }

@@ -60,7 +60,7 @@ function withFault(answer: Answer, fault: Fault | null, signal: AbortSignal): An
     case 'redirect':
       return bytesAnswer(fault.status ?? 302, '', { location: fault.to });
     case 'body': {
-      const bytes = Buffer.from(fault.body, fault.encoding ?? 'utf8');
+      const bytes = Buffer.from(fault.body);
       return bytesAnswer(200, bytes, { 'content-type': fault.contentType ?? JSON_TYPE });
     }
     case 'content-type':
