@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { PATIENCE_MS } from './test/support/patience.ts';
 
 /** Only what hangs is ended: no test is about speed, and a busy machine may take its time. */
@@ -15,11 +16,24 @@ const MAX_WORKERS = availableParallelism() + 1;
  */
 const ISOLATE_FILES = false;
 
+/** Files that wait for a minute and more, beside which others have the processors. */
+const LONG_WAITS = /\/(stopped-holder|closing-phase)\.long\.test\.ts$/;
+
+/** Long waits begin first, and then the larger files, so that no process is left alone with one at the end. */
+class WaitsFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isWait = ({ moduleId }: TestSpecification) => LONG_WAITS.test(moduleId);
+    return [...sorted.filter(isWait), ...sorted.filter((file) => !isWait(file))];
+  }
+}
+
 /** `npm test` runs the projects unit and integration; `npm run test:full` runs the others. */
 export default defineConfig({
   test: {
     expect: { poll: { timeout: PATIENCE_MS } },
     maxWorkers: MAX_WORKERS,
+    sequence: { sequencer: WaitsFirst },
     projects: [
       {
         extends: true,
@@ -104,7 +118,7 @@ export default defineConfig({
           testTimeout: 2 * TEST_TIMEOUT_MS,
           hookTimeout: TEST_TIMEOUT_MS,
           // A run waits more than it works.
-          maxConcurrency: 3,
+          maxConcurrency: 5,
           fileParallelism: false,
           sequence: { groupOrder: 2 },
         },

@@ -230,7 +230,7 @@ beforeAll(async () => {
   await judged.passDays(GRACE_DAYS + 1);
   await judged.match();
   later = await outcomes();
-}, 300_000);
+});
 
 describe.each(rows)('$effect: $name', (row) => {
   const cells = row[row.effect].split(' ');
