@@ -134,7 +134,7 @@ withRedis('a Redis for the queue (skipped where no redis-server is on the PATH)'
   test('that starts a moment later than this process is waited for', async () => {
     const server = await redisWith();
     await server.kill();
-    const checked = checkRedis(server.url, 'redis:1', logger, PATIENCE_MS);
+    const checked = checkRedis(server.url, 'redis:1', logger, 10_000);
     await sleep(700);
     await server.restart();
     expect(await checked).toEqual({ mayAskInfo: true });
