@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ChildCommand, startCommand } from '../support/child-command.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import {
   expectNoOverflow,
   findBrowser,
@@ -13,11 +14,10 @@ import {
   type PageWatch,
   watchPages,
 } from './browser.ts';
-import { BrowserWorld, PATIENCE_MS } from './browser-world.ts';
+import { BrowserWorld } from './browser-world.ts';
 
 const executable = findBrowser();
 const inBrowser = executable === null ? describe.skip : describe;
-const MINUTES = 60_000;
 
 const LOOKS = {
   light: {},
@@ -48,16 +48,15 @@ inBrowser(
           if (found === undefined) throw new Error(`no link in: ${demo.stdout()}`);
           return new URL(found);
         },
-        { timeout: 2 * MINUTES, interval: 250 },
+        { timeout: PATIENCE_MS, interval: 250 },
       );
       context = await browser.newContext({
         locale: 'en',
         viewport: { width: 1280, height: 860 },
       });
-      context.setDefaultTimeout(PATIENCE_MS);
       watch = watchPages(context, link.origin);
       page = await context.newPage();
-    }, 3 * MINUTES);
+    });
     afterAll(async () => {
       await browser.close();
       demo.kill('SIGINT');
@@ -65,7 +64,7 @@ inBrowser(
       await rm(folder, { recursive: true, force: true });
       expect(watch.problems).toEqual([]);
       expect({ exit, stderr }).toMatchObject({ exit: 0 });
-    }, 2 * MINUTES);
+    });
 
     /** Reloads the page until the text is there, which is no click of a person who waits. */
     const seen = (text: string | RegExp) =>
@@ -74,7 +73,7 @@ inBrowser(
           await page.reload();
           expect(await page.locator('main').textContent()).toMatch(text);
         },
-        { timeout: 2 * MINUTES, interval: 500 },
+        { timeout: PATIENCE_MS, interval: 500 },
       );
 
     test('the first title is posted after 4 clicks', async () => {

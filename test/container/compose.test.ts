@@ -5,6 +5,7 @@ import {
   FORBIDDEN,
   INSUFFICIENT_PRIVILEGE,
 } from '../support/forbidden-statements.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { outputOf, runProgram } from '../support/program.ts';
 import { askConsole } from './ask-console.ts';
 import {
@@ -15,7 +16,7 @@ import {
 } from './compose-project.ts';
 import { describeContainer } from './describe-container.ts';
 
-const POLL = { timeout: 60_000, interval: 500 };
+const POLL = { timeout: PATIENCE_MS, interval: 500 };
 
 const compose = await findCompose();
 

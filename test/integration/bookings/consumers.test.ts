@@ -89,7 +89,7 @@ async function behindAfter(milliseconds: number): Promise<string[]> {
 }
 
 async function events(count: number) {
-  for (let wait = 0; wait < 400 && webhook.received.length < count; wait += 1) await sleep(25);
+  await expect.poll(() => webhook.received.length).toBeGreaterThanOrEqual(count);
   return webhook.received.map(({ text }) => JSON.parse(text));
 }
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
   world = await openPullWorld();
   for (let index = 0; index < DAYS; index += 1) await pull(daysFrom(index));
   await work();
-}, 900_000);
+});
 afterAll(() => world.close());
 
 const pull = (date: CivilDate) => world.pull(date, { checksPlausibility: true });
