@@ -28,8 +28,8 @@ import {
 } from '../domain/alerts/day-alerts.ts';
 import {
   BOOKING_OVERDUE_DAYS,
-  CONSUMER_BEHIND_DAYS,
   bookingReceiptsAlerts,
+  CONSUMER_BEHIND_DAYS,
   consumerBehindAlert,
   failedLinesAlert,
   overdueLinesAlert,
