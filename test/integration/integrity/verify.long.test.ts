@@ -31,6 +31,9 @@ import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-worl
 import { eventually } from '../../support/service-world.ts';
 import { titleText } from '../../support/titles.ts';
 
+/** Above the number of every finding. */
+const ANY_ID = 10n ** 15n;
+
 let world: PullWorld;
 let days = 0;
 beforeAll(async () => {
@@ -458,7 +461,7 @@ test.each([
     message: expect.stringMatching(/1 difference \(title \d+\)$/),
   });
   expect(
-    await acknowledgeFindings(world.database, { by: 'ana', reason: 'a test' }),
+    await acknowledgeFindings(world.database, ANY_ID, { by: 'ana', reason: 'a test' }),
   ).toBeGreaterThan(0);
   expect(await alertOf(date)).toBeUndefined();
   await verifyDate(world.database, date, signal);
@@ -528,7 +531,7 @@ test('a person ends the alert of a difference that was repaired', async () => {
   await verifyAndRepair(date);
   expect(await verifyAndRepair(date)).toEqual([]);
   expect(await alertOf(date)).toBeDefined();
-  await acknowledgeFindings(world.database, { by: 'ana', reason: 'a test' });
+  await acknowledgeFindings(world.database, ANY_ID, { by: 'ana', reason: 'a test' });
   expect(await alertOf(date)).toBeUndefined();
 });
 
@@ -641,7 +644,7 @@ test('acknowledged differences that no repair corrects hide no other difference'
   );
   const acknowledge = async () => {
     await verifyDate(world.database, date, signal);
-    return acknowledgeFindings(world.database, { by: 'ana', reason: 'known' });
+    return acknowledgeFindings(world.database, ANY_ID, { by: 'ana', reason: 'known' });
   };
   while ((await acknowledge()) > 0);
   await alter(
@@ -889,8 +892,6 @@ describe('conciliation verify', () => {
         { date, titleId: expect.any(Number), problem: 'content', repairPullId: expect.any(Number) },
       ]),
     });
-    const acknowledged = await run('acknowledge', '--reason', 'a test', '--json');
-    expect(JSON.parse(acknowledged.stdout).acknowledged).toBeGreaterThanOrEqual(2);
   });
 
   test('refuses a range that ends before it begins', async () => {
