@@ -3,18 +3,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import { FINDING_ALERT_HOURS } from '../domain/alerts/day-alerts.ts';
 import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import type { DateCheck, Problem } from './check-date.sql.ts';
-
-/** A difference that lasts. */
-export interface Finding {
-  readonly date: CivilDate;
-  /** Null: the problem is the row of `day`, or the date cannot be checked. */
-  readonly titleId: number | null;
-  readonly problem: Problem;
-  readonly foundAt: Date;
-  /** Null: the finding has an alert. */
-  readonly acknowledgedAt: Date | null;
-}
+import type { DateCheck } from './check-date.sql.ts';
 
 /**
  * Records the outcome of a check: opens findings for new alterations, closes findings whose alteration has ended,
@@ -73,16 +62,6 @@ async function requestRepair(tx: Transaction, date: CivilDate): Promise<bigint |
     select: { id: true },
   });
   return id;
-}
-
-/** The findings that last, by date. */
-export async function readOpenFindings(database: Database, limit: number): Promise<Finding[]> {
-  const rows = await database.prisma.$queryRaw<(Omit<Finding, 'date'> & { date: string })[]>`
-    SELECT date::text AS date, title_id::float8 AS "titleId", problem, found_at AS "foundAt",
-           acknowledged_at AS "acknowledgedAt"
-    FROM conciliation.title_finding WHERE closed_at IS NULL
-    ORDER BY date, title_id LIMIT ${limit}`;
-  return rows.map((row) => ({ ...row, date: toCivilDate(row.date) }));
 }
 
 /** Of a row of `title_finding`: it has an alert. */
