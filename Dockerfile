@@ -35,8 +35,6 @@ COPY package.json LICENSE ./
 COPY bin ./bin
 COPY assets ./assets
 COPY prisma ./prisma
-# Where a rehearsal's sandbox leaves its token: a new volume takes over who owns this folder.
-RUN mkdir /run/sandbox && chown node:node /run/sandbox
 USER node
 EXPOSE 8080
 # For the service with the console; a process without it needs another check, or none.

@@ -15,7 +15,7 @@ import { readStores, type StoreConfig } from './store-config.ts';
  */
 export interface Config extends StoreConfig, BookingConfig, AlertConfig {
   /**
-   * Null for commands with their own platform (`demo`, `sandbox`) and commands without a platform (`status`).
+   * Null for commands with their own platform (`demo`) and commands without a platform (`status`).
    */
   readonly platform: PlatformConfig | null;
   readonly timeZone: string;

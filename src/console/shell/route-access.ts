@@ -110,6 +110,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /account-changes/decide': people(DECIDE),
   'POST /findings': people(DECIDE),
   'POST /drift/acknowledge': people(DECIDE),
+  'POST /alterations/acknowledge': people(REVIEW),
 
   'POST /days/:date/pull': people(OPERATE),
   'GET /pulls/:id/release': people(OPERATE),

@@ -26,6 +26,13 @@ const en = {
     acknowledge: 'Acknowledge all of them',
     acknowledgeHelp: 'The alert ends. The same fields and values raise no alert again; others do.',
   },
+  altered: {
+    title: 'Changes made outside of the program',
+    found: (findings: string) => `Differences without an acknowledgement: ${findings}.`,
+    acknowledge: 'Acknowledge them',
+    acknowledgeHelp:
+      'First find out who or what wrote to the database. The alerts end. A difference that a repair cannot correct stays and raises no further alert; altered values still cannot be signed off.',
+  },
   audit: {
     title: 'Audit',
     of: (date: string) => `Audit of ${date}`,
@@ -190,6 +197,13 @@ const ptBR: typeof en = {
     acknowledge: 'Confirmar ciência de todos',
     acknowledgeHelp:
       'O alerta se encerra. Os mesmos campos e valores não geram novo alerta; outros geram.',
+  },
+  altered: {
+    title: 'Alterações feitas fora do programa',
+    found: (findings) => `Diferenças sem confirmação de ciência: ${findings}.`,
+    acknowledge: 'Confirmar ciência',
+    acknowledgeHelp:
+      'Antes, descubra quem ou o que gravou no banco de dados. Os alertas se encerram. Uma diferença que o reparo não corrige permanece e não gera novo alerta; valores alterados continuam sem poder ser fechados.',
   },
   audit: {
     title: 'Auditoria',

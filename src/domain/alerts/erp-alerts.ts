@@ -84,8 +84,8 @@ export function consumerBehindAlert(consumer: {
 }): Alert {
   const { name, behind } = consumer;
   return {
-    kind: 'consumer_behind',
-    dedupeKey: `consumer_behind:${name}`,
+    kind: 'booking_overdue',
+    dedupeKey: `booking_overdue:${name}`,
     message: `the consumer ${name} has not read its booking lines for more than ${CONSUMER_BEHIND_DAYS} day: ${behind} ${behind === 1 ? 'line waits' : 'lines wait'}`,
     messagePt: `o consumidor ${name} está há mais de ${CONSUMER_BEHIND_DAYS} dia sem ler seus lançamentos: ${countPt(behind, 'lançamento espera', 'lançamentos esperam')}`,
     date: null,

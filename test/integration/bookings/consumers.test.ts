@@ -85,7 +85,9 @@ async function behindAfter(milliseconds: number): Promise<string[]> {
   const now = new Date(batch.releasedAt.getTime() + milliseconds);
   await deriveAlerts(world.database, now, NO_LIMITS);
   const alerts = (await readAlerts(world.database)).filter(({ open }) => open);
-  return alerts.filter(({ kind }) => kind === 'consumer_behind').map(({ message }) => message);
+  return alerts
+    .filter(({ dedupe_key: key }) => key.startsWith('booking_overdue:'))
+    .map(({ message }) => message);
 }
 
 async function events(count: number) {
