@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { type BrowserWorld, textOf } from './browser-world.ts';
+import { type BrowserWorld, PATIENCE_MS, textOf } from './browser-world.ts';
 
 /** Titles and what is done with many of them: lists, history, files, backfills, changed accounts. */
 export function addTitleFlows(world: BrowserWorld): void {
@@ -107,6 +107,7 @@ export function addTitleFlows(world: BrowserWorld): void {
       .check();
     await reviewer.getByLabel('Your findings').fill('called them, it is theirs');
     await reviewer.getByRole('button', { name: 'Record the decision' }).click();
-    await reviewer.waitForURL(/notice=account_confirmed/);
+    const shown = () => textOf(reviewer.locator('body'));
+    await expect.poll(shown, { timeout: PATIENCE_MS }).toContain('The accounts are confirmed.');
   });
 }
