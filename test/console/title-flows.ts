@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { type BrowserWorld, PATIENCE_MS, textOf } from './browser-world.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
+import { type BrowserWorld, textOf } from './browser-world.ts';
 
 /** Titles and what is done with many of them: lists, history, files, backfills, changed accounts. */
 export function addTitleFlows(world: BrowserWorld): void {
