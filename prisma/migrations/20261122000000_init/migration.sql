@@ -1689,7 +1689,7 @@ COMMENT ON COLUMN conciliation.console_user.name IS
 COMMENT ON COLUMN conciliation.console_user.role IS
   'viewer: reads, tax identifiers and accounts masked. reviewer: also signs off and accepts rejects. operator: also pulls, backfills and releases. admin: everything, users and keys included.';
 COMMENT ON COLUMN conciliation.console_user.password_hash IS
-  'Argon2id in PHC format. Null: the person has not chosen a password yet.';
+  'Scrypt in PHC format. Null: the person has not chosen a password yet.';
 COMMENT ON COLUMN conciliation.console_user.password_from IS
   'issued_by of the link with which the password was chosen: the user counts as each of these persons where a decision and the sign-off need two people. Empty: no password was chosen through a link of another person. Personal data.';
 COMMENT ON COLUMN conciliation.console_user.totp_secret IS
@@ -1753,7 +1753,6 @@ COMMENT ON COLUMN conciliation.console_session.by_oidc IS
 CREATE TABLE conciliation.sign_in_limit (
   key_hash     bytea       PRIMARY KEY,
   tries        integer     NOT NULL,
-  allowed_at   timestamptz NOT NULL,
   forgotten_at timestamptz NOT NULL
 );
 
@@ -1765,8 +1764,6 @@ COMMENT ON COLUMN conciliation.sign_in_limit.key_hash IS
   'SHA-256 of what the limit is for: an address, or a user name and an address. Not the text, because a typed name may be a password.';
 COMMENT ON COLUMN conciliation.sign_in_limit.tries IS
   'Tries that were allowed.';
-COMMENT ON COLUMN conciliation.sign_in_limit.allowed_at IS
-  'When the next try is allowed.';
 COMMENT ON COLUMN conciliation.sign_in_limit.forgotten_at IS
   'When the tries no longer count.';
 
