@@ -132,7 +132,7 @@ function conditionOf({ list, providerKey }: AccountChangeFilter): Prisma.Sql {
 }
 
 /** The greatest number of changes that one decision is about. */
-export const MAX_CHANGES_TO_DECIDE = 500;
+const MAX_CHANGES_TO_DECIDE = 500;
 
 /**
  * Records the decision of a person about changes, all of them or none. A confirmation releases the payments that the

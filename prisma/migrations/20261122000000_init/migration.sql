@@ -1838,7 +1838,6 @@ CREATE TABLE conciliation.api_key (
   key_hash     text        NOT NULL,
   key_start    text        NOT NULL,
   user_id      bigint,
-  counts_as    jsonb       NOT NULL,
   role         text        NOT NULL,
   scopes       text[]      NOT NULL,
   created_at   timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -1869,12 +1868,10 @@ COMMENT ON COLUMN conciliation.api_key.key_start IS
   'Its first characters, to distinguish keys.';
 COMMENT ON COLUMN conciliation.api_key.user_id IS
   'console_user.id of the owner, with whom the key ends: a disabled owner ends all of them, another role those that the role does not cover. Null: a key without an owner, which only the command line makes.';
-COMMENT ON COLUMN conciliation.api_key.counts_as IS
-  'As console_link.issued_by: the owner first, then every person that can be the one who made the key. The decisions of the key count as theirs where a decision and the sign-off need two people. Personal data.';
 COMMENT ON COLUMN conciliation.api_key.role IS
   'As console_user.role: a key can do no more than a person of that role.';
 COMMENT ON COLUMN conciliation.api_key.scopes IS
-  'The permitted uses, within the rights of the role: read, export, decide, pull.';
+  'The permitted uses, within the rights of the role: read, export, pull.';
 COMMENT ON COLUMN conciliation.api_key.created_at IS
   'When it was made.';
 COMMENT ON COLUMN conciliation.api_key.created_by IS

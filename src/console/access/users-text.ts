@@ -57,7 +57,6 @@ const en = {
     scopeNames: {
       read: 'Read',
       export: 'Export titles',
-      decide: 'Sign off, accept, release',
       pull: 'Pull and backfill',
       payables: 'Send payables of the ERP',
     },
@@ -150,7 +149,6 @@ const ptBR: typeof en = {
     scopeNames: {
       read: 'Ler',
       export: 'Exportar títulos',
-      decide: 'Fechar, aceitar, liberar',
       pull: 'Buscar e reprocessar',
       payables: 'Enviar contas a pagar do ERP',
     },

@@ -152,7 +152,10 @@ async function identify(
   if (takesKeys && authorization !== undefined) {
     const key = /^Bearer (\S+)$/.exec(authorization)?.[1];
     const found = key === undefined ? null : await findApiKey(database, key);
-    request.principal = found === null ? null : { ...found, isEnrolmentDue: false };
+    request.principal =
+      found === null
+        ? null
+        : { ...found, countsAs: [{ userId: null, name: found.name }], isEnrolmentDue: false };
     if (request.principal === null) logSecurityEvent(logger, request, 'key_refused');
     return;
   }

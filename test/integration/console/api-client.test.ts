@@ -71,14 +71,14 @@ test('the types of a client are those of the document', async () => {
   await expect(types).toMatchFileSnapshot('./api-types.ts');
 });
 
-test('a client that was generated from the document signs a day off', async () => {
+test('a client that was generated from the document asks for a backfill', async () => {
   world.sandbox.setDayTexts(DAY, [titleText({ uid: 'a' })]);
   await world.pull(DAY);
   const key = await createApiKey(world.database, {
     name: 'ERP',
     user: null,
-    role: 'reviewer',
-    scopes: ['read', 'decide'],
+    role: 'operator',
+    scopes: ['read', 'pull'],
     validDays: 1,
     by: 'test',
   });
@@ -86,21 +86,19 @@ test('a client that was generated from the document signs a day off', async () =
     baseUrl: console.url,
     headers: { authorization: `Bearer ${key}` },
   });
-  const params = { path: { date: DAY } };
-  const { data: day } = await api.GET('/api/days/{date}', { params });
+  const { data: day } = await api.GET('/api/days/{date}', { params: { path: { date: DAY } } });
   expect(day).toMatchObject({ date: DAY, state: 'reconciled', titles: 1, signedOffBy: null });
 
-  const stale = await api.POST('/api/days/{date}/sign-off', { params, body: { digest: 'x' } });
-  expect(stale.response.status).toBe(400);
-  expect(stale.error?.code).toBe('INPUT_INVALID');
+  const reversed = await api.POST('/api/backfills', { body: { from: DAY, to: '2020-01-01' } });
+  expect(reversed.response.status).toBe(400);
+  expect(reversed.error?.code).toBe('INPUT_INVALID');
 
-  const digest = day?.contentDigest ?? '';
-  const signed = await api.POST('/api/days/{date}/sign-off', { params, body: { digest } });
-  expect(signed.data).toMatchObject({ signedOffDigest: digest, isRestated: false });
-  expect(signed.data?.signedOffBy).toMatch(/^key \d+: ERP$/);
+  const started = await api.POST('/api/backfills', { body: { from: DAY, to: DAY } });
+  expect(started.response.status).toBe(201);
+  expect(started.data).toMatchObject({ from: DAY, to: DAY });
 
-  // @ts-expect-error The compiler refuses a sign-off without the digest.
-  const refused = await api.POST('/api/days/{date}/sign-off', { params, body: {} });
+  // @ts-expect-error The compiler refuses a range without its end.
+  const refused = await api.POST('/api/backfills', { body: { from: DAY } });
   expect(refused.response.status).toBe(400);
   // @ts-expect-error The compiler refuses a path that the document does not have.
   expect((await api.GET('/api/day')).response.status).toBe(404);

@@ -16,23 +16,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/account-changes/decide": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Confirm or refuse changed bank accounts */
-        post: operations["decideAccountChanges"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/alerts": {
         parameters: {
             query?: never;
@@ -204,23 +187,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/breaks/resolve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Resolve a break without a match */
-        post: operations["resolveBreak"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/days": {
         parameters: {
             query?: never;
@@ -249,23 +215,6 @@ export interface paths {
         get: operations["getDay"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/days/{date}/accept-rejects": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Accept rejects */
-        post: operations["acceptRejects"];
         delete?: never;
         options?: never;
         head?: never;
@@ -306,40 +255,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/days/{date}/reopen": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Reopen a day */
-        post: operations["reopenDay"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/days/{date}/sign-off": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Sign a day off */
-        post: operations["signOffDay"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/days/{date}/titles": {
         parameters: {
             query?: never;
@@ -368,23 +283,6 @@ export interface paths {
         get: operations["listDrift"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/drift/acknowledge": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Acknowledge fields and values outside the documented interface */
-        post: operations["acknowledgeDrift"];
         delete?: never;
         options?: never;
         head?: never;
@@ -488,74 +386,6 @@ export interface paths {
         get: operations["listFindings"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/findings/resolve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Resolve findings of one check on one date */
-        post: operations["resolveFindings"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/match-runs/{id}/undo": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Undo the matches of a run */
-        post: operations["undoMatchRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/matches": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Match a title with a payable */
-        post: operations["matchTitle"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/matches/{id}/undo": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Undo a match */
-        post: operations["undoMatch"];
         delete?: never;
         options?: never;
         head?: never;
@@ -698,23 +528,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/pulls/{id}/release": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Merge the changes of a held pull */
-        post: operations["releasePull"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/restated": {
         parameters: {
             query?: never;
@@ -726,23 +539,6 @@ export interface paths {
         get: operations["listRestatedDays"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/sign-offs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Sign many days off, each for itself */
-        post: operations["signOffDays"];
         delete?: never;
         options?: never;
         head?: never;
@@ -971,142 +767,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-        };
-    };
-    decideAccountChanges: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    decision: "confirmed" | "parallel" | "refused";
-                    /** @description All of them are decided, or none. */
-                    ids: number[];
-                    reason: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        ids: number[];
-                    };
-                };
-            };
-            /** @description A parameter is invalid, or the present state does not allow the action. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The role or the scopes of the key do not allow the request. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The body has more bytes than the limit, which the message names. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
         };
     };
     listAlerts: {
@@ -1190,21 +850,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1313,21 +958,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
         };
     };
     listBackfills: {
@@ -1421,21 +1051,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1572,21 +1187,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
             /** @description The body has more bytes than the limit, which the message names. */
             413: {
                 headers: {
@@ -1710,21 +1310,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
         };
     };
     cancelBackfill: {
@@ -1820,21 +1405,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1975,21 +1545,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
         };
     };
     getBookingStatus: {
@@ -2098,21 +1653,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2270,21 +1810,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
         };
     };
     sendReceipts: {
@@ -2383,21 +1908,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
             /** @description The body has more bytes than the limit, which the message names. */
             413: {
                 headers: {
@@ -2441,7 +1951,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         breaks: {
-                            /** @description Names both sides as they are; to be given back. */
+                            /** @description Names both sides as they are. */
                             ground: string;
                             /** @description Money may be paid twice, or to the wrong party. */
                             isUrgent: boolean;
@@ -2547,148 +2057,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-        };
-    };
-    resolveBreak: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    erpKey?: string;
-                    /**
-                     * Format: uuid
-                     * @description `ground` of the break as it was looked at.
-                     */
-                    ground: string;
-                    /** @enum {string} */
-                    kind: "paid_to_supplier" | "anticipated_twice" | "posted_twice" | "reversal_refused" | "paid_in_part" | "gone_from_erp" | "payee_changed" | "still_open" | "due_before_release" | "already_assigned" | "offset_in_erp" | "cancelled_in_erp" | "withdrawn_open" | "match_lost" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
-                    reason: string;
-                    titleId?: number;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        done: boolean;
-                    };
-                };
-            };
-            /** @description A parameter is invalid, or the present state does not allow the action. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The role or the scopes of the key do not allow the request. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The body has more bytes than the limit, which the message names. */
-            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2866,21 +2234,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
         };
     };
     getDay: {
@@ -3043,219 +2396,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-        };
-    };
-    acceptRejects: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example 2026-03-02 */
-                date: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    reason: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Changes to the titles or totals of the day that no merge made and no person has acknowledged. */
-                        alterations: number;
-                        /** Format: date-time */
-                        changedAt: string | null;
-                        contentDigest: string | null;
-                        /**
-                         * Format: date
-                         * @example 2026-03-02
-                         */
-                        date: string;
-                        /** @description Titles that name a changed bank account that no person has confirmed. */
-                        heldPayments: number;
-                        heldPullId: number | null;
-                        /** @description The response that waits for a person, and the withdrawals of a release. */
-                        hold: {
-                            /** @description What the limit was compared with, for a hold for plausibility. */
-                            detail: {
-                                found: number;
-                                limit: number;
-                                of: number | null;
-                            } | null;
-                            faults: string[];
-                            /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
-                            titles: number;
-                            withdrawals: number;
-                        } | null;
-                        /** @description Whether the checks ran on the present content. */
-                        isChecked: boolean;
-                        /** @description Restated after it was signed off. */
-                        isRestated: boolean;
-                        /** @description Findings of the checks that a person has to resolve. */
-                        openFindings: number;
-                        rejected: number;
-                        /** Format: date-time */
-                        signedOffAt: string | null;
-                        signedOffBy: string | null;
-                        signedOffDigest: string | null;
-                        /** @enum {string} */
-                        state: "pending" | "reconciled" | "attention" | "held" | "failed";
-                        sums: {
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            billing_fee: string;
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            buyer_discounted_value: string;
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            financial_discounted_value: string;
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            money_transfer_fee: string;
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            original_value: string;
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            platform_discounted_value: string;
-                        };
-                        titles: number;
-                        /** Format: date-time */
-                        verifiedAt: string | null;
-                        withdrawn: number;
-                        /** @description Titles that the newest response lacks and that stay current, because a rejected title may be one of them. */
-                        withheld: number;
-                    };
-                };
-            };
-            /** @description A parameter is invalid, or the present state does not allow the action. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The role or the scopes of the key do not allow the request. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The body has more bytes than the limit, which the message names. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
         };
     };
     listChangesOfDay: {
@@ -3371,21 +2511,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
         };
     };
     pullDay: {
@@ -3458,419 +2583,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-        };
-    };
-    reopenDay: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example 2026-03-02 */
-                date: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    reason: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Changes to the titles or totals of the day that no merge made and no person has acknowledged. */
-                        alterations: number;
-                        /** Format: date-time */
-                        changedAt: string | null;
-                        contentDigest: string | null;
-                        /**
-                         * Format: date
-                         * @example 2026-03-02
-                         */
-                        date: string;
-                        /** @description Titles that name a changed bank account that no person has confirmed. */
-                        heldPayments: number;
-                        heldPullId: number | null;
-                        /** @description The response that waits for a person, and the withdrawals of a release. */
-                        hold: {
-                            /** @description What the limit was compared with, for a hold for plausibility. */
-                            detail: {
-                                found: number;
-                                limit: number;
-                                of: number | null;
-                            } | null;
-                            faults: string[];
-                            /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
-                            titles: number;
-                            withdrawals: number;
-                        } | null;
-                        /** @description Whether the checks ran on the present content. */
-                        isChecked: boolean;
-                        /** @description Restated after it was signed off. */
-                        isRestated: boolean;
-                        /** @description Findings of the checks that a person has to resolve. */
-                        openFindings: number;
-                        rejected: number;
-                        /** Format: date-time */
-                        signedOffAt: string | null;
-                        signedOffBy: string | null;
-                        signedOffDigest: string | null;
-                        /** @enum {string} */
-                        state: "pending" | "reconciled" | "attention" | "held" | "failed";
-                        sums: {
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            billing_fee: string;
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            buyer_discounted_value: string;
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            financial_discounted_value: string;
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            money_transfer_fee: string;
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            original_value: string;
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            platform_discounted_value: string;
-                        };
-                        titles: number;
-                        /** Format: date-time */
-                        verifiedAt: string | null;
-                        withdrawn: number;
-                        /** @description Titles that the newest response lacks and that stay current, because a rejected title may be one of them. */
-                        withheld: number;
-                    };
-                };
-            };
-            /** @description A parameter is invalid, or the present state does not allow the action. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The role or the scopes of the key do not allow the request. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The body has more bytes than the limit, which the message names. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-        };
-    };
-    signOffDay: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example 2026-03-02 */
-                date: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description contentDigest of the day as it was looked at; refused where it has changed since. */
-                    digest: string;
-                    reason?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Changes to the titles or totals of the day that no merge made and no person has acknowledged. */
-                        alterations: number;
-                        /** Format: date-time */
-                        changedAt: string | null;
-                        contentDigest: string | null;
-                        /**
-                         * Format: date
-                         * @example 2026-03-02
-                         */
-                        date: string;
-                        /** @description Titles that name a changed bank account that no person has confirmed. */
-                        heldPayments: number;
-                        heldPullId: number | null;
-                        /** @description The response that waits for a person, and the withdrawals of a release. */
-                        hold: {
-                            /** @description What the limit was compared with, for a hold for plausibility. */
-                            detail: {
-                                found: number;
-                                limit: number;
-                                of: number | null;
-                            } | null;
-                            faults: string[];
-                            /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "run_withdrawals" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
-                            titles: number;
-                            withdrawals: number;
-                        } | null;
-                        /** @description Whether the checks ran on the present content. */
-                        isChecked: boolean;
-                        /** @description Restated after it was signed off. */
-                        isRestated: boolean;
-                        /** @description Findings of the checks that a person has to resolve. */
-                        openFindings: number;
-                        rejected: number;
-                        /** Format: date-time */
-                        signedOffAt: string | null;
-                        signedOffBy: string | null;
-                        signedOffDigest: string | null;
-                        /** @enum {string} */
-                        state: "pending" | "reconciled" | "attention" | "held" | "failed";
-                        sums: {
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            billing_fee: string;
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            buyer_discounted_value: string;
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            financial_discounted_value: string;
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            money_transfer_fee: string;
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            original_value: string;
-                            /**
-                             * @description An exact decimal.
-                             * @example 1234.50
-                             */
-                            platform_discounted_value: string;
-                        };
-                        titles: number;
-                        /** Format: date-time */
-                        verifiedAt: string | null;
-                        withdrawn: number;
-                        /** @description Titles that the newest response lacks and that stay current, because a rejected title may be one of them. */
-                        withheld: number;
-                    };
-                };
-            };
-            /** @description A parameter is invalid, or the present state does not allow the action. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The role or the scopes of the key do not allow the request. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The body has more bytes than the limit, which the message names. */
-            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4012,21 +2724,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
         };
     };
     listDrift: {
@@ -4045,8 +2742,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Names exactly these items; to be given back with them. */
-                        digest: string;
                         items: {
                             /** Format: date-time */
                             firstSeenAt: string;
@@ -4106,141 +2801,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-        };
-    };
-    acknowledgeDrift: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description digest of the list as it was looked at; refused where it has changed since. */
-                    digest: string;
-                    reason: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        acknowledged: number;
-                    };
-                };
-            };
-            /** @description A parameter is invalid, or the present state does not allow the action. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The role or the scopes of the key do not allow the request. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The body has more bytes than the limit, which the message names. */
-            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4335,21 +2895,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4473,21 +3018,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
             /** @description The body has more bytes than the limit, which the message names. */
             413: {
                 headers: {
@@ -4579,21 +3109,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4729,21 +3244,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
             /** @description The body has more bytes than the limit, which the message names. */
             413: {
                 headers: {
@@ -4866,21 +3366,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
             /** @description The body has more bytes than the limit, which the message names. */
             413: {
                 headers: {
@@ -4973,21 +3458,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5114,509 +3584,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-        };
-    };
-    resolveFindings: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @enum {string} */
-                    check: "due_before_acceptance" | "value_not_positive" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
-                    /**
-                     * Format: date
-                     * @example 2026-03-02
-                     */
-                    date: string;
-                    /** @description The greatest id that was seen. Later findings are not resolved. */
-                    newestId: number;
-                    reason: string;
-                    titleId?: number;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        resolved: number;
-                    };
-                };
-            };
-            /** @description A parameter is invalid, or the present state does not allow the action. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The role or the scopes of the key do not allow the request. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The body has more bytes than the limit, which the message names. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-        };
-    };
-    undoMatchRun: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    reason: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        undone: number;
-                    };
-                };
-            };
-            /** @description A parameter is invalid, or the present state does not allow the action. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The role or the scopes of the key do not allow the request. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The body has more bytes than the limit, which the message names. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-        };
-    };
-    matchTitle: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    erpKey: string;
-                    reason: string;
-                    titleId: number;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        matchId: number;
-                    };
-                };
-            };
-            /** @description A parameter is invalid, or the present state does not allow the action. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The role or the scopes of the key do not allow the request. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The body has more bytes than the limit, which the message names. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-        };
-    };
-    undoMatch: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    reason: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        done: boolean;
-                    };
-                };
-            };
-            /** @description A parameter is invalid, or the present state does not allow the action. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The role or the scopes of the key do not allow the request. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The body has more bytes than the limit, which the message names. */
-            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5786,21 +3753,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6075,21 +4027,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
         };
     };
     downloadMonthEvidence: {
@@ -6160,21 +4097,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6278,21 +4200,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6575,21 +4482,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
         };
     };
     exportPaymentSchedule: {
@@ -6664,21 +4556,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6833,21 +4710,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
         };
     };
     listProviders: {
@@ -6945,144 +4807,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-        };
-    };
-    releasePull: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    reason: string;
-                    /** @description Also release the other held pulls of the same run (schedule, sweep or backfill) that withdraw titles. */
-                    run?: boolean;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        dates: string[];
-                        pullId: number;
-                    };
-                };
-            };
-            /** @description A parameter is invalid, or the present state does not allow the action. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The role or the scopes of the key do not allow the request. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The body has more bytes than the limit, which the message names. */
-            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7508,159 +5232,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-        };
-    };
-    signOffDays: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    days: {
-                        /**
-                         * Format: date
-                         * @example 2026-03-02
-                         */
-                        date: string;
-                        /** @description contentDigest of the day as it was looked at; refused where it has changed since. */
-                        digest: string;
-                    }[];
-                    reason?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description In the order of the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * Format: date
-                         * @example 2026-03-02
-                         */
-                        date: string;
-                        isSignedOff: boolean;
-                        message: string | null;
-                        /**
-                         * @description Why the day was not signed off. The other days do not depend on it.
-                         * @enum {string|null}
-                         */
-                        refusal: "not_reconciled" | "already_signed_off" | "changed_meanwhile" | "not_checked" | "payment_held" | "altered" | "own_decision" | "linked_decision" | "not_in_ledger" | "unavailable" | null;
-                    }[];
-                };
-            };
-            /** @description A parameter is invalid, or the present state does not allow the action. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The role or the scopes of the key do not allow the request. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description The body has more bytes than the limit, which the message names. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
         };
     };
     getStatus: {
@@ -7775,21 +5346,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
         };
     };
     listSweeps: {
@@ -7886,21 +5442,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8080,21 +5621,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
         };
     };
     listWaitingTitles: {
@@ -8175,21 +5701,6 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Stable; may be matched. */
-                        code: string;
-                        message: string;
-                        /** @description Of a feed that does not have the position asked for: where to read again from. */
-                        position?: string;
-                    };
-                };
-            };
-            /** @description Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
