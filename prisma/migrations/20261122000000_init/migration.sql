@@ -1282,7 +1282,7 @@ COMMENT ON COLUMN conciliation.audit_entry.pull_id IS
 COMMENT ON COLUMN conciliation.audit_entry.reason IS
   'Why, in that person''s words. Null: none was given.';
 COMMENT ON COLUMN conciliation.audit_entry.details IS
-  'What else belongs to the action, such as a range of dates. Of a decision, a sign-off and a link, countsAs: the person who acted, then every other person that can have acted as that person, each with userId (console_user.id; null: an account at the command line) and name. Null: nothing. Personal data.';
+  'What else belongs to the action, such as a range of dates. Null: nothing. Personal data.';
 
 
 -- A table of its own, because an entry is linked when its transaction commits. By then the transaction
@@ -1655,8 +1655,8 @@ CREATE TABLE conciliation.console_user (
   id              bigserial   PRIMARY KEY,
   name            text        NOT NULL,
   role            text        NOT NULL,
+  decides_from    timestamptz,
   password_hash   text,
-  password_from   jsonb       NOT NULL DEFAULT '[]',
   totp_secret     text,
   totp_step       bigint,
   recovery_hashes text[]      NOT NULL DEFAULT '{}',
@@ -1687,11 +1687,11 @@ COMMENT ON COLUMN conciliation.console_user.id IS
 COMMENT ON COLUMN conciliation.console_user.name IS
   'Name to sign in with, in lower case; also the value of audit_entry.actor and of the columns with the author of a decision. Personal data.';
 COMMENT ON COLUMN conciliation.console_user.role IS
-  'viewer: reads, tax identifiers and accounts masked. reviewer: also signs off and accepts rejects. operator: also pulls, backfills and releases. admin: everything, users and keys included.';
+  'viewer: reads, tax identifiers and accounts masked. reviewer: also decides and signs off. operator: also decides, pulls and backfills. admin: users, keys, pulls and backfills, and no decision.';
+COMMENT ON COLUMN conciliation.console_user.decides_from IS
+  'When the role of a user who was an administrator changed last: the user signs no date off that was open then, which is in the ledger without a seal in force. Null: the user was no administrator, or has had no other role.';
 COMMENT ON COLUMN conciliation.console_user.password_hash IS
   'Scrypt in PHC format. Null: the person has not chosen a password yet.';
-COMMENT ON COLUMN conciliation.console_user.password_from IS
-  'issued_by of the link with which the password was chosen: the user counts as each of these persons where a decision and the sign-off need two people. Empty: no password was chosen through a link of another person. Personal data.';
 COMMENT ON COLUMN conciliation.console_user.totp_secret IS
   'For the program only: secret of the second factor (TOTP, RFC 6238), in base32. Not encrypted. Null: the user has no second factor.';
 COMMENT ON COLUMN conciliation.console_user.totp_step IS
@@ -1772,7 +1772,6 @@ CREATE TABLE conciliation.console_link (
   token_hash text        PRIMARY KEY,
   user_id    bigint      NOT NULL,
   purpose    text        NOT NULL,
-  issued_by  jsonb       NOT NULL,
   created_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   expires_at timestamptz NOT NULL,
   used_at    timestamptz,
@@ -1792,8 +1791,6 @@ COMMENT ON COLUMN conciliation.console_link.user_id IS
   'console_user.id of the person it is for.';
 COMMENT ON COLUMN conciliation.console_link.purpose IS
   'password: to choose a password. sign_in: to be signed in, as the demo does.';
-COMMENT ON COLUMN conciliation.console_link.issued_by IS
-  'Every person, except the user, that can be the one who made it: userId is console_user.id, null for an account at the command line, and name its name. Personal data.';
 COMMENT ON COLUMN conciliation.console_link.created_at IS
   'When it was made.';
 COMMENT ON COLUMN conciliation.console_link.expires_at IS

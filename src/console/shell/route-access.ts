@@ -20,10 +20,13 @@ export interface RouteAccess {
 export const SECOND_FACTOR_PATH = '/account/second-factor';
 
 const EVERYBODY: readonly ConsoleRole[] = ['viewer', 'reviewer', 'operator', 'admin'];
-const REVIEW: readonly ConsoleRole[] = ['reviewer', 'admin'];
+/** Roles that see identifiers, and acknowledge what is outside the interface. */
+const STAFF: readonly ConsoleRole[] = ['reviewer', 'operator', 'admin'];
 const OPERATE: readonly ConsoleRole[] = ['operator', 'admin'];
 const ADMINISTER: readonly ConsoleRole[] = ['admin'];
-const DECIDE: readonly ConsoleRole[] = ['reviewer', 'operator', 'admin'];
+/** An administrator manages and decides nothing about money. */
+const DECIDE: readonly ConsoleRole[] = ['reviewer', 'operator'];
+const REVIEW: readonly ConsoleRole[] = ['reviewer'];
 
 const anyone: RouteAccess = { who: 'anyone', scope: null };
 const visitor: RouteAccess = { who: 'visitor', scope: null };
@@ -92,7 +95,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /sign-offs/preview': people(REVIEW),
   'POST /sign-offs': people(REVIEW),
   'POST /months/:month/seal': people(REVIEW),
-  'POST /months/:month/evidence': people(DECIDE),
+  'POST /months/:month/evidence': people(STAFF),
   'POST /break/match': people(REVIEW),
   'POST /break/resolve': people(REVIEW),
   'POST /matches/:id/undo': people(REVIEW),
@@ -104,18 +107,18 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /days/:date/sign-off': people(REVIEW),
   'POST /days/:date/reopen': people(REVIEW),
   'POST /days/:date/accept-rejects': people(DECIDE),
-  'POST /days/:date/rejects': people(DECIDE),
-  'POST /titles/:id': people(DECIDE),
-  'POST /provider': people(DECIDE),
-  'POST /schedule': people(DECIDE),
-  'POST /account-changes': people(DECIDE),
+  'POST /days/:date/rejects': people(STAFF),
+  'POST /titles/:id': people(STAFF),
+  'POST /provider': people(STAFF),
+  'POST /schedule': people(STAFF),
+  'POST /account-changes': people(STAFF),
   'POST /account-changes/decide': people(DECIDE),
   'POST /findings': people(DECIDE),
-  'POST /drift/acknowledge': people(DECIDE),
+  'POST /drift/acknowledge': people(STAFF),
 
   'POST /days/:date/pull': people(OPERATE),
-  'GET /pulls/:id/release': people(OPERATE),
-  'POST /pulls/:id/release': people(OPERATE),
+  'GET /pulls/:id/release': people(DECIDE),
+  'POST /pulls/:id/release': people(DECIDE),
   'POST /backfills': people(OPERATE),
   'POST /backfills/:id/cancel': people(OPERATE),
   'POST /backfills/:id/resume': people(OPERATE),
@@ -139,7 +142,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /api/days/:date/changes': api(EVERYBODY, 'read'),
   'GET /api/months': api(EVERYBODY, 'read'),
   'GET /api/months/:month': api(EVERYBODY, 'read'),
-  'GET /api/months/:month/evidence': api(DECIDE, 'export'),
+  'GET /api/months/:month/evidence': api(STAFF, 'export'),
   'GET /api/restated': api(EVERYBODY, 'read'),
   'GET /api/providers': api(EVERYBODY, 'read'),
   'GET /api/provider': api(EVERYBODY, 'read'),
@@ -155,10 +158,10 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /api/booking-status': api(EVERYBODY, 'read'),
   'GET /api/waiting-titles': api(EVERYBODY, 'read'),
   // The payee is an identifier.
-  'GET /api/payables-to-block': api(DECIDE, 'export'),
+  'GET /api/payables-to-block': api(STAFF, 'export'),
   // The lines have identifiers, and belong to the consumer of the key.
-  'GET /api/bookings': api(DECIDE, 'export'),
-  'POST /api/bookings/receipts': api(DECIDE, 'export'),
+  'GET /api/bookings': api(STAFF, 'export'),
+  'POST /api/bookings/receipts': api(STAFF, 'export'),
   'GET /api/sweeps': api(EVERYBODY, 'read'),
   'GET /api/backfills': api(EVERYBODY, 'read'),
   'GET /api/backfills/:id': api(EVERYBODY, 'read'),

@@ -132,7 +132,7 @@ describe('the list', () => {
     );
     await pull(changed, ofOther(accountTitle(changed, '1112223')));
     const shownTo = async (client: ConsoleClient, path: string) => daysIn(await client.get(path));
-    const both = await pages.console.as('admin', 'alma');
+    const both = await pages.console.as('reviewer', 'alma');
     expect(await shownTo(both, '/sign-offs')).toEqual([changed, clean, decided, restated]);
     expect(await shownTo(both, '/sign-offs?clean=true')).toEqual([]);
     await checkDays(pages.world.database, ANY_DAY_RULES);
@@ -235,7 +235,7 @@ describe('many days at once', () => {
   });
 
   test('four eyes: a day with a decision of the signer is refused in the deed too', async () => {
-    const own = await pages.console.as('admin', 'alba');
+    const own = await pages.console.as('reviewer', 'alba');
     await pullAll();
     const seen = daysIn(await preview(own, dates));
     await decideAs(own, day(2));
