@@ -34,6 +34,7 @@ inBrowser(
     let folder: string;
     let demo: ChildCommand;
     let link: URL;
+    let adminLink: URL;
     let browser: Browser;
     let context: BrowserContext;
     let page: Page;
@@ -42,11 +43,16 @@ inBrowser(
       browser = await launchBrowser(executable ?? '');
       folder = await mkdtemp(join(tmpdir(), 'conciliation-demo-'));
       demo = startCommand(['demo'], { DATA_DIR: folder });
-      link = await vi.waitFor(
+      [link, adminLink] = await vi.waitFor(
         () => {
-          const [found] = /http:\/\/127\.0\.0\.1:\d+\/link\/\S+/.exec(demo.stdout()) ?? [];
-          if (found === undefined) throw new Error(`no link in: ${demo.stdout()}`);
-          return new URL(found);
+          const linkOf = (user: string) => {
+            const [, found] =
+              new RegExp(`${user}.* (http://127\\.0\\.0\\.1:\\d+/link/\\S+)`).exec(demo.stdout()) ??
+              [];
+            if (found === undefined) throw new Error(`no link of the ${user} in: ${demo.stdout()}`);
+            return new URL(found);
+          };
+          return [linkOf('reviewer'), linkOf('administrator')];
         },
         { timeout: PATIENCE_MS, interval: 250 },
       );
@@ -123,6 +129,21 @@ inBrowser(
       await page.getByText('Single titles wait because of their payables').waitFor();
       const breaks = urgent.replace('/days/', '/breaks?date=');
       expect(await page.locator(`main a[href="${breaks}"]`).count()).toBe(1);
+    });
+
+    test('the administrator signs no day off, and has the page of users and keys', async () => {
+      const apart = await browser.newContext({ locale: 'en' });
+      const admin = await apart.newPage();
+      await admin.goto(adminLink.href);
+      await admin.getByRole('button', { name: 'Open the console' }).click();
+      await admin.locator('main a[href^="/days/"]').first().click();
+      await admin.getByText('A reviewer signs it off.').waitFor();
+      expect(await admin.getByRole('button', { name: 'Sign off' }).count()).toBe(0);
+      await admin.getByRole('link', { name: 'Users' }).click();
+      await admin.getByRole('heading', { name: 'Users and keys' }).waitFor();
+      const users = (await admin.locator('main').textContent()) ?? '';
+      expect(users).toMatch(/admin[\s\S]*reviewer/);
+      await apart.close();
     });
 
     test.each(Object.entries(LOOKS))(

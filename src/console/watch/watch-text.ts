@@ -114,8 +114,6 @@ const en = {
       'key.revoke': 'revoked a key',
     } satisfies Readonly<Record<AuditAction, string>>,
     details: {
-      countsAs: 'counts as',
-      passwordFrom: 'link made by',
       user: 'user',
       role: 'role',
       hasEmail: 'e-mail address',
@@ -286,8 +284,6 @@ const ptBR: typeof en = {
       'key.revoke': 'revogou uma chave',
     },
     details: {
-      countsAs: 'conta como',
-      passwordFrom: 'link criado por',
       user: 'usuário',
       role: 'perfil',
       hasEmail: 'e-mail',
