@@ -29,7 +29,6 @@ import { openPullQueue, openPushQueue, openSweepQueue } from '../queue/job-queue
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { packageVersion } from '../runtime/package-version.ts';
-import { startTotals } from '../schedule/keep-totals.ts';
 import { latestSlot } from '../scheduler/cron-slot.ts';
 import { startHousekeeping } from '../scheduler/housekeeping.ts';
 import type { WakeGrace } from '../scheduler/plan-ledger.sql.ts';
@@ -64,7 +63,6 @@ export interface ServiceOverrides {
   readonly alerts?: { readonly intervalMs: number };
   readonly bookings?: { readonly everyMs: number };
   readonly verification?: { readonly intervalMs: number };
-  readonly totals?: { readonly intervalMs: number };
   readonly reports?: { readonly intervalMs?: number; readonly silenceMs?: number };
 }
 
@@ -283,8 +281,6 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
   }
   const verification = startVerification({ database, logger, ...overrides.verification });
   stops.push(() => verification.stop());
-  const totals = startTotals({ database, logger, ...overrides.totals });
-  stops.push(() => totals.stop());
   const checks = startCheckLoop({ database, logger, rules: checkRules(config) });
   stops.push(() => checks.stop());
   const matching = startMatchingLoop({

@@ -39,7 +39,6 @@ export const CIVIL_DATES = {
   paymentHold: { acceptedDate: civilDate('acceptedDate') },
   pull: { date: civilDate('date') },
   rejectedTitle: { date: civilDate('date') },
-  scheduleDate: { date: civilDate('date') },
   signOff: { date: civilDate('date') },
   sweep: { fromDate: civilDate('fromDate') },
   sweepDifference: { date: civilDate('date') },

@@ -44,13 +44,11 @@ const SMALL = [
   'payment_hold',
   'process_fault',
   'program_lock',
-  'schedule_date',
   'sign_in_limit',
   'sign_off',
   'sweep',
   'sweep_difference',
   'title_check',
-  'title_epoch',
   'title_finding',
   'title_succession',
 ];

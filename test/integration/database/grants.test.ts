@@ -108,7 +108,6 @@ const EXPECTED = `
   provider_batch                                         worker=arw
   pull                                         finance=r worker=arw
   rejected_title                               finance=r worker=arw
-  schedule_date                                          worker=arw
   schedule_total                                         worker=arwd
   sign_in_limit worker=arwd
   sign_off                                     finance=r worker=ar
@@ -126,7 +125,6 @@ const EXPECTED = `
   title                                        finance=r worker=arw
   title_change                                 finance=r worker=ar
   title_check                                            worker=arw
-  title_epoch                                            worker=arw
   title_feed                             erp=r finance=r worker=r
   title_finding                                          worker=arw
   title_match finance=r worker=arw
