@@ -5,6 +5,7 @@ import {
 } from '../bookings/open-lines.sql.ts';
 import { readReceiptQuestions } from '../bookings/receipt-questions.sql.ts';
 import { readOverdueReleases } from '../bookings/release.sql.ts';
+import { readUnbookedChanges } from '../bookings/unbooked-changes.sql.ts';
 import { readBrokenMonths } from '../closing/month-seal.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { IS_OPEN_FINDING } from '../database/open-findings.sql.ts';
@@ -35,6 +36,7 @@ import {
   overdueLinesAlert,
   paidToSupplierAlert,
   stalePayablesAlert,
+  unbookedChangeAlerts,
   waitingDaysAlert,
 } from '../domain/alerts/erp-alerts.ts';
 import { type ChangedAccounts, changedAccountsAlert } from '../domain/alerts/party-alerts.ts';
@@ -72,8 +74,6 @@ export interface AlertPolicy extends StalenessLimits {
   readonly payablesMaxAgeHours?: number;
   /** When lines and consumers are late. Absent: `BOOKING_LIMITS`. */
   readonly bookings?: BookingLimits;
-  /** The first accepted date whose seals release bookings. Absent or null: seals release nothing. */
-  readonly bookingsFrom?: CivilDate | null;
   /** The slot of the sweeps before the latest. Absent: missing sweeps raise no alert. */
   readonly sweepSlotBefore?: (now: Date) => Date;
 }
@@ -116,6 +116,7 @@ export async function readLedgerAlerts(
     ...restatedDayAlerts(await readRestatedDays(tx)),
     ...bookingReceiptsAlerts(await readReceiptQuestions(tx)),
     ...(await readBookingAlerts(tx, now, policy)),
+    ...unbookedChangeAlerts(await readUnbookedChanges(tx)),
     ...brokenMonthAlerts(await readBrokenMonths(tx)),
     ...alteredDateAlerts(await readAlteredDates(tx)),
     ...(await readOverdueChecks(tx)).map(overdueChecksAlert),
@@ -132,17 +133,13 @@ export async function readLedgerAlerts(
 async function readBookingAlerts(
   tx: Transaction,
   now: Date,
-  {
-    bookings: { overdueDays, behindDays } = BOOKING_LIMITS,
-    bookingsFrom = null,
-    payablesMaxAgeHours,
-  }: AlertPolicy,
+  { bookings: { overdueDays, behindDays } = BOOKING_LIMITS, payablesMaxAgeHours }: AlertPolicy,
 ): Promise<Alert[]> {
   const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000);
   const failed = await readFailedLines(tx);
   const overdue = await readUnansweredLines(tx, daysAgo(overdueDays));
   const limit = daysAgo(behindDays);
-  const waiting = await readOverdueReleases(tx, limit, { bookingsFrom, payablesMaxAgeHours });
+  const waiting = await readOverdueReleases(tx, limit, { payablesMaxAgeHours });
   const lags = await readConsumerLags(tx);
   return [
     ...(failed === null ? [] : [failedLinesAlert(failed)]),

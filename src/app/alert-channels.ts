@@ -35,7 +35,6 @@ export function alertPolicy(config: Config): AlertPolicy {
     timeZone,
     payablesMaxAgeHours: erpPayablesMaxAgeHours,
     bookings: { overdueDays: config.bookingsOverdueDays, behindDays: config.bookingsBehindDays },
-    bookingsFrom: config.bookingsFrom,
     sweepSlotBefore: (now) => slotBefore(sweepCron, timeZone, now),
   };
 }

@@ -5,6 +5,7 @@
 import { startAlertLoop } from '../alerts/alert-loop.ts';
 import type { Channel } from '../alerts/channel.ts';
 import { startFaultReports } from '../alerts/fault-reports.ts';
+import { moveBookings } from '../bookings/booking-start.sql.ts';
 import { startWakeUps } from '../bookings/wake-ups.ts';
 import { startCheckLoop } from '../checks/check-loop.ts';
 import type { Config } from '../config/config.ts';
@@ -110,6 +111,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     const channels = roles.has('scheduler') ? await openUsableChannels(options.config) : [];
     const shared = await openShared(options, stops);
+    if (roles.has('scheduler') || roles.has('console')) {
+      await moveBookings(shared.database, options.config.bookingsFrom);
+    }
     startReports(shared, roles, stops);
     if (roles.has('worker')) {
       const workers = await startWorkers(shared, onStuck, shared.overrides);

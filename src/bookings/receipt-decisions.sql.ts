@@ -4,9 +4,10 @@ import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { InputError } from '../runtime/errors.ts';
+import { BOOKINGS_FROM, beginBookings } from './booking-start.sql.ts';
 import { settleReceipts, supersede } from './receipts.sql.ts';
 import { lockDay, RELEASE_TRANSACTION, releaseSealedDay } from './release.sql.ts';
-import { type ReleaseRules, readReleaseFaults } from './release-conditions.sql.ts';
+import type { ReleaseRules } from './release-conditions.sql.ts';
 
 type ReceiptRules = ReleaseRules & { readonly bookingsFrom: CivilDate };
 
@@ -17,7 +18,7 @@ const QUESTIONS = ['unknown_key', 'other_content'];
  * release replaces the content of every booking concerned. If the date has a seal that is not restated, this
  * transaction releases it.
  * @returns the number of receipts
- * @throws InputError if the date has no such receipt, or waits for the record of outside bookings
+ * @throws InputError if the date has no such receipt, or is before BOOKINGS_FROM
  */
 export function adoptReceipts(
   database: Database,
@@ -25,10 +26,15 @@ export function adoptReceipts(
   decision: Decision & ReceiptRules,
 ): Promise<number> {
   return decide(database, date, decision, 'bookings.adopt', async (tx) => {
-    if (await waitsForOutside(tx, date, decision)) {
+    await beginBookings(tx, date, decision.bookingsFrom);
+    const [{ isBooked }] = await tx.$queryRaw<[{ isBooked: boolean }]>`
+      SELECT (${date}::date >= ${BOOKINGS_FROM}) IS TRUE AS "isBooked"`;
+    if (!isBooked) {
       throw new InputError(
-        `${date}: record the outside bookings first ("conciliation bookings outside")`,
-        { context: { fault: 'booked_outside', date } },
+        `${date}: no line of this date can be posted, because the date is before BOOKINGS_FROM`,
+        {
+          context: { fault: 'before_bookings', date },
+        },
       );
     }
     await tx.$executeRaw`
@@ -97,17 +103,6 @@ function decide(
     await releaseSealedDay(tx, date, decision);
     return receipts;
   }, RELEASE_TRANSACTION);
-}
-
-/** The lines of lost bookings would be unknown, so receipts could not be put beside them. */
-async function waitsForOutside(
-  tx: Transaction,
-  date: CivilDate,
-  rules: ReceiptRules,
-): Promise<boolean> {
-  const faults = await readReleaseFaults(tx, date, rules);
-  if (!faults.includes('booked_outside')) return false;
-  return date < rules.bookingsFrom || (await tx.signOff.count({ where: { date } })) > 0;
 }
 
 /** Enters a line for each unknown key that was posted. Returns `booking_batch.id`. */

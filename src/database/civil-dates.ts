@@ -16,6 +16,7 @@ export const CIVIL_DATES = {
     anticipatedDueDate: optionalCivilDate('anticipatedDueDate'),
   },
   bookingReceipt: { date: civilDate('date') },
+  bookingStart: { bookingsFrom: optionalCivilDate('bookingsFrom') },
   checkFinding: { acceptedDate: civilDate('acceptedDate') },
   checkpoint: {
     startDate: civilDate('startDate'),

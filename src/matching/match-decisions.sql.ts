@@ -222,8 +222,7 @@ async function requireOtherSigner(
     FROM conciliation.day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
     JOIN conciliation.audit_entry AS entry ON entry.date = day.date AND entry.action = 'day.sign_off'
     WHERE day.date = ANY(${dates}::text[]::date[]) AND NOT day.restated_after_sign_off
-      AND EXISTS (SELECT FROM conciliation.booking_batch AS begun
-                  WHERE begun.date = day.date AND begun.kind <> 'adopted')
+      AND day.date >= (SELECT bookings_from FROM conciliation.booking_start)
       AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS released
                       WHERE released.date = day.date AND released.sign_off_id = seal.id
                         AND released.waiting_titles = 0)

@@ -38,6 +38,25 @@ COMMENT ON COLUMN conciliation.booking_consumer.created_at IS
   'When the consumer was named.';
 
 
+CREATE TABLE conciliation.booking_start (
+  id            integer     PRIMARY KEY DEFAULT 1,
+  bookings_from date,
+  stored_at     timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+  CONSTRAINT booking_start_single_row_check CHECK (id = 1),
+  CONSTRAINT booking_start_date_check CHECK (bookings_from BETWEEN '0001-01-01' AND '9999-12-31')
+);
+
+COMMENT ON TABLE conciliation.booking_start IS
+  'A single row: BOOKINGS_FROM, stored with the first sign-off of a date from BOOKINGS_FROM on, and moved at a start of the service only where no date can be booked twice or lose its lines.';
+COMMENT ON COLUMN conciliation.booking_start.id IS
+  'Always 1.';
+COMMENT ON COLUMN conciliation.booking_start.bookings_from IS
+  'The first accepted date whose seals release bookings. Null: BOOKINGS_FROM was removed before a line was released.';
+COMMENT ON COLUMN conciliation.booking_start.stored_at IS
+  'When bookings_from was stored or moved. What was signed off before for an earlier date, the ERP has booked by other means.';
+
+
 CREATE TABLE conciliation.booking_batch (
   id                             bigserial   PRIMARY KEY,
   date                           date        NOT NULL,
@@ -58,7 +77,7 @@ CREATE TABLE conciliation.booking_batch (
   money_transfer_fee_sum         numeric     NOT NULL,
   digest                         text        NOT NULL,
 
-  CONSTRAINT booking_batch_kind_check CHECK (kind IN ('seal', 'opening', 'outside', 'adopted')),
+  CONSTRAINT booking_batch_kind_check CHECK (kind IN ('seal', 'adopted')),
   CONSTRAINT booking_batch_count_check CHECK (line_count = book_count + adjust_count + reverse_count),
   CONSTRAINT booking_batch_waiting_check CHECK (waiting_titles = 0 OR waiting_titles > 0 AND kind = 'seal'),
   CONSTRAINT booking_batch_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
@@ -67,19 +86,19 @@ CREATE TABLE conciliation.booking_batch (
 CREATE INDEX booking_batch_date_idx ON conciliation.booking_batch (date, id);
 
 COMMENT ON TABLE conciliation.booking_batch IS
-  'Lines that a seal of a date released, that a person entered as booked outside, or that a person adopted from receipts. A seal has several batches if titles had to wait. Append-only. The sums of all batches of a date are the totals of the content that was released last, unless a batch of the date is adopted.';
+  'Lines that a seal of a date released, or that a person adopted from receipts. A seal has several batches if titles had to wait. Append-only. The sums of all batches of a date are the totals of the content that was released last, unless a batch of the date is adopted.';
 COMMENT ON COLUMN conciliation.booking_batch.id IS
   'Key of the batch.';
 COMMENT ON COLUMN conciliation.booking_batch.date IS
   'The accepted date.';
 COMMENT ON COLUMN conciliation.booking_batch.kind IS
-  'seal: released by a seal. opening: no line; the first seal of the date had to wait, and a later batch releases its lines. outside: booked in the ERP without these lines, and entered by a person; its lines are not in the feed. adopted: taken from receipts that the ledger did not know, by a person; only its reversals are in the feed.';
+  'seal: released by a seal. adopted: taken from receipts that the ledger did not know, by a person; only its reversals are in the feed.';
 COMMENT ON COLUMN conciliation.booking_batch.sign_off_id IS
-  'sign_off.id of the seal whose content was released or entered. Null: none, see kind.';
+  'sign_off.id of the seal whose content was released. Null: none, see kind.';
 COMMENT ON COLUMN conciliation.booking_batch.released_at IS
   'When the batch was written.';
 COMMENT ON COLUMN conciliation.booking_batch.released_by IS
-  'Who signed the date off, or entered or adopted the lines. Personal data.';
+  'Who signed the date off, or adopted the lines. Personal data.';
 COMMENT ON COLUMN conciliation.booking_batch.line_count IS
   'Number of lines. 0: the seal changed nothing.';
 COMMENT ON COLUMN conciliation.booking_batch.book_count IS

@@ -1,5 +1,6 @@
 import type { ConsumerLag } from '../../bookings/open-lines.sql.ts';
 import type { WaitingDays } from '../../bookings/release.sql.ts';
+import type { UnbookedChange } from '../../bookings/unbooked-changes.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
@@ -7,6 +8,7 @@ import { Pager, type Paging } from '../shell/paging.tsx';
 import {
   ActionForm,
   AmountCell,
+  authorText,
   Card,
   DayCell,
   DayLink,
@@ -14,6 +16,7 @@ import {
   Metric,
   Submit,
 } from '../shell/parts.tsx';
+import { mayUse } from '../shell/route-access.ts';
 import {
   LINE_STATES,
   type LineFilter,
@@ -33,6 +36,7 @@ interface BookingsPageData {
   readonly kept: { readonly count: number; readonly receipts: readonly ListedReceipt[] };
   readonly consumers: readonly ConsumerLag[];
   readonly waiting: readonly WaitingDays[];
+  readonly differences: readonly UnbookedChange[];
 }
 
 interface PageProps {
@@ -89,6 +93,44 @@ function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
   );
 }
 
+/** The days whose difference a person has to post in the ERP. */
+function Differences({ changes }: { readonly changes: readonly UnbookedChange[] }) {
+  const { text, principal } = usePage();
+  const { bookings } = text;
+  const mayConfirm = mayUse(principal?.role ?? 'viewer', 'POST', '/bookings/differences/:date');
+  return (
+    <Card title={bookings.differences} class="stack">
+      <p>{bookings.differencesHelp}</p>
+      <DataTable
+        label={bookings.differences}
+        heads={[bookings.date, bookings.signedOffAt, bookings.signedOffBy, bookings.difference]}
+      >
+        {changes.map(({ date, signOffId, signedOffAt, signedOffBy }) => (
+          <tr key={date}>
+            <DayCell date={date} />
+            <InstantCell at={signedOffAt} />
+            <td>{authorText(text, signedOffBy)}</td>
+            <td>
+              <ActionForm action={`/bookings/differences/${date}/export`}>
+                <Submit>{bookings.download}</Submit>
+              </ActionForm>
+              {mayConfirm && (
+                <ActionForm action={`/bookings/differences/${date}`}>
+                  <input type="hidden" name="seal" value={String(signOffId)} />
+                  <Field label={text.day.reason}>
+                    <input name="reason" required maxLength={500} />
+                  </Field>
+                  <Submit>{bookings.confirmDifference}</Submit>
+                </ActionForm>
+              )}
+            </td>
+          </tr>
+        ))}
+      </DataTable>
+    </Card>
+  );
+}
+
 export function BookingsPage({ data }: PageProps) {
   const { text, formats } = usePage();
   const { filter, totals } = data;
@@ -100,6 +142,7 @@ export function BookingsPage({ data }: PageProps) {
         <p class="quiet">{text.bookings.intro}</p>
       </div>
       {data.waiting.length > 0 && <Waiting waiting={data.waiting} />}
+      {data.differences.length > 0 && <Differences changes={data.differences} />}
       {data.kept.count > 0 && <Kept data={data} />}
       <nav class="tabs" aria-label={text.bookings.state}>
         {LINE_STATES.map((state) => (

@@ -56,8 +56,6 @@ const en = {
     waitingDates: 'Dates',
     waitingMore: (count: string) => `and ${count} more`,
     waitingReasons: {
-      booked_outside:
-        'Signed off before bookings began. Record the bookings with "conciliation bookings outside".',
       receipts: 'A receipt does not fit. Decide about the receipts below.',
       altered:
         'Titles of the day were changed outside of the program. The days are released when a pull has restored the titles.',
@@ -69,6 +67,14 @@ const en = {
         'Single titles wait because of their payables; the other titles are released. Resolve the breaks of the day.',
       none: 'No decision is needed. The days are released within a minute.',
     },
+    differences: 'Differences to post in the ERP',
+    differencesHelp:
+      'These days are before the beginning of bookings, and were signed off again with another content. No line is released for them. Download the difference, post it in the ERP, then confirm it here.',
+    signedOffAt: 'Signed off',
+    signedOffBy: 'By',
+    difference: 'Difference',
+    download: 'Download (CSV)',
+    confirmDifference: 'The ERP has the difference',
     kept: 'Receipts that do not fit',
     keptHelp:
       'The receipts name a line that the ledger does not have, or another content. The days release nothing until a person decides. Check in the ERP what was posted. If the receipts are right, run "conciliation bookings adopt" for the day; otherwise run "conciliation bookings dismiss".',
@@ -148,8 +154,6 @@ const ptBR: typeof en = {
     waitingDates: 'Dias',
     waitingMore: (count) => `e mais ${count}`,
     waitingReasons: {
-      booked_outside:
-        'Fechados antes do início dos lançamentos. Informe o que já foi contabilizado com "conciliation bookings outside".',
       receipts: 'Um retorno do ERP é divergente. Decida sobre os retornos abaixo.',
       altered:
         'Títulos do dia foram alterados fora do programa. Os dias são liberados quando uma busca restaura os títulos.',
@@ -161,6 +165,14 @@ const ptBR: typeof en = {
         'Alguns títulos aguardam por causa das contas a pagar; os demais já foram liberados. Resolva as divergências do dia.',
       none: 'Nenhuma decisão pendente. Os dias são liberados em até um minuto.',
     },
+    differences: 'Diferenças a contabilizar no ERP',
+    differencesHelp:
+      'Estes dias são anteriores ao início dos lançamentos e foram fechados de novo com outro conteúdo. Nenhum lançamento é liberado para eles. Baixe a diferença, contabilize no ERP e depois confirme aqui.',
+    signedOffAt: 'Fechado em',
+    signedOffBy: 'Por',
+    difference: 'Diferença',
+    download: 'Baixar (CSV)',
+    confirmDifference: 'A diferença está no ERP',
     kept: 'Retornos do ERP divergentes',
     keptHelp:
       'Os retornos citam um lançamento que não existe aqui ou um conteúdo diferente. Os dias só são liberados depois de uma decisão. Confira no ERP o que foi contabilizado. Se os retornos estiverem certos, execute "conciliation bookings adopt" para o dia; se não, execute "conciliation bookings dismiss".',

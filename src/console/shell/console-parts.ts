@@ -49,13 +49,12 @@ export const overdueDaysOf = ({
   alertPolicy: { bookings = BOOKING_LIMITS },
 }: ConsoleParts): number => bookings.overdueDays;
 
-export const releaseRules = ({ bookingsFrom = null, alertPolicy }: ConsoleParts): ReleaseRules => ({
-  bookingsFrom,
+export const releaseRules = ({ alertPolicy }: ConsoleParts): ReleaseRules => ({
   payablesMaxAgeHours: alertPolicy.payablesMaxAgeHours,
 });
 
 /** The rules for a sign-off by a page or the API. */
 export function signingRules(parts: ConsoleParts): SigningRules {
-  const { fourEyes, requiresChecks = false } = parts;
-  return { fourEyes, requiresChecks, ...releaseRules(parts) };
+  const { fourEyes, requiresChecks = false, bookingsFrom = null } = parts;
+  return { fourEyes, requiresChecks, bookingsFrom, ...releaseRules(parts) };
 }

@@ -56,6 +56,8 @@ const en = {
     break_changed: () => 'The break has changed since you looked at it. Look again.',
     own_seal: ({ date }: Values) =>
       `You, or a user who counts as the same person as you, signed ${date} off, and its bookings are not released yet. Another user has to decide.`,
+    no_difference: ({ date }: Values) =>
+      `${date} has no difference to post any more, or was signed off again. Look again.`,
     no_drift: () => 'No field or value outside the documented interface waits.',
     drift_changed: () => 'The list has changed since you looked at it. Look again.',
     account_change: () =>
@@ -125,6 +127,8 @@ const ptBR: typeof en = {
     break_changed: () => 'A divergência mudou depois que você abriu a página. Confira de novo.',
     own_seal: ({ date }) =>
       `Você, ou quem conta como a mesma pessoa que você, fechou o dia ${date}, e os lançamentos ainda não foram liberados. Outra pessoa precisa decidir.`,
+    no_difference: ({ date }) =>
+      `O dia ${date} não tem mais diferença a contabilizar ou foi fechado de novo. Confira de novo.`,
     no_drift: () => 'Não há campo nem valor fora da interface documentada à espera de ciência.',
     drift_changed: () => 'A lista mudou depois que você abriu a página. Confira de novo.',
     account_change: () =>

@@ -1,4 +1,4 @@
-/** The command `bookings`: outside, adopt, dismiss, consumer and export. */
+/** The command `bookings`: adopt, dismiss, consumer and export. */
 import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,27 +23,6 @@ afterAll(() => world.close());
 
 const run = (...args: string[]) =>
   runCommand(['bookings', ...args], { ...environmentOf(world), BOOKINGS_FROM: DAY });
-
-test('bookings made outside are entered once, with the right totals and an entry of the audit log', async () => {
-  const enter = (value: string) =>
-    run(
-      ...['outside', '--from', DAY, '--to', DAY, '--titles', '1', '--original-value', value],
-      ...['--reason', 'by hand', '--json'],
-    );
-  const wrong = await enter('10.11');
-  expect([wrong.exit, wrong.stdout + wrong.stderr]).toEqual([
-    2,
-    expect.stringContaining('the seals of the 1 days have 1 and 10.10'),
-  ]);
-  const entered = await enter('10.10');
-  expect([entered.exit, JSON.parse(entered.stdout)]).toEqual([0, { dates: [DAY] }]);
-  expect((await enter('10.10')).exit).toBe(2);
-  const audited = await world.database.prisma.auditEntry.findMany({
-    where: { action: 'bookings.outside' },
-    select: { reason: true, details: true },
-  });
-  expect(audited).toMatchObject([{ reason: 'by hand', details: { titles: 1, days: 1 } }]);
-});
 
 test('receipts are adopted or dismissed by day, and a day without a question is refused', async () => {
   const none = await run('adopt', DAY, '--reason', 'restored');
@@ -83,7 +62,7 @@ test('the lines of the feed are written to a file, and the next file begins afte
   const day = await readLedgerDay(world.database, next, TODAY);
   await signOffDay(world.database, next, {
     ...{ by: 'ana', reason: null, seenDigest: day?.contentDigest ?? '', fourEyes: true },
-    bookingsFrom: DAY,
+    bookingsFrom: next,
   });
   const folder = await mkdtemp(join(tmpdir(), 'conciliation-bookings-'));
   const write = async (after: string, format: string) => {

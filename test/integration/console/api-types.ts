@@ -1130,7 +1130,7 @@ export interface operations {
                         /** Format: date-time */
                         deliveredAt: string | null;
                         id: number;
-                        /** @description Such as pull_failed, pull_overdue, sweep_failed, sweep_stale, sweep_differs, sweep_unplaced, filters_disagree, day_held, day_attention, findings_open, checkpoint_stale, restated_after_sign_off, booking_failed, booking_overdue, booking_receipts, booking_waiting, consumer_behind, month_seal_broken, titles_altered, verification_overdue, provider_rejected, push_failing, account_changed, payables_stale, paid_to_supplier, contract_drift, platform_auth, clock_skew, planning_failed. */
+                        /** @description Such as pull_failed, pull_overdue, sweep_failed, sweep_stale, sweep_differs, sweep_unplaced, filters_disagree, day_held, day_attention, findings_open, checkpoint_stale, restated_after_sign_off, booking_difference, booking_failed, booking_overdue, booking_receipts, booking_waiting, consumer_behind, month_seal_broken, titles_altered, verification_overdue, provider_rejected, push_failing, account_changed, payables_stale, paid_to_supplier, contract_drift, platform_auth, clock_skew, planning_failed. */
                         kind: string;
                         message: string;
                         /** @description The message in Portuguese. */
@@ -2045,7 +2045,7 @@ export interface operations {
                              * @description titles: only single titles of the days wait. Null: released within a minute.
                              * @enum {string|null}
                              */
-                            fault: "booked_outside" | "receipts" | "altered" | "not_reconciled" | "not_matched" | "titles" | null;
+                            fault: "receipts" | "altered" | "not_reconciled" | "not_matched" | "titles" | null;
                             titles: number;
                         }[];
                     };

@@ -46,6 +46,7 @@ const EXPECTED = `
   booking_receipt(settled_by)                            worker=w
   booking_receipt(status)                erp=a
   booking_receipt(version)               erp=a
+  booking_start                                finance=r worker=arw
   break_decision finance=r worker=arw
   check_finding finance=r worker=arw
   checkpoint                             erp=r finance=r worker=arw
