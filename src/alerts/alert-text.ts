@@ -90,7 +90,8 @@ const nextStepsEn: Texts = {
     'Download the difference of each day on the page Bookings, post it in the ERP, and confirm it there.',
   booking_failed: 'Correct the cause in the ERP. The ERP then posts the lines again.',
   booking_overdue: 'Find out whether the ERP reads the feed and sends its receipts.',
-  booking_receipts: 'Check in the ERP what was posted, then adopt or dismiss the receipts.',
+  booking_receipts:
+    'Check in the ERP what was posted, then answer the receipts on the page Bookings.',
   booking_waiting: 'See the reason on the page Bookings, and the log of the scheduler.',
   consumer_behind: 'Start the program that reads the feed for the consumer.',
   month_seal_broken: 'Sign off the days that the message names, then seal the month again.',
@@ -132,7 +133,8 @@ const nextStepsPt: Texts = {
     'Baixe a diferença de cada dia na página Lançamentos, contabilize no ERP e confirme na mesma página.',
   booking_failed: 'Corrija o motivo no ERP, que depois contabiliza de novo.',
   booking_overdue: 'Verifique se o ERP lê os lançamentos e envia os retornos.',
-  booking_receipts: 'Confira no ERP o que foi contabilizado; depois acate ou descarte os retornos.',
+  booking_receipts:
+    'Confira no ERP o que foi contabilizado; depois decida sobre os retornos na página Lançamentos.',
   booking_waiting: 'Veja o motivo na página Lançamentos e o log do processo scheduler.',
   consumer_behind: 'Inicie o programa que lê os lançamentos para o consumidor.',
   month_seal_broken: 'Feche os dias que a mensagem cita; depois feche o mês de novo.',

@@ -41,7 +41,7 @@ const KEY = Prisma.raw(
  * Writes the difference between the content that was released last and the titles of the date: one batch with its
  * lines. Contents are compared as multisets within the date, so titles that are renumbered make no line. Of the
  * contents that differ, those of one identity are paired in the order of the bookings and of the content hashes:
- * the same difference gives the same keys in every database. A booking whose content was adopted from a receipt is
+ * the same difference gives the same keys in every database. A booking whose content was recorded from a receipt is
  * replaced in any case. A title that waits makes no line: what was released of it stays as it is.
  *
  * The row of the day is locked by the caller.
@@ -141,9 +141,9 @@ export async function writeDifference(
       FROM paired LEFT JOIN top ON top.id = paired.line_id LEFT JOIN sealed ON sealed.id = paired.title_id
     ), batch AS (
       INSERT INTO conciliation.booking_batch
-        (date, kind, sign_off_id, released_by, waiting_titles, line_count, book_count, adjust_count, reverse_count,
+        (date, sign_off_id, released_by, waiting_titles, line_count, book_count, adjust_count, reverse_count,
          digest, ${sumNames})
-      SELECT ${origin.date}::date, 'seal', ${origin.signOffId}::bigint, ${origin.by}, waiting.titles,
+      SELECT ${origin.date}::date, ${origin.signOffId}::bigint, ${origin.by}, waiting.titles,
              counted.*, total.*
       FROM total, (
         SELECT ((SELECT count(*) FROM present WHERE waits) + (SELECT count(*) FROM kept))::int AS titles

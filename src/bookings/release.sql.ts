@@ -21,8 +21,8 @@ export const RELEASE_TRANSACTION = { timeout: 300_000, maxWait: 10_000 } as cons
 
 /**
  * Releases what differs between the content that was released last and the content that the day's seal covers.
- * Does nothing where the day is before BOOKINGS_FROM, has no seal, was restated since, has been released completely for this seal, or must
- * wait; a later call releases it then. Titles that have to wait are left to a later call too. The row of the day is locked by the caller.
+ * Does nothing where the day is before BOOKINGS_FROM, has no seal, was restated since, has been released completely
+ * for this seal, or must wait; a later call releases it then. Titles that have to wait are left to a later call too. The row of the day is locked by the caller.
  * @param isCompared whether the caller has compared the rows of the day with their record: see `isAltered`
  * @returns `booking_batch.id`; null: nothing was released
  */
@@ -42,11 +42,7 @@ export async function releaseSealedDay(
     await requestCheck(tx, date);
     return null;
   }
-  const batchId = await writeDifference(tx, {
-    date,
-    signOffId: seal.id,
-    by: seal.by,
-  });
+  const batchId = await writeDifference(tx, { date, signOffId: seal.id, by: seal.by });
   if (batchId === null) return null;
   // Numbered last, and under the lock until the commit: a position that is visible has none before it to come.
   await takeLock(tx, 'closing');
@@ -60,7 +56,7 @@ export async function releaseSealedDay(
 
 /**
  * Seals from BOOKINGS_FROM on that last and cover the present content of their day, and were not released completely
- * after every adoption.
+ * after every receipt that a person recorded.
  */
 const unreleased = Prisma.sql`
   FROM conciliation.booking_start AS start
@@ -70,8 +66,8 @@ const unreleased = Prisma.sql`
     AND NOT EXISTS (
       SELECT FROM conciliation.booking_batch AS batch
       WHERE batch.date = day.date AND batch.sign_off_id = seal.id AND batch.waiting_titles = 0
-        AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS adopted
-                        WHERE adopted.date = day.date AND adopted.kind = 'adopted' AND adopted.id > batch.id))`;
+        AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS recorded
+                        WHERE recorded.date = day.date AND recorded.sign_off_id IS NULL AND recorded.id > batch.id))`;
 
 /** The titles of a day `day` that had to wait at the newest release of its seal `seal`. */
 const titlesLeft = Prisma.sql`coalesce((

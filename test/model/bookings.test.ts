@@ -6,7 +6,8 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readFeed } from '../../src/bookings/feed.sql.ts';
-import { adoptReceipts } from '../../src/bookings/receipt-decisions.sql.ts';
+import { answerReceipts } from '../../src/bookings/receipt-decisions.sql.ts';
+import { readReceiptQuestions } from '../../src/bookings/receipt-questions.sql.ts';
 import { settleReceipts } from '../../src/bookings/receipts.sql.ts';
 import { releaseWaitingDays } from '../../src/bookings/release.sql.ts';
 import { takeReceipts } from '../../src/bookings/take-receipts.sql.ts';
@@ -147,8 +148,13 @@ class History {
   }
 
   async #decide(date: CivilDate): Promise<boolean> {
+    await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
+    const questions = await readReceiptQuestions(world.database.prisma);
+    const question = questions.find((day) => day.date === date);
+    if (question === undefined) return false;
+    const seen = { date, first: 0, last: question.newest, count: question.receipts };
     const decision = { by: 'ana', reason: 'restored', bookingsFrom: FROM };
-    return happens(adoptReceipts(world.database, date, decision));
+    return happens(answerReceipts(world.database, seen, 'recorded', decision));
   }
 
   async #backUpErp(): Promise<void> {

@@ -1,84 +1,18 @@
 import type { Command } from 'commander';
 import { setConsumer } from '../../bookings/consumers.sql.ts';
-import { adoptReceipts, dismissReceipts } from '../../bookings/receipt-decisions.sql.ts';
-import type { ReleaseRules } from '../../bookings/release-conditions.sql.ts';
-import type { Config } from '../../config/config.ts';
-import type { CivilDate } from '../../domain/business-day.ts';
-import { InputError } from '../../runtime/errors.ts';
-import { dateArgument, idArgument, reasonArgument } from '../arguments.ts';
+import { idArgument } from '../arguments.ts';
 import type { Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
 import { stagingAction } from '../staging-run.ts';
 import { addExportBookings } from './export-bookings.ts';
 
-const releaseRules = (config: Config): ReleaseRules => ({
-  payablesMaxAgeHours: config.erpPayablesMaxAgeHours,
-});
-
-/** Adds the commands with a person's decisions about bookings. */
+/** Adds the commands about bookings. */
 export function addBookingsCommand(program: Command, exit: Exit): void {
   const bookings = program
     .command('bookings')
     .description('the booking lines that sign-offs release to the ERP');
-  addReceipts(bookings, exit);
   addConsumer(bookings, exit);
   addExportBookings(bookings, exit);
-}
-
-interface DecisionOptions {
-  readonly reason: string;
-}
-
-function addReceipts(bookings: Command, exit: Exit): void {
-  const add = (
-    name: string,
-    description: string,
-    help: string,
-    decide: typeof adoptReceipts,
-    done: string,
-  ) => {
-    bookings
-      .command(name)
-      .description(description)
-      .argument('<date>', 'the accepted date', dateArgument)
-      .requiredOption('--reason <text>', 'the reason; kept in the audit log', reasonArgument)
-      .option('--json', 'print one JSON document')
-      .addHelpText('after', help)
-      .action(
-        stagingAction(
-          exit,
-          async (database, { config }, date: CivilDate, { reason }: DecisionOptions) => {
-            const { bookingsFrom } = config;
-            if (bookingsFrom === null) throw new InputError('BOOKINGS_FROM: not set');
-            const decision = { by: operatorName(), reason, ...releaseRules(config), bookingsFrom };
-            const receipts = await decide(database, date, decision);
-            return { document: { date, receipts }, text: `${date}: ${receipts} receipts ${done}` };
-          },
-        ),
-      );
-  };
-  add(
-    'adopt',
-    'accept receipts that do not fit the released lines',
-    `
-After a restore of the database the ERP may have posted lines that the database does not know. Its receipts keep the
-date from being released. This command records the content that the ERP has posted. The next release replaces that content by
-the signed-off content.
-
-Example: conciliation bookings adopt 2026-03-02 --reason "the database was restored on 4 March"`,
-    adoptReceipts,
-    'adopted',
-  );
-  add(
-    'dismiss',
-    'discard receipts that do not fit the released lines',
-    `
-The receipts have no effect from then on. First check in the ERP that the ERP has posted no line of these receipts.
-
-Example: conciliation bookings dismiss 2026-03-02 --reason "sent by the test system"`,
-    dismissReceipts,
-    'dismissed',
-  );
 }
 
 interface ConsumerOptions {

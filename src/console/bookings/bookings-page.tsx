@@ -1,4 +1,6 @@
 import type { ConsumerLag } from '../../bookings/open-lines.sql.ts';
+import { RECEIPT_ANSWERS } from '../../bookings/receipt-decisions.sql.ts';
+import type { ReceiptQuestions } from '../../bookings/receipt-questions.sql.ts';
 import type { WaitingDays } from '../../bookings/release.sql.ts';
 import type { UnbookedChange } from '../../bookings/unbooked-changes.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
@@ -33,7 +35,11 @@ interface BookingsPageData {
   readonly totals: LineTotals;
   readonly lines: readonly ListedLine[];
   readonly paging: Paging;
-  readonly kept: { readonly count: number; readonly receipts: readonly ListedReceipt[] };
+  readonly kept: {
+    readonly count: number;
+    readonly receipts: readonly ListedReceipt[];
+    readonly questions: readonly ReceiptQuestions[];
+  };
   readonly consumers: readonly ConsumerLag[];
   readonly waiting: readonly WaitingDays[];
   readonly differences: readonly UnbookedChange[];
@@ -266,8 +272,8 @@ export function LinesTable({ lines }: { readonly lines: readonly ListedLine[] })
 }
 
 function Kept({ data }: PageProps) {
-  const { text, formats } = usePage();
-  const { count, receipts } = data.kept;
+  const { text, formats, principal } = usePage();
+  const { count, receipts, questions } = data.kept;
   return (
     <Card title={text.bookings.kept}>
       <p>{text.bookings.keptHelp}</p>
@@ -276,6 +282,34 @@ function Kept({ data }: PageProps) {
         <p class="quiet small">
           {text.bookings.keptMore(formats.count(receipts.length), formats.count(count))}
         </p>
+      )}
+      {mayUse(principal?.role ?? 'viewer', 'POST', '/bookings/receipts') && (
+        <ActionForm action="/bookings/receipts">
+          <Field label={text.bookings.receipts}>
+            <select name="receipts">
+              {questions.map(({ date, receipts: ofDay, newest }) => (
+                <option key={date} value={`${date}/0/${newest}/${ofDay}`}>
+                  {text.bookings.allOfDay(formats.date(date), formats.count(ofDay))}
+                </option>
+              ))}
+              {receipts.map(({ id, date, key, document, reason }) => (
+                <option key={id} value={`${date}/${id}/${id}/1`}>
+                  {key} {document ?? reason}
+                </option>
+              ))}
+            </select>
+          </Field>
+          <Field label={text.day.reason}>
+            <input name="reason" required maxLength={500} />
+          </Field>
+          <div class="buttons">
+            {RECEIPT_ANSWERS.map((answer) => (
+              <button key={answer} type="submit" name="answer" value={answer} class="button">
+                {text.bookings.answers[answer]}
+              </button>
+            ))}
+          </div>
+        </ActionForm>
       )}
     </Card>
   );

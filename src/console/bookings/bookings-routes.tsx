@@ -1,17 +1,21 @@
 import type { FastifyInstance } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
 import { readConsumerLags } from '../../bookings/open-lines.sql.ts';
+import { answerReceipts, RECEIPT_ANSWERS } from '../../bookings/receipt-decisions.sql.ts';
+import { readReceiptQuestions } from '../../bookings/receipt-questions.sql.ts';
 import { readWaitingDays } from '../../bookings/release.sql.ts';
 import {
   confirmUnbookedChange,
   noDifference,
   readUnbookedChanges,
 } from '../../bookings/unbooked-changes.sql.ts';
+import { parseCivilDate } from '../../domain/business-day.ts';
 import { maySeePersonalData } from '../../domain/role.ts';
 import { writeCsv } from '../../export/csv.ts';
 import type { ExportRow, RowBatches } from '../../export/export-columns.ts';
 import { withSnapshot } from '../../export/snapshot.sql.ts';
 import { readMoved } from '../../ledger/restated-days.sql.ts';
+import { InputError } from '../../runtime/errors.ts';
 import { writeMoved } from '../days/restated-export.ts';
 import { type ConsoleParts, overdueDaysOf, releaseRules } from '../shell/console-parts.ts';
 import { maskColumn } from '../shell/masking.ts';
@@ -41,6 +45,9 @@ import { filterOf } from './line-filter.ts';
 const LINES_A_PAGE = 50;
 const KEPT_SHOWN = 50;
 
+/** The receipts that a person chose: the date, the first and the last id, and the number. */
+const CHOSEN = /^(\d{4}-\d\d-\d\d)\/(\d{1,15})\/(\d{1,15})\/(\d{1,9})$/;
+
 /** Routes of released lines. They do not exist while no seal releases bookings. */
 export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, logger, bookingsFrom = null } = parts;
@@ -49,16 +56,17 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
   server.get('/bookings', async (request, reply) => {
     if (bookingsFrom === null) return reply.callNotFound();
     const { filter, isFilterBad } = filterOf(request.query, overdueDays);
-    const [totals, kept, consumers, waiting, differences] = await Promise.all([
+    const [totals, kept, questions, consumers, waiting, differences] = await Promise.all([
       readLineTotals(database, filter),
       readKeptReceipts(database, KEPT_SHOWN),
+      readReceiptQuestions(database.prisma),
       readConsumerLags(database.prisma),
       readWaitingDays(database, releaseRules(parts)),
       readUnbookedChanges(database.prisma),
     ]);
     const paging = pagingOf(request.query, 'page', totals.lines, LINES_A_PAGE);
     const lines = await readLines(database, filter, paging);
-    const lists = { lines, paging, kept, consumers, waiting, differences };
+    const lists = { lines, paging, kept: { ...kept, questions }, consumers, waiting, differences };
     const data = { filter, isFilterBad, totals, ...lists };
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.bookings.title,
@@ -80,6 +88,30 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
       active: '/bookings',
       body: <BookingPage versions={versions} receipts={receipts} />,
     }));
+  });
+
+  server.post('/bookings/receipts', async (request, reply) => {
+    if (bookingsFrom === null) return reply.callNotFound();
+    const [, day = '', ...numbers] =
+      CHOSEN.exec(textParameter(request.body, 'receipts') ?? '') ?? [];
+    const date = parseCivilDate(day);
+    const answer = RECEIPT_ANSWERS.find((known) => known === textParameter(request.body, 'answer'));
+    if (date === null || answer === undefined) {
+      throw new InputError(
+        'receipts, answer: expected receipts of the page and one of the answers',
+        {
+          context: { fault: 'receipt_answer' },
+        },
+      );
+    }
+    const [first = 0, last = 0, count = 0] = numbers.map(Number);
+    await answerReceipts(database, { date, first, last, count }, answer, {
+      ...authorOf(request),
+      ...releaseRules(parts),
+      reason: requireReason(request.body),
+      bookingsFrom,
+    });
+    return reply.redirect('/bookings?notice=receipts_answered', 303);
   });
 
   // What the ERP lacks of a day before bookings began.

@@ -95,6 +95,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /months/:month/seal': people(REVIEW),
   'POST /months/:month/evidence': people(DECIDE),
   'POST /bookings/differences/:date': people(REVIEW),
+  'POST /bookings/receipts': people(REVIEW),
   'POST /break/match': people(REVIEW),
   'POST /break/resolve': people(REVIEW),
   'POST /matches/:id/undo': people(REVIEW),

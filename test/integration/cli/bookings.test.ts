@@ -1,4 +1,4 @@
-/** The command `bookings`: adopt, dismiss, consumer and export. */
+/** The command `bookings`: consumer and export. */
 import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,27 +13,11 @@ import { titleText } from '../../support/titles.ts';
 let world: PullWorld;
 beforeAll(async () => {
   world = await openPullWorld();
-  world.sandbox.setDayTexts(DAY, [titleText({ value: '10.10' })]);
-  await world.pull(DAY);
-  const day = await readLedgerDay(world.database, DAY, TODAY);
-  const seenDigest = day?.contentDigest ?? '';
-  await signOffDay(world.database, DAY, { by: 'ana', reason: null, seenDigest, fourEyes: true });
 });
 afterAll(() => world.close());
 
 const run = (...args: string[]) =>
   runCommand(['bookings', ...args], { ...environmentOf(world), BOOKINGS_FROM: DAY });
-
-test('receipts are adopted or dismissed by day, and a day without a question is refused', async () => {
-  const none = await run('adopt', DAY, '--reason', 'restored');
-  expect([none.exit, none.stderr]).toEqual([2, `error: ${DAY}: no receipt waits for a decision\n`]);
-  await world.database.prisma.$executeRaw`
-    INSERT INTO conciliation.booking_receipt
-      (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document)
-    VALUES ('erp', 'a', ${DAY}::date, gen_random_uuid(), 1, 1, gen_random_uuid(), 'posted', 'D')`;
-  const dismissed = await run('dismiss', DAY, '--reason', 'sent by the test system');
-  expect([dismissed.exit, dismissed.stdout]).toEqual([0, `${DAY}: 1 receipts dismissed\n`]);
-});
 
 test('a consumer is named with its database user and its buyers', async () => {
   const buyers = '191, 11.444.777/0001-61,11444777000161';
@@ -62,7 +46,7 @@ test('the lines of the feed are written to a file, and the next file begins afte
   const day = await readLedgerDay(world.database, next, TODAY);
   await signOffDay(world.database, next, {
     ...{ by: 'ana', reason: null, seenDigest: day?.contentDigest ?? '', fourEyes: true },
-    bookingsFrom: next,
+    bookingsFrom: DAY,
   });
   const folder = await mkdtemp(join(tmpdir(), 'conciliation-bookings-'));
   const write = async (after: string, format: string) => {

@@ -122,7 +122,9 @@ test('a booking shows its lines and its receipts', async () => {
 
 test('a receipt that does not fit is shown with what to do', async () => {
   const { text } = await viewer.get('/bookings');
-  expect(plain(text)).toMatch(/Receipts that do not fit .*bookings adopt.* FT-9 Other content/);
+  expect(plain(text)).toMatch(
+    /Receipts that do not fit .*until a reviewer answers.* FT-9 Other content/,
+  );
 });
 
 test('a consumer is shown with its position and the open lines after it', async () => {
@@ -240,4 +242,33 @@ test('a day before bookings that is signed off again has the difference as a fil
   });
   expect((await viewer.get('/bookings')).text).not.toContain('Differences to post');
   expect((await viewer.post(`${path}/export`, {})).status).toBe(400);
+});
+
+test('a reviewer answers the receipts that were shown, with a reason, and the next release corrects the booking', async () => {
+  expect((await viewer.get('/bookings')).text).not.toContain('name="receipts"');
+  const page = (await reviewer.get('/bookings')).text;
+  const [all = '', one = ''] = [...page.matchAll(/<option value="([\d/-]+)"/g)].map(
+    ([, value]) => value,
+  );
+  expect([all.endsWith('/1'), one.startsWith(`${NEXT}/`)]).toEqual([true, true]);
+  const send = (fields: Record<string, string>) =>
+    reviewer.post('/bookings/receipts', { reason: 'restored', answer: 'recorded', ...fields });
+  expect((await viewer.post('/bookings/receipts', { receipts: all })).status).toBe(403);
+  expect((await send({ receipts: all, reason: '' })).status).toBe(400);
+  expect((await send({ receipts: all, answer: 'x' })).status).toBe(400);
+  expect((await send({ receipts: 'x' })).status).toBe(400);
+  expect((await send({ receipts: all.replace(/1$/, '2') })).status).toBe(400);
+  expect((await send({ receipts: one })).status).toBe(303);
+  expect(await lastAudit(world)).toMatchObject({
+    ...{ action: 'bookings.receipts', actor: 'rita', reason: 'restored' },
+    details: { answer: 'recorded', receipts: 1 },
+  });
+  const lines = await world.database.prisma.bookingLine.findMany({
+    where: { date: NEXT },
+    orderBy: { id: 'asc' },
+    select: { kind: true, orderUid: true, state: true, version: true },
+  });
+  expect(lines[0]).toMatchObject({ orderUid: 'd', state: 'posted', version: 1 });
+  expect(lines).toContainEqual({ kind: 'reverse', orderUid: 'd', state: 'released', version: 2 });
+  expect((await send({ receipts: one })).status).toBe(400);
 });
