@@ -34,7 +34,6 @@ export function alertPolicy(config: Config): AlertPolicy {
     ...STALENESS_LIMITS,
     timeZone,
     payablesMaxAgeHours: erpPayablesMaxAgeHours,
-    bookingsFrom: config.bookingsFrom,
     sweepSlotBefore: (now) => slotBefore(sweepCron, timeZone, now),
   };
 }

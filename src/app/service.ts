@@ -6,6 +6,7 @@ import { startAlertLoop } from '../alerts/alert-loop.ts';
 import type { Channel } from '../alerts/channel.ts';
 import { DIGEST_CRON } from '../alerts/digest.ts';
 import { startFaultReports } from '../alerts/fault-reports.ts';
+import { moveBookings } from '../bookings/booking-start.sql.ts';
 import { startWakeUps } from '../bookings/wake-ups.ts';
 import { startCheckLoop } from '../checks/check-loop.ts';
 import type { Config } from '../config/config.ts';
@@ -30,7 +31,6 @@ import { openPullQueue, openPushQueue, openSweepQueue } from '../queue/job-queue
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { packageVersion } from '../runtime/package-version.ts';
-import { startTotals } from '../schedule/keep-totals.ts';
 import { latestSlot } from '../scheduler/cron-slot.ts';
 import { startHousekeeping } from '../scheduler/housekeeping.ts';
 import type { WakeGrace } from '../scheduler/plan-ledger.sql.ts';
@@ -64,7 +64,6 @@ export interface ServiceOverrides {
   readonly alerts?: { readonly intervalMs: number };
   readonly bookings?: { readonly everyMs: number };
   readonly verification?: { readonly intervalMs: number };
-  readonly totals?: { readonly intervalMs: number };
   readonly reports?: { readonly intervalMs?: number; readonly silenceMs?: number };
 }
 
@@ -106,6 +105,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     const channels = roles.has('scheduler') ? await openUsableChannels(options.config) : [];
     const shared = await openShared(options, stops);
+    if (roles.has('scheduler') || roles.has('console')) {
+      await moveBookings(shared.database, options.config.bookingsFrom);
+    }
     startReports(shared, roles, stops);
     if (roles.has('worker')) {
       const workers = await startWorkers(shared, shared.overrides);
@@ -274,8 +276,6 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
   }
   const verification = startVerification({ database, logger, ...overrides.verification });
   stops.push(() => verification.stop());
-  const totals = startTotals({ database, logger, ...overrides.totals });
-  stops.push(() => totals.stop());
   const checks = startCheckLoop({
     database,
     logger,

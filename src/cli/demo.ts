@@ -10,7 +10,7 @@ import { addUser, createLink, readUsers } from '../console/access/console-users.
 import type { Database } from '../database/database.ts';
 import { addDays, type CivilDate, datesBetween, lastClosedDate } from '../domain/business-day.ts';
 import { createPull } from '../ledger/pull-ledger.sql.ts';
-import { type DayRow, readDays } from '../ledger/reads.sql.ts';
+import { type DayRow, readCheckpoint, readDays } from '../ledger/reads.sql.ts';
 import type { PullReport } from '../pull/merge/merge.sql.ts';
 import type { PullParts } from '../pull/pull-parts.ts';
 import { pullToEnd } from '../pull/pull-to-end.ts';
@@ -72,7 +72,6 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
   const config = {
     ...run.config,
     startDate: from,
-    bookingsFrom: from,
     platform: {
       baseUrl: new URL(sandbox.baseUrl),
       tokenFile: null,
@@ -96,9 +95,11 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     const reviewerToken = await createDemoLink(staging.database, 'reviewer');
     const adminToken = await createDemoLink(staging.database, 'admin');
     const erpKey = await createDemoConsumer(staging.database, { user: 'admin', by: DEMO_ACTOR });
+    // The first date of the folder: BOOKINGS_FROM does not move past the days that an earlier run has released.
+    const bookingsFrom = (await readCheckpoint(staging.database))?.startDate ?? from;
     await platform.close();
     await staging.close();
-    await serve(run, { config, erpKey }, (consoleUrl) => {
+    await serve(run, { config: { ...config, bookingsFrom }, erpKey }, (consoleUrl) => {
       const tokenFile = writeToken(config.dataDir, config.platform.token);
       const console = `The console, signed in by links that work once. Open the second link in another browser or a private window:
 

@@ -16,6 +16,7 @@ export const CIVIL_DATES = {
     anticipatedDueDate: optionalCivilDate('anticipatedDueDate'),
   },
   bookingReceipt: { date: civilDate('date') },
+  bookingStart: { bookingsFrom: optionalCivilDate('bookingsFrom') },
   checkFinding: { acceptedDate: civilDate('acceptedDate') },
   checkpoint: {
     startDate: civilDate('startDate'),
@@ -39,7 +40,6 @@ export const CIVIL_DATES = {
   paymentHold: { acceptedDate: civilDate('acceptedDate') },
   pull: { date: civilDate('date') },
   rejectedTitle: { date: civilDate('date') },
-  scheduleDate: { date: civilDate('date') },
   signOff: { date: civilDate('date') },
   sweep: { fromDate: civilDate('fromDate') },
   sweepDifference: { date: civilDate('date') },

@@ -1,5 +1,6 @@
 import { type AuditAction, type Decision, recordAudit } from '../audit/audit.ts';
-import { openBookings, RELEASE_TRANSACTION, releaseSealedDay } from '../bookings/release.sql.ts';
+import { beginBookings } from '../bookings/booking-start.sql.ts';
+import { RELEASE_TRANSACTION, releaseSealedDay } from '../bookings/release.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
@@ -96,6 +97,8 @@ export async function sealDay(
   date: CivilDate,
   signing: Signing & Pick<SigningRules, 'bookingsFrom' | 'payablesMaxAgeHours'>,
 ): Promise<void> {
+  const { bookingsFrom = null } = signing;
+  if (bookingsFrom !== null) await beginBookings(tx, date, bookingsFrom);
   await endSeal(tx, date, { by: signing.by, reason: null });
   await tx.$executeRaw`
       INSERT INTO conciliation.sign_off
@@ -112,10 +115,7 @@ export async function sealDay(
       WHERE date = ${date}::date`;
   await audit(tx, 'day.sign_off', date, signing);
   // Last, because a release takes the lock that all merges share.
-  const { bookingsFrom = null } = signing;
-  if (bookingsFrom === null) return;
-  await openBookings(tx, date, bookingsFrom);
-  await releaseSealedDay(tx, date, { ...signing, bookingsFrom }, { isCompared: true });
+  if (bookingsFrom !== null) await releaseSealedDay(tx, date, signing, { isCompared: true });
 }
 
 /** The greatest number of days that one request signs off. The form of so many days is smaller than the limit of a request. */

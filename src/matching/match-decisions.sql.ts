@@ -179,8 +179,7 @@ async function requireOtherSigner(
       AND (seal.signed_off_by = ${decision.by}
            OR EXISTS (SELECT FROM conciliation.console_user AS person
                       WHERE person.name = ${decision.by} AND person.decides_from >= seal.signed_off_at))
-      AND EXISTS (SELECT FROM conciliation.booking_batch AS begun
-                  WHERE begun.date = day.date AND begun.kind <> 'adopted')
+      AND day.date >= (SELECT bookings_from FROM conciliation.booking_start)
       AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS released
                       WHERE released.date = day.date AND released.sign_off_id = seal.id
                         AND released.waiting_titles = 0)

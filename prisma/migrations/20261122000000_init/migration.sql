@@ -394,7 +394,7 @@ COMMENT ON COLUMN conciliation.title_finding.date IS
 COMMENT ON COLUMN conciliation.title_finding.title_id IS
   'title.id of the title; null where the problem is day or unchecked.';
 COMMENT ON COLUMN conciliation.title_finding.problem IS
-  'content: the columns do not have the recorded content hash or identity hash. record: the row does not have the hash that its newest change recorded. unrecorded: no merge inserted the row. missing: the row is gone. history: the revisions do not agree with the recorded changes or with the row, or the first recorded change is not the insertion by the pull in first_pull_id. day: counts, sums or digest of the row of day are not those of the titles, their number is not that of the newest merged answer, or the seal is not that of sign_off. unchecked: a value in the tables makes a part of the comparison fail.';
+  'content: the columns do not have the recorded content hash or identity hash. record: the row does not have the hash that its newest change recorded. unrecorded: no merge inserted the row. missing: the row is gone. history: the revisions do not agree with the recorded changes or with the row, or the first recorded change is not the insertion by the pull in first_pull_id. day: counts, sums or digest of the row of day, or the rows of schedule_total, are not those of the titles, their number is not that of the newest merged answer, or the seal is not that of sign_off. unchecked: a value in the tables makes a part of the comparison fail.';
 COMMENT ON COLUMN conciliation.title_finding.found_at IS
   'When the difference was found first.';
 COMMENT ON COLUMN conciliation.title_finding.acknowledged_at IS
@@ -1540,8 +1540,7 @@ COMMENT ON COLUMN conciliation.account_change.reason IS
 
 -- Payment schedule -----------------------------------------------------------------------------
 
--- Computed after the merges and never by them, so that a merge takes no longer. A reader takes the totals of
--- the dates whose stamp is current, and aggregates the titles of the other dates: src/schedule/.
+-- Written by the merges, each for its own date, and by erasures: src/schedule/.
 CREATE TABLE conciliation.schedule_total (
   accepted_date              date    NOT NULL,
   due_date                   date,
@@ -1565,7 +1564,7 @@ CREATE INDEX schedule_total_accepted_idx ON conciliation.schedule_total (accepte
 CREATE INDEX schedule_total_due_idx ON conciliation.schedule_total (due_date);
 
 COMMENT ON TABLE conciliation.schedule_total IS
-  'Totals of the current titles of an accepted date for each due date, party to be paid and bank account. Derived from title, for the payment schedule; a row counts only while the stamp of its date in schedule_date is current.';
+  'Totals of the current titles of an accepted date for each due date, party to be paid and bank account. Derived from title, for the payment schedule. A merge writes the rows of its date, and an erasure those of the dates of the party.';
 COMMENT ON COLUMN conciliation.schedule_total.accepted_date IS
   'title.accepted_date.';
 COMMENT ON COLUMN conciliation.schedule_total.due_date IS
@@ -1588,41 +1587,6 @@ COMMENT ON COLUMN conciliation.schedule_total.billing_fee IS
   'Exact sum of billing_fee. A title that does not state the amount adds nothing.';
 COMMENT ON COLUMN conciliation.schedule_total.money_transfer_fee IS
   'Exact sum of money_transfer_fee. A title that does not state the amount adds nothing.';
-
-
-CREATE TABLE conciliation.schedule_date (
-  date       date        PRIMARY KEY,
-  changed_at timestamptz,
-  epoch      bigint      NOT NULL,
-
-  CONSTRAINT schedule_date_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
-);
-
-COMMENT ON TABLE conciliation.schedule_date IS
-  'One row for every accepted date with rows in schedule_total: the stamp of the titles that the totals were computed from.';
-COMMENT ON COLUMN conciliation.schedule_date.date IS
-  'The accepted date.';
-COMMENT ON COLUMN conciliation.schedule_date.changed_at IS
-  'day.changed_at of those titles; null: the date had no row in day.';
-COMMENT ON COLUMN conciliation.schedule_date.epoch IS
-  'title_epoch.epoch of those titles; 0: personal data of the titles was erased since. The stamp is current while both values are the present ones.';
-
-
-CREATE TABLE conciliation.title_epoch (
-  id    integer PRIMARY KEY DEFAULT 1,
-  epoch bigint  NOT NULL,
-
-  CONSTRAINT title_epoch_single_row_check CHECK (id = 1)
-);
-
-INSERT INTO conciliation.title_epoch (epoch) VALUES (1);
-
-COMMENT ON TABLE conciliation.title_epoch IS
-  'One row, which counts the statements of users that wrote title with SQL. A merge marks the changed date in day.changed_at, and an erasure the changed dates in schedule_date.';
-COMMENT ON COLUMN conciliation.title_epoch.id IS
-  'Always 1.';
-COMMENT ON COLUMN conciliation.title_epoch.epoch IS
-  'Number of such statements, plus 1. Part of their transactions, so that a reader sees the number that belongs to the titles that the reader sees.';
 
 
 -- Erased parties -------------------------------------------------------------------------------
@@ -2156,25 +2120,6 @@ CREATE TRIGGER title_kept
   BEFORE DELETE OR TRUNCATE ON conciliation.title
   FOR EACH STATEMENT EXECUTE FUNCTION conciliation.refuse_rewriting();
 
-CREATE FUNCTION conciliation.count_title_epoch() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-  UPDATE conciliation.title_epoch SET epoch = epoch + 1;
-  RETURN NULL;
-END
-$$;
-
-COMMENT ON FUNCTION conciliation.count_title_epoch() IS
-  'Trigger of title: counts a statement of a transaction that does not mark the dates that it changes.';
-
--- Once for each statement, so that the number of rows does not matter. A merge and an erasure mark the dates
--- that they change, and would wait for each other here: configurePlanner in src/ledger/planner-settings.sql.ts.
-CREATE TRIGGER title_epoch_counted
-  AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON conciliation.title
-  FOR EACH STATEMENT
-  WHEN (current_setting('conciliation.marks_dates', true) IS DISTINCT FROM 'on')
-  EXECUTE FUNCTION conciliation.count_title_epoch();
-
 CREATE TRIGGER title_revision_append_only
   BEFORE UPDATE OR DELETE OR TRUNCATE ON conciliation.title_revision
   FOR EACH STATEMENT EXECUTE FUNCTION conciliation.refuse_rewriting();
@@ -2375,7 +2320,7 @@ CREATE TRIGGER provider_content_changed
 -- dead rows reads the pages that changed, and no index while less than 2 % of the pages have any.
 --
 -- Tables that stay small (sweep, sweep_difference, backfill, checkpoint, drift, alert, alert_delivery, digest_delivery, process_fault,
--- sign_off, month_seal, account_change, schedule_date, title_epoch, erased_party and those of the console) keep PostgreSQL's defaults, which for
+-- sign_off, month_seal, account_change, erased_party and those of the console) keep PostgreSQL's defaults, which for
 -- them are small numbers as well.
 
 -- Two busy days of 50,000 titles. The vacuum after inserts marks new pages as visible to all, so that it
@@ -2446,7 +2391,7 @@ ALTER TABLE conciliation.party_account SET (
   autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 5000
 );
 
--- The rows of a date are replaced after each merge that changed the date: up to one row a title.
+-- The rows of a date are replaced by each merge that changes the date: up to one row a title.
 ALTER TABLE conciliation.schedule_total SET (
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50000,
   autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 100000,

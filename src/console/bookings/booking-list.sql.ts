@@ -40,7 +40,7 @@ export interface ListedLine {
   readonly document: string | null;
   readonly failure: string | null;
   readonly orderUid: string | null;
-  /** Exact decimals; null: adopted from a receipt. */
+  /** Exact decimals; null: taken from a receipt. */
   readonly originalValue: string | null;
 }
 

@@ -43,13 +43,12 @@ const NEVER_STALE_HOURS = 876_000;
 export const payablesMaxAge = ({ alertPolicy }: ConsoleParts): number =>
   alertPolicy.payablesMaxAgeHours ?? NEVER_STALE_HOURS;
 
-export const releaseRules = ({ bookingsFrom = null, alertPolicy }: ConsoleParts): ReleaseRules => ({
-  bookingsFrom,
+export const releaseRules = ({ alertPolicy }: ConsoleParts): ReleaseRules => ({
   payablesMaxAgeHours: alertPolicy.payablesMaxAgeHours,
 });
 
 /** The rules for a sign-off by a page or the API. */
 export function signingRules(parts: ConsoleParts): SigningRules {
-  const { fourEyes, requiresChecks = false } = parts;
-  return { fourEyes, requiresChecks, ...releaseRules(parts) };
+  const { fourEyes, requiresChecks = false, bookingsFrom = null } = parts;
+  return { fourEyes, requiresChecks, bookingsFrom, ...releaseRules(parts) };
 }

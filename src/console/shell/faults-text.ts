@@ -55,6 +55,13 @@ const en = {
     break_changed: () => 'The break has changed since you looked at it. Look again.',
     own_seal: ({ date }: Values) =>
       `You signed ${date} off, or it was signed off when you were an administrator, and its bookings are not released yet. Another user has to decide.`,
+    receipts_changed: ({ date }: Values) =>
+      `Other receipts of ${date} wait by now, or they are answered. Look again.`,
+    receipt_answer: () => 'Choose receipts and an answer.',
+    before_bookings: ({ date }: Values) =>
+      `${date} is before the beginning of bookings, so no release would correct the posting. Correct it in the ERP, and set the receipt aside.`,
+    no_difference: ({ date }: Values) =>
+      `${date} has no difference to post any more, or was signed off again. Look again.`,
     no_drift: () => 'No field or value outside the documented interface waits.',
     drift_changed: () => 'The list has changed since you looked at it. Look again.',
     account_change: () =>
@@ -123,6 +130,13 @@ const ptBR: typeof en = {
     break_changed: () => 'A divergência mudou depois que você abriu a página. Confira de novo.',
     own_seal: ({ date }) =>
       `Você fechou o dia ${date}, ou ele foi fechado quando você era administrador, e os lançamentos ainda não foram liberados. Outra pessoa precisa decidir.`,
+    receipts_changed: ({ date }) =>
+      `Os retornos do dia ${date} mudaram ou já foram decididos. Confira de novo.`,
+    receipt_answer: () => 'Escolha os retornos e uma resposta.',
+    before_bookings: ({ date }) =>
+      `O dia ${date} é anterior ao início dos lançamentos; nenhuma liberação corrigiria o que foi contabilizado. Corrija no ERP e desconsidere o retorno.`,
+    no_difference: ({ date }) =>
+      `O dia ${date} não tem mais diferença a contabilizar ou foi fechado de novo. Confira de novo.`,
     no_drift: () => 'Não há campo nem valor fora da interface documentada à espera de ciência.',
     drift_changed: () => 'A lista mudou depois que você abriu a página. Confira de novo.',
     account_change: () =>

@@ -79,6 +79,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /bookings/:id': people(EVERYBODY),
   // The export.
   'POST /bookings': people(EVERYBODY),
+  'POST /bookings/differences/:date/export': people(EVERYBODY),
   'GET /backfills': people(EVERYBODY),
   'GET /backfills/:id': people(EVERYBODY),
   'GET /providers': people(EVERYBODY),
@@ -95,6 +96,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /sign-offs': people(REVIEW),
   'POST /months/:month/seal': people(REVIEW),
   'POST /months/:month/evidence': people(STAFF),
+  'POST /bookings/differences/:date': people(REVIEW),
+  'POST /bookings/receipts': people(REVIEW),
   'POST /break/match': people(REVIEW),
   'POST /break/resolve': people(REVIEW),
   'POST /matches/:id/undo': people(REVIEW),

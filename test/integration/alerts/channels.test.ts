@@ -29,6 +29,7 @@ import {
   overdueLinesAlert,
   paidToSupplierAlert,
   stalePayablesAlert,
+  unbookedChangeAlerts,
   waitingDaysAlert,
 } from '../../../src/domain/alerts/erp-alerts.ts';
 import {
@@ -173,6 +174,7 @@ const ALERTS: readonly Alert[] = [
     STALENESS_LIMITS,
   ),
   ...restatedDayAlerts(dates.slice(0, 4).map((each) => ({ date: each, pullId: 12n }))),
+  ...unbookedChangeAlerts(dates.slice(0, 2).map((each) => ({ date: each }))),
   failedLinesAlert({ lines: 3, date }),
   overdueLinesAlert({ lines: 2, date }),
   consumerBehindAlert({ name: 'erp', behind: 4 }),

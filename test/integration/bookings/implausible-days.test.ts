@@ -31,7 +31,7 @@ function pullWithFault(kind: Fault['kind'], date: CivilDate) {
 async function work(): Promise<void> {
   await checkDays(world.database, DEFAULT_RULES);
   await signCleanDays(world.database, { bookingsFrom: FROM, to: daysFrom(DAYS + 10) });
-  await releaseWaitingDays(world.database, { bookingsFrom: FROM });
+  await releaseWaitingDays(world.database, {});
 }
 
 /** The number of lines of each kind. */

@@ -1,8 +1,8 @@
-/** A receipt that arrives while a person decides about the receipts of its date. */
+/** A receipt that arrives while a person answers the receipts of its date. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
-import { adoptReceipts } from '../../../src/bookings/receipt-decisions.sql.ts';
+import { answerReceipts } from '../../../src/bookings/receipt-decisions.sql.ts';
 import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
@@ -21,7 +21,7 @@ async function waiting(): Promise<number> {
   return row.sessions;
 }
 
-test('is not adopted together with the others: the receipt waits for a separate decision', async () => {
+test('is not answered together with the others: the receipt waits for a separate answer', async () => {
   const { database } = world;
   world.sandbox.setDayTexts(DAY, [titleText()]);
   await world.pull(DAY);
@@ -40,10 +40,12 @@ test('is not adopted together with the others: the receipt waits for a separate 
   const work: Promise<unknown>[] = [];
   await database.prisma.$transaction(
     async (tx) => {
-      // Stops the adoption after its lines were entered, when it supersedes the first version.
+      // Stops the answer after its lines were entered, when it supersedes the first version.
       await tx.$executeRaw`
         SELECT FROM conciliation.booking_line WHERE date = ${DAY}::date AND version = 1 FOR UPDATE`;
-      work.push(adoptReceipts(database, DAY, { by: 'ana', reason: 'restored', bookingsFrom: DAY }));
+      const seen = { date: DAY, first: 0, last: 1_000, count: 1 };
+      const decision = { by: 'ana', reason: 'restored', bookingsFrom: DAY };
+      work.push(answerReceipts(database, seen, 'recorded', decision));
       await expect.poll(waiting).toBe(1);
       const late = takeReceipts(database, 'erp', [receiptOf('2:1')]);
       work.push(late);
@@ -58,7 +60,7 @@ test('is not adopted together with the others: the receipt waits for a separate 
       orderBy: { id: 'asc' },
     }),
   ).toEqual([
-    { occurrence: 1, version: 2, outcome: 'adopted' },
+    { occurrence: 1, version: 2, outcome: 'recorded' },
     { occurrence: 2, version: 1, outcome: 'unknown_key' },
   ]);
 });
