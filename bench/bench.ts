@@ -6,7 +6,6 @@ import { rm } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { checkRules } from '#dist/app/check-rules.js';
 import { checkDays } from '#dist/checks/check-day.sql.js';
 import { readConfig } from '#dist/config/config.js';
 import { openDatabase } from '#dist/database/database.js';
@@ -134,7 +133,7 @@ async function loadTemplates(bench: Bench, answers: readonly Answer[]): Promise<
 
 async function checkTitles(databaseUrl: string): Promise<void> {
   const database = openDatabase({ databaseUrl, applicationName: 'bench', logger });
-  await checkDays(database, checkRules(readConfig({}, { platform: false })));
+  await checkDays(database, readConfig({}, { platform: false }));
   await database.close();
 }
 

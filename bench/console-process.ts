@@ -9,7 +9,7 @@ import { STALENESS_LIMITS } from '#dist/domain/alerts/pull-alerts.js';
 import { createLogger } from '#dist/runtime/logger.js';
 import { answerParent } from './child.ts';
 
-const logger = createLogger({ logLevel: 'error', logFormat: 'json' });
+const logger = createLogger({ logLevel: 'error' });
 let opened: { web: Console; database: Database } | null = null;
 
 const handlers = {

@@ -41,7 +41,7 @@ export type PullCounts = Record<(typeof COUNTS)[number], number>;
 
 type Engine = Awaited<ReturnType<typeof openEngine>>;
 
-const logger = createLogger({ logLevel: 'error', logFormat: 'json' });
+const logger = createLogger({ logLevel: 'error' });
 let opened: Engine | null = null;
 
 async function openEngine({ address, databaseUrl, startDate, today }: EngineOptions) {

@@ -15,7 +15,7 @@ const LEAVE_LIMIT_MS = 30_000;
 /** The template of every database, migrated. */
 const MIGRATED = 'bench_migrated';
 
-export const logger = createLogger({ logLevel: 'error', logFormat: 'json' });
+export const logger = createLogger({ logLevel: 'error' });
 
 export type Server = Awaited<ReturnType<typeof startServer>>;
 

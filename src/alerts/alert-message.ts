@@ -69,7 +69,6 @@ const PAGES: Readonly<Partial<Record<AlertKind, string>>> = {
   booking_overdue: '/bookings',
   booking_receipts: '/bookings',
   booking_waiting: '/bookings',
-  consumer_behind: '/bookings',
   month_seal_broken: '/months',
   provider_rejected: '/providers',
   push_failing: '/providers',

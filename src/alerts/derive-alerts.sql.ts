@@ -27,9 +27,9 @@ import {
   restatedDayAlerts,
 } from '../domain/alerts/day-alerts.ts';
 import {
-  BOOKING_LIMITS,
-  type BookingLimits,
+  BOOKING_OVERDUE_DAYS,
   bookingReceiptsAlerts,
+  CONSUMER_BEHIND_DAYS,
   consumerBehindAlert,
   failedLinesAlert,
   overdueLinesAlert,
@@ -70,8 +70,6 @@ export interface AlertPolicy extends StalenessLimits {
   readonly timeZone: string;
   /** Absent: stale payables of the ERP raise no alert. */
   readonly payablesMaxAgeHours?: number;
-  /** When lines and consumers are late. Absent: `BOOKING_LIMITS`. */
-  readonly bookings?: BookingLimits;
   /** The first accepted date whose seals release bookings. Absent or null: seals release nothing. */
   readonly bookingsFrom?: CivilDate | null;
   /** The slot of the sweeps before the latest. Absent: missing sweeps raise no alert. */
@@ -132,25 +130,21 @@ export async function readLedgerAlerts(
 async function readBookingAlerts(
   tx: Transaction,
   now: Date,
-  {
-    bookings: { overdueDays, behindDays } = BOOKING_LIMITS,
-    bookingsFrom = null,
-    payablesMaxAgeHours,
-  }: AlertPolicy,
+  { bookingsFrom = null, payablesMaxAgeHours }: AlertPolicy,
 ): Promise<Alert[]> {
   const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000);
   const failed = await readFailedLines(tx);
-  const overdue = await readUnansweredLines(tx, daysAgo(overdueDays));
-  const limit = daysAgo(behindDays);
+  const overdue = await readUnansweredLines(tx, daysAgo(BOOKING_OVERDUE_DAYS));
+  const limit = daysAgo(CONSUMER_BEHIND_DAYS);
   const waiting = await readOverdueReleases(tx, limit, { bookingsFrom, payablesMaxAgeHours });
   const lags = await readConsumerLags(tx);
   return [
     ...(failed === null ? [] : [failedLinesAlert(failed)]),
-    ...(overdue === null ? [] : [overdueLinesAlert({ ...overdue, afterDays: overdueDays })]),
+    ...(overdue === null ? [] : [overdueLinesAlert(overdue)]),
     ...(waiting === null ? [] : [waitingDaysAlert(waiting)]),
     ...lags
       .filter(({ behindSince }) => behindSince !== null && behindSince < limit)
-      .map((lag) => consumerBehindAlert({ ...lag, afterDays: behindDays })),
+      .map(consumerBehindAlert),
   ];
 }
 

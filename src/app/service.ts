@@ -4,6 +4,7 @@
  */
 import { startAlertLoop } from '../alerts/alert-loop.ts';
 import type { Channel } from '../alerts/channel.ts';
+import { DIGEST_CRON } from '../alerts/digest.ts';
 import { startFaultReports } from '../alerts/fault-reports.ts';
 import { startWakeUps } from '../bookings/wake-ups.ts';
 import { startCheckLoop } from '../checks/check-loop.ts';
@@ -39,7 +40,6 @@ import { startTicker, type Ticker } from '../scheduler/tick.ts';
 import { openWebhookSecret } from '../webhooks/webhook-signature.ts';
 import { createAuthGate } from '../worker/auth-gate.ts';
 import { alertPolicy, messageStyle, openChannels } from './alert-channels.ts';
-import { checkRules } from './check-rules.ts';
 import { openPlatform, openPulls, openStaging, openToken } from './parts.ts';
 import { startWorkers, type WorkerParts, workerConcurrency } from './worker-role.ts';
 
@@ -71,8 +71,6 @@ export interface ServiceOverrides {
 export interface Service {
   /** Null without the console. */
   readonly consoleUrl: string | null;
-  /** Settles when the service can make no progress and has to be restarted. */
-  readonly stuck: Promise<void>;
   /**
    * Lets running merges work on for up to `graceMs`, then returns the other pulls to the queue. May
    * be called more than once.
@@ -105,16 +103,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     stopping ??= stopAll(stops, graceMs, logger);
     return stopping;
   };
-  let onStuck = () => {};
-  const stuck = new Promise<void>((resolve) => {
-    onStuck = resolve;
-  });
   try {
     const channels = roles.has('scheduler') ? await openUsableChannels(options.config) : [];
     const shared = await openShared(options, stops);
     startReports(shared, roles, stops);
     if (roles.has('worker')) {
-      const workers = await startWorkers(shared, onStuck, shared.overrides);
+      const workers = await startWorkers(shared, shared.overrides);
       stops.push((graceMs) => workers.close(graceMs));
     }
     const ticker = roles.has('scheduler') ? startScheduler(shared, channels, stops) : null;
@@ -123,7 +117,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ? await startConsole(shared, roles, ticker, stops)
       : null;
     logger.info({ roles: [...roles], consoleUrl }, 'service started');
-    return { consoleUrl, stuck, stop };
+    return { consoleUrl, stop };
   } catch (error) {
     await stop(0);
     throw error;
@@ -144,7 +138,6 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
   const { database, databaseUrl } = staging;
   const queue = await openPullQueue({
     redisUrl: config.redisUrl,
-    redisCaFile: config.redisCaFile,
     databaseUrl,
     logger,
   });
@@ -165,8 +158,6 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
       pullCron: config.pullCron,
       lookbackDays: config.lookbackDays,
       sweepCron: config.sweepCron,
-      sweepDays: config.sweepDays,
-      sweepMaxDays: config.sweepMaxDays,
       startDate: config.startDate,
       // One request is always reserved for the dates that are due today.
       maxOpenBackfillPulls: Math.max(1, workerConcurrency(config) - 1),
@@ -259,8 +250,8 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
     channels,
     style: messageStyle(config),
     digest: {
-      channels: channels.filter(({ name }) => config.digestChannels.includes(name)),
-      slotAt: (now) => latestSlot(config.digestCron, config.timeZone, now),
+      channels: config.sendsDigest ? channels : [],
+      slotAt: (now) => latestSlot(DIGEST_CRON, config.timeZone, now),
     },
     policy: alertPolicy(config),
     ...overrides.alerts,
@@ -285,7 +276,11 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
   stops.push(() => verification.stop());
   const totals = startTotals({ database, logger, ...overrides.totals });
   stops.push(() => totals.stop());
-  const checks = startCheckLoop({ database, logger, rules: checkRules(config) });
+  const checks = startCheckLoop({
+    database,
+    logger,
+    rules: { severities: config.checkSeverities },
+  });
   stops.push(() => checks.stop());
   const matching = startMatchingLoop({
     database,

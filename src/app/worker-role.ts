@@ -5,15 +5,12 @@
 import type { Config } from '../config/config.ts';
 import type { Metrics } from '../console/watch/metrics.ts';
 import type { Database } from '../database/database.ts';
-import { lastClosedDate } from '../domain/business-day.ts';
-import { readLedgerGauges } from '../ledger/ledger-gauges.sql.ts';
 import { readPushDelayMs } from '../providers/providers.sql.ts';
 import { type PushParts, pushOnce } from '../providers/push-providers.ts';
 import type { ObservedAttempt, PullParts } from '../pull/pull-parts.ts';
 import { runPull } from '../pull/run-pull.ts';
 import type { PushSubject } from '../queue/job-kind.ts';
 import type { OpenJobQueue } from '../queue/job-queue.ts';
-import { startWatchdog, type Watchdog } from '../queue/watchdog.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { loop } from '../runtime/loop.ts';
 import type { Planner } from '../scheduler/planner-loop.ts';
@@ -42,9 +39,6 @@ export interface WorkerOverrides {
   readonly handler?: { readonly stagingRetryMs: number };
 }
 
-/** The longest time without progress, beside the time that the platform may be silent. */
-const MAX_STANDSTILL_MS = 30 * 60_000;
-
 /** The actor that the audit log records for pushes. */
 const ACTOR = 'service';
 
@@ -55,24 +49,20 @@ export function workerConcurrency(config: Config): number {
 
 /**
  * Starts a worker for each queue.
- * @param onStuck called when due pulls make no progress in this process
  * @returns a function that closes all workers at the same time, see `JobWorker.close`
  * @throws StagingUnavailableError when the queue is no longer available
  */
 export async function startWorkers(
   parts: WorkerParts,
-  onStuck: () => void,
   overrides: WorkerOverrides,
 ): Promise<JobWorker> {
-  const watchdog = startPullWatchdog(parts, onStuck);
   const started: JobWorker[] = [];
   const close = async (graceMs: number) => {
-    watchdog.stop();
     await Promise.all(started.map((worker) => worker.close(graceMs)));
   };
   try {
-    started.push(await startPullWorker(parts, watchdog, overrides));
-    started.push(await startSweepWorker(parts, watchdog, overrides));
+    started.push(await startPullWorker(parts, overrides));
+    started.push(await startSweepWorker(parts, overrides));
     started.push(await startPushWorker(parts, overrides));
     return { close };
   } catch (error) {
@@ -81,43 +71,20 @@ export async function startWorkers(
   }
 }
 
-function startPullWatchdog(parts: WorkerParts, onStuck: () => void): Watchdog {
-  const { config, logger, database, queue, gate } = parts;
-  return startWatchdog({
-    logger,
-    onStuck,
-    limitMs: MAX_STANDSTILL_MS + (config.platform?.timeoutSeconds ?? 0) * 1000,
-    read: async () => {
-      const ledger = await readLedgerGauges(database, lastClosedDate(config.timeZone, new Date()));
-      const isBlocked = !gate.isOpen() || !(await queue.isReachable());
-      return { oldestDueAgeMs: ledger.oldestDueAgeSeconds * 1000, isBlocked };
-    },
-  });
-}
-
-async function startPullWorker(
-  parts: WorkerParts,
-  watchdog: Watchdog,
-  overrides: WorkerOverrides,
-): Promise<JobWorker> {
+async function startPullWorker(parts: WorkerParts, overrides: WorkerOverrides): Promise<JobWorker> {
   const { logger, queue, gate, metrics } = parts;
   // Plans after each ended pull. Otherwise a backfill would wait up to a minute for its next date.
   const planning = loop({ run: () => parts.planner.runOnce() });
   const pulls: PullParts = {
     ...parts.pulls,
-    onProgress: () => watchdog.progress(),
     onOutcome: (observed) => {
-      watchdog.progress();
       observePull(metrics, observed);
       if (observed.attempt.origin === 'backfill') planning.notify();
     },
   };
   const handle = createAttemptHandler({
     subject: 'pull',
-    attempt: (pullId, signal) => {
-      watchdog.progress();
-      return runPull(pulls, pullId, signal);
-    },
+    attempt: (pullId, signal) => runPull(pulls, pullId, signal),
     gate,
     logger,
     ...overrides.handler,
@@ -139,16 +106,10 @@ async function startPullWorker(
 }
 
 /** One sweep at a time. A stop aborts a sweep immediately: a sweep that starts again loses nothing. */
-function startSweepWorker(
-  parts: WorkerParts,
-  watchdog: Watchdog,
-  overrides: WorkerOverrides,
-): Promise<JobWorker> {
+function startSweepWorker(parts: WorkerParts, overrides: WorkerOverrides): Promise<JobWorker> {
   const { logger, gate, metrics } = parts;
   const sweeps: SweepParts = {
     ...parts.pulls,
-    // With a single concurrent request, pulls wait for the sweep. The sweep counts as progress.
-    onProgress: () => watchdog.progress(),
     onSweepOutcome: ({ outcome, httpStatus }) => {
       metrics.observeSweep(outcome.kind);
       metrics.observePlatformResponse(httpStatus);

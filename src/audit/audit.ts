@@ -1,10 +1,11 @@
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import type { Actor } from '../domain/person.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 
 /** The person who makes a decision, and the reason. The audit log keeps both. */
-export interface Decision extends Actor {
+export interface Decision {
+  /** As the audit log names the person. */
+  readonly by: string;
   readonly reason: string;
 }
 
@@ -39,7 +40,6 @@ export type AuditAction =
   | 'key.revoke'
   | 'match.make'
   | 'match.undo'
-  | 'match.undo_run'
   | 'month.evidence'
   | 'month.seal'
   | 'party.erase'

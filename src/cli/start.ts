@@ -3,9 +3,6 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { ROLES, type Role, startService } from '../app/service.ts';
 import { EXIT, type Exit, runCommand } from './command-run.ts';
 
-/** Time that a stuck process gets to stop before it exits, in milliseconds. */
-const STUCK_STOP_MS = 15_000;
-
 export function addStartCommand(program: Command, exit: Exit): void {
   program
     .command('start')
@@ -28,15 +25,9 @@ stopped last.`,
       exit(
         await runCommand({ platform: true, service: true }, async ({ config, logger, signal }) => {
           const service = await startService({ config, logger, roles: new Set(options.roles) });
-          const aborted = signal.aborted ? Promise.resolve() : once(signal, 'abort');
-          const isStuck = await Promise.race([
-            aborted.then(() => false),
-            service.stuck.then(() => true),
-          ]);
-          // The stop may hang too. The container runtime starts a new process.
-          if (isStuck) setTimeout(() => process.exit(EXIT.failed), STUCK_STOP_MS).unref();
+          if (!signal.aborted) await once(signal, 'abort');
           await service.stop();
-          return { document: {}, text: '', exit: isStuck ? EXIT.failed : EXIT.done };
+          return { document: {}, text: '', exit: EXIT.done };
         }),
       );
     });

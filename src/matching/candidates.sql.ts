@@ -280,18 +280,15 @@ export const VETOED = Prisma.sql`
       AND (order_uid IN (SELECT order_uid FROM open_title WHERE NOT is_matched)
            OR supplier_external_id IN (SELECT provider_external_id FROM open_title WHERE NOT is_matched)
            OR left(supplier_tax_id, 8) IN (SELECT left(tax_id, 8) FROM open_title WHERE NOT is_matched))
-  ), doubted_title AS MATERIALIZED (
-    -- Titles that were chosen without their order.
-    SELECT * FROM open_title WHERE id IN (SELECT title_id FROM chosen WHERE place IN (2, 3))
   ), order_payable AS MATERIALIZED (
     SELECT payable.erp_key, order_uid, due_date, status, open_value, total_value, supplier_external_id, supplier_tax_id
     FROM conciliation.erp_payable AS payable
-    WHERE status <> 'cancelled' AND ${IS_COMPARED} AND order_uid IN (SELECT order_uid FROM doubted_title)
+    WHERE status <> 'cancelled' AND ${IS_COMPARED} AND order_uid IS NOT NULL
       AND erp_key NOT IN (SELECT erp_key FROM chosen)
   ), settled_pair AS MATERIALIZED (
     SELECT 1 AS place, ${SETTLED_PAIR} ${ofOrder(UNMATCHED_TITLE, Prisma.sql`settled_payable`)} AND ${HAD_VALUE}
     UNION ALL
-    SELECT ${ORDER_PLACE}::numeric, ${SETTLED_PAIR} FROM doubted_title AS title JOIN order_payable AS payable
+    SELECT ${ORDER_PLACE}::numeric, ${SETTLED_PAIR} FROM ${UNMATCHED_TITLE} AS title JOIN order_payable AS payable
       ON payable.order_uid = title.order_uid AND ${IS_SUPPLIER_OF_ORDER} AND (${NEAR_DUE} OR ${HAD_VALUE})
     UNION ALL
     SELECT CASE WHEN days = 0 THEN 2 ELSE 3 END, near.* FROM (${pairsBySupplier(

@@ -167,11 +167,26 @@ export const VERDICTS: Prisma.Sql = Prisma.raw(
 const isSupplier = (party: Prisma.Sql) => Prisma.sql`
   (${isAgent(party, Prisma.sql`payable.supplier_tax_id`)} OR ${isAgent(party, TITLE_TAX_ID)})`;
 
+/**
+ * Whether the newest posted line of a title `title` asks that `party` be paid: the agent of a title that was restated
+ * since.
+ */
+const isPostedAgent = (party: Prisma.Sql) => Prisma.sql`
+  EXISTS (
+    SELECT FROM (
+      SELECT kind, ${taxIdOf('line.financial_agent_identification')} AS agent
+      FROM conciliation.booking_line AS line
+      WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash
+        AND line.title_id = title.id AND line.state = 'posted'
+      ORDER BY version DESC LIMIT 1
+    ) AS posted WHERE kind <> 'reverse' AND ${isAgent(party, Prisma.sql`posted.agent`)})`;
+
 /** Who is to be paid, of a pair `title`, `payable`: supplier, agent, other. Null: the ERP states no payee. */
 export const PAYEE: Prisma.Sql = Prisma.sql`
   CASE WHEN payable.payee IS NULL THEN NULL
        WHEN ${isSupplier(Prisma.sql`payable.payee`)} THEN 'supplier'
-       WHEN ${isAgent(Prisma.sql`payable.payee`, TITLE_AGENT)} THEN 'agent' ELSE 'other' END`;
+       WHEN ${isAgent(Prisma.sql`payable.payee`, TITLE_AGENT)} THEN 'agent'
+       WHEN ${isPostedAgent(Prisma.sql`payable.payee`)} THEN 'agent' ELSE 'other' END`;
 
 /** True for a row `payable` that is to be paid to the supplier as the ERP entered it. */
 export const IS_PLAIN: Prisma.Sql = Prisma.sql`

@@ -62,24 +62,3 @@ export function readTitleMatches(database: Database, titleId: bigint): Promise<T
     JOIN conciliation.title AS title ON title.id = match.title_id
     WHERE title_id = ${titleId} ORDER BY (ended_at IS NULL) DESC, match.id DESC`;
 }
-
-export interface RunRow {
-  readonly id: bigint;
-  readonly startedAt: Date;
-  readonly requestedBy: string;
-  readonly ruleVersion: number;
-  readonly matched: number;
-  readonly reopened: number;
-  readonly undoneAt: Date | null;
-  readonly undoneBy: string | null;
-  readonly undoReason: string | null;
-}
-
-/** Returns the newest runs that made or ended a match. */
-export async function readRuns(database: Database, limit: number): Promise<RunRow[]> {
-  return database.prisma.matchRun.findMany({
-    where: { OR: [{ matched: { gt: 0 } }, { reopened: { gt: 0 } }] },
-    orderBy: { id: 'desc' },
-    take: limit,
-  });
-}

@@ -25,7 +25,6 @@ import {
 import { openBackend } from './open-backend.ts';
 import { type OutageWatch, watchOutages } from './outage-watch.ts';
 import { type BackendOptions, cutConnections, type QueueBackend } from './queue-backend.ts';
-import { queueTelemetry } from './telemetry.ts';
 
 interface JobQueue<Key> {
   /**
@@ -80,8 +79,8 @@ const EVENT_STREAM_LENGTH = 100;
 
 /**
  * Opens the queue of pulls and the connection to its server.
- * @throws ConfigError when the server is not suitable: a Redis that evicts keys or is too old, a
- * user without the rights, a wrong password
+ * @throws ConfigError when the server is not suitable: a Redis that is too old, a user without
+ * the rights, a wrong password
  * @throws StagingUnavailableError when the server cannot be reached
  */
 export async function openPullQueue(options: BackendOptions): Promise<OpenJobQueue<bigint>> {
@@ -118,9 +117,7 @@ async function openQueue<Key>(
     kind.queueName,
     {
       connection: backend.connectionFor('queue'),
-      skipVersionCheck: backend.skipVersionCheck,
       streams: { events: { maxLen: EVENT_STREAM_LENGTH } },
-      ...queueTelemetry(),
     },
     backend.factory,
   );

@@ -43,7 +43,6 @@ export async function openPostgresBackend(
   return {
     name: 'PostgreSQL',
     factory: createPostgresBackend as unknown as BackendFactory<RedisQueueBackend>,
-    skipVersionCheck: false,
     connectionFor: (role) =>
       ({
         connectionString,

@@ -8,8 +8,6 @@ const SETTLED_MS = 100;
 export interface BackendOptions {
   /** `redis://` or `rediss://`, with user, password and database number; null: the queue is on PostgreSQL. */
   readonly redisUrl: string | null;
-  /** PEM file of the certificate authority of a `rediss://` server; null: the authorities of Node. */
-  readonly redisCaFile?: string | null;
   readonly databaseUrl: string;
   readonly logger: Logger;
 }
@@ -22,7 +20,6 @@ export interface QueueBackend {
   connectionFor(role: 'queue' | 'worker'): ConnectionOptions;
   /** BullMQ's types are those of Redis by default. The differences do not matter here. */
   readonly factory: BackendFactory<RedisQueueBackend>;
-  readonly skipVersionCheck: boolean;
   /** Returns the error class for a failure while opening. */
   toOpeningError(error: unknown): unknown;
 }

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createRedisBackend } from 'bullmq';
 import { ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
-import type { Logger } from '../runtime/logger.ts';
 import type { QueueBackend } from './queue-backend.ts';
 import { checkRedis } from './redis-check.ts';
 
@@ -15,24 +13,19 @@ const COMMAND_TIMEOUT_MS = 5_000;
  */
 const SOCKET_TIMEOUT_MS = 30_000;
 
-export async function openRedisBackend(
-  address: string,
-  caFile: string | null,
-  logger: Logger,
-): Promise<QueueBackend> {
+export async function openRedisBackend(address: string): Promise<QueueBackend> {
   const url = parse(address);
   // As the parser of the configuration writes it. The driver would take REDISS:// for a plain connection.
   const redisUrl = url.href;
   const server = `${url.hostname}:${url.port === '' ? '6379' : url.port}`;
-  const tls = url.protocol === 'rediss:' ? { tls: tlsOptions(url, caFile) } : {};
-  const { mayAskInfo } = await checkRedis(redisUrl, server, logger, undefined, tls);
+  const tls = url.protocol === 'rediss:' ? { tls: tlsOptions(url) } : {};
+  await checkRedis(redisUrl, server, tls);
   const common = {
     url: redisUrl,
     ...tls,
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SOCKET_TIMEOUT_MS,
     keepAlive: KEEP_ALIVE_MS,
-    enableReadyCheck: mayAskInfo,
     retryStrategy: (times: number) => Math.min(times * 100, MAX_RECONNECT_DELAY_MS),
     // After a failover, the connection may lead to a server that is a replica now.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
@@ -40,7 +33,6 @@ export async function openRedisBackend(
   return {
     name: 'Redis',
     factory: createRedisBackend,
-    skipVersionCheck: !mayAskInfo,
     connectionFor: (role) =>
       role === 'worker'
         ? { ...common, maxRetriesPerRequest: null }
@@ -57,9 +49,8 @@ export async function openRedisBackend(
   };
 }
 
-function tlsOptions({ hostname }: URL, caFile: string | null) {
+function tlsOptions({ hostname }: URL) {
   return {
-    ...(caFile !== null && { ca: readFileSync(caFile) }),
     // SNI accepts names only. The certificate is checked against the host in both cases.
     ...(isIP(hostname.replace(/^\[|\]$/g, '')) === 0 && { servername: hostname }),
   };

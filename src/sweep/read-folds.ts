@@ -5,12 +5,7 @@ import { TitleFolds } from '../domain/title-fold.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { readExactTitle } from '../reader/exact-title.ts';
 import { FastReader } from '../reader/fast-reader.ts';
-import {
-  cutTitles,
-  type PullProgress,
-  type RawTitle,
-  TitleReader,
-} from '../reader/title-stream.ts';
+import { cutTitles, type RawTitle, TitleReader } from '../reader/title-stream.ts';
 import type { SweepRead } from './sweep-ledger.sql.ts';
 
 export interface ReadFoldsOptions {
@@ -19,7 +14,6 @@ export interface ReadFoldsOptions {
   readonly today: () => CivilDate;
   /** The versions of the content hashes of dates; all other dates have the newest. */
   readonly versions: ReadonlyMap<CivilDate, number>;
-  readonly onProgress?: ((progress: PullProgress) => void) | undefined;
 }
 
 /**
@@ -30,7 +24,7 @@ export interface ReadFoldsOptions {
  */
 export async function readFolds(
   response: ConciliationResponse,
-  { from, today, versions, onProgress }: ReadFoldsOptions,
+  { from, today, versions }: ReadFoldsOptions,
 ): Promise<SweepRead> {
   const folds = new TitleFolds(versions);
   let lastDate = today();
@@ -59,7 +53,7 @@ export async function readFolds(
     }
   };
 
-  for await (const titles of cutTitles(response, reader, onProgress)) {
+  for await (const titles of cutTitles(response, reader)) {
     for (const raw of titles) addTitle(raw);
   }
   fastReader.release();

@@ -23,7 +23,7 @@ import {
 /** The parts of a sweep: some of the parts of a pull. */
 export type SweepParts = Pick<
   PullParts,
-  'database' | 'platform' | 'logger' | 'timeZone' | 'retry' | 'now' | 'random' | 'onProgress'
+  'database' | 'platform' | 'logger' | 'timeZone' | 'retry' | 'now' | 'random'
 > & {
   /** Called once for each attempt with a recorded outcome. */
   readonly onSweepOutcome?: (observed: ObservedSweep) => void;
@@ -95,7 +95,6 @@ async function compare(
     from: attempt.from,
     today: () => dateIn(timeZone, now()),
     versions,
-    onProgress: parts.onProgress,
   });
   reachFaultPoint('verify');
   await completeSweep(

@@ -3,7 +3,6 @@ import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { isRefusal, type JobPayload } from '../queue/job-kind.ts';
 import type { OpenJobQueue } from '../queue/job-queue.ts';
 import { cutConnections } from '../queue/queue-backend.ts';
-import { queueTelemetry } from '../queue/telemetry.ts';
 import { ShutdownError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
@@ -107,14 +106,12 @@ export async function startJobWorker<Key>(options: JobWorkerOptions<Key>): Promi
     processJob,
     {
       connection: queue.backend.connectionFor('worker'),
-      skipVersionCheck: queue.backend.skipVersionCheck,
       concurrency: options.concurrency,
       lockDuration: lockMs,
       stalledInterval: lockMs,
       maxStalledCount: ANY_NUMBER_OF_STALLS,
       runRetryDelay: RETRY_DELAY_MS,
       autorun: false,
-      ...queueTelemetry(),
     },
     queue.backend.factory,
   );

@@ -103,7 +103,6 @@ inBrowser(
           ['break', `/break?kind=value_differs&title=${valueTitle.id}&payable=AP-2`],
           ['day-matching', `/days/${DAY}`],
           ['title-matched', `/titles/${title.id}`],
-          ['match-runs', '/match-runs'],
         ] as const;
         for (const [name, path] of pages) {
           const answer = await page.goto(path);

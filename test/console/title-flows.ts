@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { type BrowserWorld, textOf } from './browser-world.ts';
 
 /** Titles and what is done with many of them: lists, history, files, backfills, changed accounts. */
@@ -56,7 +57,7 @@ export function addTitleFlows(world: BrowserWorld): void {
     await operator.getByLabel('to', { exact: true }).fill(to);
     await operator.getByRole('button', { name: 'Start the backfill' }).click();
     // The page itself tells, without being asked again.
-    await operator.getByText('Done', { exact: true }).waitFor({ timeout: 60_000 });
+    await operator.getByText('Done', { exact: true }).waitFor();
     await operator.getByText('12 of 12 dates').waitFor();
   });
 
@@ -82,14 +83,11 @@ export function addTitleFlows(world: BrowserWorld): void {
     await operator.locator('summary', { hasText: 'Pull again' }).click();
     await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
     await expect
-      .poll(
-        async () => {
-          await operator.goto(`/days/${open}`);
-          const link = operator.getByRole('link', { name: 'Preview the release' });
-          return link.count();
-        },
-        { timeout: 30_000 },
-      )
+      .poll(async () => {
+        await operator.goto(`/days/${open}`);
+        const link = operator.getByRole('link', { name: 'Preview the release' });
+        return link.count();
+      })
       .toBe(1);
     await operator.getByRole('link', { name: 'Preview the release' }).click();
     await operator.getByLabel('Why is this right?').fill('the platform restated the whole day');
@@ -107,6 +105,7 @@ export function addTitleFlows(world: BrowserWorld): void {
       .check();
     await reviewer.getByLabel('Your findings').fill('called them, it is theirs');
     await reviewer.getByRole('button', { name: 'Record the decision' }).click();
-    await reviewer.waitForURL(/notice=account_confirmed/);
+    const shown = () => textOf(reviewer.locator('body'));
+    await expect.poll(shown, { timeout: PATIENCE_MS }).toContain('The accounts are confirmed.');
   });
 }

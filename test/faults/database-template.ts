@@ -34,7 +34,7 @@ export async function createTemplate(): Promise<DatabaseTemplate> {
   // The server may run as another user, who needs access to the folder.
   await run('chmod', ['711', folder]);
   const logger = pino({ level: 'silent' });
-  const cluster = await ensureCluster(join(folder, 'template'), logger);
+  const cluster = await ensureCluster(join(folder, 'template'));
   const server = await FaultyPostgres.start(cluster);
   try {
     for (const name of Object.values(DATABASES)) await createDatabase(server, name);

@@ -1,17 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { pino } from 'pino';
-import type { Cluster } from '../../src/embedded/cluster.ts';
-import { findPostmaster } from '../../src/embedded/lock-file.ts';
-import { startPostmaster, stopPostmaster } from '../../src/embedded/postmaster.ts';
+import { type Cluster, startServer, stopServer } from '../../src/embedded/cluster.ts';
 import { giveBackPort, takePort } from '../support/own-port.ts';
-
-const silent = pino({ level: 'silent' });
 
 /** The children of a killed postmaster take a moment to notice, and keep a new one out. */
 const START_ATTEMPTS = 50;
-const READY_LIMIT_MS = 30_000;
+const READY_LIMIT_MS = 150_000;
 const POLL_MS = 10;
 
 const running = new Set<FaultyPostgres>();
@@ -23,7 +19,6 @@ process.once('exit', () => {
 export class FaultyPostgres {
   readonly port: number;
   readonly #cluster: Cluster;
-  #pid = 0;
 
   private constructor(cluster: Cluster, port: number) {
     this.#cluster = cluster;
@@ -54,23 +49,20 @@ export class FaultyPostgres {
   /** Starts it where it does not run, and waits until it takes connections. */
   async ensureUp(): Promise<void> {
     const deadline = Date.now() + READY_LIMIT_MS;
-    for (let attempt = 1; ; attempt += 1) {
-      const isRunning = (await findPostmaster(this.#cluster.clusterDir)) !== null;
-      // The server on the port may belong to another run, with the same password.
-      if (isRunning && (await this.#isReady())) return;
+    // The server on the port may belong to another run, with the same password.
+    for (let attempt = 1; this.#pid() === null || !(await this.#isReady()); attempt += 1) {
       if (Date.now() > deadline) throw new Error(`no PostgreSQL on port ${this.port}`);
-      if (!isRunning) {
-        if (attempt > START_ATTEMPTS) throw new Error('PostgreSQL does not start');
-        this.#pid = (await startPostmaster(this.#cluster, this.port)).pid;
-      }
+      const fault = await startServer(this.#cluster, this.port);
+      if (fault !== null && attempt > START_ATTEMPTS) throw new Error(fault);
       await sleep(POLL_MS * Math.min(attempt, 10));
     }
   }
 
   /** SIGKILL to the server and to everything that it has started. */
   killNow(): void {
-    if (this.#pid === 0) return;
-    for (const pid of [this.#pid, ...childrenOf(this.#pid)]) {
+    const server = this.#pid();
+    if (server === null) return;
+    for (const pid of [server, ...childrenOf(server)]) {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
@@ -81,9 +73,20 @@ export class FaultyPostgres {
 
   async stop(): Promise<void> {
     running.delete(this);
-    const postmaster = await findPostmaster(this.#cluster.clusterDir);
-    if (postmaster !== null) await stopPostmaster(postmaster.pid, silent);
+    if (this.#pid() !== null) await stopServer(this.#cluster);
     giveBackPort(this.port);
+  }
+
+  /** By the lock file; null where that process has ended. */
+  #pid(): number | null {
+    try {
+      const lockFile = join(this.#cluster.clusterDir, 'postmaster.pid');
+      const pid = Number(readFileSync(lockFile, 'utf8').split('\n')[0]);
+      process.kill(pid, 0);
+      return pid;
+    } catch {
+      return null;
+    }
   }
 
   async #isReady(): Promise<boolean> {

@@ -24,8 +24,11 @@ export interface JudgedTitle {
   readonly uid: string;
   readonly value: string;
   readonly dueDate?: string;
+  readonly discount?: string;
   /** The buyer is the financial agent. */
   readonly isEarly?: boolean;
+  /** The tax identifier of the financial agent. */
+  readonly agent?: string;
 }
 
 /** A payable as the ERP states it. Absent: open, and due on the due date of the titles. */
@@ -46,8 +49,8 @@ export function judgedWorld(world: PullWorld) {
     async pull(date: CivilDate, ...titles: readonly JudgedTitle[]): Promise<void> {
       world.sandbox.setDayTexts(
         date,
-        titles.map(({ isEarly = false, dueDate = DUE, ...title }) => {
-          const text = titleText({ ...title, date, dueDate });
+        titles.map(({ isEarly = false, agent = AGENT, dueDate = DUE, ...title }) => {
+          const text = titleText({ ...title, date, dueDate }).replace(AGENT, agent);
           return isEarly
             ? text
                 .replace('"buyerIsFinancial":false', '"buyerIsFinancial":true')

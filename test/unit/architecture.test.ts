@@ -80,6 +80,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'database',
     'domain',
     'export',
+    'integrity',
     'ledger',
     'matching',
     'payables',

@@ -837,7 +837,7 @@ COMMENT ON COLUMN conciliation.sweep.future_titles IS
 COMMENT ON COLUMN conciliation.sweep.early_titles IS
   'Titles with an accepted date before from_date. They were not asked for. Null: not complete.';
 COMMENT ON COLUMN conciliation.sweep.over_limit IS
-  'True where the latest attempt ended because the answer exceeded PLATFORM_MAX_MINUTES or PLATFORM_MAX_BYTES. While that is so of the newest sweep that has ended, each date in reach is pulled once a week.';
+  'True where the latest attempt ended because the answer took longer than an hour or exceeded PLATFORM_MAX_BYTES. While that is so of the newest sweep that has ended, each date in reach is pulled once a week.';
 COMMENT ON COLUMN conciliation.sweep.error_code IS
   'Stable code of the latest attempt''s failure, for example PLATFORM_UNAVAILABLE. Null: it did not fail.';
 COMMENT ON COLUMN conciliation.sweep.error_message IS
@@ -1089,9 +1089,9 @@ CREATE TABLE conciliation.digest_delivery (
 );
 
 COMMENT ON TABLE conciliation.digest_delivery IS
-  'The delivery of the daily digest to each channel of DIGEST_CHANNELS. One row for each slot of DIGEST_CRON.';
+  'The delivery of the daily digest to each channel. One row for each channel and day.';
 COMMENT ON COLUMN conciliation.digest_delivery.slot_at IS
-  'The time of DIGEST_CRON at which the digest was due.';
+  'The time at which the digest was due.';
 COMMENT ON COLUMN conciliation.digest_delivery.channel IS
   'webhook, slack, teams or email.';
 COMMENT ON COLUMN conciliation.digest_delivery.attempts IS
@@ -1112,7 +1112,7 @@ CREATE TABLE conciliation.process_fault (
 );
 
 COMMENT ON TABLE conciliation.process_fault IS
-  'What keeps a process of the service from its work, as the process itself reports. The alerts platform_auth, clock_skew and planning_failed are derived from this table.';
+  'What keeps a process of the service from its work, as the process itself reports. The alerts platform_auth, clock_skew and pull_overdue are derived from this table.';
 COMMENT ON COLUMN conciliation.process_fault.process_id IS
   'The process that reports; drawn at each start.';
 COMMENT ON COLUMN conciliation.process_fault.kind IS
@@ -1282,7 +1282,7 @@ COMMENT ON COLUMN conciliation.audit_entry.pull_id IS
 COMMENT ON COLUMN conciliation.audit_entry.reason IS
   'Why, in that person''s words. Null: none was given.';
 COMMENT ON COLUMN conciliation.audit_entry.details IS
-  'What else belongs to the action, such as a range of dates. Of a decision, a sign-off and a link, countsAs: the person who acted, then every other person that can have acted as that person, each with userId (console_user.id; null: an account at the command line) and name. Null: nothing. Personal data.';
+  'What else belongs to the action, such as a range of dates. Null: nothing. Personal data.';
 
 
 -- A table of its own, because an entry is linked when its transaction commits. By then the transaction
@@ -1655,8 +1655,8 @@ CREATE TABLE conciliation.console_user (
   id              bigserial   PRIMARY KEY,
   name            text        NOT NULL,
   role            text        NOT NULL,
+  decides_from    timestamptz,
   password_hash   text,
-  password_from   jsonb       NOT NULL DEFAULT '[]',
   totp_secret     text,
   totp_step       bigint,
   recovery_hashes text[]      NOT NULL DEFAULT '{}',
@@ -1687,11 +1687,11 @@ COMMENT ON COLUMN conciliation.console_user.id IS
 COMMENT ON COLUMN conciliation.console_user.name IS
   'Name to sign in with, in lower case; also the value of audit_entry.actor and of the columns with the author of a decision. Personal data.';
 COMMENT ON COLUMN conciliation.console_user.role IS
-  'viewer: reads, tax identifiers and accounts masked. reviewer: also signs off and accepts rejects. operator: also pulls, backfills and releases. admin: everything, users and keys included.';
+  'viewer: reads, tax identifiers and accounts masked. reviewer: also decides and signs off. operator: also decides, pulls and backfills. admin: users, keys, pulls and backfills, and no decision.';
+COMMENT ON COLUMN conciliation.console_user.decides_from IS
+  'When the role of a user who was an administrator changed last: the user signs no date off that was open then, which is in the ledger without a seal in force. Null: the user was no administrator, or has had no other role.';
 COMMENT ON COLUMN conciliation.console_user.password_hash IS
-  'Argon2id in PHC format. Null: the person has not chosen a password yet.';
-COMMENT ON COLUMN conciliation.console_user.password_from IS
-  'issued_by of the link with which the password was chosen: the user counts as each of these persons where a decision and the sign-off need two people. Empty: no password was chosen through a link of another person. Personal data.';
+  'Scrypt in PHC format. Null: the person has not chosen a password yet.';
 COMMENT ON COLUMN conciliation.console_user.totp_secret IS
   'For the program only: secret of the second factor (TOTP, RFC 6238), in base32. Not encrypted. Null: the user has no second factor.';
 COMMENT ON COLUMN conciliation.console_user.totp_step IS
@@ -1753,7 +1753,6 @@ COMMENT ON COLUMN conciliation.console_session.by_oidc IS
 CREATE TABLE conciliation.sign_in_limit (
   key_hash     bytea       PRIMARY KEY,
   tries        integer     NOT NULL,
-  allowed_at   timestamptz NOT NULL,
   forgotten_at timestamptz NOT NULL
 );
 
@@ -1765,8 +1764,6 @@ COMMENT ON COLUMN conciliation.sign_in_limit.key_hash IS
   'SHA-256 of what the limit is for: an address, or a user name and an address. Not the text, because a typed name may be a password.';
 COMMENT ON COLUMN conciliation.sign_in_limit.tries IS
   'Tries that were allowed.';
-COMMENT ON COLUMN conciliation.sign_in_limit.allowed_at IS
-  'When the next try is allowed.';
 COMMENT ON COLUMN conciliation.sign_in_limit.forgotten_at IS
   'When the tries no longer count.';
 
@@ -1775,7 +1772,6 @@ CREATE TABLE conciliation.console_link (
   token_hash text        PRIMARY KEY,
   user_id    bigint      NOT NULL,
   purpose    text        NOT NULL,
-  issued_by  jsonb       NOT NULL,
   created_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   expires_at timestamptz NOT NULL,
   used_at    timestamptz,
@@ -1795,8 +1791,6 @@ COMMENT ON COLUMN conciliation.console_link.user_id IS
   'console_user.id of the person it is for.';
 COMMENT ON COLUMN conciliation.console_link.purpose IS
   'password: to choose a password. sign_in: to be signed in, as the demo does.';
-COMMENT ON COLUMN conciliation.console_link.issued_by IS
-  'Every person, except the user, that can be the one who made it: userId is console_user.id, null for an account at the command line, and name its name. Personal data.';
 COMMENT ON COLUMN conciliation.console_link.created_at IS
   'When it was made.';
 COMMENT ON COLUMN conciliation.console_link.expires_at IS
@@ -1841,7 +1835,6 @@ CREATE TABLE conciliation.api_key (
   key_hash     text        NOT NULL,
   key_start    text        NOT NULL,
   user_id      bigint,
-  counts_as    jsonb       NOT NULL,
   role         text        NOT NULL,
   scopes       text[]      NOT NULL,
   created_at   timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -1872,12 +1865,10 @@ COMMENT ON COLUMN conciliation.api_key.key_start IS
   'Its first characters, to distinguish keys.';
 COMMENT ON COLUMN conciliation.api_key.user_id IS
   'console_user.id of the owner, with whom the key ends: a disabled owner ends all of them, another role those that the role does not cover. Null: a key without an owner, which only the command line makes.';
-COMMENT ON COLUMN conciliation.api_key.counts_as IS
-  'As console_link.issued_by: the owner first, then every person that can be the one who made the key. The decisions of the key count as theirs where a decision and the sign-off need two people. Personal data.';
 COMMENT ON COLUMN conciliation.api_key.role IS
   'As console_user.role: a key can do no more than a person of that role.';
 COMMENT ON COLUMN conciliation.api_key.scopes IS
-  'The permitted uses, within the rights of the role: read, export, decide, pull.';
+  'The permitted uses, within the rights of the role: read, export, pull.';
 COMMENT ON COLUMN conciliation.api_key.created_at IS
   'When it was made.';
 COMMENT ON COLUMN conciliation.api_key.created_by IS

@@ -17,9 +17,6 @@ CREATE TABLE conciliation.match_run (
   rule_version smallint    NOT NULL,
   matched      integer     NOT NULL DEFAULT 0,
   reopened     integer     NOT NULL DEFAULT 0,
-  undone_at    timestamptz,
-  undone_by    text,
-  undo_reason  text,
   time_zone     text    NOT NULL DEFAULT 'America/Sao_Paulo',
   bookings_from date,
   bookings_seen bigint  NOT NULL DEFAULT 0,
@@ -41,12 +38,6 @@ COMMENT ON COLUMN conciliation.match_run.matched IS
   'Matches that the run made.';
 COMMENT ON COLUMN conciliation.match_run.reopened IS
   'Matches of the program that the run ended, because they had lost their ground.';
-COMMENT ON COLUMN conciliation.match_run.undone_at IS
-  'When a person undid the matches of the run. Null: never.';
-COMMENT ON COLUMN conciliation.match_run.undone_by IS
-  'The person who undid the run. Null: nobody.';
-COMMENT ON COLUMN conciliation.match_run.undo_reason IS
-  'Why the run was undone. Null: it was not.';
 COMMENT ON COLUMN conciliation.match_run.time_zone IS
   'TIMEZONE of the program, whose days decide what is due.';
 COMMENT ON COLUMN conciliation.match_run.bookings_from IS

@@ -6,7 +6,7 @@ import { maySeePersonalData } from '../../domain/role.ts';
 import { writeCsv } from '../../export/csv.ts';
 import type { ExportRow, RowBatches } from '../../export/export-columns.ts';
 import { withSnapshot } from '../../export/snapshot.sql.ts';
-import { type ConsoleParts, overdueDaysOf, releaseRules } from '../shell/console-parts.ts';
+import { type ConsoleParts, releaseRules } from '../shell/console-parts.ts';
 import { maskColumn } from '../shell/masking.ts';
 import { pageContext } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
@@ -31,11 +31,10 @@ const KEPT_SHOWN = 50;
 /** Routes of released lines. They do not exist while no seal releases bookings. */
 export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, logger, bookingsFrom = null } = parts;
-  const overdueDays = overdueDaysOf(parts);
 
   server.get('/bookings', async (request, reply) => {
     if (bookingsFrom === null) return reply.callNotFound();
-    const { filter, isFilterBad } = filterOf(request.query, overdueDays);
+    const { filter, isFilterBad } = filterOf(request.query);
     const [totals, kept, consumers, waiting] = await Promise.all([
       readLineTotals(database, filter),
       readKeptReceipts(database, KEPT_SHOWN),
@@ -56,7 +55,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     const id = idOfPath(request);
     if (bookingsFrom === null || id === null) return reply.callNotFound();
     const [versions, receipts] = await Promise.all([
-      readVersions(database, id, overdueDays),
+      readVersions(database, id),
       readReceiptsOf(database, id),
     ]);
     if (versions.length === 0) return reply.callNotFound();
@@ -72,7 +71,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     const { principal } = request;
     if (principal === null) throw new Error('this route has no guard');
     if (bookingsFrom === null) return reply.callNotFound();
-    const { filter } = filterOf(request.query, overdueDays);
+    const { filter } = filterOf(request.query);
     const { from, to, state } = filter;
     const { language } = pageContext(request, parts.timeZone);
     const isMasked = !maySeePersonalData(principal.role);

@@ -140,11 +140,6 @@ function Banners({ day }: { day: LedgerDay }) {
           <p>
             {text.day.restatedHelp} <a href="/restated">{text.restated.title}</a>
           </p>
-          <p class="small">
-            {text.day.digestSigned}: <span class="mono">{day.signedOffDigest}</span>
-            <br />
-            {text.day.digestNow}: <span class="mono">{day.contentDigest}</span>
-          </p>
         </Banner>
       )}
       {day.hold !== null && <HeldBanner day={day} hold={day.hold} />}

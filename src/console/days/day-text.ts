@@ -37,8 +37,8 @@ const en = {
     onlyReconciled: 'Only a reconciled day can be signed off.',
     fourEyes: {
       own_decision: 'You made a decision about this day, so another user has to sign it off.',
-      linked_decision:
-        'A user who made a decision about this day counts as the same person as you: one of you made the link for the password of the other, or a key of the other. A third person has to sign it off.',
+      open_before:
+        'This day was open when you, an administrator before, got your role, so another user has to sign it off.',
     } satisfies Readonly<Record<FourEyesFault, string>>,
     reviewersSign: 'A reviewer signs it off.',
     altered: (titles: string) => `Changes made outside of the program: ${titles}`,
@@ -57,8 +57,6 @@ const en = {
       `${titles} ${titles === '1' ? 'title' : 'titles'}, ${sum}`,
     restatedTitle: 'This day changed after it was signed off',
     restatedHelp: 'The changes are listed below. Sign it off as it is now, or reopen it.',
-    digestSigned: 'Digest that was signed',
-    digestNow: 'Digest now',
     movedSinceSeal: 'Changes since the sign-off',
     movedLast: (pull: string) => `Changes of pull ${pull}`,
     movedNone: 'No changes.',
@@ -211,8 +209,8 @@ const ptBR: typeof en = {
     onlyReconciled: 'Só um dia conciliado pode ser fechado.',
     fourEyes: {
       own_decision: 'Você tomou uma decisão sobre este dia; outra pessoa precisa fechá-lo.',
-      linked_decision:
-        'Quem tomou uma decisão sobre este dia conta como a mesma pessoa que você: uma das duas gerou o link da senha da outra, ou uma chave. Uma terceira pessoa precisa fechá-lo.',
+      open_before:
+        'Este dia já estava aberto quando você deixou de ser administrador; outra pessoa precisa fechá-lo.',
     },
     reviewersSign: 'Um revisor faz o fechamento.',
     altered: (titles) => `Alterações feitas fora do programa: ${titles}`,
@@ -231,8 +229,6 @@ const ptBR: typeof en = {
     sealedTitles: (titles, sum) => `${titles} ${titles === '1' ? 'título' : 'títulos'}, ${sum}`,
     restatedTitle: 'Este dia mudou depois do fechamento',
     restatedHelp: 'Abaixo está o que mudou. Feche como está agora ou reabra.',
-    digestSigned: 'Código no fechamento',
-    digestNow: 'Código atual',
     movedSinceSeal: 'O que mudou desde o fechamento',
     movedLast: (pull) => `O que a busca ${pull} mudou`,
     movedNone: 'Nada mudou.',

@@ -97,11 +97,6 @@ function DayCard({ day }: { readonly day: RestatedPageData['days'][number] }) {
         {text.day.signedBy(authorText(text, day.signedOffBy), formats.instant(day.signedOffAt))}
       </p>
       <Differences label={date} differences={day.differences} />
-      <p class="small">
-        {text.day.digestSigned}: <span class="mono">{day.sealedDigest}</span>
-        <br />
-        {text.day.digestNow}: <span class="mono">{day.presentDigest ?? '–'}</span>
-      </p>
       <h3>{text.day.movedSinceSeal}</h3>
       <MovedTable label={`${text.day.movedSinceSeal}: ${date}`} moved={day.moved} />
     </Card>

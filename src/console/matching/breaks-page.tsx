@@ -65,8 +65,6 @@ export function BreaksPage({ data }: PageProps) {
         </Card>
       )}
       <p>
-        <a href="/match-runs">{matching.runs}</a>
-        {' · '}
         <a href="/companies">{matching.companies}</a>
       </p>
     </>

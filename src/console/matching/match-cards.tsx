@@ -8,7 +8,7 @@ import { breaksHref } from './break-address.ts';
 import { PayableSide, ReasonField } from './break-page.tsx';
 
 /** The author of a match or of its end. */
-export const authorOf = ({ text }: PageContext, name: string) =>
+const authorOf = ({ text }: PageContext, name: string) =>
   name === MATCHING_ACTOR ? text.matching.matching : authorText(text, name);
 
 /** How far a day is: captured, matched with the ERP, signed. */

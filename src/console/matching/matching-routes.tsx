@@ -6,35 +6,27 @@ import {
   endConfirmation,
   readConfirmations,
 } from '../../matching/confirmations.sql.ts';
-import {
-  matchByPerson,
-  resolveBreak,
-  undoMatch,
-  undoRun,
-} from '../../matching/match-decisions.sql.ts';
-import { readRuns } from '../../matching/match-reads.sql.ts';
+import { matchByPerson, resolveBreak, undoMatch } from '../../matching/match-decisions.sql.ts';
 import { arePayablesStale, readPayableState } from '../../payables/payable-state.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { type ConsoleParts, payablesMaxAge } from '../shell/console-parts.ts';
 import { pageContext, textParameter, textParameters } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
-import { actorOf, authorOf, idOfPath, requireReason } from '../shell/path-parameters.ts';
+import { actorOf, idOfPath, requireReason } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { breakFilter, breakKey } from './break-address.ts';
 import { BreakPage } from './break-page.tsx';
 import { BREAK_FORMATS, sendBreaksFile } from './breaks-export.ts';
 import { BreaksPage } from './breaks-page.tsx';
 import { CompaniesPage, pairOf } from './companies-page.tsx';
-import { RunsPage } from './runs-page.tsx';
 
 const BREAKS_A_PAGE = 50;
-const RUNS_SHOWN = 100;
 
 /** Routes of breaks and matches. */
 export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, fourEyes, timeZone } = parts;
   const decisionOf = (request: FastifyRequest) => ({
-    ...authorOf(request),
+    by: actorOf(request),
     reason: requireReason(request.body),
     fourEyes,
   });
@@ -129,22 +121,6 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     if (id === null) return reply.callNotFound();
     const titleId = await undoMatch(database, id, decisionOf(request));
     return reply.redirect(`/titles/${titleId}?notice=match_undone`, 303);
-  });
-
-  server.get('/match-runs', async (request, reply) => {
-    const runs = await readRuns(database, RUNS_SHOWN);
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text.matching.runs,
-      active: '/breaks',
-      body: <RunsPage runs={runs} />,
-    }));
-  });
-
-  server.post('/match-runs/:id/undo', async (request, reply) => {
-    const id = idOfPath(request);
-    if (id === null) return reply.callNotFound();
-    await undoRun(database, id, decisionOf(request));
-    return reply.redirect('/match-runs?notice=run_undone', 303);
   });
 
   server.get('/companies', async (request, reply) => {

@@ -147,13 +147,7 @@ const en = {
     signed: 'Signed',
     notSigned: 'not yet',
     openBreaks: 'Breaks of this day',
-    runs: 'Runs of the matching',
-    runsHelp: 'Each run that made or ended matches, the newest first.',
-    runsNone: 'No run has made or ended a match yet.',
-    run: 'Run',
     at: 'At',
-    made: 'Made',
-    reopened: 'Opened again',
     companies: 'Companies and agents',
     companiesHelp:
       'The buyers that the companies of the ERP stand for, and the CNPJs that name one financial agent. The matching uses what a person has confirmed.',
@@ -173,8 +167,6 @@ const en = {
     agent: 'CNPJ of the agent',
     sameAs: 'Other CNPJ of the agent',
     end: 'End',
-    undoRun: 'Undo the run',
-    undone: (who: string, at: string, reason: string) => `Undone by ${who}, ${at}: ${reason}`,
   },
 };
 
@@ -328,13 +320,7 @@ const ptBR: typeof en = {
     signed: 'Fechamento',
     notSigned: 'ainda não',
     openBreaks: 'Divergências deste dia',
-    runs: 'Execuções da vinculação',
-    runsHelp: 'Cada execução que criou ou desfez vínculos, da mais recente para a mais antiga.',
-    runsNone: 'Nenhuma execução criou ou desfez vínculos até agora.',
-    run: 'Execução',
     at: 'Em',
-    made: 'Criados',
-    reopened: 'Reabertos',
     companies: 'Empresas e agentes',
     companiesHelp:
       'Os compradores que as empresas do ERP representam e os CNPJs que indicam o mesmo agente financeiro. A vinculação usa o que uma pessoa confirmou.',
@@ -354,8 +340,6 @@ const ptBR: typeof en = {
     agent: 'CNPJ do agente',
     sameAs: 'Outro CNPJ do agente',
     end: 'Encerrar',
-    undoRun: 'Desfazer a execução',
-    undone: (who, at, reason) => `Desfeita por ${who}, ${at}: ${reason}`,
   },
 };
 

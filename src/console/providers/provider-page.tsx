@@ -1,11 +1,10 @@
 import type { AccountChange } from '../../accounts/account-changes.sql.ts';
-import { DataTable, right } from '../shell/data-table.tsx';
+import { DataTable } from '../shell/data-table.tsx';
 import { maskTaxId } from '../shell/masking.ts';
 import { usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
-import { AmountCell, Card, DayCell, Instant, InstantCell, PlatformValue } from '../shell/parts.tsx';
+import { Card, DayCell, Instant, InstantCell, PlatformValue } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
-import type { TitlePage } from '../titles/title-list.sql.ts';
 import { accountNumber } from './account-text.tsx';
 import { ChangeList, RevealForm } from './change-list.tsx';
 import { providerHref } from './provider-address.ts';
@@ -24,7 +23,6 @@ interface ProviderPageData {
   readonly accountPaging: Paging;
   readonly changes: readonly AccountChange[];
   readonly changePaging: Paging;
-  readonly titles: TitlePage;
   readonly titleCount: { readonly titles: number; readonly originalValueSum: string };
   readonly isRevealed: boolean;
 }
@@ -248,62 +246,20 @@ function Accounts({ data }: PageProps) {
   );
 }
 
+/** The number of titles and their value, with a link to their list. */
 function Titles({ data }: PageProps) {
   const { text, formats } = usePage();
-  const { titles, titleCount } = data;
-  if (titles.rows.length === 0) return <p class="quiet">{text.providers.titlesNone}</p>;
+  const { titles, originalValueSum } = data.titleCount;
+  if (titles === 0) return <p class="quiet">{text.providers.titlesNone}</p>;
   return (
-    <>
-      <p class="quiet">
-        {text.titles.count(
-          formats.count(titles.rows.length),
-          formats.count(titleCount.titles),
-          formats.amount(titleCount.originalValueSum),
+    <p>
+      <a href={`/titles?${new URLSearchParams({ provider: data.externalId })}`}>
+        {text.schedule.titlesAndValue(
+          text.schedule.titleCount(formats.count(titles)),
+          formats.amount(originalValueSum),
         )}
-      </p>
-      <DataTable
-        label={text.titles.title}
-        heads={[
-          text.titles.order,
-          text.titles.accepted,
-          text.titles.due,
-          text.title.agent,
-          right(text.titles.value),
-          text.titles.status,
-        ]}
-      >
-        {titles.rows.map((title) => (
-          <tr key={title.id} class={title.status === 'withdrawn' ? 'is-withdrawn-row' : undefined}>
-            <th scope="row">
-              <a href={`/titles/${title.id}`}>{title.orderUid}</a>
-            </th>
-            <DayCell date={title.acceptedDate} />
-            <td class="tight">{title.dueDate === null ? '–' : formats.date(title.dueDate)}</td>
-            <td>{title.agent ?? '–'}</td>
-            <AmountCell value={title.originalValue} />
-            <td>
-              {title.status === 'withdrawn' && (
-                <span class="tag is-withdrawn">{text.title.status.withdrawn}</span>
-              )}
-            </td>
-          </tr>
-        ))}
-      </DataTable>
-      {(titles.previous !== null || titles.next !== null) && (
-        <nav class="pager" aria-label={text.titles.pages}>
-          {titles.previous !== null && (
-            <a rel="prev" href={providerHref(data.externalId, { at: titles.previous })}>
-              ← {text.titles.previous}
-            </a>
-          )}
-          {titles.next !== null && (
-            <a rel="next" href={providerHref(data.externalId, { at: titles.next })}>
-              {text.titles.next} →
-            </a>
-          )}
-        </nav>
-      )}
-    </>
+      </a>
+    </p>
   );
 }
 

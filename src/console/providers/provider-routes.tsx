@@ -17,10 +17,10 @@ import { InputError } from '../../runtime/errors.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter, textParameters } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
-import { actorOf, authorOf, requireReason } from '../shell/path-parameters.ts';
+import { actorOf, requireReason } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { parseTitleQuery } from '../titles/title-filters.ts';
-import { parseTitleCursor, readTitleCount, readTitlePage } from '../titles/title-list.sql.ts';
+import { readTitleCount } from '../titles/title-list.sql.ts';
 import { AccountChangesPage } from './account-changes-page.tsx';
 import { accountPartyKey, externalIdOf } from './provider-address.ts';
 import { countSeenAccounts, readProviderDetail, readSeenAccounts } from './provider-detail.sql.ts';
@@ -32,7 +32,6 @@ const PROVIDERS_A_PAGE = 50;
 const CHANGES_A_PAGE = 50;
 const ACCOUNTS_A_PAGE = 20;
 const CHANGES_OF_PROVIDER = 10;
-const TITLES_OF_PROVIDER = 20;
 
 /** Text with the form of a CPF or CNPJ, without its mask. Its check digits may be wrong, and leading zeros missing. */
 const TAX_ID = /^(?:\d{9,14}|[\dA-Z]{12}\d{2})$/;
@@ -102,17 +101,9 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
     }
     const accountPaging = pagingOf(request.query, 'accounts', accountCount, ACCOUNTS_A_PAGE);
     const changePaging = pagingOf(request.query, 'changes', changeCount, CHANGES_OF_PROVIDER);
-    const at = textParameter(request.query, 'at');
-    const [accounts, changes, titles] = await Promise.all([
+    const [accounts, changes] = await Promise.all([
       readSeenAccounts(database, partyKey, accountPaging),
       readAccountChanges(database, changeFilter, changePaging),
-      readTitlePage(database, {
-        filter: titleFilter,
-        sort: 'accepted',
-        isDescending: true,
-        cursor: at === null ? null : parseTitleCursor(at, 'accepted'),
-        limit: TITLES_OF_PROVIDER,
-      }),
     ]);
     const fingerprint = fingerprintOf(externalId);
     if (isRevealed) {
@@ -131,7 +122,6 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
       accountPaging,
       changes,
       changePaging,
-      titles,
       titleCount,
       isRevealed,
     };
@@ -187,7 +177,7 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
       .filter((text) => /^\d{1,18}$/.test(text));
     const reason = requireReason(request.body);
     await decideAccountChanges(database, ids.map(BigInt), {
-      ...authorOf(request),
+      by: actorOf(request),
       state,
       reason,
     });

@@ -1,7 +1,6 @@
 import type { AlertPolicy } from '../../alerts/derive-alerts.sql.ts';
 import type { ReleaseRules } from '../../bookings/release-conditions.sql.ts';
 import type { Database } from '../../database/database.ts';
-import { BOOKING_LIMITS } from '../../domain/alerts/erp-alerts.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { SigningRules } from '../../ledger/sign-off.sql.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -43,11 +42,6 @@ const NEVER_STALE_HOURS = 876_000;
 /** The age in hours from which the ERP's payables are stale. */
 export const payablesMaxAge = ({ alertPolicy }: ConsoleParts): number =>
   alertPolicy.payablesMaxAgeHours ?? NEVER_STALE_HOURS;
-
-/** The days from which a booking line without an answer is overdue. */
-export const overdueDaysOf = ({
-  alertPolicy: { bookings = BOOKING_LIMITS },
-}: ConsoleParts): number => bookings.overdueDays;
 
 export const releaseRules = ({ bookingsFrom = null, alertPolicy }: ConsoleParts): ReleaseRules => ({
   bookingsFrom,

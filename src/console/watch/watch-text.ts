@@ -26,6 +26,13 @@ const en = {
     acknowledge: 'Acknowledge all of them',
     acknowledgeHelp: 'The alert ends. The same fields and values raise no alert again; others do.',
   },
+  altered: {
+    title: 'Changes made outside of the program',
+    found: (findings: string) => `Differences without an acknowledgement: ${findings}.`,
+    acknowledge: 'Acknowledge them',
+    acknowledgeHelp:
+      'First find out who or what wrote to the database. The alerts end. A difference that a repair cannot correct stays and raises no further alert; altered values still cannot be signed off.',
+  },
   audit: {
     title: 'Audit',
     of: (date: string) => `Audit of ${date}`,
@@ -77,7 +84,6 @@ const en = {
       'findings.resolve': 'resolved findings of the checks',
       'match.make': 'matched a title with a payable',
       'match.undo': 'undid a match',
-      'match.undo_run': 'undid the matches of a run',
       'month.evidence': 'downloaded the evidence file of a month',
       'month.seal': 'sealed a month',
       'party.erase': 'asked for the erasure of a party',
@@ -108,8 +114,6 @@ const en = {
       'key.revoke': 'revoked a key',
     } satisfies Readonly<Record<AuditAction, string>>,
     details: {
-      countsAs: 'counts as',
-      passwordFrom: 'link made by',
       user: 'user',
       role: 'role',
       hasEmail: 'e-mail address',
@@ -192,6 +196,13 @@ const ptBR: typeof en = {
     acknowledgeHelp:
       'O alerta se encerra. Os mesmos campos e valores não geram novo alerta; outros geram.',
   },
+  altered: {
+    title: 'Alterações feitas fora do programa',
+    found: (findings) => `Diferenças sem confirmação de ciência: ${findings}.`,
+    acknowledge: 'Confirmar ciência',
+    acknowledgeHelp:
+      'Antes, descubra quem ou o que gravou no banco de dados. Os alertas se encerram. Uma diferença que o reparo não corrige permanece e não gera novo alerta; valores alterados continuam sem poder ser fechados.',
+  },
   audit: {
     title: 'Auditoria',
     of: (date) => `Auditoria de ${date}`,
@@ -243,7 +254,6 @@ const ptBR: typeof en = {
       'findings.resolve': 'resolveu apontamentos da análise',
       'match.make': 'vinculou um título a uma conta a pagar',
       'match.undo': 'desfez um vínculo',
-      'match.undo_run': 'desfez os vínculos de uma execução',
       'month.evidence': 'baixou o arquivo de evidências de um mês',
       'month.seal': 'fechou um mês',
       'party.erase': 'solicitou a eliminação dos dados de uma parte',
@@ -274,8 +284,6 @@ const ptBR: typeof en = {
       'key.revoke': 'revogou uma chave',
     },
     details: {
-      countsAs: 'conta como',
-      passwordFrom: 'link criado por',
       user: 'usuário',
       role: 'perfil',
       hasEmail: 'e-mail',

@@ -88,18 +88,12 @@ describe('applying migrations', () => {
     );
   });
 
-  test('a lock that another session keeps ends the wait, and the message names that session', async () => {
+  test('a lock that another session keeps ends the wait', async () => {
     const short = () => migrate({ databaseUrl: database.url, logger, lockTimeoutMs: 200 });
-    await client.query(`SET application_name = 'a "report"'`);
-    const { rows } = await client.query(
-      'SELECT pg_backend_pid() AS pid, current_user AS user, pg_advisory_lock(72707369)',
-    );
+    await client.query('SELECT pg_advisory_lock(72707369)');
     const failure = await within(30_000, short()).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StagingUnavailableError);
-    expect(String(failure)).toContain(
-      `after 0.2 s another session still had a lock: process ${rows[0].pid} of PostgreSQL ` +
-        `(user "${rows[0].user}", application "a \\"report\\""); end that session`,
-    );
+    expect(String(failure)).toContain('after 0.2 s another session still had a lock; end that');
     expect(await tableNames()).toEqual([]);
     await client.query('SELECT pg_advisory_unlock(72707369)');
     expect(await short()).toMatchObject({ applied: ALL });
@@ -108,7 +102,7 @@ describe('applying migrations', () => {
     await client.query('BEGIN; LOCK TABLE conciliation._prisma_migrations');
     await expect(
       migrate({ databaseUrl: database.url, logger, roles: true, lockTimeoutMs: 200 }),
-    ).rejects.toThrow(`process ${rows[0].pid} of PostgreSQL`);
+    ).rejects.toThrow('another session still had a lock');
     await client.query('ROLLBACK');
   });
 
@@ -226,13 +220,6 @@ describe('obstacles to a migration', () => {
        VALUES ('newer', 'x', '29990101000000_newer', now())`,
     );
     expect(await run()).toMatchObject({ applied: [] });
-  });
-
-  test('tables that are not the program’s are left alone', async () => {
-    await client.query('CREATE SCHEMA conciliation');
-    await client.query('CREATE TABLE conciliation.invoice (id int)');
-    await expect(run()).rejects.toThrow(/no record of migrations/);
-    expect(await tableNames()).toEqual(['invoice']);
   });
 
   test('an unreachable server is a temporary error, a missing database is a configuration error', async () => {

@@ -1,23 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmod,
-  chown,
-  cp,
-  mkdir,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
+import { chmod, chown, cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect } from 'vitest';
 import { openEmbeddedPostgres } from '../../../src/embedded/embedded-postgres.ts';
-import { ShutdownError } from '../../../src/runtime/errors.ts';
 import { dataFolderTest as test } from './data-folder-test.ts';
 import { openInProcess, query, readServerPid } from './opening-process.ts';
 
@@ -57,7 +44,7 @@ describe('opening', () => {
     const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
     expect(await modeOf(dataDir)).toBe(0o700);
     expect(await modeOf(join(dataDir, 'postgres'))).toBe(0o700);
-    expect(await modeOf(join(dataDir, 'postgres.json'))).toBe(0o600);
+    expect(await modeOf(join(dataDir, 'postgres', 'postgres.json'))).toBe(0o600);
     expect(await modeOf(join(dataDir, 'postgres.log'))).toBe(0o600);
   });
 
@@ -90,61 +77,30 @@ describe('opening', () => {
     const urls = processes.map((process) => process.opened['url']);
     expect(urls[0]).toMatch(/^postgres:/);
     expect(new Set(urls).size).toBe(1);
-    expect((await readdir(dataDir)).toSorted()).toEqual([
-      'postgres',
-      'postgres.json',
-      'postgres.log',
-    ]);
+    expect((await readdir(dataDir)).toSorted()).toEqual(['postgres', 'postgres.log']);
     await Promise.all(processes.map((process) => process.close()));
     expect(await readServerPid(dataDir)).toBeNull();
   });
 
-  test('that is cancelled while it creates leaves nothing that hinders the next', async ({
-    dataDir,
-  }) => {
-    const cancelling = new AbortController();
-    const opening = openEmbeddedPostgres({ dataDir, logger, signal: cancelling.signal });
-    while (!(await readdir(dataDir).catch((): string[] => [])).includes('postgres.json')) {
-      await sleep(5);
-    }
-    cancelling.abort();
-    await expect(opening).rejects.toBeInstanceOf(ShutdownError);
-    expect(await readdir(dataDir)).toEqual(['postgres.json']);
-
-    const database = await openEmbeddedPostgres({ dataDir, logger });
-    expect(await query(database.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    await database.close();
-  });
-
-  test('removes a half-made cluster that a killed process left, once it is old', async ({
-    dataDir,
-  }) => {
-    await (await openEmbeddedPostgres({ dataDir, logger })).close();
-    const old = join(dataDir, 'postgres.new-old');
-    const recent = join(dataDir, 'postgres.new-recent');
-    await mkdir(join(old, 'cluster'), { recursive: true });
-    await mkdir(join(recent, 'cluster'), { recursive: true });
-    const yesterday = Date.now() / 1000 - 24 * 60 * 60;
-    await utimes(old, yesterday, yesterday);
-
-    await (await openEmbeddedPostgres({ dataDir, logger })).close();
-    const left = await readdir(dataDir);
-    expect(left).toContain('postgres.new-recent');
-    expect(left).not.toContain('postgres.new-old');
-  });
-
   test('names the remedy when the password file is lost or wrong', async ({ dataDir }) => {
     await (await openEmbeddedPostgres({ dataDir, logger })).close();
-    const passwordFile = join(dataDir, 'postgres.json');
+    const passwordFile = join(dataDir, 'postgres', 'postgres.json');
     const credentials = JSON.parse(await readFile(passwordFile, 'utf8'));
 
     await writeFile(passwordFile, JSON.stringify({ ...credentials, password: 'wrong' }));
     await expect(openEmbeddedPostgres({ dataDir, logger })).rejects.toThrow(/refuses the password/);
+
+    await writeFile(passwordFile, JSON.stringify(credentials));
+    await (await openEmbeddedPostgres({ dataDir, logger })).close();
     expect(await readServerPid(dataDir)).toBeNull();
 
+    await writeFile(passwordFile, '{"password":"secret');
+    const damaged = openEmbeddedPostgres({ dataDir, logger });
+    await expect(damaged).rejects.toThrow(/postgres\.json is damaged.*restore it from a backup/);
+    await expect(damaged).rejects.not.toThrow(/secret/);
     await rm(passwordFile);
     await expect(openEmbeddedPostgres({ dataDir, logger })).rejects.toThrow(
-      /DATA_DIR.*postgres\.json/,
+      /DATA_DIR.*ENOENT.*postgres\.json.*restore it from a backup/,
     );
   });
 

@@ -27,13 +27,9 @@ const running = new Set<ChildProcess>();
 export async function openInProcess(options: {
   dataDir: string;
   exclusive?: boolean;
-  /** The program that runs the process, with its arguments; none by default. */
-  program?: readonly string[];
 }): Promise<OpeningProcess> {
   const script = join(import.meta.dirname, 'opening-process.mjs');
-  const { program = [], ...opening } = options;
-  const [file = '', ...args] = [...program, process.execPath, script, JSON.stringify(opening)];
-  const child = spawn(file, args, {
+  const child = spawn(process.execPath, [script, JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],
     // A separate process group, so that a test can interrupt the group as a terminal does.
     detached: true,

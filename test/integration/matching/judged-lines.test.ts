@@ -253,6 +253,20 @@ test('a reversal that the ERP refuses for good is urgent, and what was posted st
   expect(await breaks()).toEqual(['paid_to_supplier! r k2']);
 });
 
+test('a restated agent: the payee that the posted line asked for is expected until another line is posted', async () => {
+  await release([{ uid: 'a', value: '1509' }], [payable('k1', '1509')], { isPosted: true });
+  await judged.state([payable('k1', '1509', { payee: AGENT })]);
+  expect(await breaks()).toEqual([]);
+  await judged.pull(date, { uid: 'a', value: '1509', agent: THIRD_PARTY }, rest);
+  expect(await breaks()).toEqual([]);
+  await judged.release(date);
+  expect(await breaks()).toEqual([]);
+  await judged.answer(date, 'posted');
+  expect(await breaks()).toEqual(['payee_changed! a k1']);
+  await judged.state([payable('k1', '1509', { payee: THIRD_PARTY })]);
+  expect(await breaks()).toEqual([]);
+});
+
 test('a list tells the agent from a third party', async () => {
   await judged.pull(date, { uid: 'a', value: '1505' }, { uid: 'b', value: '1600' });
   const stated = [payable('k1', '1505'), payable('k2', '1600')];

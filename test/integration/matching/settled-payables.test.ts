@@ -1,6 +1,8 @@
 /** Payables that the ERP has settled, wholly or in part, beside titles that have not been released. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
+import type { BreakKind } from '../../../src/matching/breaks.sql.ts';
 import { checkPayables } from '../../../src/payables/payable-file.ts';
 import { addPayables, beginImport, endImport } from '../../../src/payables/payable-import.sql.ts';
 import { judgedWorld, type StatedPayable, SUPPLIER } from '../../support/judged-world.ts';
@@ -196,4 +198,72 @@ test('a receivable that comes back waits where the ERP has refused the reversal'
   await judged.match();
   expect(await breaks(back)).toContain('reversal_refused! a k1');
   expect(await waiting(back)).toEqual(['a']);
+});
+
+/** What the ERP states after the first line was released. */
+const paidSince: readonly [string, Stated, string][] = [
+  ['paid to the supplier', PAID, 'paid_to_supplier!'],
+  ['paid in part', { openValue: '600', totalValue: '1000' }, 'paid_in_part!'],
+  ['settled by the booking of another title', { settledBy: '' }, 'anticipated_twice!'],
+];
+test.each(
+  paidSince.flatMap(([what, more, kind]) =>
+    (['released', 'failed', 'posted'] as const)
+      // A posted line explains that less is open.
+      .filter((state) => kind !== 'paid_in_part!' || state !== 'posted')
+      .map((state) => [what, state, more, kind] as const),
+  ),
+)(
+  'a title keeps its line where the payable is %s since the release, and the line is %s',
+  async (_, state, more, kind) => {
+    const sibling = `sibling of ${uid}`;
+    await judged.pull(date, { uid, value: '1000' }, { uid: sibling, value: '2000' }, rest);
+    await judged.state([payable('k1', '1000', ofOrder()), payable('k2', '2000')]);
+    await judged.match();
+    await judged.release(date);
+    if (state !== 'released') await judged.answer(date, state);
+    const other =
+      more['settledBy'] === undefined ? {} : { settledBy: await judged.keyOf(sibling, date) };
+    await judged.state([payable('k1', '1000', { ...ofOrder(), ...more, ...other })]);
+    const restated = [
+      { uid, value: '1000', discount: '20' },
+      { uid: sibling, value: '2000', discount: '21' },
+    ];
+    await judged.pull(date, ...restated, rest);
+    await judged.match();
+    expect(await breaks()).toContain(`${kind} a k1`);
+    expect(await waiting()).toEqual(['a']);
+    await judged.release(date);
+    const released = named(await lines()).toSorted();
+    expect(released).toEqual(['adjust sibling of a', 'book a', 'book sibling of a']);
+    // A person decides, and the line is adjusted.
+    await judged.resolve(kind.replace('!', '') as BreakKind, 'k1', date);
+    expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([date]);
+    expect(named(await lines())).toContain('adjust a');
+  },
+);
+
+test('of two equal titles of which one is released, a payment on the payable of the other keeps that one alone', async () => {
+  await judged.pull(date, { uid, value: '1000' }, { uid, value: '1000' }, rest);
+  const of = { openValue: '1000', orderUid: uid };
+  const k1 = { erpKey: 'k1', ...of };
+  const k2 = { erpKey: 'k2', ...of };
+  const paidK1: StatedPayable = { ...k1, ...PAID };
+  await judged.state([k1, k2]);
+  await judged.match();
+  await judged.state([paidK1]);
+  await judged.release(date);
+  const before = named(await lines());
+  expect(before).toEqual(['book a']);
+  await judged.state([paidK1, { ...k2, ...PAID }]);
+  await judged.pull(
+    date,
+    { uid, value: '1000', discount: '20' },
+    { uid, value: '1000', discount: '20' },
+    rest,
+  );
+  await judged.match();
+  expect(await waiting()).toEqual(['a', 'a']);
+  await judged.release(date);
+  expect(named(await lines())).toEqual(before);
 });

@@ -16,7 +16,7 @@ export async function startOldRedis(version: string): Promise<{ url: string; sto
         const name = command.split('\r\n')[1]?.toLowerCase();
         if (name === 'hello') socket.write("-ERR unknown command 'HELLO'\r\n");
         else if (name === 'info') {
-          const info = `redis_version:${version}\r\nmaxmemory_policy:noeviction\r\n`;
+          const info = `redis_version:${version}\r\n`;
           socket.write(`$${info.length}\r\n${info}\r\n`);
         } else socket.write('+OK\r\n');
       }

@@ -50,15 +50,15 @@ withOwnRedis(
   'a Redis of our own (skipped where no redis-server is on the PATH)',
   { timeout: 900_000 },
   () => {
-    test('that may discard jobs is refused with 2', () =>
+    test('that refuses the password is refused with 2', () =>
       inWorld('PostgreSQL', async (world) => {
-        const redis = await startRedisServer(['--maxmemory-policy', 'allkeys-lru']);
+        const redis = await startRedisServer(['--requirepass', 's3cret']);
         try {
           const environment = { REDIS_URL: redis.url };
           const { exit, text } = await world.spawn({ overrides: null, environment }).ended;
           expect(exit).toBe(2);
           expect(text).toContain(
-            `REDIS_URL: the server at 127.0.0.1:${redis.port} has maxmemory-policy allkeys-lru`,
+            `REDIS_URL: the server at 127.0.0.1:${redis.port} refuses its user or password`,
           );
         } finally {
           await redis.stop();
