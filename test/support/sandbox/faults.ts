@@ -50,11 +50,6 @@ export type Fault = Scope &
     /** This many bytes at a time, with a pause in between. */
     | { readonly kind: 'drip'; readonly bytes: number; readonly everyMs: number }
     /**
-     * Compressed, even if not requested. With `cutAfterBytes` the compressed data ends there and the
-     * transfer ends in order, so that only the decompression finds the fault.
-     */
-    | { readonly kind: 'gzip'; readonly cutAfterBytes?: number }
-    /**
      * Neither a length nor chunks: the end of the connection is the end of the body. With
      * `cutAfterBytes` it comes too early, and only the incomplete document shows that.
      */
