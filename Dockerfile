@@ -27,7 +27,7 @@ RUN find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.m
  && find node_modules -type d -empty -delete
 
 FROM ${NODE_IMAGE}
-ENV NODE_ENV=production CONSOLE_HOST=0.0.0.0 LOG_FORMAT=json MALLOC_ARENA_MAX=1
+ENV NODE_ENV=production CONSOLE_HOST=0.0.0.0 MALLOC_ARENA_MAX=1
 WORKDIR /app
 COPY --from=modules /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
@@ -35,8 +35,6 @@ COPY package.json LICENSE ./
 COPY bin ./bin
 COPY assets ./assets
 COPY prisma ./prisma
-# Where a rehearsal's sandbox leaves its token: a new volume takes over who owns this folder.
-RUN mkdir /run/sandbox && chown node:node /run/sandbox
 USER node
 EXPOSE 8080
 # For the service with the console; a process without it needs another check, or none.

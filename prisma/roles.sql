@@ -85,7 +85,7 @@ BEGIN
     conciliation.checkpoint, conciliation.backfill,
     conciliation.rejected_title, conciliation.drift, conciliation.alert, conciliation.alert_delivery,
     conciliation.digest_delivery, conciliation.sign_off, conciliation.month_seal,
-    conciliation.booking_batch, conciliation.booking_consumer, conciliation.booking_feed,
+    conciliation.booking_start, conciliation.booking_batch, conciliation.booking_consumer, conciliation.booking_feed,
     conciliation.booking_line, conciliation.booking_offer, conciliation.booking_receipt,
     conciliation.title_succession, conciliation.payment_hold,
     conciliation.check_finding, conciliation.day_check, conciliation.day_buyer,

@@ -1,9 +1,8 @@
-import { recordAudit } from '../audit/audit.ts';
+import { type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { Destination } from '../domain/accounts/destination.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import { type Actor, identityOf } from '../domain/person.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import { releasePayments } from './payment-holds.sql.ts';
@@ -132,7 +131,7 @@ function conditionOf({ list, providerKey }: AccountChangeFilter): Prisma.Sql {
 }
 
 /** The greatest number of changes that one decision is about. */
-export const MAX_CHANGES_TO_DECIDE = 500;
+const MAX_CHANGES_TO_DECIDE = 500;
 
 /**
  * Records the decision of a person about changes, all of them or none. A confirmation releases the payments that the
@@ -144,7 +143,7 @@ export const MAX_CHANGES_TO_DECIDE = 500;
 export function decideAccountChanges(
   database: Database,
   ids: readonly bigint[],
-  decision: Actor & { readonly state: AccountDecision; readonly reason: string },
+  decision: Decision & { readonly state: AccountDecision },
 ): Promise<void> {
   const { by, reason, state } = decision;
   const wanted = [...new Set(ids)];
@@ -183,7 +182,6 @@ export function decideAccountChanges(
         details: {
           accountChangeIds: [...changes].sort((a, b) => a - b),
           ...(state === 'parallel' && { isParallel: true }),
-          countsAs: identityOf(decision),
         },
       });
     }

@@ -65,11 +65,11 @@ export function alertMessage(alert: DueAlert, style: MessageStyle): Message {
 const PAGES: Readonly<Partial<Record<AlertKind, string>>> = {
   findings_open: '/findings',
   restated_after_sign_off: '/restated',
+  booking_difference: '/bookings',
   booking_failed: '/bookings',
   booking_overdue: '/bookings',
   booking_receipts: '/bookings',
   booking_waiting: '/bookings',
-  consumer_behind: '/bookings',
   month_seal_broken: '/months',
   provider_rejected: '/providers',
   push_failing: '/providers',

@@ -5,21 +5,18 @@ type Texts = Readonly<Record<AlertKind, string>>;
 const kindsEn: Texts = {
   pull_failed: 'Pull failed',
   pull_overdue: 'Pulls overdue',
-  sweep_failed: 'Sweep failed',
-  sweep_stale: 'No sweep for long',
-  sweep_differs: 'Many dates differ',
-  sweep_unplaced: 'Titles of no date',
-  filters_disagree: 'Platform contradicts itself',
+  sweep_stale: 'No complete sweep',
+  sweep_differs: 'Sweep differs',
   day_held: 'Day held',
   day_attention: 'Rejected titles',
   findings_open: 'Findings to resolve',
   checkpoint_stale: 'Checkpoint does not advance',
   restated_after_sign_off: 'Restated after sign-off',
+  booking_difference: 'Differences to post',
   booking_failed: 'Failed booking lines',
   booking_overdue: 'Overdue booking lines',
   booking_receipts: 'Receipts that do not fit',
   booking_waiting: 'Days not released',
-  consumer_behind: 'Consumer behind',
   month_seal_broken: 'Month seal broken',
   titles_altered: 'Titles altered',
   verification_overdue: 'Titles not checked',
@@ -31,27 +28,23 @@ const kindsEn: Texts = {
   contract_drift: 'Interface differs',
   platform_auth: 'No accepted token',
   clock_skew: 'Clock is wrong',
-  planning_failed: 'Planning fails',
 };
 
 const kindsPt: Texts = {
   pull_failed: 'Falha na busca',
   pull_overdue: 'Buscas atrasadas',
-  sweep_failed: 'Falha na varredura',
-  sweep_stale: 'Varredura desatualizada',
-  sweep_differs: 'Muitas datas divergem',
-  sweep_unplaced: 'Títulos sem data',
-  filters_disagree: 'Filtros da plataforma divergem',
+  sweep_stale: 'Varredura não concluída',
+  sweep_differs: 'Varredura divergente',
   day_held: 'Dia retido',
   day_attention: 'Títulos rejeitados',
   findings_open: 'Apontamentos a resolver',
   checkpoint_stale: 'Ponto de controle parado',
   restated_after_sign_off: 'Alterado depois do fechamento',
+  booking_difference: 'Diferenças a contabilizar',
   booking_failed: 'Lançamentos com falha',
   booking_overdue: 'Lançamentos em atraso',
   booking_receipts: 'Retornos do ERP divergentes',
   booking_waiting: 'Dias não liberados',
-  consumer_behind: 'Consumidor em atraso',
   month_seal_broken: 'Fechamento do mês invalidado',
   titles_altered: 'Títulos alterados por fora',
   verification_overdue: 'Títulos sem conferência',
@@ -63,19 +56,18 @@ const kindsPt: Texts = {
   contract_drift: 'Interface diferente',
   platform_auth: 'Sem token aceito',
   clock_skew: 'Relógio errado',
-  planning_failed: 'Falha no planejamento',
 };
 
 /** The next steps, as docs/runbook.md has them under "Do". */
 const nextStepsEn: Texts = {
   pull_failed:
     'No action while the platform is unavailable, because the service pulls due dates again; for another error code, correct the cause and pull the dates.',
-  pull_overdue: 'Check that a process with the role worker runs, and look at /readyz and the log.',
-  sweep_failed: 'Run "conciliation status", and correct the cause of the error.',
-  sweep_stale: 'Correct the cause; the service makes up the missed sweep.',
-  sweep_differs: 'Ask the platform whether so many changes are intended.',
-  sweep_unplaced: 'Ask the platform which dates the titles belong to.',
-  filters_disagree: 'Ask the platform which of the two answers is correct.',
+  pull_overdue:
+    'Check that a process with the role worker runs, and look at /readyz and the log; restore the queue if it does not answer.',
+  sweep_stale:
+    'Run "conciliation status", and correct the cause of the error; the service makes up the missed sweep.',
+  sweep_differs:
+    'Ask the platform whether so many changes are intended, which dates the titles belong to, or which of the two answers is correct.',
   day_held:
     'Ask the platform whether the withdrawals are intended; if they are, release the pull, otherwise wait for a complete response.',
   day_attention:
@@ -84,11 +76,14 @@ const nextStepsEn: Texts = {
     'Compare the titles with the platform and the ERP; then resolve the findings with the reason, or ask for a corrected answer.',
   checkpoint_stale: 'Find the first missing date, and correct its state.',
   restated_after_sign_off: 'Review the changes and sign the day off again.',
+  booking_difference:
+    'Download the difference of each day on the page Bookings, post it in the ERP, and confirm it there.',
   booking_failed: 'Correct the cause in the ERP. The ERP then posts the lines again.',
-  booking_overdue: 'Find out whether the ERP reads the feed and sends its receipts.',
-  booking_receipts: 'Check in the ERP what was posted, then adopt or dismiss the receipts.',
+  booking_overdue:
+    'Find out whether the ERP reads the feed and sends its receipts; start the program that reads the feed if it does not run.',
+  booking_receipts:
+    'Check in the ERP what was posted, then answer the receipts on the page Bookings.',
   booking_waiting: 'See the reason on the page Bookings, and the log of the scheduler.',
-  consumer_behind: 'Start the program that reads the feed for the consumer.',
   month_seal_broken: 'Sign off the days that the message names, then seal the month again.',
   titles_altered:
     'Find out which user or program wrote to the database, then acknowledge the differences.',
@@ -104,18 +99,17 @@ const nextStepsEn: Texts = {
   contract_drift: 'Ask the platform what the fields and values mean, then acknowledge them.',
   platform_auth: 'Replace the token.',
   clock_skew: 'Let NTP set the clocks of the process and of the database.',
-  planning_failed: 'Restore the queue, or correct the cause that the log names.',
 };
 
 const nextStepsPt: Texts = {
   pull_failed:
     'Com a plataforma fora do ar, nada: as datas previstas são buscadas de novo. Com outro código de erro, corrija a causa e busque as datas.',
-  pull_overdue: 'Confira se há um processo com o papel worker em execução e veja /readyz e o log.',
-  sweep_failed: 'Execute "conciliation status" e corrija a causa do erro.',
-  sweep_stale: 'Corrija a causa; o serviço refaz a varredura que faltou.',
-  sweep_differs: 'Pergunte à plataforma se tantas alterações estão corretas.',
-  sweep_unplaced: 'Pergunte à plataforma a que datas os títulos pertencem.',
-  filters_disagree: 'Pergunte à plataforma qual das duas respostas está certa.',
+  pull_overdue:
+    'Confira se há um processo com o papel worker em execução e veja /readyz e o log; se a fila não responde, restabeleça-a.',
+  sweep_stale:
+    'Execute "conciliation status" e corrija a causa do erro; o serviço refaz a varredura que faltou.',
+  sweep_differs:
+    'Pergunte à plataforma se tantas alterações estão corretas, a que datas os títulos pertencem ou qual das duas respostas está certa.',
   day_held:
     'Pergunte à plataforma se os títulos foram mesmo retirados; se foram, libere a busca; se não, aguarde uma resposta mais completa.',
   day_attention:
@@ -124,11 +118,14 @@ const nextStepsPt: Texts = {
     'Compare os títulos com a plataforma e com o ERP; depois resolva os apontamentos com o motivo, ou peça a correção à plataforma.',
   checkpoint_stale: 'Veja qual é a primeira data que falta e o que ela exige.',
   restated_after_sign_off: 'Confira as alterações e feche o dia de novo.',
+  booking_difference:
+    'Baixe a diferença de cada dia na página Lançamentos, contabilize no ERP e confirme na mesma página.',
   booking_failed: 'Corrija o motivo no ERP, que depois contabiliza de novo.',
-  booking_overdue: 'Verifique se o ERP lê os lançamentos e envia os retornos.',
-  booking_receipts: 'Confira no ERP o que foi contabilizado; depois acate ou descarte os retornos.',
+  booking_overdue:
+    'Verifique se o ERP lê os lançamentos e envia os retornos; se o programa que lê os lançamentos estiver parado, inicie-o.',
+  booking_receipts:
+    'Confira no ERP o que foi contabilizado; depois decida sobre os retornos na página Lançamentos.',
   booking_waiting: 'Veja o motivo na página Lançamentos e o log do processo scheduler.',
-  consumer_behind: 'Inicie o programa que lê os lançamentos para o consumidor.',
   month_seal_broken: 'Feche os dias que a mensagem cita; depois feche o mês de novo.',
   titles_altered:
     'Descubra quem ou o que gravou no banco de dados; depois confirme ciência das diferenças.',
@@ -146,7 +143,6 @@ const nextStepsPt: Texts = {
     'Pergunte à plataforma o que significam os campos e valores; depois confirme ciência.',
   platform_auth: 'Instale um novo token.',
   clock_skew: 'Acerte por NTP o relógio do processo e o do banco de dados.',
-  planning_failed: 'Restabeleça a fila ou corrija a causa que o log mostra.',
 };
 
 const en = {

@@ -5,6 +5,7 @@ import {
 } from '../bookings/open-lines.sql.ts';
 import { readReceiptQuestions } from '../bookings/receipt-questions.sql.ts';
 import { readOverdueReleases } from '../bookings/release.sql.ts';
+import { readUnbookedChanges } from '../bookings/unbooked-changes.sql.ts';
 import { readBrokenMonths } from '../closing/month-seal.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { IS_OPEN_FINDING } from '../database/open-findings.sql.ts';
@@ -27,14 +28,15 @@ import {
   restatedDayAlerts,
 } from '../domain/alerts/day-alerts.ts';
 import {
-  BOOKING_LIMITS,
-  type BookingLimits,
+  BOOKING_OVERDUE_DAYS,
   bookingReceiptsAlerts,
+  CONSUMER_BEHIND_DAYS,
   consumerBehindAlert,
   failedLinesAlert,
   overdueLinesAlert,
   paidToSupplierAlert,
   stalePayablesAlert,
+  unbookedChangeAlerts,
   waitingDaysAlert,
 } from '../domain/alerts/erp-alerts.ts';
 import { type ChangedAccounts, changedAccountsAlert } from '../domain/alerts/party-alerts.ts';
@@ -70,10 +72,6 @@ export interface AlertPolicy extends StalenessLimits {
   readonly timeZone: string;
   /** Absent: stale payables of the ERP raise no alert. */
   readonly payablesMaxAgeHours?: number;
-  /** When lines and consumers are late. Absent: `BOOKING_LIMITS`. */
-  readonly bookings?: BookingLimits;
-  /** The first accepted date whose seals release bookings. Absent or null: seals release nothing. */
-  readonly bookingsFrom?: CivilDate | null;
   /** The slot of the sweeps before the latest. Absent: missing sweeps raise no alert. */
   readonly sweepSlotBefore?: (now: Date) => Date;
 }
@@ -116,6 +114,7 @@ export async function readLedgerAlerts(
     ...restatedDayAlerts(await readRestatedDays(tx)),
     ...bookingReceiptsAlerts(await readReceiptQuestions(tx)),
     ...(await readBookingAlerts(tx, now, policy)),
+    ...unbookedChangeAlerts(await readUnbookedChanges(tx)),
     ...brokenMonthAlerts(await readBrokenMonths(tx)),
     ...alteredDateAlerts(await readAlteredDates(tx)),
     ...(await readOverdueChecks(tx)).map(overdueChecksAlert),
@@ -132,25 +131,21 @@ export async function readLedgerAlerts(
 async function readBookingAlerts(
   tx: Transaction,
   now: Date,
-  {
-    bookings: { overdueDays, behindDays } = BOOKING_LIMITS,
-    bookingsFrom = null,
-    payablesMaxAgeHours,
-  }: AlertPolicy,
+  { payablesMaxAgeHours }: AlertPolicy,
 ): Promise<Alert[]> {
   const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000);
   const failed = await readFailedLines(tx);
-  const overdue = await readUnansweredLines(tx, daysAgo(overdueDays));
-  const limit = daysAgo(behindDays);
-  const waiting = await readOverdueReleases(tx, limit, { bookingsFrom, payablesMaxAgeHours });
+  const overdue = await readUnansweredLines(tx, daysAgo(BOOKING_OVERDUE_DAYS));
+  const limit = daysAgo(CONSUMER_BEHIND_DAYS);
+  const waiting = await readOverdueReleases(tx, limit, { payablesMaxAgeHours });
   const lags = await readConsumerLags(tx);
   return [
     ...(failed === null ? [] : [failedLinesAlert(failed)]),
-    ...(overdue === null ? [] : [overdueLinesAlert({ ...overdue, afterDays: overdueDays })]),
+    ...(overdue === null ? [] : [overdueLinesAlert(overdue)]),
     ...(waiting === null ? [] : [waitingDaysAlert(waiting)]),
     ...lags
       .filter(({ behindSince }) => behindSince !== null && behindSince < limit)
-      .map((lag) => consumerBehindAlert({ ...lag, afterDays: behindDays })),
+      .map(consumerBehindAlert),
   ];
 }
 

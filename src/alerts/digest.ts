@@ -12,6 +12,9 @@ import { claimDigest, planDigest, recordDigest } from './digest.sql.ts';
 import { headlineOf } from './headline.ts';
 import { type OpenItems, readOpenItems } from './open-items.sql.ts';
 
+/** When the digest is sent, in the configured time zone. */
+export const DIGEST_CRON = '0 8 * * *';
+
 export interface DigestParts {
   readonly database: Database;
   readonly logger: Logger;

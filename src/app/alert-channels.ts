@@ -34,8 +34,6 @@ export function alertPolicy(config: Config): AlertPolicy {
     ...STALENESS_LIMITS,
     timeZone,
     payablesMaxAgeHours: erpPayablesMaxAgeHours,
-    bookings: { overdueDays: config.bookingsOverdueDays, behindDays: config.bookingsBehindDays },
-    bookingsFrom: config.bookingsFrom,
     sweepSlotBefore: (now) => slotBefore(sweepCron, timeZone, now),
   };
 }

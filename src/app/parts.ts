@@ -7,6 +7,7 @@ import { migrate, pendingMigrations } from '../database/migrate.ts';
 import { lastClosedDate } from '../domain/business-day.ts';
 import { openEmbeddedPostgres } from '../embedded/embedded-postgres.ts';
 import { ensureCheckpoint } from '../ledger/day-ledger.sql.ts';
+import { MAX_ANSWER_MINUTES } from '../platform/answer-body.ts';
 import { createPlatformClient, type PlatformClient } from '../platform/conciliation-client.ts';
 import { fileToken, fixedToken, type TokenSource } from '../platform/token.ts';
 import type { PullParts } from '../pull/pull-parts.ts';
@@ -104,7 +105,7 @@ export function openPlatform(config: Config, token = openToken(config)): Platfor
     token,
     concurrency: platform.concurrency,
     timeoutMs: platform.timeoutSeconds * 1000,
-    limits: platform,
+    limits: { maxMinutes: MAX_ANSWER_MINUTES, maxBytes: platform.maxBytes },
     userAgent: `erp-conciliation-sync/${packageVersion()}`,
   });
 }
@@ -148,7 +149,7 @@ export async function openPulls(
     logger,
     timeZone: config.timeZone,
     withdrawalLimitPercent: config.withdrawalLimitPercent,
-    plausibility: config.plausibility,
+    checksPlausibility: config.checksPlausibility,
     retry: { attempts: config.pullAttempts, backoffSeconds: config.pullBackoffSeconds },
   };
 }

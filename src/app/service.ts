@@ -4,7 +4,9 @@
  */
 import { startAlertLoop } from '../alerts/alert-loop.ts';
 import type { Channel } from '../alerts/channel.ts';
+import { DIGEST_CRON } from '../alerts/digest.ts';
 import { startFaultReports } from '../alerts/fault-reports.ts';
+import { moveBookings } from '../bookings/booking-start.sql.ts';
 import { startWakeUps } from '../bookings/wake-ups.ts';
 import { startCheckLoop } from '../checks/check-loop.ts';
 import type { Config } from '../config/config.ts';
@@ -29,7 +31,6 @@ import { openPullQueue, openPushQueue, openSweepQueue } from '../queue/job-queue
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { packageVersion } from '../runtime/package-version.ts';
-import { startTotals } from '../schedule/keep-totals.ts';
 import { latestSlot } from '../scheduler/cron-slot.ts';
 import { startHousekeeping } from '../scheduler/housekeeping.ts';
 import type { WakeGrace } from '../scheduler/plan-ledger.sql.ts';
@@ -39,7 +40,6 @@ import { startTicker, type Ticker } from '../scheduler/tick.ts';
 import { openWebhookSecret } from '../webhooks/webhook-signature.ts';
 import { createAuthGate } from '../worker/auth-gate.ts';
 import { alertPolicy, messageStyle, openChannels } from './alert-channels.ts';
-import { checkRules } from './check-rules.ts';
 import { openPlatform, openPulls, openStaging, openToken } from './parts.ts';
 import { startWorkers, type WorkerParts, workerConcurrency } from './worker-role.ts';
 
@@ -64,7 +64,6 @@ export interface ServiceOverrides {
   readonly alerts?: { readonly intervalMs: number };
   readonly bookings?: { readonly everyMs: number };
   readonly verification?: { readonly intervalMs: number };
-  readonly totals?: { readonly intervalMs: number };
   readonly reports?: { readonly intervalMs?: number; readonly silenceMs?: number };
 }
 
@@ -106,6 +105,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     const channels = roles.has('scheduler') ? await openUsableChannels(options.config) : [];
     const shared = await openShared(options, stops);
+    if (roles.has('scheduler') || roles.has('console')) {
+      await moveBookings(shared.database, options.config.bookingsFrom);
+    }
     startReports(shared, roles, stops);
     if (roles.has('worker')) {
       const workers = await startWorkers(shared, shared.overrides);
@@ -138,7 +140,6 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
   const { database, databaseUrl } = staging;
   const queue = await openPullQueue({
     redisUrl: config.redisUrl,
-    redisCaFile: config.redisCaFile,
     databaseUrl,
     logger,
   });
@@ -159,8 +160,6 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
       pullCron: config.pullCron,
       lookbackDays: config.lookbackDays,
       sweepCron: config.sweepCron,
-      sweepDays: config.sweepDays,
-      sweepMaxDays: config.sweepMaxDays,
       startDate: config.startDate,
       // One request is always reserved for the dates that are due today.
       maxOpenBackfillPulls: Math.max(1, workerConcurrency(config) - 1),
@@ -253,8 +252,8 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
     channels,
     style: messageStyle(config),
     digest: {
-      channels: channels.filter(({ name }) => config.digestChannels.includes(name)),
-      slotAt: (now) => latestSlot(config.digestCron, config.timeZone, now),
+      channels: config.sendsDigest ? channels : [],
+      slotAt: (now) => latestSlot(DIGEST_CRON, config.timeZone, now),
     },
     policy: alertPolicy(config),
     ...overrides.alerts,
@@ -277,9 +276,11 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
   }
   const verification = startVerification({ database, logger, ...overrides.verification });
   stops.push(() => verification.stop());
-  const totals = startTotals({ database, logger, ...overrides.totals });
-  stops.push(() => totals.stop());
-  const checks = startCheckLoop({ database, logger, rules: checkRules(config) });
+  const checks = startCheckLoop({
+    database,
+    logger,
+    rules: { severities: config.checkSeverities },
+  });
   stops.push(() => checks.stop());
   const matching = startMatchingLoop({
     database,

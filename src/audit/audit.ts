@@ -1,10 +1,11 @@
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import type { Actor } from '../domain/person.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 
 /** The person who makes a decision, and the reason. The audit log keeps both. */
-export interface Decision extends Actor {
+export interface Decision {
+  /** As the audit log names the person. */
+  readonly by: string;
   readonly reason: string;
 }
 
@@ -19,11 +20,10 @@ export type AuditAction =
   | 'backfill.cancel'
   | 'backfill.create'
   | 'backfill.resume'
-  | 'bookings.adopt'
   | 'bookings.consumer'
-  | 'bookings.dismiss'
+  | 'bookings.difference'
   | 'bookings.export'
-  | 'bookings.outside'
+  | 'bookings.receipts'
   | 'break.resolve'
   | 'breaks.export'
   | 'company.confirm'

@@ -4,22 +4,14 @@ import { DESTINATION_COLUMNS, destinationColumns } from '../database/title-hashe
 import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { pastTitles } from '../integrity/past-titles.sql.ts';
 import { waitingTitles } from '../matching/waiting-titles.sql.ts';
 import { ERP_KEY } from './release-conditions.sql.ts';
 
 /** The day and the seal of a batch. */
 export interface BatchOrigin {
   readonly date: CivilDate;
-  readonly kind: 'seal' | 'outside';
-  /** The seal whose content is written; null: none. */
-  readonly signOffId: bigint | null;
+  readonly signOffId: bigint;
   readonly by: string;
-  /**
-   * Titles with the columns of `title`, each at its content to be booked. A title that `waits` makes no line: what was
-   * released of it stays as it is.
-   */
-  readonly titles: Prisma.Sql;
 }
 
 /** `booking_line.content_hash` of a reversal. */
@@ -46,11 +38,11 @@ const KEY = Prisma.raw(
 );
 
 /**
- * Writes the difference between the content that was released last and the given titles: one batch with its
+ * Writes the difference between the content that was released last and the titles of the date: one batch with its
  * lines. Contents are compared as multisets within the date, so titles that are renumbered make no line. Of the
  * contents that differ, those of one identity are paired in the order of the bookings and of the content hashes:
- * the same difference gives the same keys in every database. A booking whose content was adopted from a receipt is
- * replaced in any case.
+ * the same difference gives the same keys in every database. A booking whose content was recorded from a receipt is
+ * replaced in any case. A title that waits makes no line: what was released of it stays as it is.
  *
  * The row of the day is locked by the caller.
  * @returns `booking_batch.id`; null: nothing is released, because every title that differs waits
@@ -61,7 +53,6 @@ export async function writeDifference(
 ): Promise<bigint | null> {
   // The statement joins sets of a day by hashing or sorting, so that the plan does not depend on statistics.
   await tx.$executeRaw`SELECT set_config('enable_nestloop', 'off', true)`;
-  const state = origin.kind === 'outside' ? 'posted' : 'released';
   const [batch] = await tx.$queryRaw<[{ id: bigint; isReleased: boolean }?]>`
     WITH top AS MATERIALIZED (
       SELECT DISTINCT ON (identity_hash, occurrence) *,
@@ -69,7 +60,7 @@ export async function writeDifference(
       FROM conciliation.booking_line WHERE date = ${origin.date}::date
       ORDER BY identity_hash, occurrence, version DESC
     ), stated AS MATERIALIZED (
-      SELECT title.*, ${destinationColumns} FROM (${origin.titles}) AS title
+      SELECT title.*, ${destinationColumns} FROM (${currentTitles(origin.date)}) AS title
     ), own AS MATERIALIZED (
       SELECT top.id AS line_id, stated.id AS title_id FROM top JOIN stated ON stated.id = top.title_id
       WHERE stated.content_hash = top.content_hash AND top.posted_hash IS NULL
@@ -150,9 +141,9 @@ export async function writeDifference(
       FROM paired LEFT JOIN top ON top.id = paired.line_id LEFT JOIN sealed ON sealed.id = paired.title_id
     ), batch AS (
       INSERT INTO conciliation.booking_batch
-        (date, kind, sign_off_id, released_by, waiting_titles, line_count, book_count, adjust_count, reverse_count,
+        (date, sign_off_id, released_by, waiting_titles, line_count, book_count, adjust_count, reverse_count,
          digest, ${sumNames})
-      SELECT ${origin.date}::date, ${origin.kind}, ${origin.signOffId}::bigint, ${origin.by}, waiting.titles,
+      SELECT ${origin.date}::date, ${origin.signOffId}::bigint, ${origin.by}, waiting.titles,
              counted.*, total.*
       FROM total, (
         SELECT ((SELECT count(*) FROM present WHERE waits) + (SELECT count(*) FROM kept))::int AS titles
@@ -171,9 +162,9 @@ export async function writeDifference(
       RETURNING id, line_count > 0 OR waiting_titles = 0 AS is_released
     ), written AS (
       INSERT INTO conciliation.booking_line
-        (batch_id, state, consumer, date, identity_hash, occurrence, version, kind, content_hash, succeeds,
+        (batch_id, consumer, date, identity_hash, occurrence, version, kind, content_hash, succeeds,
          erp_key, title_id, ${names})
-      SELECT batch.id, ${state}, line.* FROM batch CROSS JOIN line ORDER BY line.title_id
+      SELECT batch.id, line.* FROM batch CROSS JOIN line ORDER BY line.title_id
     )
     SELECT id, is_released AS "isReleased" FROM batch`;
   await tx.$executeRaw`
@@ -182,12 +173,8 @@ export async function writeDifference(
 }
 
 /** The current titles of a date: what a seal that is not restated covers. */
-export const currentTitles = (date: CivilDate): Prisma.Sql => Prisma.sql`
+const currentTitles = (date: CivilDate): Prisma.Sql => Prisma.sql`
   SELECT title.*, ${ERP_KEY} AS erp_key,
          title.id IN (SELECT title_id FROM (${waitingTitles(Prisma.sql`${date}::date`)}) AS waiting) AS waits
   FROM conciliation.title AS title
   WHERE title.accepted_date = ${date}::date AND title.status = 'current'`;
-
-/** The titles of a date as they were after the fetch with a fence. */
-export const titlesAt = (date: CivilDate, fence: bigint): Prisma.Sql => Prisma.sql`
-  SELECT past.*, NULL::text AS erp_key, false AS waits ${pastTitles(date, fence)}`;

@@ -1,124 +1,116 @@
-/** The decisions of a person about receipts that name an unknown line or another content. */
-import { type AuditAction, type Decision, recordAudit } from '../audit/audit.ts';
+/** The answers of a person to receipts that name an unknown line or another content. */
+import { type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
+import { BOOKINGS_FROM, beginBookings } from './booking-start.sql.ts';
 import { settleReceipts, supersede } from './receipts.sql.ts';
 import { lockDay, RELEASE_TRANSACTION, releaseSealedDay } from './release.sql.ts';
-import { type ReleaseRules, readReleaseFaults } from './release-conditions.sql.ts';
-
-type ReceiptRules = ReleaseRules & { readonly bookingsFrom: CivilDate };
-
-const QUESTIONS = ['unknown_key', 'other_content'];
+import type { ReleaseRules } from './release-conditions.sql.ts';
 
 /**
- * Accepts the receipts of a date: the ERP has posted their content. Unknown lines are recorded, and the next
- * release replaces the content of every booking concerned. If the date has a seal that is not restated, this
- * transaction releases it.
- * @returns the number of receipts
- * @throws InputError if the date has no such receipt, or waits for the record of outside bookings
+ * - `recorded`: the ERP has posted them. The next release replaces the content of every booking concerned.
+ * - `set_aside`: they have no effect from then on.
  */
-export function adoptReceipts(
-  database: Database,
-  date: CivilDate,
-  decision: Decision & ReceiptRules,
-): Promise<number> {
-  return decide(database, date, decision, 'bookings.adopt', async (tx) => {
-    if (await waitsForOutside(tx, date, decision)) {
-      throw new InputError(
-        `${date}: record the outside bookings first ("conciliation bookings outside")`,
-        { context: { fault: 'booked_outside', date } },
-      );
-    }
-    await tx.$executeRaw`
-      UPDATE conciliation.booking_line AS line
-      SET posted_hash = receipt.content_hash, state = 'posted', state_at = now(), failure = NULL,
-          document = receipt.document
-      FROM (
-        SELECT DISTINCT ON (identity_hash, occurrence, version) *
-        FROM conciliation.booking_receipt
-        WHERE date = ${date}::date AND outcome = 'other_content' AND status = 'posted'
-        ORDER BY identity_hash, occurrence, version, id DESC
-      ) AS receipt
-      WHERE (line.date, line.identity_hash, line.occurrence, line.version)
-          = (receipt.date, receipt.identity_hash, receipt.occurrence, receipt.version)`;
-    const batchId = await enterUnknownLines(tx, date, decision.by);
-    await supersede(tx, date);
-    // A reversal has no content, so its line can be offered: an ERP that is restored later reads it.
-    await tx.$executeRaw`
-      INSERT INTO conciliation.booking_offer (line_id)
-      SELECT id FROM conciliation.booking_line WHERE batch_id = ${batchId} AND kind = 'reverse'
-      ORDER BY identity_hash, occurrence, version`;
-    return 'adopted';
-  });
+export const RECEIPT_ANSWERS = ['recorded', 'set_aside'] as const;
+export type ReceiptAnswer = (typeof RECEIPT_ANSWERS)[number];
+
+/** The receipts of a date that a person saw: those without an answer from one `booking_receipt.id` to another. */
+export interface SeenReceipts {
+  readonly date: CivilDate;
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
 }
 
 /**
- * Discards the receipts of a date. They have no effect from then on.
- * @returns the number of receipts
- * @throws InputError if the date has no such receipt
+ * Gives receipts of a date an answer. If the date has a seal that is not restated, and no other receipt of the date
+ * waits for an answer, this transaction releases it.
+ * @throws InputError if other receipts wait by now, or if the date is before BOOKINGS_FROM and has no lines to correct
  */
-export function dismissReceipts(
+export function answerReceipts(
   database: Database,
-  date: CivilDate,
-  decision: Decision & ReceiptRules,
-): Promise<number> {
-  return decide(database, date, decision, 'bookings.dismiss', async () => 'dismissed');
-}
-
-function decide(
-  database: Database,
-  date: CivilDate,
-  decision: Decision & ReceiptRules,
-  action: AuditAction,
-  apply: (tx: Transaction) => Promise<'adopted' | 'dismissed'>,
-): Promise<number> {
+  seen: SeenReceipts,
+  answer: ReceiptAnswer,
+  decision: Decision & ReleaseRules & { readonly bookingsFrom: CivilDate },
+): Promise<void> {
+  const { date, first, last, count } = seen;
+  const chosen = Prisma.sql`receipt.date = ${date}::date AND receipt.outcome IN ('unknown_key', 'other_content')
+    AND receipt.id BETWEEN ${first}::bigint AND ${last}::bigint`;
   return database.prisma.$transaction(async (tx) => {
     await lockDay(tx, date);
-    // Receipts are compared under this lock. So those that are counted here are those that the decision marks.
+    // Receipts are compared under this lock. So those that are counted here are those that the answer marks.
     await takeLock(tx, 'closing');
     await settleReceipts(tx, date);
-    const receipts = await tx.bookingReceipt.count({
-      where: { date, outcome: { in: QUESTIONS } },
-    });
-    if (receipts === 0) {
-      throw new InputError(`${date}: no receipt waits for a decision`, {
-        context: { fault: 'no_receipts', date },
-      });
+    const [{ waiting }] = await tx.$queryRaw<[{ waiting: number }]>`
+      SELECT count(*)::int AS waiting FROM conciliation.booking_receipt AS receipt WHERE ${chosen}`;
+    if (waiting === 0 || waiting !== count) {
+      throw new InputError(
+        `${date}: ${waiting} receipts wait for an answer, and ${count} were shown`,
+        {
+          context: { fault: 'receipts_changed', date },
+        },
+      );
     }
-    const outcome = await apply(tx);
+    if (answer === 'recorded') {
+      await beginBookings(tx, date, decision.bookingsFrom);
+      const [{ isBooked }] = await tx.$queryRaw<[{ isBooked: boolean }]>`
+        SELECT (${date}::date >= ${BOOKINGS_FROM}) IS TRUE AS "isBooked"`;
+      if (!isBooked) {
+        throw new InputError(
+          `${date}: is before BOOKINGS_FROM, so no release would correct the posting`,
+          {
+            context: { fault: 'before_bookings', date },
+          },
+        );
+      }
+      await recordPosted(tx, date, decision.by, chosen);
+    }
     await tx.$executeRaw`
-      UPDATE conciliation.booking_receipt
-      SET outcome = ${outcome}, settled_at = now(), settled_by = ${decision.by}
-      WHERE date = ${date}::date AND outcome = ANY(${QUESTIONS}::text[])`;
+      UPDATE conciliation.booking_receipt AS receipt
+      SET outcome = ${answer}, settled_at = now(), settled_by = ${decision.by} WHERE ${chosen}`;
     const { by: actor, reason } = decision;
-    await recordAudit(tx, { actor, action, date, reason, details: { receipts } });
+    const details = { answer, receipts: waiting };
+    await recordAudit(tx, { actor, action: 'bookings.receipts', date, reason, details });
     await releaseSealedDay(tx, date, decision);
-    return receipts;
   }, RELEASE_TRANSACTION);
 }
 
-/** The lines of lost bookings would be unknown, so receipts could not be put beside them. */
-async function waitsForOutside(
+/**
+ * Records what the ERP has posted: the content of a line that it names, and a line for each key that has none. An
+ * older receipt does not replace what a newer one of its key has recorded.
+ */
+async function recordPosted(
   tx: Transaction,
   date: CivilDate,
-  rules: ReceiptRules,
-): Promise<boolean> {
-  const faults = await readReleaseFaults(tx, date, rules);
-  if (!faults.includes('booked_outside')) return false;
-  return date < rules.bookingsFrom || (await tx.signOff.count({ where: { date } })) > 0;
-}
-
-/** Enters a line for each unknown key that was posted. Returns `booking_batch.id`. */
-async function enterUnknownLines(tx: Transaction, date: CivilDate, by: string): Promise<bigint> {
+  by: string,
+  chosen: Prisma.Sql,
+): Promise<void> {
+  const posted = Prisma.sql`
+    SELECT DISTINCT ON (identity_hash, occurrence, version) * FROM conciliation.booking_receipt AS receipt
+    WHERE ${chosen} AND status = 'posted' AND NOT EXISTS (
+      SELECT FROM conciliation.booking_receipt AS newer
+      WHERE (newer.date, newer.identity_hash, newer.occurrence, newer.version)
+          = (receipt.date, receipt.identity_hash, receipt.occurrence, receipt.version)
+        AND newer.id > receipt.id AND newer.outcome IN ('accepted', 'recorded'))
+    ORDER BY identity_hash, occurrence, version, id DESC`;
+  await tx.$executeRaw`
+    UPDATE conciliation.booking_line AS line
+    SET posted_hash = receipt.content_hash, state = 'posted', state_at = now(), failure = NULL,
+        document = receipt.document
+    FROM (${posted}) AS receipt
+    WHERE (line.date, line.identity_hash, line.occurrence, line.version)
+        = (receipt.date, receipt.identity_hash, receipt.occurrence, receipt.version)`;
   const [batch] = await tx.$queryRaw<[{ id: bigint }]>`
     WITH receipt AS MATERIALIZED (
-      SELECT DISTINCT ON (identity_hash, occurrence, version) *,
-             content_hash = '00000000-0000-0000-0000-000000000000' AS is_reversal
-      FROM conciliation.booking_receipt
-      WHERE date = ${date}::date AND outcome = 'unknown_key' AND status = 'posted'
-      ORDER BY identity_hash, occurrence, version, id DESC
+      SELECT *, content_hash = '00000000-0000-0000-0000-000000000000' AS is_reversal
+      FROM (${posted}) AS posted
+      WHERE NOT EXISTS (
+        SELECT FROM conciliation.booking_line AS line
+        WHERE (line.date, line.identity_hash, line.occurrence, line.version)
+            = (posted.date, posted.identity_hash, posted.occurrence, posted.version))
     ), known AS (
       SELECT identity_hash, occurrence, version FROM receipt
       UNION SELECT identity_hash, occurrence, version FROM conciliation.booking_line WHERE date = ${date}::date
@@ -130,10 +122,10 @@ async function enterUnknownLines(tx: Transaction, date: CivilDate, by: string): 
       FROM receipt JOIN placed USING (identity_hash, occurrence, version)
     ), batch AS (
       INSERT INTO conciliation.booking_batch
-        (date, kind, released_by, line_count, book_count, adjust_count, reverse_count, original_value_sum,
+        (date, released_by, line_count, book_count, adjust_count, reverse_count, original_value_sum,
          platform_discounted_value_sum, financial_discounted_value_sum, buyer_discounted_value_sum,
          billing_fee_sum, money_transfer_fee_sum, digest)
-      SELECT ${date}::date, 'adopted', ${by}, count(*), count(*) FILTER (WHERE kind = 'book'),
+      SELECT ${date}::date, ${by}, count(*), count(*) FILTER (WHERE kind = 'book'),
              count(*) FILTER (WHERE kind = 'adjust'), count(*) FILTER (WHERE kind = 'reverse'), 0, 0, 0, 0, 0, 0,
              encode(sha256(convert_to(coalesce(string_agg(
                to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':' || occurrence
@@ -150,5 +142,10 @@ async function enterUnknownLines(tx: Transaction, date: CivilDate, by: string): 
       FROM batch CROSS JOIN line
     )
     SELECT id FROM batch`;
-  return batch.id;
+  await supersede(tx, date);
+  // A reversal has no content, so its line can be offered: an ERP that is restored later reads it.
+  await tx.$executeRaw`
+    INSERT INTO conciliation.booking_offer (line_id)
+    SELECT id FROM conciliation.booking_line WHERE batch_id = ${batch.id} AND kind = 'reverse'
+    ORDER BY identity_hash, occurrence, version`;
 }

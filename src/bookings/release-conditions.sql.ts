@@ -5,46 +5,25 @@ import { Prisma } from '../generated/prisma/client.ts';
 import { KEEPS_DAY } from '../integrity/altered-day.sql.ts';
 
 /**
- * - `booked_outside`: the day was signed off before bookings began, and no person has recorded the bookings
  * - `not_matched`: the titles of the day were not matched with the ERP's payables since their newest change, or the
  *   payables are too old to say what the ERP has paid
  * - `altered`: a cause other than a merge has changed rows of the day; see `KEEPS_DAY`
  * - `not_reconciled`: a newer response of the day is held, or the day has open rejects or findings
  * - `receipts`: a receipt names an unknown line or another content, and no person has decided
  */
-export const RELEASE_FAULTS = [
-  'booked_outside',
-  'receipts',
-  'altered',
-  'not_reconciled',
-  'not_matched',
-] as const;
+export const RELEASE_FAULTS = ['receipts', 'altered', 'not_reconciled', 'not_matched'] as const;
 export type ReleaseFault = (typeof RELEASE_FAULTS)[number];
 
 /** The configuration that decides about releases. */
 export interface ReleaseRules {
-  /** BOOKINGS_FROM; null: not set. */
-  readonly bookingsFrom: CivilDate | null;
   /** ERP_PAYABLES_MAX_AGE_HOURS. Absent: payables are never too old. */
   readonly payablesMaxAgeHours?: number | undefined;
 }
-
-/**
- * True for a row `batch` that begins the bookings of its date. The first seal of a date before BOOKINGS_FROM begins
- * none, also where BOOKINGS_FROM was an earlier date at that time: the ERP may have booked the date in another way.
- * @param bookingsFrom null: BOOKINGS_FROM is not set, and every first seal counts
- */
-export const beginsBookings = (bookingsFrom: CivilDate | null): Prisma.Sql => Prisma.sql`
-  (batch.kind IN ('seal', 'outside')
-   OR batch.kind = 'opening' AND (batch.date >= ${bookingsFrom}::date) IS NOT FALSE)`;
 
 /** The conditions, as SQL over `date`. Each is true where the fault is there. */
 const CONDITIONS: Readonly<
   Record<ReleaseFault, (date: Prisma.Sql, rules: ReleaseRules) => Prisma.Sql>
 > = {
-  booked_outside: (date, { bookingsFrom }) => Prisma.sql`NOT EXISTS (
-    SELECT FROM conciliation.booking_batch AS batch
-    WHERE batch.date = ${date} AND ${beginsBookings(bookingsFrom)})`,
   altered: (date) => Prisma.sql`EXISTS (
     SELECT FROM conciliation.title_finding AS finding WHERE finding.date = ${date} AND ${KEEPS_DAY})`,
   not_reconciled: (date) => Prisma.sql`EXISTS (

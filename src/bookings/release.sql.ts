@@ -5,7 +5,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { isAltered } from '../integrity/altered-day.sql.ts';
 import { requestCheck } from '../integrity/findings.sql.ts';
-import { currentTitles, writeDifference } from './booking-difference.sql.ts';
+import { writeDifference } from './booking-difference.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import {
   hasFault,
@@ -20,32 +20,9 @@ import {
 export const RELEASE_TRANSACTION = { timeout: 300_000, maxWait: 10_000 } as const;
 
 /**
- * Begins the bookings of a date with the date's first seal. Seals from before bookings began do not count: a
- * person enters what was booked. To be called in the transaction of the seal, after the seal was written and
- * before `releaseSealedDay`.
- */
-export async function openBookings(
-  tx: Transaction,
-  date: CivilDate,
-  bookingsFrom: CivilDate,
-): Promise<void> {
-  await tx.$executeRaw`
-    INSERT INTO conciliation.booking_batch
-      (date, kind, released_by, line_count, book_count, adjust_count, reverse_count, original_value_sum,
-       platform_discounted_value_sum, financial_discounted_value_sum, buyer_discounted_value_sum,
-       billing_fee_sum, money_transfer_fee_sum, digest)
-    SELECT seal.date, 'opening', seal.signed_off_by, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-           encode(sha256(''), 'hex')
-    FROM conciliation.sign_off AS seal
-    WHERE seal.date = ${date}::date AND seal.ended_at IS NULL AND seal.date >= ${bookingsFrom}::date
-      AND NOT EXISTS (SELECT FROM conciliation.sign_off AS earlier
-                      WHERE earlier.date = seal.date AND earlier.id < seal.id)`;
-}
-
-/**
  * Releases what differs between the content that was released last and the content that the day's seal covers.
- * Does nothing where the day has no seal, was restated since, has been released completely for this seal, or must
- * wait; a later call releases it then. Titles that have to wait are left to a later call too. The row of the day is locked by the caller.
+ * Does nothing where the day is before BOOKINGS_FROM, has no seal, was restated since, has been released completely
+ * for this seal, or must wait; a later call releases it then. Titles that have to wait are left to a later call too. The row of the day is locked by the caller.
  * @param isCompared whether the caller has compared the rows of the day with their record: see `isAltered`
  * @returns `booking_batch.id`; null: nothing was released
  */
@@ -57,19 +34,15 @@ export async function releaseSealedDay(
 ): Promise<bigint | null> {
   await settleReceipts(tx, date);
   const [seal] = await tx.$queryRaw<[{ id: bigint; by: string }?]>`
-    SELECT seal.id, seal.signed_off_by AS by ${unreleased} AND day.date = ${date}::date`;
+    SELECT seal.id, seal.signed_off_by AS by ${unreleased} AND day.date = ${date}::date
+    -- A move of BOOKINGS_FROM waits for the lines, or is seen here.
+    FOR SHARE OF start`;
   if (seal === undefined || (await readReleaseFaults(tx, date, rules)).length > 0) return null;
   if (!isCompared && (await isAltered(tx, date))) {
     await requestCheck(tx, date);
     return null;
   }
-  const batchId = await writeDifference(tx, {
-    date,
-    kind: 'seal',
-    signOffId: seal.id,
-    by: seal.by,
-    titles: currentTitles(date),
-  });
+  const batchId = await writeDifference(tx, { date, signOffId: seal.id, by: seal.by });
   if (batchId === null) return null;
   // Numbered last, and under the lock until the commit: a position that is visible has none before it to come.
   await takeLock(tx, 'closing');
@@ -81,15 +54,20 @@ export async function releaseSealedDay(
   return batchId;
 }
 
-/** Seals that last and cover the present content of their day, and were not released completely after every adoption. */
+/**
+ * Seals from BOOKINGS_FROM on that last and cover the present content of their day, and were not released completely
+ * after every receipt that a person recorded.
+ */
 const unreleased = Prisma.sql`
-  FROM conciliation.day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
+  FROM conciliation.booking_start AS start
+  JOIN conciliation.day ON day.date >= start.bookings_from
+  JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
   WHERE NOT day.restated_after_sign_off AND day.content_digest = seal.content_digest
     AND NOT EXISTS (
       SELECT FROM conciliation.booking_batch AS batch
       WHERE batch.date = day.date AND batch.sign_off_id = seal.id AND batch.waiting_titles = 0
-        AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS adopted
-                        WHERE adopted.date = day.date AND adopted.kind = 'adopted' AND adopted.id > batch.id))`;
+        AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS recorded
+                        WHERE recorded.date = day.date AND recorded.sign_off_id IS NULL AND recorded.id > batch.id))`;
 
 /** The titles of a day `day` that had to wait at the newest release of its seal `seal`. */
 const titlesLeft = Prisma.sql`coalesce((
@@ -157,11 +135,9 @@ export function readWaitingDays(database: Database, rules: ReleaseRules): Promis
 }
 
 /**
- * Returns the number and the oldest of the days that were signed off before an instant and are not released, and of
- * those that wait for a person to enter what was booked outside, whenever they were signed off; null: none. A day
- * counts also where only some of its titles wait. Days that wait for a decision about receipts, altered titles, a held
- * response, rejects or findings have alerts of their own. A day before `bookingsFrom` does not wait for what was booked outside, until a later seal covers another content: the ERP needs
- * the difference.
+ * Returns the number and the oldest of the days that were signed off before an instant and are not released; null:
+ * none. A day counts also where only some of its titles wait. Days that wait for a decision about receipts, altered
+ * titles, a held response, rejects or findings have alerts of their own.
  */
 export async function readOverdueReleases(
   tx: Pick<Transaction, '$queryRaw'>,
@@ -169,17 +145,10 @@ export async function readOverdueReleases(
   rules: ReleaseRules,
 ): Promise<{ days: number; date: CivilDate } | null> {
   const has = (fault: ReleaseFault) => hasFault(fault, Prisma.sql`day.date`, rules);
-  const { bookingsFrom } = rules;
-  const isDone =
-    bookingsFrom === null
-      ? Prisma.sql`true`
-      : Prisma.sql`day.date < ${bookingsFrom}::date AND NOT EXISTS (
-          SELECT FROM conciliation.sign_off AS earlier
-          WHERE earlier.date = day.date AND earlier.content_digest <> seal.content_digest)`;
   const [waiting] = await tx.$queryRaw<{ days: number; date: CivilDate }[]>`
     SELECT count(*)::int AS days, min(day.date)::text AS date ${unreleased}
       AND NOT (${has('receipts')} OR ${has('altered')} OR ${has('not_reconciled')})
-      AND CASE WHEN ${has('booked_outside')} THEN NOT (${isDone}) ELSE seal.signed_off_at < ${signedBefore} END
+      AND seal.signed_off_at < ${signedBefore}
     HAVING count(*) > 0`;
   return waiting ?? null;
 }

@@ -11,10 +11,10 @@ import {
 import { Prisma } from '../generated/prisma/client.ts';
 import { lockDay, settleDay } from '../ledger/day-ledger.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
-import { type CheckParameters, FAULT_QUERIES } from './find-faults.sql.ts';
+import { FAULT_QUERIES } from './find-faults.sql.ts';
 
-/** Which checks run, with their severities and parameters. */
-export interface CheckRules extends CheckParameters {
+/** Which checks run, with their severities. */
+export interface CheckRules {
   readonly severities: CheckSeverities;
 }
 
@@ -30,9 +30,8 @@ export interface CheckedDay {
 export const CHECK_TRANSACTION = { timeout: 3_600_000, maxWait: 30_000 } as const;
 
 /** The rules as text. Another text makes the dates that are not signed off be checked again. */
-function describeRules({ severities, feeFactor }: CheckRules): string {
-  const checks = CHECK_CODES.map((code) => `${code}:${CHECKS[code].version}:${severities[code]}`);
-  return [...checks, `feeFactor=${feeFactor}`].join(' ');
+function describeRules({ severities }: CheckRules): string {
+  return CHECK_CODES.map((code) => `${code}:${CHECKS[code].version}:${severities[code]}`).join(' ');
 }
 
 /**
@@ -94,7 +93,7 @@ function checkDay(
     if (unchecked === undefined) return null;
     const { isSealed: isSigned } = unchecked;
     const codes = isSigned ? CROSS_DATE_CODES : CHECK_CODES;
-    const faults = faultsOf(codes, rules, { ...rules, date });
+    const faults = faultsOf(codes, rules, { date });
     const counts = await storeFindings(tx, date, codes, faults);
     await pullAwaited(tx, date);
     if (!isSigned) await countBuyers(tx, date);

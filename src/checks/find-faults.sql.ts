@@ -7,12 +7,7 @@ import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /** The data that a check needs besides the titles. */
-export interface CheckParameters {
-  /** How many times a fee may exceed the greatest usual one, or fall below the smallest one. */
-  readonly feeFactor: number;
-}
-
-interface CheckInput extends CheckParameters {
+interface CheckInput {
   readonly date: CivilDate;
 }
 
@@ -20,6 +15,8 @@ interface CheckInput extends CheckParameters {
 const FEE_DATES = 4;
 /** Fewer titles of an agent on these dates make no fee usual. */
 const MIN_FEE_TITLES = 20;
+/** How many times a fee may exceed the greatest usual one, or fall below the smallest one. */
+const FEE_FACTOR = 3;
 
 // The names below are constants of this program. No input reaches Prisma.raw.
 const FEE_COLUMNS = ['billing_fee', 'money_transfer_fee'] as const;
@@ -65,7 +62,7 @@ export const FAULT_QUERIES: Readonly<Record<CheckCode, (input: CheckInput) => Pr
         Prisma.sql`title.original_value <= 0`,
         Prisma.sql`jsonb_build_object('field', 'originalValue', 'value', title.original_value::text)`,
       ),
-    fee_unusual: ({ date, feeFactor }) => Prisma.sql`
+    fee_unusual: ({ date }) => Prisma.sql`
     SELECT title.id AS title_id, title.content_hash,
            jsonb_build_object('field', fee.field, 'value', fee.value::text,
                               'least', usual.least::text, 'most', usual.most::text) AS detail
@@ -91,7 +88,7 @@ export const FAULT_QUERIES: Readonly<Record<CheckCode, (input: CheckInput) => Pr
       ) AS usual ON usual.agent = ${taxIdOf('named.written')}
     ) AS usual ON usual.written = title.financial_agent_identification AND usual.field = fee.field
     WHERE ${current(date)}
-      AND (fee.value > usual.most * ${feeFactor}::int OR fee.value * ${feeFactor}::int < usual.least)`,
+      AND (fee.value > usual.most * ${FEE_FACTOR}::int OR fee.value * ${FEE_FACTOR}::int < usual.least)`,
     tax_id_invalid: ({ date }) =>
       where(
         date,

@@ -2,7 +2,6 @@ import { type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { CheckCode, FindingSeverity } from '../domain/checks/checks.ts';
-import { identityOf } from '../domain/person.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { lockDay, settleDay } from '../ledger/day-ledger.sql.ts';
 import { InputError } from '../runtime/errors.ts';
@@ -153,7 +152,6 @@ export function resolveFindings(
       date,
       reason: decision.reason,
       details: {
-        countsAs: identityOf(decision),
         check: code,
         findings: resolved,
         ...(titleId !== null && { title: Number(titleId) }),

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { checkRules } from '../app/check-rules.ts';
 import { openPlatform, openPulls, openStaging } from '../app/parts.ts';
 import { ROLES, startService } from '../app/service.ts';
 import { checkDays } from '../checks/check-day.sql.ts';
@@ -11,7 +10,7 @@ import { addUser, createLink, readUsers } from '../console/access/console-users.
 import type { Database } from '../database/database.ts';
 import { addDays, type CivilDate, datesBetween, lastClosedDate } from '../domain/business-day.ts';
 import { createPull } from '../ledger/pull-ledger.sql.ts';
-import { type DayRow, readDays } from '../ledger/reads.sql.ts';
+import { type DayRow, readCheckpoint, readDays } from '../ledger/reads.sql.ts';
 import type { PullReport } from '../pull/merge/merge.sql.ts';
 import type { PullParts } from '../pull/pull-parts.ts';
 import { pullToEnd } from '../pull/pull-to-end.ts';
@@ -35,9 +34,10 @@ export function addDemoCommand(program: Command, exit: Exit): void {
       'after',
       `
 Starts a separate PostgreSQL under DATA_DIR (default .data/demo) and a sandbox platform, pulls the
-last ${DEMO_DAYS} days and prints them. Then the service and the sandbox run until Ctrl-C, and the command prints a
-link to the console. A made-up ERP supplies a payable for most titles, and the console shows the breaks. After a day is
-signed off, the ERP posts the bookings of the day. Delete the folder to start over.`,
+last ${DEMO_DAYS} days and prints them. Then the service and the sandbox run until Ctrl-C, and the command prints links
+to the console: one for a reviewer, who decides and signs days off, and one for an administrator, who manages users and
+keys. A made-up ERP supplies a payable for most titles, and the console shows the breaks. After a day is signed off, the
+ERP posts the bookings of the day. Delete the folder to start over.`,
     )
     .action(async (options: { once?: boolean; json?: boolean }) => {
       const dataDir = process.env['DATA_DIR'] || join('.data', 'demo');
@@ -46,7 +46,7 @@ signed off, the ERP posts the bookings of the day. Delete the folder to start ov
       const environment = {
         ...Object.fromEntries(
           Object.entries(process.env).filter(
-            ([name]) => !/^(ALERT|AUTO|BOOKINGS|SMTP|DIGEST)_/.test(name),
+            ([name]) => !/^(ALERT_|AUTO_|BOOKINGS_|SMTP_|DIGEST$)/.test(name),
           ),
         ),
         DATA_DIR: dataDir,
@@ -72,17 +72,13 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
   const config = {
     ...run.config,
     startDate: from,
-    bookingsFrom: from,
     platform: {
       baseUrl: new URL(sandbox.baseUrl),
       tokenFile: null,
       token: sandbox.issueToken({ expiresInSeconds: 86_400 }),
       concurrency: 4,
       timeoutSeconds: 60,
-      maxMinutes: 60,
       maxBytes: 1024 ** 3,
-      minBytesPerSecond: 0,
-      maxTitles: 1_000_000,
     },
   };
   const staging = await openStaging(config, run.logger);
@@ -91,18 +87,24 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     const parts = await openPulls(config, run.logger, staging, platform);
     const reports = await pullDates(parts, datesBetween(from, to), run.signal);
     // The matching has to see the content of the days after the checks. Otherwise no day is released at first.
-    await checkDays(staging.database, checkRules(config), run.signal);
+    await checkDays(staging.database, { severities: config.checkSeverities }, run.signal);
     const matching = await importDemoPayables(staging.database, DEMO_ACTOR);
     const days = await readDays(staging.database, { from, to }, to);
     const result = demoResult(days, reports, matching);
     if (isOnce) return result;
-    const linkToken = await createDemoLink(staging.database);
-    const erpKey = await createDemoConsumer(staging.database, { user: DEMO_USER, by: DEMO_ACTOR });
+    const reviewerToken = await createDemoLink(staging.database, 'reviewer');
+    const adminToken = await createDemoLink(staging.database, 'admin');
+    const erpKey = await createDemoConsumer(staging.database, { user: 'admin', by: DEMO_ACTOR });
+    // The first date of the folder: BOOKINGS_FROM does not move past the days that an earlier run has released.
+    const bookingsFrom = (await readCheckpoint(staging.database))?.startDate ?? from;
     await platform.close();
     await staging.close();
-    await serve(run, { config, erpKey }, (consoleUrl) => {
+    await serve(run, { config: { ...config, bookingsFrom }, erpKey }, (consoleUrl) => {
       const tokenFile = writeToken(config.dataDir, config.platform.token);
-      const console = `The console, signed in by a link that works once:\n\n  ${consoleUrl}/link/${linkToken}`;
+      const console = `The console, signed in by links that work once. Open the second link in another browser or a private window:
+
+  reviewer, who decides and signs days off   ${consoleUrl}/link/${reviewerToken}
+  administrator of users and keys            ${consoleUrl}/link/${adminToken}`;
       return `${result.text}\n\n${console}\n\n${whatToTry(sandbox, config.dataDir, tokenFile, to)}\n`;
     });
     return { ...result, text: '' };
@@ -112,17 +114,17 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
   }
 }
 
-const DEMO_USER = 'demo';
 /** No user can have this name. Users make no links for themselves. */
 const DEMO_ACTOR = 'conciliation demo';
 
-async function createDemoLink(database: Database): Promise<string> {
+/** @param role also the name of the user */
+async function createDemoLink(database: Database, role: 'reviewer' | 'admin'): Promise<string> {
   const users = await readUsers(database);
-  if (!users.some(({ name }) => name === DEMO_USER)) {
-    await addUser(database, { name: DEMO_USER, role: 'admin', by: DEMO_ACTOR });
+  if (!users.some(({ name }) => name === role)) {
+    await addUser(database, { name: role, role, by: DEMO_ACTOR });
   }
   return createLink(database, {
-    name: DEMO_USER,
+    name: role,
     purpose: 'sign_in',
     validMinutes: 24 * 60,
     by: DEMO_ACTOR,
@@ -233,7 +235,8 @@ function writeToken(dataDir: string, token: string): string {
 }
 
 function whatToTry(sandbox: Sandbox, dataDir: string, tokenFile: string, date: CivilDate): string {
-  return `Sign a day off in the console. The made-up ERP posts the titles of the day, and the page Bookings has the documents.
+  return `Sign a day off as the reviewer. The made-up ERP posts the titles of the day, and the page Bookings has the documents.
+A day about which the reviewer decided needs a second reviewer for its sign-off, whom the administrator adds.
 Everything runs until Ctrl-C. In another terminal, in this folder:
 
   export DATA_DIR=${dataDir} PLATFORM_BASE_URL=${sandbox.baseUrl} PLATFORM_TOKEN_FILE=${tokenFile}

@@ -24,7 +24,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   migrate: async () => (await import('./admin/migrate.ts')).addMigrateCommand,
   retention: async () => (await import('./admin/retention.ts')).addRetentionCommand,
   'erase-party': async () => (await import('./admin/erase-party.ts')).addErasePartyCommand,
-  sandbox: async () => (await import('./sandbox.ts')).addSandboxCommand,
 };
 
 /**

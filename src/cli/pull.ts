@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { checkRules } from '../app/check-rules.ts';
 import { openPlatform, openPulls, openStaging, requireAbleToPull } from '../app/parts.ts';
 import { checkDays } from '../checks/check-day.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
@@ -62,7 +61,7 @@ async function pullDate(run: CommandRun, date: CivilDate): Promise<CommandResult
         `${date}: ${retry.error.message}; next attempt in ${Math.ceil(retry.delayMs / 1000)} s\n`,
       );
     });
-    await checkDays(staging.database, checkRules(run.config), run.signal);
+    await checkDays(staging.database, { severities: run.config.checkSeverities }, run.signal);
     return pullResult(pullId, outcome, await readConcerns(staging.database, date, pullId));
   } finally {
     line.end();

@@ -2,12 +2,11 @@ import type { Command } from 'commander';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { Problem } from '../integrity/check-date.sql.ts';
-import { acknowledgeFindings, readCheckableDates } from '../integrity/findings.sql.ts';
+import { readCheckableDates } from '../integrity/findings.sql.ts';
 import { type VerifiedDate, verifyDate } from '../integrity/verify-dates.ts';
 import { InputError } from '../runtime/errors.ts';
-import { dateArgument, reasonArgument } from './arguments.ts';
+import { dateArgument } from './arguments.ts';
 import { type CommandResult, EXIT, type Exit } from './command-run.ts';
-import { operatorName } from './operator-name.ts';
 import { createProgressLine } from './output/progress-line.ts';
 import { formatCount, renderTable, right } from './output/table.ts';
 import { stagingAction } from './staging-run.ts';
@@ -28,7 +27,7 @@ interface VerifyOptions {
 }
 
 export function addVerifyCommand(program: Command, exit: Exit): void {
-  const verify = program
+  program
     .command('verify')
     .description('check that nothing but merges has changed the titles')
     .option('--from <date>', 'the first accepted date, YYYY-MM-DD', dateArgument)
@@ -49,28 +48,6 @@ Example: conciliation verify --from 2026-03-01 --to 2026-03-31`,
       stagingAction(exit, (database, { signal }, options: VerifyOptions) =>
         verifyDates(database, options, signal),
       ),
-    );
-  verify
-    .command('acknowledge')
-    .description('acknowledge every difference that has an alert')
-    .requiredOption('--reason <text>', 'the cause; kept in the audit log', reasonArgument)
-    .addHelpText(
-      'after',
-      `
-Ends the alerts. Every check finds a difference that a repair cannot correct, for example in the history of a
-title, but an acknowledged difference raises no further alert.
-
-Example: conciliation verify acknowledge --reason "test of the alarm, agreed with the auditors"`,
-    )
-    .action(
-      stagingAction(exit, async (database, _, { reason }: { reason: string }) => {
-        const by = operatorName();
-        const acknowledged = await acknowledgeFindings(database, { by, reason });
-        return {
-          document: { acknowledged },
-          text: `${formatCount(acknowledged)} acknowledged by ${by}.`,
-        };
-      }),
     );
 }
 

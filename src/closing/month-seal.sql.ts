@@ -7,7 +7,6 @@ import type { Database, Transaction } from '../database/database.ts';
 import { listDates } from '../domain/alerts/dated-alerts.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
-import { type Actor, identityOf } from '../domain/person.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { SEALED_MEASURES } from '../ledger/restated-days.sql.ts';
 import { InputError } from '../runtime/errors.ts';
@@ -216,7 +215,8 @@ export async function readBrokenMonths(
 export async function sealMonth(
   database: Database,
   month: CivilMonth,
-  signing: Actor & {
+  signing: {
+    readonly by: string;
     readonly reason: string | null;
     /** The digest that the person saw; null: any. */
     readonly seenDigest: string | null;
@@ -254,7 +254,6 @@ export async function sealMonth(
       action: 'month.seal',
       reason: signing.reason,
       details: {
-        countsAs: identityOf(signing),
         month,
         monthSealId: Number(seal.id),
         digest,

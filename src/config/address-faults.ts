@@ -166,7 +166,7 @@ export function mailAddressFault(text: string): string | null {
 }
 
 /** Returns the system's error code for a file that cannot be read; null: it can. */
-export function fileFault(path: string): string | null {
+function fileFault(path: string): string | null {
   try {
     readFileSync(path);
     return null;

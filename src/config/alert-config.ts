@@ -1,12 +1,7 @@
-import {
-  ALERT_CHANNELS,
-  ALERT_LANGUAGES,
-  type AlertChannel,
-  type AlertLanguage,
-} from '../domain/alerts/alert.ts';
+import { ALERT_LANGUAGES, type AlertLanguage } from '../domain/alerts/alert.ts';
 import { isPlainHost, mailAddressFault, type PlaintextHosts } from './address-faults.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
-import { readWebhookSecret, readWebhookUrl, withPassword } from './secret-variables.ts';
+import { readWebhookUrl, withPassword } from './secret-variables.ts';
 
 /** The channels of alerts and of the digest. */
 export interface AlertConfig {
@@ -20,9 +15,8 @@ export interface AlertConfig {
   readonly alertTeamsUrl: URL | null;
   /** Null: alerts are not sent by e-mail. */
   readonly alertEmail: EmailConfig | null;
-  readonly digestCron: string;
-  /** The channels that receive the daily digest. */
-  readonly digestChannels: readonly AlertChannel[];
+  /** Whether the channels receive the daily digest. */
+  readonly sendsDigest: boolean;
 }
 
 interface EmailConfig {
@@ -37,7 +31,7 @@ interface EmailConfig {
 export function readAlertChannels(reader: EnvironmentReader, allowed: PlaintextHosts): AlertConfig {
   const alertLanguage = reader.choice('ALERT_LANGUAGE', 'en', ALERT_LANGUAGES);
   const alertWebhookUrl = readWebhookUrl(reader, 'ALERT_WEBHOOK_URL', allowed);
-  const { secretFile, secret } = readWebhookSecret(reader, 'ALERT_WEBHOOK_SECRET');
+  const { secretFile, secret } = reader.secret('ALERT_WEBHOOK_SECRET');
   const channels = {
     alertLanguage,
     alertWebhookUrl,
@@ -46,32 +40,15 @@ export function readAlertChannels(reader: EnvironmentReader, allowed: PlaintextH
     alertSlackUrl: readWebhookUrl(reader, 'ALERT_SLACK_URL', allowed),
     alertTeamsUrl: readWebhookUrl(reader, 'ALERT_TEAMS_URL', allowed),
     alertEmail: readEmail(reader, allowed),
-    digestCron: reader.cron('DIGEST_CRON', '0 8 * * *'),
+    sendsDigest: reader.choice('DIGEST', 'off', ['on', 'off']) === 'on',
   };
-  return { ...channels, digestChannels: readDigestChannels(reader) };
-}
-
-/** A channel of the digest has to be configured. */
-function readDigestChannels(reader: EnvironmentReader): AlertChannel[] {
-  const name = 'DIGEST_CHANNELS';
-  const variables: Readonly<Record<AlertChannel, readonly string[]>> = {
-    webhook: ['ALERT_WEBHOOK_URL', 'ALERT_WEBHOOK_URL_FILE'],
-    slack: ['ALERT_SLACK_URL', 'ALERT_SLACK_URL_FILE'],
-    teams: ['ALERT_TEAMS_URL', 'ALERT_TEAMS_URL_FILE'],
-    email: ['ALERT_EMAIL_TO'],
-  };
-  const entries = reader.text(name)?.split(',') ?? [];
-  return entries.flatMap((entry) => {
-    const channel = ALERT_CHANNELS.find((known) => known === entry.trim());
-    if (channel === undefined) {
-      reader.problems.push(`${name}: expected channels of ${ALERT_CHANNELS.join(', ')}`);
-      return [];
-    }
-    if (variables[channel].every((variable) => reader.text(variable) === null)) {
-      reader.problems.push(`${name}: has ${channel}, and ${variables[channel][0]} is not set`);
-    }
-    return [channel];
-  });
+  const names = ['ALERT_WEBHOOK_URL', 'ALERT_SLACK_URL', 'ALERT_TEAMS_URL', 'ALERT_EMAIL_TO'];
+  const isSet = (name: string) =>
+    reader.text(name) !== null || reader.text(`${name}_FILE`) !== null;
+  if (channels.sendsDigest && !names.some(isSet)) {
+    reader.problems.push(`DIGEST: on, and none of ${names.join(', ')} is set`);
+  }
+  return channels;
 }
 
 function readEmail(reader: EnvironmentReader, allowed: PlaintextHosts): EmailConfig | null {

@@ -1,8 +1,7 @@
-import { BOOKING_LIMITS } from '../domain/alerts/erp-alerts.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { PlaintextHosts } from './address-faults.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
-import { readWebhookSecret, readWebhookUrl } from './secret-variables.ts';
+import { readWebhookUrl } from './secret-variables.ts';
 
 /** The settings of the bookings that sign-offs release to the ERP. */
 export interface BookingConfig {
@@ -10,10 +9,6 @@ export interface BookingConfig {
   readonly bookingsFrom: CivilDate | null;
   /** Whether the program makes the first seal of a day without anything to decide, from `bookingsFrom` on. */
   readonly signsCleanDays: boolean;
-  /** Days after its release from which a line without an answer is overdue. */
-  readonly bookingsOverdueDays: number;
-  /** Days after the offer of a line from which its consumer is behind. */
-  readonly bookingsBehindDays: number;
   /** The webhook that wakes the readers of the booking feed. A secret, because the URL may hold a token. */
   readonly bookingsWebhookUrl: URL | null;
   readonly bookingsWebhookSecretFile: string | null;
@@ -30,17 +25,10 @@ export function readBookings(reader: EnvironmentReader, allowed: PlaintextHosts)
   if (bookingsWebhookUrl !== null && reader.text('BOOKINGS_FROM') === null) {
     reader.problems.push('BOOKINGS_FROM: not set, expected with BOOKINGS_WEBHOOK_URL');
   }
-  const { secretFile, secret } = readWebhookSecret(reader, 'BOOKINGS_WEBHOOK_SECRET');
+  const { secretFile, secret } = reader.secret('BOOKINGS_WEBHOOK_SECRET');
   return {
     bookingsFrom,
     signsCleanDays,
-    bookingsOverdueDays: reader.integer(
-      'BOOKINGS_OVERDUE_DAYS',
-      BOOKING_LIMITS.overdueDays,
-      1,
-      365,
-    ),
-    bookingsBehindDays: reader.integer('BOOKINGS_BEHIND_DAYS', BOOKING_LIMITS.behindDays, 1, 365),
     bookingsWebhookUrl,
     bookingsWebhookSecretFile: secretFile,
     bookingsWebhookSecret: secret,

@@ -1,6 +1,5 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import type { CheckSeverities } from '../domain/checks/checks.ts';
-import type { PlausibilityLimits } from '../domain/checks/plausibility.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import { type PlaintextHosts, webAddressFault } from './address-faults.ts';
 import { type AlertConfig, readAlertChannels } from './alert-config.ts';
@@ -16,7 +15,7 @@ import { readStores, type StoreConfig } from './store-config.ts';
  */
 export interface Config extends StoreConfig, BookingConfig, AlertConfig {
   /**
-   * Null for commands with their own platform (`demo`, `sandbox`) and commands without a platform (`status`).
+   * Null for commands with their own platform (`demo`) and commands without a platform (`status`).
    */
   readonly platform: PlatformConfig | null;
   readonly timeZone: string;
@@ -26,8 +25,6 @@ export interface Config extends StoreConfig, BookingConfig, AlertConfig {
   readonly erpPayablesMaxAgeHours: number;
   readonly lookbackDays: number;
   readonly sweepCron: string;
-  readonly sweepDays: number;
-  readonly sweepMaxDays: number;
   readonly consoleHost: string;
   readonly consolePort: number;
   /** The address of the console for browsers, behind a proxy; null: the address on which it listens. */
@@ -44,12 +41,10 @@ export interface Config extends StoreConfig, BookingConfig, AlertConfig {
   readonly pullAttempts: number;
   readonly pullBackoffSeconds: number;
   readonly withdrawalLimitPercent: number;
-  readonly plausibility: PlausibilityLimits;
+  /** Whether a response that is not plausible is held. */
+  readonly checksPlausibility: boolean;
   readonly checkSeverities: CheckSeverities;
-  /** See `CheckParameters`. */
-  readonly feeFactor: number;
   readonly logLevel: LogLevel;
-  readonly logFormat: 'json' | 'pretty';
 }
 
 export type { Environment } from './environment-reader.ts';
@@ -78,7 +73,6 @@ export function readConfig(
     erpPayablesMaxAgeHours: reader.integer('ERP_PAYABLES_MAX_AGE_HOURS', 30, 1, 8_760),
     lookbackDays: reader.integer('LOOKBACK_DAYS', 7, 0, 365),
     sweepCron: reader.cron('SWEEP_CRON', '0 3 * * 0'),
-    ...readSweepReach(reader),
     consoleHost: reader.text('CONSOLE_HOST') ?? '127.0.0.1',
     consolePort: reader.integer('CONSOLE_PORT', 8080, 0, 65_535),
     consolePublicUrl,
@@ -92,34 +86,12 @@ export function readConfig(
     pullAttempts: reader.integer('PULL_ATTEMPTS', 8, 1, 100),
     pullBackoffSeconds: reader.integer('PULL_BACKOFF_SECONDS', 30, 1, 3600),
     withdrawalLimitPercent: reader.integer('WITHDRAWAL_LIMIT_PERCENT', 20, 0, 100),
-    plausibility: {
-      duplicatePercent: reader.integer('DUPLICATE_LIMIT_PERCENT', 25, 0, 100),
-      growthFactor: reader.integer('GROWTH_LIMIT', 5, 2, 1_000_000),
-      changedPercent: reader.integer('CHANGED_LIMIT_PERCENT', 50, 0, 100),
-      valueFactor: reader.integer('VALUE_LIMIT', 20, 2, 1_000_000),
-    },
+    checksPlausibility: reader.choice('PLAUSIBILITY', 'on', ['on', 'off']) === 'on',
     checkSeverities: reader.checkSeverities('CHECK_SEVERITIES'),
-    feeFactor: reader.integer('FEE_LIMIT', 3, 1, 1_000_000),
     logLevel: reader.choice('LOG_LEVEL', 'info', LOG_LEVELS),
-    logFormat: reader.choice('LOG_FORMAT', process.stderr.isTTY ? 'pretty' : 'json', [
-      'json',
-      'pretty',
-    ]),
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return Object.freeze(config);
-}
-
-/** At most ten years: a sweep keeps a fold of each date in memory. */
-function readSweepReach(reader: EnvironmentReader): Pick<Config, 'sweepDays' | 'sweepMaxDays'> {
-  const sweepDays = reader.integer('SWEEP_DAYS', 45, 1, 366);
-  const sweepMaxDays = reader.integer('SWEEP_MAX_DAYS', 400, 1, 3652);
-  if (sweepMaxDays < sweepDays) {
-    reader.problems.push(
-      `SWEEP_MAX_DAYS: got ${sweepMaxDays}, expected at least SWEEP_DAYS, which is ${sweepDays}`,
-    );
-  }
-  return { sweepDays, sweepMaxDays };
 }
 
 /** NODE_TLS_REJECT_UNAUTHORIZED=0 would make Node accept any certificate from any server. */

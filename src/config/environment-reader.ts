@@ -29,6 +29,15 @@ export class EnvironmentReader {
     return value === undefined || value === '' ? null : value;
   }
 
+  /** A secret, or the path of the file `<name>_FILE` that holds it: at most one of the two is set. */
+  secret(name: string): { readonly secret: string | null; readonly secretFile: string | null } {
+    const [secret, secretFile] = [this.text(name), this.text(`${name}_FILE`)];
+    if (secret !== null && secretFile !== null) {
+      this.problems.push(`${name}_FILE, ${name}: got both, expected at most one of them`);
+    }
+    return { secret, secretFile };
+  }
+
   integer(name: string, fallback: number, min: number, max: number): number {
     const text = this.text(name);
     if (text === null) return fallback;

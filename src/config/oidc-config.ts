@@ -10,7 +10,6 @@ export interface OidcConfig {
   /** The address to which the provider redirects browsers. */
   readonly publicUrl: URL;
   readonly assumesVerifiedEmail: boolean;
-  readonly signsOutAtProvider: boolean;
 }
 
 const OIDC_VARIABLES = [
@@ -18,7 +17,6 @@ const OIDC_VARIABLES = [
   'OIDC_CLIENT_SECRET_FILE',
   'OIDC_CLIENT_SECRET',
   'OIDC_ASSUME_EMAIL_VERIFIED',
-  'OIDC_SIGN_OUT',
 ] as const;
 
 export function readOidc(reader: EnvironmentReader, publicUrl: URL | null): OidcConfig | null {
@@ -38,13 +36,8 @@ export function readOidc(reader: EnvironmentReader, publicUrl: URL | null): Oidc
   if (clientId === null) {
     reader.problems.push("OIDC_CLIENT_ID: not set, expected the console's name at the provider");
   }
-  const clientSecretFile = reader.text('OIDC_CLIENT_SECRET_FILE');
-  const clientSecret = reader.text('OIDC_CLIENT_SECRET');
-  if (clientSecretFile !== null && clientSecret !== null) {
-    reader.problems.push(
-      'OIDC_CLIENT_SECRET_FILE, OIDC_CLIENT_SECRET: got both, expected at most one of them',
-    );
-  }
+  const { secretFile: clientSecretFile, secret: clientSecret } =
+    reader.secret('OIDC_CLIENT_SECRET');
   if (publicUrl === null && reader.text('CONSOLE_PUBLIC_URL') === null) {
     reader.problems.push(
       'CONSOLE_PUBLIC_URL: not set, expected with OIDC_ISSUER_URL, because the provider sends browsers back there',
@@ -52,7 +45,6 @@ export function readOidc(reader: EnvironmentReader, publicUrl: URL | null): Oidc
   }
   const assumesVerifiedEmail =
     reader.choice('OIDC_ASSUME_EMAIL_VERIFIED', 'off', ['on', 'off']) === 'on';
-  const signsOutAtProvider = reader.choice('OIDC_SIGN_OUT', 'on', ['on', 'off']) === 'on';
   if (issuerUrl === null || clientId === null || publicUrl === null) return null;
   return {
     issuerUrl,
@@ -61,6 +53,5 @@ export function readOidc(reader: EnvironmentReader, publicUrl: URL | null): Oidc
     clientSecret,
     publicUrl,
     assumesVerifiedEmail,
-    signsOutAtProvider,
   };
 }

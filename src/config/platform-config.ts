@@ -8,40 +8,29 @@ export interface PlatformConfig {
   readonly token: string | null;
   readonly concurrency: number;
   readonly timeoutSeconds: number;
-  /** Time limit for an answer with titles. */
-  readonly maxMinutes: number;
   readonly maxBytes: number;
-  readonly minBytesPerSecond: number;
-  readonly maxTitles: number;
 }
 
 /** 16 GiB. */
 const DEFAULT_MAX_BYTES = 16 * 1024 ** 3;
-const DEFAULT_MAX_TITLES = 10_000_000;
 
 export function readPlatform(reader: EnvironmentReader): PlatformConfig | null {
   const baseUrl = readBaseUrl(reader);
-  const tokenFile = reader.text('PLATFORM_TOKEN_FILE');
-  const token = reader.text('PLATFORM_TOKEN');
-  if ((tokenFile === null) === (token === null)) {
-    reader.problems.push(
-      `PLATFORM_TOKEN_FILE, PLATFORM_TOKEN: got ${token === null ? 'neither' : 'both'}, expected one of them`,
-    );
+  const { secretFile: tokenFile, secret: token } = reader.secret('PLATFORM_TOKEN');
+  if (tokenFile === null && token === null) {
+    reader.problems.push('PLATFORM_TOKEN_FILE, PLATFORM_TOKEN: got neither, expected one of them');
   }
   const concurrency = reader.integer('PLATFORM_CONCURRENCY', 4, 1, 64);
   const timeoutSeconds = reader.integer('PLATFORM_TIMEOUT_SECONDS', 60, 1, 3600);
-  const maxMinutes = reader.integer('PLATFORM_MAX_MINUTES', 60, 1, 1440);
   const maxBytes = reader.integer(
     'PLATFORM_MAX_BYTES',
     DEFAULT_MAX_BYTES,
     1024 * 1024,
     Number.MAX_SAFE_INTEGER,
   );
-  const minBytesPerSecond = reader.integer('PLATFORM_MIN_BYTES_PER_SECOND', 1000, 0, 1_000_000);
-  // `day.title_count` and the folds of the ledger are 32-bit integers.
-  const maxTitles = reader.integer('PLATFORM_MAX_TITLES', DEFAULT_MAX_TITLES, 1, 2_000_000_000);
-  const limits = { timeoutSeconds, maxMinutes, maxBytes, minBytesPerSecond, maxTitles };
-  return baseUrl === null ? null : { baseUrl, tokenFile, token, concurrency, ...limits };
+  return baseUrl === null
+    ? null
+    : { baseUrl, tokenFile, token, concurrency, timeoutSeconds, maxBytes };
 }
 
 function readBaseUrl(reader: EnvironmentReader): URL | null {

@@ -56,12 +56,10 @@ export function readWebhookUrl(
   name: string,
   allowed: PlaintextHosts,
 ): URL | null {
-  const path = reader.text(`${name}_FILE`);
-  let text = reader.text(name);
-  if (path !== null && text !== null) {
-    reader.problems.push(`${name}_FILE, ${name}: got both, expected at most one of them`);
-  } else if (path !== null) {
-    const read = readSecretFile(path);
+  const { secret, secretFile } = reader.secret(name);
+  let text = secret;
+  if (secretFile !== null && secret === null) {
+    const read = readSecretFile(secretFile);
     if ('fault' in read) reader.problems.push(`${name}_FILE: ${read.fault}`);
     else text = read.secret;
   }
@@ -69,13 +67,4 @@ export function readWebhookUrl(
   const fault = webAddressFault(text, allowed);
   if (fault !== null) reader.secretFault(name, fault);
   return fault === null ? new URL(text) : null;
-}
-
-/** The secret, or the file that holds it. */
-export function readWebhookSecret(reader: EnvironmentReader, name: string) {
-  const [secretFile, secret] = [reader.text(`${name}_FILE`), reader.text(name)];
-  if (secretFile !== null && secret !== null) {
-    reader.problems.push(`${name}_FILE, ${name}: got both, expected at most one of them`);
-  }
-  return { secretFile, secret };
 }

@@ -12,7 +12,7 @@ export function coversKey(owner: ConsoleRole, key: KeyRole): boolean {
 }
 
 /** The purposes of a key. They restrict the rights of its role. */
-export const KEY_SCOPES = ['read', 'export', 'decide', 'pull', 'payables'] as const;
+export const KEY_SCOPES = ['read', 'export', 'pull', 'payables'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
 /** Lifetime of a key in days. */

@@ -1,5 +1,4 @@
 import type { DayState } from './day-state.ts';
-import { countAsOne, type Identity, isSamePerson } from './person.ts';
 
 /** The author of an automatic sign-off, in the seal and in the audit log. */
 export const AUTO_SIGN_OFF_AUTHOR = 'auto-sign-off';
@@ -15,16 +14,13 @@ export interface SignOffCandidate {
   readonly heldPayments: number;
   /** Whether the checks ran on the present content. */
   readonly isChecked: boolean;
-  /** The author of each release into the day and of each acceptance of its rejects. */
-  readonly deciders: readonly Identity[];
+  /** Why this user is not the second person of the day; null: the user is, or nobody needs to be. */
+  readonly fourEyesFault: FourEyesFault | null;
 }
 
 export interface SignOffRequest {
-  readonly signer: Identity;
   /** The digest that this person looked at. */
   readonly seenDigest: string;
-  /** Whether a user who decided about the day may not sign it. */
-  readonly fourEyes: boolean;
   /** Whether the checks have to run on the content of the day before. Absent: no. */
   readonly requiresChecks?: boolean;
 }
@@ -44,9 +40,9 @@ export type SignOffFault =
 
 /**
  * - `own_decision`: the person who signs made a decision about the day
- * - `linked_decision`: a person who made a decision about the day and the person who signs count as one
+ * - `open_before`: the day was open when the person who signs, an administrator before, got the present role
  */
-export type FourEyesFault = 'own_decision' | 'linked_decision';
+export type FourEyesFault = 'own_decision' | 'open_before';
 
 /**
  * Returns null when the day may be signed off: it is reconciled, is not signed in its present
@@ -59,16 +55,7 @@ export function signOffFault(day: SignOffCandidate, request: SignOffRequest): Si
   if (day.contentDigest !== request.seenDigest) return 'changed_meanwhile';
   if (request.requiresChecks === true && !day.isChecked) return 'not_checked';
   if (day.heldPayments > 0) return 'payment_held';
-  return request.fourEyes ? fourEyesFault(day.deciders, request.signer) : null;
-}
-
-/** Null where the signer and the author of each decision are two persons. */
-export function fourEyesFault(
-  deciders: readonly Identity[],
-  signer: Identity,
-): FourEyesFault | null {
-  if (deciders.some(([author]) => isSamePerson(author, signer[0]))) return 'own_decision';
-  return deciders.some((decider) => countAsOne(decider, signer)) ? 'linked_decision' : null;
+  return day.fourEyesFault;
 }
 
 /**
@@ -88,8 +75,8 @@ export const SIGN_OFF_FAULTS: Readonly<Record<SignOffRefusal, string>> = {
   altered:
     'titles of the day were changed outside of the program; a pull that repairs the day restores them',
   own_decision: 'a user who made a decision about the day may not sign it off',
-  linked_decision:
-    'a user who made a decision about the day counts as the same person as you, because of a password link or a key, so you may not sign it off',
+  open_before:
+    'the day was open when you, an administrator before, got your role, so another user has to sign it off',
   not_in_ledger: 'the date is not in the ledger',
   unavailable: 'the database did not answer; look whether the day is signed off, and try again',
 };

@@ -15,6 +15,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS, newestContentVersion } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { ShutdownError } from '../runtime/errors.ts';
+import { hasOtherTotals } from '../schedule/schedule-totals.sql.ts';
 
 /** See the comment of `title_finding.problem`. */
 export type Problem =
@@ -81,7 +82,7 @@ export async function checkDate(
       const found = [
         ...rows,
         ...(await checkPart(tx, signal, () => readHistoryAlterations(tx, date, altered))),
-        ...(await checkPart(tx, signal, () => readDayAlteration(tx, date))),
+        ...(await checkPart(tx, signal, () => readDayAlteration(tx, date, rows.length === 0))),
       ];
       const alterations = [
         ...found.filter(({ problem }) => problem !== 'unchecked'),
@@ -321,7 +322,15 @@ export const dayAlteration = (date: CivilDate) => Prisma.sql`
            OR (day.content_digest <> seal.content_digest AND NOT day.restated_after_sign_off))
     LIMIT 1`;
 
-function readDayAlteration(tx: Transaction, date: CivilDate): Promise<Alteration[]> {
+/** @param areTitlesIntact whether the titles are those of the merges; otherwise their totals are not compared */
+function readDayAlteration(
+  tx: Transaction,
+  date: CivilDate,
+  areTitlesIntact: boolean,
+): Promise<Alteration[]> {
+  const differing = Prisma.sql`
+    (${dayAlteration(date)})
+    UNION SELECT NULL, 'day' WHERE ${areTitlesIntact}::boolean AND ${hasOtherTotals(date)}`;
   return tx.$queryRaw<Alteration[]>`
-    SELECT title_id AS "titleId", problem FROM (${dayAlteration(date)}) AS altered`;
+    SELECT title_id AS "titleId", problem FROM (${differing}) AS altered`;
 }

@@ -3,18 +3,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import { FINDING_ALERT_HOURS } from '../domain/alerts/day-alerts.ts';
 import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import type { DateCheck, Problem } from './check-date.sql.ts';
-
-/** A difference that lasts. */
-export interface Finding {
-  readonly date: CivilDate;
-  /** Null: the problem is the row of `day`, or the date cannot be checked. */
-  readonly titleId: number | null;
-  readonly problem: Problem;
-  readonly foundAt: Date;
-  /** Null: the finding has an alert. */
-  readonly acknowledgedAt: Date | null;
-}
+import type { DateCheck } from './check-date.sql.ts';
 
 /**
  * Records the outcome of a check: opens findings for new alterations, closes findings whose alteration has ended,
@@ -75,31 +64,39 @@ async function requestRepair(tx: Transaction, date: CivilDate): Promise<bigint |
   return id;
 }
 
-/** The findings that last, by date. */
-export async function readOpenFindings(database: Database, limit: number): Promise<Finding[]> {
-  const rows = await database.prisma.$queryRaw<(Omit<Finding, 'date'> & { date: string })[]>`
-    SELECT date::text AS date, title_id::float8 AS "titleId", problem, found_at AS "foundAt",
-           acknowledged_at AS "acknowledgedAt"
-    FROM conciliation.title_finding WHERE closed_at IS NULL
-    ORDER BY date, title_id LIMIT ${limit}`;
-  return rows.map((row) => ({ ...row, date: toCivilDate(row.date) }));
+/** Of a row of `title_finding`: it has an alert. */
+const IS_ALERTED = Prisma.sql`acknowledged_at IS NULL
+  AND (closed_at IS NULL OR found_at > now() - make_interval(hours => ${FINDING_ALERT_HOURS}::int))`;
+
+/** The findings that have an alert, and the newest of them; null: there is none. */
+export async function readAlertedFindings(
+  database: Database,
+): Promise<{ readonly findings: number; readonly newestId: bigint } | null> {
+  const [alerted] = await database.prisma.$queryRaw<
+    [{ findings: number; newestId: bigint | null }]
+  >`
+    SELECT count(*)::int AS findings, max(id) AS "newestId"
+    FROM conciliation.title_finding WHERE ${IS_ALERTED}`;
+  const { findings, newestId } = alerted;
+  return newestId === null ? null : { findings, newestId };
 }
 
 /**
- * Ends the alerts of all findings. The findings stay until the difference is gone.
+ * Ends the alerts of the findings that a person has seen. The findings stay until the difference is gone.
  *
+ * @param newestId the newest finding that the person has seen
  * @returns the number of findings that were acknowledged
  */
 export function acknowledgeFindings(
   database: Database,
+  newestId: bigint,
   { by, reason }: { readonly by: string; readonly reason: string },
 ): Promise<number> {
   return database.prisma.$transaction(async (tx) => {
     const findings = await tx.$queryRaw<{ date: string }[]>`
       UPDATE conciliation.title_finding
       SET acknowledged_at = now(), acknowledged_by = ${by}, reason = ${reason}
-      WHERE acknowledged_at IS NULL
-        AND (closed_at IS NULL OR found_at > now() - make_interval(hours => ${FINDING_ALERT_HOURS}::int))
+      WHERE id <= ${newestId} AND ${IS_ALERTED}
       RETURNING date::text AS date`;
     if (findings.length === 0) return 0;
     const dates = [...new Set(findings.map(({ date }) => date))].sort();

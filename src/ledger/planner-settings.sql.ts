@@ -16,9 +16,6 @@ import type { Transaction } from '../database/database.ts';
  * - No statement is compiled (`jit`). The code would be compiled again at each execution, also under the lock of the
  *   closing phase.
  *
- * Also tells the trigger of `title_epoch` that the transaction marks the dates that it changes itself, by
- * `day.changed_at`. Here, because a merge must not take one more statement.
- *
  * @param isPrepared whether the statements of the transaction are prepared
  */
 export async function configurePlanner(tx: Transaction, isPrepared = false): Promise<void> {
@@ -27,7 +24,7 @@ export async function configurePlanner(tx: Transaction, isPrepared = false): Pro
   await tx.$executeRaw`
     SELECT set_config('enable_nestloop', 'off', true), set_config('enable_seqscan', 'off', true),
            set_config('plan_cache_mode', ${planCacheMode}, true), set_config('jit', 'off', true),
-           set_config('work_mem', '64MB', true), set_config('conciliation.marks_dates', 'on', true)`;
+           set_config('work_mem', '64MB', true)`;
 }
 
 export async function resetPlanner(tx: Transaction): Promise<void> {

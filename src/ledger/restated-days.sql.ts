@@ -114,9 +114,10 @@ export function readRestatedSnapshot<T>(
   });
 }
 
-async function* readMoved(
+/** Reads the differing titles of days since their fences, by day. */
+export async function* readMoved(
   snapshot: Snapshot,
-  days: readonly RestatedDay[],
+  days: readonly Pick<RestatedDay, 'date' | 'fence'>[],
 ): RestatedSnapshot['moved'] {
   for (const { date, fence } of days) {
     const { text, values } = movedQuery(date, BigInt(fence), { limit: null, newTitles: null });

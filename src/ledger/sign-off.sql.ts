@@ -1,12 +1,11 @@
 import { type AuditAction, type Decision, recordAudit } from '../audit/audit.ts';
-import { openBookings, RELEASE_TRANSACTION, releaseSealedDay } from '../bookings/release.sql.ts';
+import { beginBookings } from '../bookings/booking-start.sql.ts';
+import { RELEASE_TRANSACTION, releaseSealedDay } from '../bookings/release.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
-import { type Actor, type Identity, identityOf } from '../domain/person.ts';
 import {
   type FourEyesFault,
-  fourEyesFault,
   SIGN_OFF_FAULTS,
   type SignOffRefusal,
   signOffFault,
@@ -47,6 +46,12 @@ const DECISIONS = [
   'break.resolve',
 ];
 
+/** The person who signs. */
+export interface Signing {
+  readonly by: string;
+  readonly reason: string | null;
+}
+
 /** The rules for the sign-off of a day. */
 export interface SigningRules {
   /** Whether a person who decided about the day may not sign it. */
@@ -68,12 +73,13 @@ export interface SigningRules {
 export async function signOffDay(
   database: Database,
   date: CivilDate,
-  signing: Actor & SigningRules & { readonly reason: string | null; readonly seenDigest: string },
+  signing: Signing & SigningRules & { readonly seenDigest: string },
 ): Promise<void> {
   const refused = await database.prisma.$transaction(async (tx) => {
     const day = await lockCandidate(tx, date);
+    const signer = signing.fourEyes ? signing.by : null;
     const fault =
-      signOffFault(day, { ...signing, signer: identityOf(signing) }) ??
+      signOffFault({ ...day, fourEyesFault: await readFourEyesFault(tx, date, signer) }, signing) ??
       ((await isAltered(tx, date)) ? 'altered' : null);
     if (fault === 'altered') await requestCheck(tx, date);
     else if (fault === null) await sealDay(tx, date, signing);
@@ -89,9 +95,10 @@ export async function signOffDay(
 export async function sealDay(
   tx: Transaction,
   date: CivilDate,
-  signing: Actor &
-    Pick<SigningRules, 'bookingsFrom' | 'payablesMaxAgeHours'> & { readonly reason: string | null },
+  signing: Signing & Pick<SigningRules, 'bookingsFrom' | 'payablesMaxAgeHours'>,
 ): Promise<void> {
+  const { bookingsFrom = null } = signing;
+  if (bookingsFrom !== null) await beginBookings(tx, date, bookingsFrom);
   await endSeal(tx, date, { by: signing.by, reason: null });
   await tx.$executeRaw`
       INSERT INTO conciliation.sign_off
@@ -108,10 +115,7 @@ export async function sealDay(
       WHERE date = ${date}::date`;
   await audit(tx, 'day.sign_off', date, signing);
   // Last, because a release takes the lock that all merges share.
-  const { bookingsFrom = null } = signing;
-  if (bookingsFrom === null) return;
-  await openBookings(tx, date, bookingsFrom);
-  await releaseSealedDay(tx, date, { ...signing, bookingsFrom }, { isCompared: true });
+  if (bookingsFrom !== null) await releaseSealedDay(tx, date, signing, { isCompared: true });
 }
 
 /** The greatest number of days that one request signs off. The form of so many days is smaller than the limit of a request. */
@@ -139,7 +143,7 @@ export interface SignOffOutcome {
 export async function signOffDays(
   database: Database,
   days: readonly SeenDay[],
-  signing: Actor & SigningRules & { readonly reason: string | null },
+  signing: Signing & SigningRules,
 ): Promise<SignOffOutcome[]> {
   if (days.length === 0 || days.length > MAX_DAYS_TO_SIGN) {
     throw new InputError(`days: expected 1 to ${MAX_DAYS_TO_SIGN} days`, {
@@ -218,35 +222,45 @@ export function readNewestSeals(
 }
 
 /**
- * The authors of the releases into the date, of the acceptances of its rejects, of the decisions about its accounts,
- * of the resolutions of its findings and breaks, and of the matches of its titles that a person made or undid.
+ * The dates that a person may not sign off as the second person, with the reason: the person released a pull into the
+ * date, accepted its rejects, decided about its accounts, resolved its findings or breaks, or made or undid a match; or
+ * the date was open, which is in the ledger without a seal in force, when the person, an administrator before, got the
+ * present role.
  */
-export async function readDeciders(
+export async function readFourEyesFaults(
   client: Pick<Transaction, '$queryRaw'>,
-  date: CivilDate,
-): Promise<Identity[]> {
-  const decisions = await client.$queryRaw<{ author: Identity }[]>`
-    SELECT DISTINCT details->'countsAs' AS author FROM conciliation.audit_entry
-    WHERE date = ${date}::date AND action = ANY(${DECISIONS})`;
-  return decisions.map(({ author }) => author);
+  dates: Prisma.Sql,
+  signer: string,
+): Promise<ReadonlyMap<CivilDate, FourEyesFault>> {
+  const faults = await client.$queryRaw<{ date: CivilDate; fault: FourEyesFault }[]>`
+    SELECT date::text AS date, CASE WHEN has_decided THEN 'own_decision' ELSE 'open_before' END AS fault
+    FROM (
+      SELECT date,
+             EXISTS (SELECT FROM conciliation.audit_entry AS entry
+                     WHERE entry.date = day.date AND entry.action = ANY(${DECISIONS})
+                       AND entry.actor = ${signer}) AS has_decided,
+             EXISTS (SELECT FROM conciliation.console_user AS person
+                     WHERE person.name = ${signer}
+                       AND EXISTS (SELECT FROM conciliation.pull
+                                   WHERE pull.date = day.date AND pull.created_at <= person.decides_from)
+                       AND NOT EXISTS (SELECT FROM conciliation.sign_off AS seal
+                                       WHERE seal.date = day.date AND seal.signed_off_at <= person.decides_from
+                                         AND (seal.ended_at IS NULL OR seal.ended_at > person.decides_from))
+             ) AS was_open
+      FROM conciliation.day WHERE date IN (${dates})
+    ) AS judged WHERE has_decided OR was_open`;
+  return new Map(faults.map(({ date, fault }) => [date, fault]));
 }
 
-/** The dates that the reader may not sign off as the second person, with the reason. */
-export async function readFourEyesFaults(
-  database: Database,
-  dates: Prisma.Sql,
-  reader: Identity,
-): Promise<ReadonlyMap<CivilDate, FourEyesFault>> {
-  const decided = await database.prisma.$queryRaw<{ date: CivilDate; deciders: Identity[] }[]>`
-    SELECT date::text AS date, jsonb_agg(DISTINCT details->'countsAs') AS deciders
-    FROM conciliation.audit_entry
-    WHERE date IN (${dates}) AND action = ANY(${DECISIONS}) GROUP BY date`;
-  return new Map(
-    decided.flatMap(({ date, deciders }) => {
-      const fault = fourEyesFault(deciders, reader);
-      return fault === null ? [] : [[date, fault] as const];
-    }),
-  );
+/** @param signer null: nobody needs to be the second person */
+export async function readFourEyesFault(
+  client: Pick<Transaction, '$queryRaw'>,
+  date: CivilDate,
+  signer: string | null,
+): Promise<FourEyesFault | null> {
+  if (signer === null) return null;
+  const faults = await readFourEyesFaults(client, Prisma.sql`SELECT ${date}::date`, signer);
+  return faults.get(date) ?? null;
 }
 
 async function lockCandidate(tx: Transaction, date: CivilDate) {
@@ -270,7 +284,7 @@ async function lockCandidate(tx: Transaction, date: CivilDate) {
            ${heldPaymentsColumn}, ${isChecked} AS "isChecked"
     FROM conciliation.day WHERE date = ${date}::date`;
   if (day === undefined) throw refusal(date, 'not_in_ledger');
-  return { ...day, deciders: await readDeciders(tx, date) };
+  return day;
 }
 
 function refusal(date: CivilDate, fault: SignOffRefusal): InputError {
@@ -292,14 +306,13 @@ async function audit(
   tx: Transaction,
   action: AuditAction,
   date: CivilDate,
-  deed: Actor & { readonly reason: string | null },
+  { by, reason }: Signing,
 ): Promise<void> {
-  const { by, reason } = deed;
   const day = await tx.day.findUniqueOrThrow({
     where: { date },
     select: { lastPullId: true, contentDigest: true, titleCount: true, signedOffDigest: true },
   });
   const { lastPullId: pullId, contentDigest, titleCount: titles, signedOffDigest } = day;
-  const details = { countsAs: identityOf(deed), contentDigest, titles, signedOffDigest };
+  const details = { contentDigest, titles, signedOffDigest };
   await recordAudit(tx, { actor: by, action, date, pullId, reason, details });
 }

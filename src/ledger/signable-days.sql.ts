@@ -2,7 +2,6 @@
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import type { Identity } from '../domain/person.ts';
 import type { FourEyesFault } from '../domain/sign-off.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { alterationsColumn, dayNoteColumns, isChecked } from './day-note.sql.ts';
@@ -51,10 +50,10 @@ const totals = Prisma.sql`
 export function readExcluded(
   database: Database,
   today: CivilDate,
-  reader: Identity,
+  reader: string,
 ): Promise<ReadonlyMap<CivilDate, FourEyesFault>> {
   const dates = Prisma.sql`SELECT date FROM conciliation.day WHERE ${signable(today)}`;
-  return readFourEyesFaults(database, dates, reader);
+  return readFourEyesFaults(database.prisma, dates, reader);
 }
 
 export async function readSignableTotals(

@@ -179,7 +179,7 @@ const payablesOf = (rows: Prisma.Sql, isWhole = false) =>
 
 const IS_BOOKED = Prisma.sql`
   (title.accepted_date >= (SELECT bookings_from FROM run)
-   OR title.accepted_date IN (SELECT date FROM conciliation.booking_batch WHERE kind <> 'adopted')) IS TRUE`;
+   OR title.accepted_date >= (SELECT bookings_from FROM conciliation.booking_start)) IS TRUE`;
 
 /** All rows, with the unmatched titles of one date or of all dates. */
 const wholeScope = (date: CivilDate | null): Scope => ({

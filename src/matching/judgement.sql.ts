@@ -15,7 +15,7 @@ export const GRACE_DAYS = 3;
  * - `before`: no line asks for anything
  * - `reversed`: like `before`, after a posted reversal
  * - `released`, `failed`: the ERP has not answered, or could not post; a final refusal of a posting is `failed`
- * - `posted`: posted, or entered as booked outside
+ * - `posted`: posted
  * - `withdrawn`: a withdrawn title whose reversal is posted
  */
 const LINE_STATES = [

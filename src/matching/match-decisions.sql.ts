@@ -2,7 +2,6 @@ import { type AuditAction, type Decision, recordAudit } from '../audit/audit.ts'
 import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import { countAsOne, type Identity, identityOf } from '../domain/person.ts';
 import { InputError } from '../runtime/errors.ts';
 import { type BreakKey, readBreak } from './breaks.sql.ts';
 import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
@@ -14,7 +13,7 @@ const MATCH_FAULTS = {
   match_gone: 'the match does not exist, or has ended',
   break_changed: 'the break has changed since it was shown; look at it again',
   own_seal:
-    'a person who counts as you has signed the day off, and its bookings are not released yet; another person has to decide',
+    'you have signed the day off, or it was signed off before your role changed, and its bookings are not released yet; another person has to decide',
 } as const;
 type MatchFault = keyof typeof MATCH_FAULTS;
 
@@ -149,9 +148,8 @@ async function recordDecision(
   if (decision.fourEyes === true) await requireOtherSigner(tx, dates, decision);
   await forgetUrgent(tx);
   const { by: actor, reason } = decision;
-  const details = { ...about, countsAs: identityOf(decision) };
   for (const date of dates.length === 0 ? [null] : dates) {
-    await recordAudit(tx, { actor, action, date, reason, details });
+    await recordAudit(tx, { actor, action, date, reason, details: about });
   }
 }
 
@@ -174,17 +172,17 @@ async function requireOtherSigner(
   // A sign-off locks the row as well, so it is committed, or sees this decision.
   await tx.$executeRaw`
     SELECT FROM conciliation.day WHERE date = ANY(${dates}::text[]::date[]) ORDER BY date FOR UPDATE`;
-  const signed = await tx.$queryRaw<{ date: CivilDate; signer: Identity }[]>`
-    SELECT DISTINCT ON (day.date) day.date::text AS date, entry.details->'countsAs' AS signer
+  const [own] = await tx.$queryRaw<[{ date: CivilDate }?]>`
+    SELECT day.date::text AS date
     FROM conciliation.day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
-    JOIN conciliation.audit_entry AS entry ON entry.date = day.date AND entry.action = 'day.sign_off'
     WHERE day.date = ANY(${dates}::text[]::date[]) AND NOT day.restated_after_sign_off
-      AND EXISTS (SELECT FROM conciliation.booking_batch AS begun
-                  WHERE begun.date = day.date AND begun.kind <> 'adopted')
+      AND (seal.signed_off_by = ${decision.by}
+           OR EXISTS (SELECT FROM conciliation.console_user AS person
+                      WHERE person.name = ${decision.by} AND person.decides_from >= seal.signed_off_at))
+      AND day.date >= (SELECT bookings_from FROM conciliation.booking_start)
       AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS released
                       WHERE released.date = day.date AND released.sign_off_id = seal.id
                         AND released.waiting_titles = 0)
-    ORDER BY day.date, entry.id DESC`;
-  const own = signed.find(({ signer }) => countAsOne(signer, identityOf(decision)));
+    ORDER BY day.date LIMIT 1`;
   if (own !== undefined) throw refuse('own_seal', own.date);
 }

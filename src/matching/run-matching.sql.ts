@@ -36,7 +36,7 @@ export interface RunRequest {
   readonly by: string;
   /** TIMEZONE of the program. Absent: the default. */
   readonly timeZone?: string;
-  /** BOOKINGS_FROM. Absent or null: not set; then the dates with a batch have bookings. */
+  /** BOOKINGS_FROM. Absent or null: not set; then the dates from the stored one on have bookings. */
   readonly bookingsFrom?: CivilDate | null;
 }
 

@@ -14,10 +14,10 @@ export interface AnswerLimits {
   readonly maxMinutes: number;
   /** Decoded bytes. */
   readonly maxBytes: number;
-  /** Encoded bytes a second, as a mean over the time that the platform was waited for; 0: no limit. */
-  readonly minBytesPerSecond: number;
-  readonly maxTitles: number;
 }
+
+/** The limit of the program. */
+export const MAX_ANSWER_MINUTES = 60;
 
 const MINUTE_MS = 60_000;
 
@@ -30,14 +30,14 @@ export interface AnswerBody {
 
 /**
  * Opens the body of an answer. Reads only on demand, at most a few buffers ahead of the consumer.
- * Reading throws PlatformUnavailableError when the transfer is cut, is silent for `timeoutMs`,
- * brings too few bytes or exceeds the time limit, and PlatformContractError when the body does not match its headers or
- * exceeds the size limit. If a limit is exceeded, the error's context has its variable as `limit`.
+ * Reading throws PlatformUnavailableError when the transfer is cut, is silent for `timeoutMs`
+ * or exceeds the time limit, and PlatformContractError when the body does not match its headers or
+ * exceeds the size limit. If a limit is exceeded, the error's context has its name as `limit`.
  * @throws PlatformContractError for an encoding that was not requested
  */
 export function openBody(answer: HttpAnswer, timeoutMs: number, limits?: AnswerLimits): AnswerBody {
   if (limits !== undefined) stopAfter(answer, limits.maxMinutes);
-  const pieces = decode(answer, readPieces(answer, timeoutMs, limits?.minBytesPerSecond ?? 0));
+  const pieces = decode(answer, readPieces(answer, timeoutMs));
   let bytesReceived = 0;
   const iterator: AsyncIterableIterator<Uint8Array> = {
     async next() {
@@ -71,8 +71,8 @@ export function openBody(answer: HttpAnswer, timeoutMs: number, limits?: AnswerL
 
 function stopAfter({ message, stop }: HttpAnswer, maxMinutes: number): void {
   const error = new PlatformUnavailableError(
-    `the answer had not ended after ${maxMinutes} minutes (PLATFORM_MAX_MINUTES)`,
-    { context: { limit: 'PLATFORM_MAX_MINUTES' } },
+    `the answer had not ended after ${maxMinutes} minutes`,
+    { context: { limit: 'minutes' } },
   );
   const timer = setTimeout(() => stop(error), maxMinutes * MINUTE_MS);
   message.once('close', () => clearTimeout(timer));
@@ -87,68 +87,23 @@ function tooLong(maxBytes: number): PlatformContractError {
 
 type Pieces = AsyncGenerator<Buffer, undefined, undefined>;
 
-async function* readPieces(
-  { message, stop }: HttpAnswer,
-  timeoutMs: number,
-  minBytesPerSecond: number,
-): Pieces {
+async function* readPieces({ message, stop }: HttpAnswer, timeoutMs: number): Pieces {
   const { headers, socket } = message;
   const endsWithConnection = !('content-length' in headers || 'transfer-encoding' in headers);
   // Runs only while a chunk is awaited, so that a slow consumer does not count as silence of the platform.
   const silence = new SilenceTimer(timeoutMs, () => stop(silenceError(timeoutMs)));
-  const throughput = new Throughput(timeoutMs, minBytesPerSecond);
   try {
     silence.arm();
-    throughput.beginWait();
     for await (const piece of message as AsyncIterable<Buffer>) {
       silence.clear();
-      throughput.endWait(piece.length);
       yield piece;
       silence.arm();
-      throughput.beginWait();
     }
   } finally {
     silence.clear();
   }
   // Node treats any end of the connection as the end of such a body, even a reset.
   if (!message.complete || (endsWithConnection && socket.errored)) throw new TransferCut();
-}
-
-/** Measures the bytes that arrive while the platform is waited for. A slow consumer does not count. */
-class Throughput {
-  readonly #periodMs: number;
-  readonly #minBytesPerSecond: number;
-  #waitingSinceMs = 0;
-  #waitedMs = 0;
-  #bytes = 0;
-
-  /** @param periodMs the shortest time over which the mean is taken */
-  constructor(periodMs: number, minBytesPerSecond: number) {
-    this.#periodMs = periodMs;
-    this.#minBytesPerSecond = minBytesPerSecond;
-  }
-
-  beginWait(): void {
-    this.#waitingSinceMs = performance.now();
-  }
-
-  /** @throws PlatformUnavailableError where too few bytes have arrived in a period */
-  endWait(bytes: number): void {
-    // A longer wait is one during which this process did not run: the platform would have been silent.
-    this.#waitedMs += Math.min(performance.now() - this.#waitingSinceMs, this.#periodMs);
-    this.#bytes += bytes;
-    if (this.#waitedMs < this.#periodMs) return;
-    const bytesPerSecond = (this.#bytes / this.#waitedMs) * 1000;
-    if (bytesPerSecond < this.#minBytesPerSecond) {
-      throw new PlatformUnavailableError(
-        `the answer brought ${Math.floor(bytesPerSecond)} bytes a second, expected at least ` +
-          `${this.#minBytesPerSecond} (PLATFORM_MIN_BYTES_PER_SECOND)`,
-        { context: { limit: 'PLATFORM_MIN_BYTES_PER_SECOND' } },
-      );
-    }
-    this.#waitedMs = 0;
-    this.#bytes = 0;
-  }
 }
 
 function decode({ message }: HttpAnswer, pieces: Pieces): Pieces {

@@ -25,8 +25,6 @@ export interface ConciliationResponse {
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Number of decoded bytes handed out. */
   readonly bytesReceived: () => number;
-  /** The reader takes no more titles than these. */
-  readonly maxTitles: number;
 }
 
 export interface PlatformClient extends ProvidersClient {
@@ -90,8 +88,7 @@ function accept(
   try {
     if (httpStatus !== 200) throw toStatusError(httpStatus, headers, new Date());
     requireJson(headers['content-type']);
-    const maxTitles = limits?.maxTitles ?? Number.POSITIVE_INFINITY;
-    return { httpStatus, maxTitles, ...openBody(answer, timeoutMs, limits) };
+    return { httpStatus, ...openBody(answer, timeoutMs, limits) };
   } catch (error) {
     answer.message.destroy();
     throw error;

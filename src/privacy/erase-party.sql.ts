@@ -7,12 +7,13 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { taxIdOf } from '../database/tax-id.sql.ts';
+import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
+import { writeTotals } from '../schedule/schedule-totals.sql.ts';
 import { erasePayables, eraseProviders } from './erase-supplier-rows.sql.ts';
 import {
   eraseBookingLines,
-  erasePartyTotals,
   eraseRevisions,
   eraseStaged,
   eraseTitles,
@@ -147,11 +148,9 @@ async function eraseEverywhere(
   let counts: ErasureCounts | null = null;
   await database.prisma
     .$transaction(async (tx) => {
-      // `erasePartyTotals` marks the dates.
       await tx.$executeRaw`
         SELECT set_config('statement_timeout', '0', true),
-               set_config('lock_timeout', ${LOCK_TIMEOUT}, true),
-               set_config('conciliation.marks_dates', 'on', true)`;
+               set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
       await findTitles(tx, names);
       counts = await eraseRows(tx, names, pseudonym);
       if (isDryRun) throw new Undo();
@@ -197,7 +196,9 @@ async function eraseRows(
   pseudonym: string,
 ): Promise<ErasureCounts> {
   const keys = keysOf(names);
-  // Booking lines first: a release locks the table, and then waits for merges.
+  // The days first, as a merge and a release lock them: the totals of a date are those of all of its titles.
+  const dates = await lockDays(tx);
+  // Booking lines next: a release locks the table, and then waits for merges.
   const bookingLines = await eraseBookingLines(tx, keys, pseudonym);
   // Staged titles before revisions: a merge locks its staged titles first, then title_revision.
   await eraseStaged(tx, keys, pseudonym);
@@ -205,7 +206,6 @@ async function eraseRows(
   const revisions = await eraseRevisions(tx, keys, pseudonym);
   await findRecords(tx);
   const titles = await eraseTitles(tx, keys, pseudonym);
-  await erasePartyTotals(tx);
   await recordErasedRows(tx);
   const isParty = Prisma.sql`(
     'tax_id:' || ${taxIdOf('party_key')} = ANY(${keys}::text[])
@@ -213,6 +213,7 @@ async function eraseRows(
   const partyAccounts = await tx.$executeRaw`
     DELETE FROM conciliation.party_account
     WHERE ${isParty} OR 'tax_id:' || tax_id = ANY(${keys}::text[])`;
+  await writeTotals(tx, Prisma.sql`accepted_date = ANY(${dates}::date[])`, null);
   const accountChanges = await tx.$executeRaw`
     UPDATE conciliation.account_change
     -- The key of a party by its tax identifier is a normal form, as the payment schedule compares it.
@@ -250,6 +251,16 @@ async function eraseRows(
     payables,
     payableRejects,
   };
+}
+
+/** Locks the days of the titles that `findTitles` has found, and returns them. */
+async function lockDays(tx: Transaction): Promise<CivilDate[]> {
+  const days = await tx.$queryRaw<{ date: CivilDate }[]>`
+    SELECT date::text AS date FROM conciliation.day
+    WHERE date = ANY(ARRAY(SELECT DISTINCT accepted_date FROM conciliation.title
+                           WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title))))
+    ORDER BY day.date FOR UPDATE`;
+  return days.map(({ date }) => date);
 }
 
 const NO_ACCOUNT = JSON.stringify({

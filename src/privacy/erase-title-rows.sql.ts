@@ -51,23 +51,6 @@ export async function eraseBookingLines(
 }
 
 /**
- * Removes the totals of the dates of the party's titles, which have hashes of its accounts. A date without a
- * stamp gets one, so that a computation from titles of before the erasure cannot insert one: `refreshTotals`.
- */
-export async function erasePartyTotals(tx: Transaction): Promise<void> {
-  await tx.$executeRaw`
-    INSERT INTO conciliation.schedule_date (date, epoch)
-    SELECT DISTINCT accepted_date, 0 FROM conciliation.title
-    WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title))
-    ON CONFLICT (date) DO UPDATE SET epoch = excluded.epoch`;
-  await tx.$executeRaw`
-    DELETE FROM conciliation.schedule_total
-    WHERE accepted_date = ANY(ARRAY(
-      SELECT DISTINCT accepted_date FROM conciliation.title
-      WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title))))`;
-}
-
-/**
  * Notes the newest record of each of the party's titles, but of no title whose row is altered: the hash of an altered
  * row is not recorded. To be called before `eraseTitles`.
  */

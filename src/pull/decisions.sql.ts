@@ -1,7 +1,6 @@
 import { type AuditAction, type AuditRecord, type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import { identityOf } from '../domain/person.ts';
 import { lockDay, settleDay } from '../ledger/day-ledger.sql.ts';
 import { discardStaged } from '../ledger/discard-staged.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
@@ -125,5 +124,5 @@ function auditRecord(
   about: { readonly date: CivilDate; readonly pullId: bigint | null },
 ): AuditRecord {
   const { by, reason } = decision;
-  return { actor: by, action, ...about, reason, details: { countsAs: identityOf(decision) } };
+  return { actor: by, action, ...about, reason };
 }

@@ -54,10 +54,9 @@ export async function loadNewDate(
     const state = plan.inserted > 0 ? 'merged' : 'unchanged';
     const decision = { day, plan, state, hold: null, loadedAccounts: accounts } as const;
     return endAttempt(tx, attempt, response, decision, async () => {
-      if (parts.plausibility === null || plan.inserted === 0) return;
+      if (!parts.checksPlausibility || plan.inserted === 0) return;
       const facts = await readLoadedFacts(tx, attempt.date, plan, target.occurrences.repeats);
-      const limits = { ...parts.plausibility, withdrawalPercent: parts.withdrawalLimitPercent };
-      if (implausibleHold(facts, limits) !== null) {
+      if (implausibleHold(facts, parts.withdrawalLimitPercent) !== null) {
         throw new StagingRequiredError('the response is not plausible, and must be held');
       }
     });

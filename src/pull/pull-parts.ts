@@ -1,5 +1,4 @@
 import type { Database } from '../database/database.ts';
-import type { PlausibilityLimits } from '../domain/checks/plausibility.ts';
 import type { RetryPolicy } from '../domain/plan/retry.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
@@ -19,8 +18,8 @@ export interface PullParts {
   readonly logger: Logger;
   readonly timeZone: string;
   readonly withdrawalLimitPercent: number;
-  /** Null: a response is held because of withdrawals only. */
-  readonly plausibility: PlausibilityLimits | null;
+  /** False: a response is held because of withdrawals only. */
+  readonly checksPlausibility: boolean;
   readonly retry: RetryPolicy;
   /** Stages the responses to dates without titles, too: the second request of an attempt, and tests. */
   readonly alwaysStage?: boolean;

@@ -6,5 +6,5 @@ import { openRedisBackend } from './redis-backend.ts';
 export function openBackend(options: BackendOptions): Promise<QueueBackend> {
   return options.redisUrl === null
     ? openPostgresBackend(options.databaseUrl, options.logger)
-    : openRedisBackend(options.redisUrl, options.redisCaFile ?? null);
+    : openRedisBackend(options.redisUrl);
 }

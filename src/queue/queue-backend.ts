@@ -8,8 +8,6 @@ const SETTLED_MS = 100;
 export interface BackendOptions {
   /** `redis://` or `rediss://`, with user, password and database number; null: the queue is on PostgreSQL. */
   readonly redisUrl: string | null;
-  /** PEM file of the certificate authority of a `rediss://` server; null: the authorities of Node. */
-  readonly redisCaFile?: string | null;
   readonly databaseUrl: string;
   readonly logger: Logger;
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createRedisBackend } from 'bullmq';
 import { ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
@@ -14,15 +13,12 @@ const COMMAND_TIMEOUT_MS = 5_000;
  */
 const SOCKET_TIMEOUT_MS = 30_000;
 
-export async function openRedisBackend(
-  address: string,
-  caFile: string | null,
-): Promise<QueueBackend> {
+export async function openRedisBackend(address: string): Promise<QueueBackend> {
   const url = parse(address);
   // As the parser of the configuration writes it. The driver would take REDISS:// for a plain connection.
   const redisUrl = url.href;
   const server = `${url.hostname}:${url.port === '' ? '6379' : url.port}`;
-  const tls = url.protocol === 'rediss:' ? { tls: tlsOptions(url, caFile) } : {};
+  const tls = url.protocol === 'rediss:' ? { tls: tlsOptions(url) } : {};
   await checkRedis(redisUrl, server, tls);
   const common = {
     url: redisUrl,
@@ -53,9 +49,8 @@ export async function openRedisBackend(
   };
 }
 
-function tlsOptions({ hostname }: URL, caFile: string | null) {
+function tlsOptions({ hostname }: URL) {
   return {
-    ...(caFile !== null && { ca: readFileSync(caFile) }),
     // SNI accepts names only. The certificate is checked against the host in both cases.
     ...(isIP(hostname.replace(/^\[|\]$/g, '')) === 0 && { servername: hostname }),
   };

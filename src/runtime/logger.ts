@@ -5,23 +5,17 @@ import {
   pino,
   stdTimeFunctions,
 } from 'pino';
-import { build as pinoPretty } from 'pino-pretty';
 import { ConciliationError } from './errors.ts';
 
 export type { Logger } from 'pino';
 
 export interface LogOptions {
   readonly logLevel: LevelWithSilent;
-  readonly logFormat: 'json' | 'pretty';
 }
 
 /** Returns a logger to standard error. Standard output is reserved for the results of commands. */
 export function createLogger(config: LogOptions, destination?: DestinationStream): Logger {
-  const stream =
-    destination ??
-    (config.logFormat === 'pretty'
-      ? pinoPretty({ destination: 2, sync: true, ignore: 'pid,hostname' })
-      : pino.destination({ dest: 2, sync: true }));
+  const stream = destination ?? pino.destination({ dest: 2, sync: true });
   return pino(
     {
       level: config.logLevel,

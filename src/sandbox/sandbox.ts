@@ -16,15 +16,6 @@ import { createTokenAuthority } from './token.ts';
 export const DEFAULT_TITLES_PER_DAY = 60;
 const TOKEN_LIFETIME_SECONDS = 86_400;
 
-export interface SandboxOptions {
-  /** Default: any free port. */
-  readonly port?: number;
-  /** The same seed gives the same titles on every machine. */
-  readonly seed?: number | string;
-  /** Number of titles of a working day, plus or minus a tenth; default 60. Weekends have about a fifth. */
-  readonly titlesPerDay?: number;
-}
-
 export interface Sandbox {
   /** `http://127.0.0.1:<port>`, without a slash at the end. */
   readonly baseUrl: string;
@@ -33,15 +24,12 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/**
- * Resolves when the sandbox listens.
- * @throws InputError when it cannot listen on the port
- */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+/** Resolves when the sandbox listens, on any free port. */
+export async function startSandbox(): Promise<Sandbox> {
   const tokens = createTokenAuthority(randomBytes(32).toString('base64url'));
   const titles = new SyntheticTitles({
-    seed: String(options.seed ?? 'sandbox'),
-    titlesPerDay: options.titlesPerDay ?? DEFAULT_TITLES_PER_DAY,
+    seed: 'sandbox',
+    titlesPerDay: DEFAULT_TITLES_PER_DAY,
     restate: true,
   });
   const app = createPlatform({
@@ -50,7 +38,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     providers: new ProviderRegistry(),
     exchange: regularExchange,
   });
-  const baseUrl = await listen(app, options.port ?? 0);
+  const baseUrl = await listen(app, 0);
   return {
     baseUrl,
     issueToken: ({ expiresInSeconds = TOKEN_LIFETIME_SECONDS } = {}) =>

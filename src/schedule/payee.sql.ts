@@ -24,6 +24,7 @@ const WRITTEN_COLUMNS = [
   'destination',
 ] as const;
 
+const written = Prisma.raw(WRITTEN_COLUMNS.join(', '));
 const stated = (column: string) => `nullif(btrim(${column}), '')`;
 const byKind = (provider: string, agent: string) =>
   `CASE WHEN buyer_is_financial THEN ${provider} ELSE ${agent} END`;
@@ -64,13 +65,14 @@ export const IS_UNNAMED: Prisma.Sql = Prisma.sql`
  * The hash of a row `party` with the columns of `PAYEE`, the same for all writings of one account. A title without
  * party and account has one hash. The account of a party that is not watched is compared as it is written.
  */
-const PAYEE_HASH = Prisma.sql`
+const payeeHash = (watched: Prisma.Sql) => Prisma.sql`
   CASE WHEN ${IS_UNNAMED} THEN md5('')::uuid
        ELSE ${hashOf(
          Prisma.sql`party.kind`,
          partyKey,
-         Prisma.sql`coalesce(${accountHash}, ${writingHash})`,
+         Prisma.sql`coalesce(${watched}, ${writingHash})`,
        )} END`;
+const PAYEE_HASH = payeeHash(accountHash);
 
 /** The hash of a row `change` of `account_change`. */
 export const CHANGED_PAYEE_HASH = hashOf(
@@ -116,20 +118,44 @@ const eachAmount = (text: (column: string) => string) =>
 /**
  * The rows of `schedule_total` that the selected titles have.
  *
- * The titles are grouped by their columns first, because a key and a hash for each title take longer.
+ * The titles are grouped by their columns first, and then by what names the payee, because a key and a hash for each
+ * title or each due date take longer.
+ *
+ * @param fence of the merge that has staged the accounts of the titles; null: all of them are stored
  */
-export const totalsOf = (selected: Prisma.Sql): Prisma.Sql => Prisma.sql`
-  SELECT accepted_date, due_date, ${PAYEE_HASH} AS payee, sum(titles)::int AS titles,
-         min(title_id) AS title_id, ${eachAmount((column) => `sum(${column}) AS ${column}`)}
+export const totalsOf = (selected: Prisma.Sql, fence: bigint | null): Prisma.Sql => {
+  const staged =
+    fence === null
+      ? Prisma.sql`(SELECT NULL::uuid AS account_hash) AS staged ON true`
+      : Prisma.sql`
+          conciliation.staged_account AS staged
+          ON staged.fence = ${fence} AND staged.kind = party.kind AND staged.party_key = ${partyKey}
+             AND staged.writing_hash = ${writingHash}`;
+  return Prisma.sql`
+  SELECT line.accepted_date, line.due_date, named.payee, sum(line.titles)::int AS titles, min(line.title_id) AS title_id,
+         ${eachAmount((column) => `sum(line.${column}) AS ${column}`)}
   FROM (
-    SELECT *, ${Prisma.raw(keyOf('code', 'identification', 'name'))} AS key
+    SELECT ${payeeHash(Prisma.sql`coalesce(staged.account_hash, ${accountHash})`)} AS payee, lines
     FROM (
-      SELECT accepted_date, anticipated_due_date AS due_date, ${Prisma.raw(WRITTEN_COLUMNS.join(', '))},
-             count(*) AS titles, min(title.id) AS title_id,
-             ${eachAmount((column) => `coalesce(sum(${column}), 0) AS ${column}`)}
-      FROM conciliation.title AS title CROSS JOIN LATERAL ${WRITTEN_PAYEE} AS payee
-      WHERE status = 'current' AND ${selected}
-      GROUP BY 1, 2, ${Prisma.raw(WRITTEN_COLUMNS.join(', '))}
-    ) AS written
-  ) AS party
+      SELECT *, ${Prisma.raw(keyOf('code', 'identification', 'name'))} AS key
+      FROM (
+        SELECT ${written}, array_agg(ROW(
+                 accepted_date, due_date, NULL, titles, title_id,
+                 ${eachAmount((column) => column)})::conciliation.schedule_total) AS lines
+        FROM (
+          SELECT accepted_date, anticipated_due_date AS due_date, ${written}, count(*) AS titles,
+                 min(title.id) AS title_id, ${eachAmount((column) => `coalesce(sum(${column}), 0) AS ${column}`)}
+          FROM conciliation.title AS title CROSS JOIN LATERAL ${WRITTEN_PAYEE} AS payee
+          WHERE status = 'current' AND ${selected}
+          GROUP BY 1, 2, ${written}
+        ) AS dated
+        GROUP BY ${written}
+      ) AS written
+      -- Each OFFSET 0 keeps a subquery apart: merged into the query, the key and the hash would be computed once for
+      -- each use of them.
+      OFFSET 0
+    ) AS party LEFT JOIN ${staged}
+    OFFSET 0
+  ) AS named CROSS JOIN LATERAL unnest(named.lines) AS line
   GROUP BY 1, 2, 3`;
+};

@@ -13,9 +13,7 @@ import {
   type PayeeRow,
   payeeHashOf,
   payeeOf,
-  totalsOf,
 } from './payee.sql.ts';
-import { ACCEPTED_DATES } from './schedule-totals.sql.ts';
 
 /** Due dates, both inclusive. */
 export interface DueRange {
@@ -108,23 +106,11 @@ const totalsJson = (row: string, amounts: readonly AmountColumn[]) => {
   );
 };
 
-/**
- * The rows of `schedule_total` that the titles have at this instant: the computed ones of the dates whose stamp
- * is current, and those of the other dates from the titles. Needs `ACCEPTED_DATES`. The dates are arrays, because
- * a join of the many totals with the dates takes longer.
- */
+/** Rows of `schedule_total`, with `is_waiting` for the titles of days that wait for a person. */
 const linesOf = (isSelected: (column: Prisma.Sql) => Prisma.Sql) => Prisma.sql`
-  SELECT line.*, accepted_date = ANY(ARRAY(
-           SELECT date FROM accepted WHERE state IN ('held', 'attention'))) AS is_waiting
-  FROM (
-    SELECT * FROM conciliation.schedule_total
-    WHERE ${isSelected(Prisma.sql`due_date`)}
-      AND accepted_date <> ALL(ARRAY(SELECT date FROM accepted WHERE NOT is_current))
-    UNION ALL
-    ${totalsOf(Prisma.sql`
-      accepted_date = ANY(ARRAY(SELECT date FROM accepted WHERE NOT is_current))
-      AND ${isSelected(Prisma.sql`anticipated_due_date`)}`)}
-  ) AS line`;
+  SELECT total.*, accepted_date = ANY(ARRAY(
+           SELECT date FROM conciliation.day WHERE state IN ('held', 'attention'))) AS is_waiting
+  FROM conciliation.schedule_total AS total WHERE ${isSelected(Prisma.sql`due_date`)}`;
 
 const within =
   ({ from, to }: DueRange) =>
@@ -156,7 +142,7 @@ const PLANNER = Prisma.sql`SELECT set_config('jit', 'off', true), set_config('wo
 
 /**
  * Returns the payees on the due dates of a range, over the titles of all accepted dates. All values are
- * those of one instant, and equal to sums over `title` at that instant.
+ * those of one instant.
  */
 export async function readSchedule(
   database: Database,
@@ -167,7 +153,7 @@ export async function readSchedule(
   const [, [row]] = await database.prisma.$transaction([
     database.prisma.$queryRaw`${PLANNER}`,
     database.prisma.$queryRaw<[Schedule]>`
-      WITH RECURSIVE ${ACCEPTED_DATES}, ${CHANGED}, total AS MATERIALIZED (
+      WITH ${CHANGED}, total AS MATERIALIZED (
         SELECT due_date, payee, ${totals(amounts)}
         FROM (${linesOf(within(range))}) AS line
         GROUP BY GROUPING SETS ((due_date), (payee))
@@ -226,7 +212,6 @@ export async function readGroupTotals(
   const [, [row]] = await database.prisma.$transaction([
     database.prisma.$queryRaw`${PLANNER}`,
     database.prisma.$queryRaw<[{ titles: number; originalValueSum: string }]>`
-      WITH RECURSIVE ${ACCEPTED_DATES}
       SELECT coalesce(sum(titles), 0)::float8 AS titles,
              coalesce(sum(original_value), 0)::text AS "originalValueSum"
       FROM (${linesOf(isDueIn(range))}) AS line WHERE ${payeeIs(payeeOf)}`,
@@ -237,10 +222,8 @@ export async function readGroupTotals(
 /** An array of accepted dates outside of which no current title is in the group. */
 export function acceptedDatesOf({ range, payeeOf }: GroupFilter): Prisma.Sql {
   return Prisma.sql`ARRAY(
-    WITH RECURSIVE ${ACCEPTED_DATES}
     SELECT accepted_date FROM conciliation.schedule_total
-    WHERE ${isDueIn(range)(Prisma.sql`due_date`)} AND ${payeeIs(payeeOf)}
-    UNION SELECT date FROM accepted WHERE NOT is_current)`;
+    WHERE ${isDueIn(range)(Prisma.sql`due_date`)} AND ${payeeIs(payeeOf)})`;
 }
 
 /** Returns the condition for titles with the payee of a title; for an unknown title no title has it. */
@@ -290,7 +273,7 @@ export function readScheduleSnapshot<T>(
   read: (snapshot: ScheduleSnapshot) => Promise<T>,
 ): Promise<T> {
   const dates = Prisma.sql`
-    WITH RECURSIVE ${ACCEPTED_DATES}, total AS (
+    WITH total AS (
       SELECT due_date, count(DISTINCT payee) AS payees, ${totals(AMOUNT_COLUMNS)}
       FROM (${linesOf(within(range))}) AS line GROUP BY GROUPING SETS ((due_date), ())
     ), stated AS (
@@ -302,7 +285,7 @@ export function readScheduleSnapshot<T>(
            jsonb_build_object('date', due_date, ${totalsJson('stated', AMOUNT_COLUMNS)}) AS totals
     FROM stated ORDER BY due_date NULLS FIRST`;
   const lines = Prisma.sql`
-    WITH RECURSIVE ${ACCEPTED_DATES}, ${CHANGED}, total AS (
+    WITH ${CHANGED}, total AS (
       SELECT due_date, payee, ${totals(AMOUNT_COLUMNS)}
       FROM (${linesOf(within(range))}) AS line GROUP BY due_date, payee
     )

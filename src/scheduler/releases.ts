@@ -37,8 +37,8 @@ export function startReleases({
   const run = async () => {
     try {
       await database.prisma.$transaction((tx) => settleReceipts(tx, null), RELEASE_TRANSACTION);
-      const rules = { bookingsFrom, payablesMaxAgeHours };
-      const range = { ...rules, to: lastClosedDate(timeZone, new Date()) };
+      const rules = { payablesMaxAgeHours };
+      const range = { ...rules, bookingsFrom, to: lastClosedDate(timeZone, new Date()) };
       const signed = signsCleanDays ? await signCleanDays(database, range) : [];
       const released = await releaseWaitingDays(database, rules);
       if (signed.length + released.length > 0) {

@@ -22,7 +22,7 @@ export async function planSweeps(
   slotAt: Date,
   { policy, now }: { readonly policy: PlanPolicy; readonly now: Date },
 ): Promise<number> {
-  const reach = await readReach(tx, dateIn(policy.timeZone, slotAt), policy);
+  const reach = await readReach(tx, dateIn(policy.timeZone, slotAt));
   if (reach === null) return 0;
   let created = await createDueSweep(tx, slotAt, reach.from);
   created += await createDifferingPulls(tx);
@@ -37,7 +37,6 @@ export async function planSweeps(
 async function readReach(
   tx: Transaction,
   slotDate: CivilDate,
-  policy: PlanPolicy,
 ): Promise<{ readonly from: CivilDate } | null> {
   const [ledger] = await tx.$queryRaw<
     [{ startDate: CivilDate; oldestOpenDate: CivilDate | null }?]
@@ -48,7 +47,7 @@ async function readReach(
     FROM conciliation.checkpoint
     WHERE start_date < ${slotDate}::date
       AND EXISTS (SELECT FROM conciliation.day WHERE fold_count IS NOT NULL)`;
-  return ledger === undefined ? null : { from: sweepStart(slotDate, ledger, policy) };
+  return ledger === undefined ? null : { from: sweepStart(slotDate, ledger) };
 }
 
 /**

@@ -11,9 +11,6 @@ import {
 } from './browser.ts';
 import { type ConsoleStage, openStage } from './console-stage.ts';
 
-/** For what comes when it comes: a busy machine takes more than the half minute of the library. */
-export const PATIENCE_MS = 180_000;
-
 export const PASSWORD = 'quatro palavras ao acaso';
 
 export const textOf = async (locator: Locator) => (await locator.allInnerTexts()).join('\n');
@@ -71,7 +68,6 @@ export class BrowserWorld {
       viewport: { width: 1280, height: 860 },
       ...options,
     });
-    context.setDefaultTimeout(PATIENCE_MS);
     this.#watches.push(watchPages(context, stage.url));
     return context;
   }

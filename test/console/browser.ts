@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 /** TEST_BROWSER, or a Chromium on the PATH; null: the tests that need one are skipped and say so. */
 export function findBrowser(): string | null {
@@ -28,8 +29,12 @@ export interface PageWatch {
   readonly problems: string[];
 }
 
-/** Notes errors, refused scripts and styles, and every request that leaves for another host. */
+/**
+ * Notes errors, refused scripts and styles, and every request that leaves for another host. The pages wait longer than
+ * the half minute of the library.
+ */
 export function watchPages(context: BrowserContext, url: string): PageWatch {
+  context.setDefaultTimeout(PATIENCE_MS);
   const problems: string[] = [];
   context.on('page', (page) => {
     page.on('console', (message) => {

@@ -77,11 +77,15 @@ inBrowser(
     };
     const unsigned = () => world.database.prisma.day.count({ where: { signedOffAt: null } });
 
-    /** Calls `use` with a page in each look, and with a check of what the page shows. */
+    /**
+     * Calls `use` with a page in each look, and with a check of what the page shows. Light, dark, Portuguese and a
+     * phone are each judged once; the others show what fits.
+     */
     const eachLook = async (
       use: (check: (name: string) => Promise<void>, page: Page) => Promise<void>,
     ) => {
       const shots = new BrowserWorld();
+      const judged = ['light', 'dark', 'pt-br', 'phone'];
       const looks: Readonly<Record<string, ContextOptions>> = {
         light: {},
         dark: { colorScheme: 'dark' },
@@ -98,7 +102,9 @@ inBrowser(
       for (const [look, options] of Object.entries(looks)) {
         const { context, page } = await enter('reviewer', options);
         const check = async (name: string) => {
-          expect(await findViolations(page), `${name}, ${look}`).toEqual([]);
+          if (judged.includes(look)) {
+            expect(await findViolations(page), `${name}, ${look}`).toEqual([]);
+          }
           await expectNoOverflow(page);
           await shots.shoot(page, `${name}-${look}`);
         };

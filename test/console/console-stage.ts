@@ -20,6 +20,7 @@ import { signOffDay } from '../../src/ledger/sign-off.sql.ts';
 import { ANY_DAY_ENVIRONMENT } from '../support/any-day-environment.ts';
 import { type CertifiedProvider, startCertifiedProvider } from '../support/certified-provider.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { providerOf, writeProviders } from '../support/provider-rows.ts';
 import { type Sandbox, startSandbox } from '../support/sandbox/sandbox.ts';
 import { titleText } from '../support/titles.ts';
@@ -136,7 +137,7 @@ export async function openStage(): Promise<ConsoleStage> {
         WHERE last_pull_id IS NOT NULL AND date <= ${last}::date`;
       expect(merged).toBe(DAYS);
     },
-    { timeout: 120_000, interval: 500 },
+    { timeout: PATIENCE_MS, interval: 500 },
   );
   for (const date of datesBetween(startDate, addDays(dates.unreadable, -1))) {
     const day = await readLedgerDay(database, date, last);

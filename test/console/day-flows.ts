@@ -48,13 +48,10 @@ export function addDayFlows(world: BrowserWorld): void {
     await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
     await operator.getByText('The pull is requested').waitFor();
     await expect
-      .poll(
-        async () => {
-          await reviewer.goto(`/days/${signed}`);
-          return reviewer.getByText('This day changed after it was signed off').count();
-        },
-        { timeout: 90_000 },
-      )
+      .poll(async () => {
+        await reviewer.goto(`/days/${signed}`);
+        return reviewer.getByText('This day changed after it was signed off').count();
+      })
       .toBe(1);
     const row = reviewer.locator('tr', { hasText: 'PO-2026-0007' }).first();
     expect(await textOf(row)).toMatch(
@@ -98,13 +95,10 @@ export function addDayFlows(world: BrowserWorld): void {
       await operator.locator('summary', { hasText: 'Pull again' }).click();
       await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
       await expect
-        .poll(
-          async () => {
-            await operator.goto(path);
-            return operator.getByText(sentence).count();
-          },
-          { timeout: 90_000 },
-        )
+        .poll(async () => {
+          await operator.goto(path);
+          return operator.getByText(sentence).count();
+        })
         .toBe(1);
       await world.checkPage(operator, sentence);
     };
@@ -136,13 +130,10 @@ export function addDayFlows(world: BrowserWorld): void {
     await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
     const card = operator.locator('#drift');
     await expect
-      .poll(
-        async () => {
-          await operator.goto('/alerts');
-          return [await card.count(), await operator.getByText('Interface differs').count()];
-        },
-        { timeout: 90_000 },
-      )
+      .poll(async () => {
+        await operator.goto('/alerts');
+        return [await card.count(), await operator.getByText('Interface differs').count()];
+      })
       .toEqual([1, 1]);
     await card.getByText('titles[].campaign').waitFor();
     await card.locator('summary', { hasText: 'Acknowledge all of them' }).click();
@@ -161,13 +152,10 @@ export function addDayFlows(world: BrowserWorld): void {
     await operator.locator('summary', { hasText: 'Pull again' }).click();
     await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
     await expect
-      .poll(
-        async () => {
-          await operator.goto(`/days/${held}`);
-          return operator.getByText('A pull is held').count();
-        },
-        { timeout: 90_000 },
-      )
+      .poll(async () => {
+        await operator.goto(`/days/${held}`);
+        return operator.getByText('A pull is held').count();
+      })
       .toBe(1);
     await world.keep('day-held', `/days/${held}`, operator.context());
     await operator.getByRole('link', { name: 'Preview the release' }).click();

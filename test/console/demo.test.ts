@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ChildCommand, startCommand } from '../support/child-command.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import {
   expectNoOverflow,
   findBrowser,
@@ -13,11 +14,10 @@ import {
   type PageWatch,
   watchPages,
 } from './browser.ts';
-import { BrowserWorld, PATIENCE_MS } from './browser-world.ts';
+import { BrowserWorld } from './browser-world.ts';
 
 const executable = findBrowser();
 const inBrowser = executable === null ? describe.skip : describe;
-const MINUTES = 60_000;
 
 const LOOKS = {
   light: {},
@@ -34,6 +34,7 @@ inBrowser(
     let folder: string;
     let demo: ChildCommand;
     let link: URL;
+    let adminLink: URL;
     let browser: Browser;
     let context: BrowserContext;
     let page: Page;
@@ -42,22 +43,26 @@ inBrowser(
       browser = await launchBrowser(executable ?? '');
       folder = await mkdtemp(join(tmpdir(), 'conciliation-demo-'));
       demo = startCommand(['demo'], { DATA_DIR: folder });
-      link = await vi.waitFor(
+      [link, adminLink] = await vi.waitFor(
         () => {
-          const [found] = /http:\/\/127\.0\.0\.1:\d+\/link\/\S+/.exec(demo.stdout()) ?? [];
-          if (found === undefined) throw new Error(`no link in: ${demo.stdout()}`);
-          return new URL(found);
+          const linkOf = (user: string) => {
+            const [, found] =
+              new RegExp(`${user}.* (http://127\\.0\\.0\\.1:\\d+/link/\\S+)`).exec(demo.stdout()) ??
+              [];
+            if (found === undefined) throw new Error(`no link of the ${user} in: ${demo.stdout()}`);
+            return new URL(found);
+          };
+          return [linkOf('reviewer'), linkOf('administrator')];
         },
-        { timeout: 2 * MINUTES, interval: 250 },
+        { timeout: PATIENCE_MS, interval: 250 },
       );
       context = await browser.newContext({
         locale: 'en',
         viewport: { width: 1280, height: 860 },
       });
-      context.setDefaultTimeout(PATIENCE_MS);
       watch = watchPages(context, link.origin);
       page = await context.newPage();
-    }, 3 * MINUTES);
+    });
     afterAll(async () => {
       await browser.close();
       demo.kill('SIGINT');
@@ -65,7 +70,7 @@ inBrowser(
       await rm(folder, { recursive: true, force: true });
       expect(watch.problems).toEqual([]);
       expect({ exit, stderr }).toMatchObject({ exit: 0 });
-    }, 2 * MINUTES);
+    });
 
     /** Reloads the page until the text is there, which is no click of a person who waits. */
     const seen = (text: string | RegExp) =>
@@ -74,7 +79,7 @@ inBrowser(
           await page.reload();
           expect(await page.locator('main').textContent()).toMatch(text);
         },
-        { timeout: 2 * MINUTES, interval: 500 },
+        { timeout: PATIENCE_MS, interval: 500 },
       );
 
     test('the first title is posted after 4 clicks', async () => {
@@ -124,6 +129,21 @@ inBrowser(
       await page.getByText('Single titles wait because of their payables').waitFor();
       const breaks = urgent.replace('/days/', '/breaks?date=');
       expect(await page.locator(`main a[href="${breaks}"]`).count()).toBe(1);
+    });
+
+    test('the administrator signs no day off, and has the page of users and keys', async () => {
+      const apart = await browser.newContext({ locale: 'en' });
+      const admin = await apart.newPage();
+      await admin.goto(adminLink.href);
+      await admin.getByRole('button', { name: 'Open the console' }).click();
+      await admin.locator('main a[href^="/days/"]').first().click();
+      await admin.getByText('A reviewer signs it off.').waitFor();
+      expect(await admin.getByRole('button', { name: 'Sign off' }).count()).toBe(0);
+      await admin.getByRole('link', { name: 'Users' }).click();
+      await admin.getByRole('heading', { name: 'Users and keys' }).waitFor();
+      const users = (await admin.locator('main').textContent()) ?? '';
+      expect(users).toMatch(/admin[\s\S]*reviewer/);
+      await apart.close();
     });
 
     test.each(Object.entries(LOOKS))(

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { type BrowserWorld, PATIENCE_MS, textOf } from './browser-world.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
+import { type BrowserWorld, textOf } from './browser-world.ts';
 
 /** Titles and what is done with many of them: lists, history, files, backfills, changed accounts. */
 export function addTitleFlows(world: BrowserWorld): void {
@@ -56,7 +57,7 @@ export function addTitleFlows(world: BrowserWorld): void {
     await operator.getByLabel('to', { exact: true }).fill(to);
     await operator.getByRole('button', { name: 'Start the backfill' }).click();
     // The page itself tells, without being asked again.
-    await operator.getByText('Done', { exact: true }).waitFor({ timeout: 60_000 });
+    await operator.getByText('Done', { exact: true }).waitFor();
     await operator.getByText('12 of 12 dates').waitFor();
   });
 
@@ -82,14 +83,11 @@ export function addTitleFlows(world: BrowserWorld): void {
     await operator.locator('summary', { hasText: 'Pull again' }).click();
     await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
     await expect
-      .poll(
-        async () => {
-          await operator.goto(`/days/${open}`);
-          const link = operator.getByRole('link', { name: 'Preview the release' });
-          return link.count();
-        },
-        { timeout: 30_000 },
-      )
+      .poll(async () => {
+        await operator.goto(`/days/${open}`);
+        const link = operator.getByRole('link', { name: 'Preview the release' });
+        return link.count();
+      })
       .toBe(1);
     await operator.getByRole('link', { name: 'Preview the release' }).click();
     await operator.getByLabel('Why is this right?').fill('the platform restated the whole day');

@@ -1,10 +1,11 @@
 import { afterEach, expect, test } from 'vitest';
-import { addDays, daysBetween, lastClosedDate } from '../../src/domain/business-day.ts';
+import { addDays, lastClosedDate } from '../../src/domain/business-day.ts';
 import {
   FOR_SUPERUSERS,
   FORBIDDEN,
   INSUFFICIENT_PRIVILEGE,
 } from '../support/forbidden-statements.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { outputOf, runProgram } from '../support/program.ts';
 import { askConsole } from './ask-console.ts';
 import {
@@ -15,7 +16,7 @@ import {
 } from './compose-project.ts';
 import { describeContainer } from './describe-container.ts';
 
-const POLL = { timeout: 60_000, interval: 500 };
+const POLL = { timeout: PATIENCE_MS, interval: 500 };
 
 const compose = await findCompose();
 
@@ -32,52 +33,18 @@ describeContainer('docker compose', () => {
     return project;
   }
 
-  test('with the profile sandbox shows the product with nothing else, and keeps its data', async () => {
-    const yesterday = lastClosedDate('America/Sao_Paulo', new Date());
-    const startDate = addDays(yesterday, -19);
-    // A date is due at 06:00 of the next day.
-    const due = lastClosedDate('America/Sao_Paulo', new Date(Date.now() - 6 * 3_600_000));
-    const rehearsal = open('sandbox', { START_DATE: startDate });
-    await rehearsal.makeSecrets();
-    await rehearsal.up();
-    const consoleUrl = await consoleUrlOf(rehearsal, 'sandbox');
-    await expect
-      .poll(() => readGauges(consoleUrl), POLL)
-      .toMatchObject({
-        'conciliation_dates{state="reconciled"}': daysBetween(startDate, due) + 1,
-        'conciliation_dates{state="failed"}': 0,
-        conciliation_checkpoint_lag_dates: daysBetween(due, yesterday),
-      });
-    const health = async () => healthOf((await rehearsal.containersOf('rehearsal'))[0] ?? '');
-    await expect.poll(health, POLL).toBe('healthy');
-
-    await expect.poll(() => readPulls(rehearsal), POLL).not.toMatch(/queued|running/);
-    const before = await readPulls(rehearsal);
-    expect(before.split('\n').length).toBeGreaterThanOrEqual(daysBetween(startDate, due) + 1);
-    await rehearsal.stop();
-    await rehearsal.up();
-    await expect.poll(health, POLL).toBe('healthy');
-    expect(await readPulls(rehearsal)).toBe(before);
-
-    await expectNoSuperuser(rehearsal, 'rehearsal-postgres');
-    await expectRefusals(rehearsal, 'rehearsal-postgres');
-    await expectPasswordOfRedis(rehearsal, 'rehearsal-redis');
-    await expectNoSecretShown(rehearsal);
-    await expectConfined(rehearsal);
-  });
-
   test('without the secrets starts neither PostgreSQL nor Redis nor a process of the service', async () => {
-    const rehearsal = open('sandbox', {});
-    const { exit, stdout, stderr } = await rehearsal.tryUp();
+    const running = open('service', { PLATFORM_BASE_URL: 'https://platform.invalid' });
+    const { exit, stdout, stderr } = await running.tryUp();
     expect(exit).not.toBe(0);
     expect(stdout + stderr).toMatch(/secrets\/(postgres|redis)-password/);
-    for (const service of ['rehearsal-postgres', 'rehearsal-redis', 'rehearsal']) {
-      expect(await rehearsal.containersOf(service)).toEqual([]);
+    for (const service of ['postgres', 'redis', 'conciliation']) {
+      expect(await running.containersOf(service)).toEqual([]);
     }
   });
 
   test('makes secrets that only the owner of their folder reaches, and keeps those that are there', async () => {
-    const project = open('sandbox', {});
+    const project = open('service', {});
     await project.makeSecrets();
     const names = ['postgres', 'migrator', 'worker', 'finance', 'erp', 'redis'];
     const passwords = names.map((name) => project.secret(`${name}-password`));
@@ -113,16 +80,32 @@ describeContainer('docker compose', () => {
     await expect
       .poll(async () => (await Promise.all(workers.map(logOf))).join('\n'), POLL)
       .toContain('PLATFORM_UNAVAILABLE');
-    await expectNoSuperuser(running, 'postgres');
-    await expectPasswordOfRedis(running, 'redis');
+    await expectNoSuperuser(running);
+    await expectRefusals(running);
+    await expectPasswordOfRedis(running);
     await expectNoSecretShown(running);
     await expectConfined(running);
+  });
+
+  test('keeps its data when it is stopped and started', async () => {
+    const running = open('service', { PLATFORM_BASE_URL: 'https://platform.invalid' });
+    await running.makeSecrets();
+    running.writeToken('a-token');
+    await running.up();
+    const health = async () => healthOf((await running.containersOf('conciliation'))[0] ?? '');
+    await expect.poll(health, POLL).toBe('healthy');
+    await expect.poll(() => readFirstPull(running), POLL).toMatch(/^\d+,/);
+    const before = await readFirstPull(running);
+    await running.stop();
+    await running.up();
+    await expect.poll(health, POLL).toBe('healthy');
+    expect(await readFirstPull(running)).toBe(before);
   });
 });
 
 /** By the sessions of the service, and by the addresses of all containers, those that have ended as well. */
-async function expectNoSuperuser(project: ComposeProject, postgres: string): Promise<void> {
-  const sessions = await project.psql(postgres, 'postgres', [
+async function expectNoSuperuser(project: ComposeProject): Promise<void> {
+  const sessions = await project.psql('postgres', 'postgres', [
     `SELECT DISTINCT rolname, rolsuper, rolcreaterole, rolcreatedb, rolbypassrls, rolreplication
      FROM pg_stat_activity JOIN pg_roles ON rolname = usename
      WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
@@ -131,7 +114,7 @@ async function expectNoSuperuser(project: ComposeProject, postgres: string): Pro
   const configured = (await inspectAll(project)).matchAll(/DATABASE_URL=postgresql:\/\/([a-z]+)@/g);
   const users = [...new Set(Array.from(configured, ([, user = '']) => user))].sort();
   expect(users).toEqual(['migrator', 'worker']);
-  const logins = await project.psql(postgres, 'postgres', [
+  const logins = await project.psql('postgres', 'postgres', [
     `SELECT rolname, rolsuper, rolcreaterole, rolcreatedb, rolbypassrls, rolreplication
      FROM pg_roles WHERE rolcanlogin AND rolname <> 'postgres' ORDER BY 1`,
   ]);
@@ -141,7 +124,7 @@ async function expectNoSuperuser(project: ComposeProject, postgres: string): Pro
 }
 
 /** Each login signs in with its password, and PostgreSQL refuses it every forbidden statement. */
-async function expectRefusals(project: ComposeProject, postgres: string): Promise<void> {
+async function expectRefusals(project: ComposeProject): Promise<void> {
   const forbidden: Readonly<Record<Login, readonly string[]>> = {
     migrator: FOR_SUPERUSERS,
     worker: [...FORBIDDEN.worker, ...FOR_SUPERUSERS],
@@ -149,7 +132,7 @@ async function expectRefusals(project: ComposeProject, postgres: string): Promis
     erp: [...FORBIDDEN.erp, ...FOR_SUPERUSERS],
   };
   for (const [login, statements] of Object.entries(forbidden)) {
-    const codes = await project.psql(postgres, login as Login, [
+    const codes = await project.psql('postgres', login as Login, [
       'SELECT current_user',
       '\\o /dev/null',
       ...statements.flatMap((statement) => ['BEGIN', statement, '\\echo :SQLSTATE', 'ROLLBACK']),
@@ -160,12 +143,12 @@ async function expectRefusals(project: ComposeProject, postgres: string): Promis
       statements.map((statement) => `${INSUFFICIENT_PRIVILEGE} ${statement}`),
     );
   }
-  const attempt = project.psql(postgres, 'worker', ['SELECT 1']);
+  const attempt = project.psql('postgres', 'worker', ['SELECT 1']);
   expect(await attempt).toBe('1');
 }
 
-async function expectPasswordOfRedis(project: ComposeProject, redis: string): Promise<void> {
-  const [container = ''] = await project.containersOf(redis);
+async function expectPasswordOfRedis(project: ComposeProject): Promise<void> {
+  const [container = ''] = await project.containersOf('redis');
   const ask = async (password: string, ...command: readonly string[]) => {
     const variables = password === '' ? [] : ['--env', `REDISCLI_AUTH=${password}`];
     const { stdout } = await runProgram('docker', [
@@ -225,16 +208,9 @@ function logOf(container: string): Promise<string> {
   return outputOf('sh', ['-c', `docker logs ${container} 2>&1`]);
 }
 
-async function readGauges(consoleUrl: string): Promise<Record<string, number>> {
-  const text = (await askConsole(consoleUrl, '/metrics'))?.text ?? '';
-  const samples = text.matchAll(/^(conciliation_\S+) (\S+)$/gm);
-  return Object.fromEntries([...samples].map(([, name, value]) => [name, Number(value)]));
-}
-
-/** Every pull of the rehearsal and the number of its titles, to be compared. */
-function readPulls(project: ComposeProject): Promise<string> {
-  return project.psql('rehearsal-postgres', 'finance', [
-    `SELECT id, state, inserted, (SELECT count(*) FROM conciliation.title)
-     FROM conciliation.pull ORDER BY id`,
+/** The first pull of the ledger and when it was made; empty: there is none. */
+function readFirstPull(project: ComposeProject): Promise<string> {
+  return project.psql('postgres', 'finance', [
+    'SELECT id, created_at FROM conciliation.pull ORDER BY id LIMIT 1',
   ]);
 }

@@ -1,12 +1,13 @@
 import type { StartedTestContainer } from 'testcontainers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, datesBetween, lastClosedDate } from '../../src/domain/business-day.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { outputOf, runProgram } from '../support/program.ts';
 import { askConsole } from './ask-console.ts';
 import { describeContainer } from './describe-container.ts';
 import { openServiceStack, type ServiceStack } from './service-stack.ts';
 
-const POLL = { timeout: 60_000, interval: 250 };
+const POLL = { timeout: PATIENCE_MS, interval: 250 };
 
 /** As long as the stop may take, and as container hosts commonly wait. */
 const GRACE_SECONDS = 30;

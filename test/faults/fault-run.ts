@@ -89,7 +89,7 @@ export async function runFault(
 
 /** Half of the runs sweep as well, every day. */
 function sweepSettings(random: SeededRandom): Record<string, string> {
-  if (random(2) === 0) return { SWEEP_CRON: '0 0 * * *', SWEEP_DAYS: '10' };
+  if (random(2) === 0) return { SWEEP_CRON: '0 0 * * *' };
   const [, month, day] = daysFrom(-1, FIRST_DATE).split('-').map(Number);
   return { SWEEP_CRON: `0 3 ${day} ${month} *` };
 }

@@ -7,7 +7,7 @@ import { giveBackPort, takePort } from '../support/own-port.ts';
 
 /** The children of a killed postmaster take a moment to notice, and keep a new one out. */
 const START_ATTEMPTS = 50;
-const READY_LIMIT_MS = 30_000;
+const READY_LIMIT_MS = 150_000;
 const POLL_MS = 10;
 
 const running = new Set<FaultyPostgres>();

@@ -14,7 +14,7 @@ const HOOK = pathToFileURL(join(import.meta.dirname, 'fault-hook.mjs')).href;
 const RESTART_DELAY_MS = 50;
 /** A service that ends this often is in a loop that no fault of ours explains. */
 const MAX_RESTARTS = 40;
-const STOP_LIMIT_MS = 20_000;
+const STOP_LIMIT_MS = 60_000;
 
 export interface FaultPlan {
   readonly point: FaultPoint;

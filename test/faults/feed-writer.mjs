@@ -40,7 +40,7 @@ installFaultHook((point) => {
   process.kill(process.pid, 'SIGSTOP');
 });
 
-const logger = createLogger({ logLevel: 'error', logFormat: 'json' });
+const logger = createLogger({ logLevel: 'error' });
 const config = readConfig(process.env, { platform: true });
 const platform = openPlatform(config);
 const parts = await untilAvailable(async () => {

@@ -268,7 +268,7 @@ export class Scenario {
   /** An alert is raised at the next look at the ledger. */
   async #untilTold(client: Client): Promise<void> {
     const { violations } = this.#parts;
-    const deadline = Date.now() + 10_000;
+    const deadline = Date.now() + HEARING_LIMIT_MS;
     for (;;) {
       const missing = await checkSeals(client, this.#restated);
       if (missing.length === 0) return;

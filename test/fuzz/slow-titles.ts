@@ -1,6 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { PullWindow } from '../../src/domain/plan/pull-plan.ts';
-import { decodeSlowly, NotJson, parseSlowly, type SlowField, type SlowValue } from './slow-json.ts';
+import {
+  decodeSlowly,
+  NotJson,
+  parseSlowly,
+  type SlowField,
+  type SlowItem,
+  type SlowValue,
+} from './slow-json.ts';
 
 /** Columns of a title that keeps the contract, as text; `extra` as canonical JSON. Null: rejected. */
 export type SlowTitle = Readonly<Record<string, string | null>> | null;
@@ -20,6 +27,21 @@ const MAX_DIGITS = 100;
 
 /** All titles of an answer, in order; null for an answer that has to be refused. */
 export function readTitlesSlowly(bytes: Buffer, window: PullWindow): SlowTitle[] | null {
+  const answer = cutSlowly(bytes);
+  if (answer === null) return null;
+  const { text, titles } = answer;
+  return titles.map(({ value, start, end }) =>
+    end - start > MAX_TITLE_BYTES ? null : readTitle(value, text, window),
+  );
+}
+
+/**
+ * The text of an answer, with one character a byte, and where its titles are in the text; null for an answer that has
+ * to be refused.
+ */
+export function cutSlowly(
+  bytes: Buffer,
+): { readonly text: string; readonly titles: readonly SlowItem[] } | null {
   const whole = bytes.toString('latin1');
   const skipped = whole.startsWith(MARK) ? MARK.length : 0;
   const text = whole.slice(skipped);
@@ -37,9 +59,7 @@ export function readTitlesSlowly(bytes: Buffer, window: PullWindow): SlowTitle[]
   const frame = Buffer.from(bytes);
   for (const { start, end } of titles.items) frame.fill(' ', skipped + start, skipped + end);
   if (!isUtf8(frame)) return null;
-  return titles.items.map(({ value, start, end }) =>
-    end - start > MAX_TITLE_BYTES ? null : readTitle(value, text, window),
-  );
+  return { text, titles: titles.items };
 }
 
 class Unkeepable extends Error {}

@@ -5,9 +5,9 @@
  * nothing is missing.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { enterBookedOutside } from '../../src/bookings/booked-outside.sql.ts';
 import { readFeed } from '../../src/bookings/feed.sql.ts';
-import { adoptReceipts } from '../../src/bookings/receipt-decisions.sql.ts';
+import { answerReceipts } from '../../src/bookings/receipt-decisions.sql.ts';
+import { readReceiptQuestions } from '../../src/bookings/receipt-questions.sql.ts';
 import { settleReceipts } from '../../src/bookings/receipts.sql.ts';
 import { releaseWaitingDays } from '../../src/bookings/release.sql.ts';
 import { takeReceipts } from '../../src/bookings/take-receipts.sql.ts';
@@ -59,8 +59,6 @@ class History {
   #erpBackup: ReturnType<ModelErp['backup']> | null = null;
   #hasBackup = false;
   #wasRestored = false;
-  #outside: { date: CivilDate; titles: number; originalValue: string; signedBefore: Date } | null =
-    null;
 
   constructor(seed: string) {
     const draw = createSeededRandom(seed);
@@ -75,14 +73,12 @@ class History {
   async run(): Promise<void> {
     await backup.clear();
     for (const date of DATES) await this.#restate(date);
-    if (this.#random() < 0.4) await this.#bookByHand(this.#pick(DATES));
     const steps = [
       ...Array.from({ length: 4 }, () => () => this.#restate(this.#pick(DATES))),
       ...Array.from({ length: 5 }, () => () => this.#sign(this.#pick(DATES))),
       ...Array.from({ length: 6 }, () => () => this.#work()),
       () => this.#reopen(this.#pick(DATES)),
       () => this.#tend(),
-      () => this.#enterOutside(),
       () => this.#decide(this.#pick(DATES)),
       () => this.#backUpErp(),
       () => this.#restoreErp(),
@@ -90,7 +86,7 @@ class History {
       () => this.#restore(),
     ];
     for (let step = 0; step < STEPS; step += 1) await this.#pick(steps)();
-    if (!this.#wasRestored && this.#outside === null) {
+    if (!this.#wasRestored) {
       await this.#settle(false);
       this.#expectLedger(this.#sealed);
     }
@@ -125,41 +121,19 @@ class History {
     await world.pull(date, { withdrawalLimitPercent: 100 });
   }
 
-  async #sign(date: CivilDate, bookingsFrom: CivilDate | null = FROM): Promise<void> {
+  async #sign(date: CivilDate): Promise<void> {
     const day = await world.database.prisma.day.findFirst({
       where: { date },
       select: { contentDigest: true },
     });
     const seenDigest = day?.contentDigest ?? '';
-    const signing = { by: 'ana', reason: null, seenDigest, fourEyes: false, bookingsFrom };
+    const signing = { by: 'ana', reason: null, seenDigest, fourEyes: false, bookingsFrom: FROM };
     const isSigned = await happens(signOffDay(world.database, date, signing));
     if (isSigned) this.#sealed.set(date, this.#items.get(date) ?? []);
   }
 
   async #reopen(date: CivilDate): Promise<void> {
     await happens(reopenDay(world.database, date, { by: 'bia', reason: 'history' }));
-  }
-
-  /** A day that was signed off and booked before bookings began. */
-  async #bookByHand(date: CivilDate): Promise<void> {
-    const items = ['x', 'y', 'z'].map((uid) => ({
-      ...{ uid, value: this.#pick(['10.10', '0.05']), discount: '1' },
-      dueDate: '2026-06-30',
-    }));
-    await this.#pull(date, items);
-    await this.#sign(date, null);
-    for (const item of items) this.#erp.bookByHand(date, titleOf(item));
-    const cents = items.reduce((sum, { value }) => sum + Number(value.replace('.', '')), 0);
-    const originalValue = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
-    this.#outside = { date, titles: items.length, originalValue, signedBefore: new Date() };
-  }
-
-  async #enterOutside(): Promise<void> {
-    if (this.#outside === null) return;
-    const { date, ...entry } = this.#outside;
-    const decision = { by: 'ana', reason: 'by hand' };
-    const outside = { from: date, to: date, ...entry, bookingsFrom: FROM };
-    await happens(enterBookedOutside(world.database, outside, decision));
   }
 
   async #work(isFaulty = true): Promise<number> {
@@ -170,12 +144,17 @@ class History {
   /** The work of the service in each minute. */
   async #tend(): Promise<void> {
     await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
-    await releaseWaitingDays(world.database, { bookingsFrom: FROM });
+    await releaseWaitingDays(world.database, {});
   }
 
   async #decide(date: CivilDate): Promise<boolean> {
+    await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
+    const questions = await readReceiptQuestions(world.database.prisma);
+    const question = questions.find((day) => day.date === date);
+    if (question === undefined) return false;
+    const seen = { date, first: 0, last: question.newest, count: question.receipts };
     const decision = { by: 'ana', reason: 'restored', bookingsFrom: FROM };
-    return happens(adoptReceipts(world.database, date, decision));
+    return happens(answerReceipts(world.database, seen, 'recorded', decision));
   }
 
   async #backUpErp(): Promise<void> {
@@ -206,7 +185,6 @@ class History {
   async #settle(signsOff: boolean): Promise<void> {
     for (let round = 0; round < 12; round += 1) {
       let happened = 0;
-      await this.#enterOutside();
       for (const date of DATES) {
         if (signsOff) await this.#sign(date);
         if (await this.#decide(date)) happened += 1;

@@ -6,6 +6,7 @@ const TABLES = [
   'booking_offer',
   'booking_line',
   'booking_batch',
+  'booking_start',
   'sign_off',
   'title_change',
   'title_revision',

@@ -34,8 +34,6 @@ interface State {
   cursor: string;
   /** By the key without its version. */
   bookings: Record<string, Booking>;
-  /** Entries that people made before the feed: the title's content. */
-  manual: { identity: string; content: string }[];
   /** Every receipt that was ever written. */
   receipts: ErpReceipt[];
   /** The number of receipts that were sent. */
@@ -64,7 +62,7 @@ const pick = (title: FeedLine['title'], names: readonly string[]) =>
   JSON.stringify(names.map((name) => title[name] ?? null));
 
 export class ModelErp {
-  #state: State = { cursor: '0', bookings: {}, manual: [], receipts: [], sent: 0 };
+  #state: State = { cursor: '0', bookings: {}, receipts: [], sent: 0 };
   /** Documents differ also after a restore. */
   #documents = 0;
   readonly #random: () => number;
@@ -81,18 +79,11 @@ export class ModelErp {
     this.#state = structuredClone(backup);
   }
 
-  bookByHand(date: string, title: FeedLine['title']): void {
-    this.#state.manual.push({
-      identity: `${date} ${pick(title, IDENTITY)}`,
-      content: `${date} ${pick(title, BOOKED)}`,
-    });
-  }
-
   /** Every content that is booked, sorted. */
   ledger(): string[] {
-    const { bookings, manual } = this.#state;
-    const posted = Object.values(bookings).flatMap(({ content }) => content ?? []);
-    return [...manual.map(({ content }) => content), ...posted].sort();
+    return Object.values(this.#state.bookings)
+      .flatMap(({ content }) => content ?? [])
+      .sort();
   }
 
   static contentOf(date: string, title: FeedLine['title']): string {
@@ -161,12 +152,6 @@ export class ModelErp {
       return;
     }
     const date = line.key.slice(0, 10);
-    if (booking === undefined && line.succeedsKey !== null) {
-      // Booked by hand before the feed began.
-      const identity = `${date} ${pick(line.title, IDENTITY)}`;
-      const entry = state.manual.findIndex((each) => each.identity === identity);
-      if (entry >= 0) state.manual.splice(entry, 1);
-    }
     const content = line.kind === 'reverse' ? null : ModelErp.contentOf(date, line.title);
     state.bookings[name] = { version, content };
     this.#documents += 1;

@@ -4,10 +4,7 @@
  * do not use these settings.
  */
 export const ANY_DAY_ENVIRONMENT = {
-  DUPLICATE_LIMIT_PERCENT: '100',
-  CHANGED_LIMIT_PERCENT: '100',
-  GROWTH_LIMIT: '1000000',
-  VALUE_LIMIT: '1000000',
+  PLAUSIBILITY: 'off',
   CHECK_SEVERITIES: [
     'due_before_acceptance',
     'value_not_positive',

@@ -6,13 +6,9 @@ import {
 } from '../../src/domain/checks/checks.ts';
 
 /** The checks as they are without configuration. */
-export const DEFAULT_RULES: CheckRules = {
-  severities: DEFAULT_SEVERITIES,
-  feeFactor: 3,
-};
+export const DEFAULT_RULES: CheckRules = { severities: DEFAULT_SEVERITIES };
 
 /** For made-up days: no finding keeps a day from being reconciled. */
 export const ANY_DAY_RULES: CheckRules = {
-  ...DEFAULT_RULES,
   severities: Object.fromEntries(CHECK_CODES.map((code) => [code, 'info'])) as CheckSeverities,
 };

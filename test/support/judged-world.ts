@@ -82,7 +82,7 @@ export function judgedWorld(world: PullWorld) {
       });
       await prisma.$transaction(async (tx) => {
         await lockDay(tx, date);
-        await releaseSealedDay(tx, date, { bookingsFrom: DAY });
+        await releaseSealedDay(tx, date, {});
       });
     },
 

@@ -88,7 +88,6 @@ export async function openOidcWorld<P extends TestProvider>(
         clientSecret: provider.clientSecret,
         publicUrl: PUBLIC_URL,
         assumesVerifiedEmail: false,
-        signsOutAtProvider: true,
         ...overrides,
       }),
       ...parts,

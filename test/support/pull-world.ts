@@ -72,7 +72,7 @@ export async function openPullWorld(
     timeZone: TIME_ZONE,
     withdrawalLimitPercent: 20,
     // Most tests have few titles and no usual days. test/integration/pull/plausibility.test.ts has the limits.
-    plausibility: null,
+    checksPlausibility: false,
     retry: { attempts: 3, backoffSeconds: 1 },
     random: () => 0,
     ...clock,

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 
-const SECONDS = Number(process.env['RANDOM_SECONDS'] ?? 15);
+const SECONDS = Number(process.env['RANDOM_SECONDS'] ?? 10);
 /** Of the first history; each later one has the next. */
 const SEED = process.env['RANDOM_SEED'];
 const isLong = process.env['RANDOM_SECONDS'] !== undefined;

@@ -72,13 +72,11 @@ function toBackfillWorld(world: ServiceWorld, range: BackfillRange, id: bigint):
       return rows.map((row) => row.id);
     },
     async expectExact() {
-      await eventually(
-        async () =>
-          expect(await readBackfillProgress(database, id)).toMatchObject({
-            state: 'done',
-            done: dates.length,
-          }),
-        120_000,
+      await eventually(async () =>
+        expect(await readBackfillProgress(database, id)).toMatchObject({
+          state: 'done',
+          done: dates.length,
+        }),
       );
       expect(await readTitles(database)).toEqual(predictTitles(SANDBOX, range.from, range.to));
       const pulls = await database.prisma.$queryRaw<unknown[]>`

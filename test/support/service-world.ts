@@ -8,6 +8,7 @@ import { type Database, openDatabase } from '../../src/database/database.ts';
 import type { CivilDate } from '../../src/domain/business-day.ts';
 import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
 import { createMigratedDatabase } from './database.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { daysFrom, TODAY } from './pull-world.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from './redis.ts';
 import { type Sandbox, startSandbox } from './sandbox/sandbox.ts';
@@ -199,7 +200,6 @@ async function flush(redisUrl: string, command: 'FLUSHALL' | 'FLUSHDB'): Promise
   client.disconnect();
 }
 
-/** For what comes when it comes: a bound against hanging, no claim about speed. */
-export function eventually<T>(check: () => T | Promise<T>, timeoutMs = 180_000): Promise<T> {
+export function eventually<T>(check: () => T | Promise<T>, timeoutMs = PATIENCE_MS): Promise<T> {
   return vi.waitFor(check, { timeout: timeoutMs, interval: 50 });
 }

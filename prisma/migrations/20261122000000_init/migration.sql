@@ -394,7 +394,7 @@ COMMENT ON COLUMN conciliation.title_finding.date IS
 COMMENT ON COLUMN conciliation.title_finding.title_id IS
   'title.id of the title; null where the problem is day or unchecked.';
 COMMENT ON COLUMN conciliation.title_finding.problem IS
-  'content: the columns do not have the recorded content hash or identity hash. record: the row does not have the hash that its newest change recorded. unrecorded: no merge inserted the row. missing: the row is gone. history: the revisions do not agree with the recorded changes or with the row, or the first recorded change is not the insertion by the pull in first_pull_id. day: counts, sums or digest of the row of day are not those of the titles, their number is not that of the newest merged answer, or the seal is not that of sign_off. unchecked: a value in the tables makes a part of the comparison fail.';
+  'content: the columns do not have the recorded content hash or identity hash. record: the row does not have the hash that its newest change recorded. unrecorded: no merge inserted the row. missing: the row is gone. history: the revisions do not agree with the recorded changes or with the row, or the first recorded change is not the insertion by the pull in first_pull_id. day: counts, sums or digest of the row of day, or the rows of schedule_total, are not those of the titles, their number is not that of the newest merged answer, or the seal is not that of sign_off. unchecked: a value in the tables makes a part of the comparison fail.';
 COMMENT ON COLUMN conciliation.title_finding.found_at IS
   'When the difference was found first.';
 COMMENT ON COLUMN conciliation.title_finding.acknowledged_at IS
@@ -837,7 +837,7 @@ COMMENT ON COLUMN conciliation.sweep.future_titles IS
 COMMENT ON COLUMN conciliation.sweep.early_titles IS
   'Titles with an accepted date before from_date. They were not asked for. Null: not complete.';
 COMMENT ON COLUMN conciliation.sweep.over_limit IS
-  'True where the latest attempt ended because the answer exceeded PLATFORM_MAX_MINUTES or PLATFORM_MAX_BYTES. While that is so of the newest sweep that has ended, each date in reach is pulled once a week.';
+  'True where the latest attempt ended because the answer took longer than an hour or exceeded PLATFORM_MAX_BYTES. While that is so of the newest sweep that has ended, each date in reach is pulled once a week.';
 COMMENT ON COLUMN conciliation.sweep.error_code IS
   'Stable code of the latest attempt''s failure, for example PLATFORM_UNAVAILABLE. Null: it did not fail.';
 COMMENT ON COLUMN conciliation.sweep.error_message IS
@@ -1089,9 +1089,9 @@ CREATE TABLE conciliation.digest_delivery (
 );
 
 COMMENT ON TABLE conciliation.digest_delivery IS
-  'The delivery of the daily digest to each channel of DIGEST_CHANNELS. One row for each slot of DIGEST_CRON.';
+  'The delivery of the daily digest to each channel. One row for each channel and day.';
 COMMENT ON COLUMN conciliation.digest_delivery.slot_at IS
-  'The time of DIGEST_CRON at which the digest was due.';
+  'The time at which the digest was due.';
 COMMENT ON COLUMN conciliation.digest_delivery.channel IS
   'webhook, slack, teams or email.';
 COMMENT ON COLUMN conciliation.digest_delivery.attempts IS
@@ -1112,7 +1112,7 @@ CREATE TABLE conciliation.process_fault (
 );
 
 COMMENT ON TABLE conciliation.process_fault IS
-  'What keeps a process of the service from its work, as the process itself reports. The alerts platform_auth, clock_skew and planning_failed are derived from this table.';
+  'What keeps a process of the service from its work, as the process itself reports. The alerts platform_auth, clock_skew and pull_overdue are derived from this table.';
 COMMENT ON COLUMN conciliation.process_fault.process_id IS
   'The process that reports; drawn at each start.';
 COMMENT ON COLUMN conciliation.process_fault.kind IS
@@ -1282,7 +1282,7 @@ COMMENT ON COLUMN conciliation.audit_entry.pull_id IS
 COMMENT ON COLUMN conciliation.audit_entry.reason IS
   'Why, in that person''s words. Null: none was given.';
 COMMENT ON COLUMN conciliation.audit_entry.details IS
-  'What else belongs to the action, such as a range of dates. Of a decision, a sign-off and a link, countsAs: the person who acted, then every other person that can have acted as that person, each with userId (console_user.id; null: an account at the command line) and name. Null: nothing. Personal data.';
+  'What else belongs to the action, such as a range of dates. Null: nothing. Personal data.';
 
 
 -- A table of its own, because an entry is linked when its transaction commits. By then the transaction
@@ -1540,8 +1540,7 @@ COMMENT ON COLUMN conciliation.account_change.reason IS
 
 -- Payment schedule -----------------------------------------------------------------------------
 
--- Computed after the merges and never by them, so that a merge takes no longer. A reader takes the totals of
--- the dates whose stamp is current, and aggregates the titles of the other dates: src/schedule/.
+-- Written by the merges, each for its own date, and by erasures: src/schedule/.
 CREATE TABLE conciliation.schedule_total (
   accepted_date              date    NOT NULL,
   due_date                   date,
@@ -1565,7 +1564,7 @@ CREATE INDEX schedule_total_accepted_idx ON conciliation.schedule_total (accepte
 CREATE INDEX schedule_total_due_idx ON conciliation.schedule_total (due_date);
 
 COMMENT ON TABLE conciliation.schedule_total IS
-  'Totals of the current titles of an accepted date for each due date, party to be paid and bank account. Derived from title, for the payment schedule; a row counts only while the stamp of its date in schedule_date is current.';
+  'Totals of the current titles of an accepted date for each due date, party to be paid and bank account. Derived from title, for the payment schedule. A merge writes the rows of its date, and an erasure those of the dates of the party.';
 COMMENT ON COLUMN conciliation.schedule_total.accepted_date IS
   'title.accepted_date.';
 COMMENT ON COLUMN conciliation.schedule_total.due_date IS
@@ -1588,41 +1587,6 @@ COMMENT ON COLUMN conciliation.schedule_total.billing_fee IS
   'Exact sum of billing_fee. A title that does not state the amount adds nothing.';
 COMMENT ON COLUMN conciliation.schedule_total.money_transfer_fee IS
   'Exact sum of money_transfer_fee. A title that does not state the amount adds nothing.';
-
-
-CREATE TABLE conciliation.schedule_date (
-  date       date        PRIMARY KEY,
-  changed_at timestamptz,
-  epoch      bigint      NOT NULL,
-
-  CONSTRAINT schedule_date_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
-);
-
-COMMENT ON TABLE conciliation.schedule_date IS
-  'One row for every accepted date with rows in schedule_total: the stamp of the titles that the totals were computed from.';
-COMMENT ON COLUMN conciliation.schedule_date.date IS
-  'The accepted date.';
-COMMENT ON COLUMN conciliation.schedule_date.changed_at IS
-  'day.changed_at of those titles; null: the date had no row in day.';
-COMMENT ON COLUMN conciliation.schedule_date.epoch IS
-  'title_epoch.epoch of those titles; 0: personal data of the titles was erased since. The stamp is current while both values are the present ones.';
-
-
-CREATE TABLE conciliation.title_epoch (
-  id    integer PRIMARY KEY DEFAULT 1,
-  epoch bigint  NOT NULL,
-
-  CONSTRAINT title_epoch_single_row_check CHECK (id = 1)
-);
-
-INSERT INTO conciliation.title_epoch (epoch) VALUES (1);
-
-COMMENT ON TABLE conciliation.title_epoch IS
-  'One row, which counts the statements of users that wrote title with SQL. A merge marks the changed date in day.changed_at, and an erasure the changed dates in schedule_date.';
-COMMENT ON COLUMN conciliation.title_epoch.id IS
-  'Always 1.';
-COMMENT ON COLUMN conciliation.title_epoch.epoch IS
-  'Number of such statements, plus 1. Part of their transactions, so that a reader sees the number that belongs to the titles that the reader sees.';
 
 
 -- Erased parties -------------------------------------------------------------------------------
@@ -1655,8 +1619,8 @@ CREATE TABLE conciliation.console_user (
   id              bigserial   PRIMARY KEY,
   name            text        NOT NULL,
   role            text        NOT NULL,
+  decides_from    timestamptz,
   password_hash   text,
-  password_from   jsonb       NOT NULL DEFAULT '[]',
   totp_secret     text,
   totp_step       bigint,
   recovery_hashes text[]      NOT NULL DEFAULT '{}',
@@ -1687,11 +1651,11 @@ COMMENT ON COLUMN conciliation.console_user.id IS
 COMMENT ON COLUMN conciliation.console_user.name IS
   'Name to sign in with, in lower case; also the value of audit_entry.actor and of the columns with the author of a decision. Personal data.';
 COMMENT ON COLUMN conciliation.console_user.role IS
-  'viewer: reads, tax identifiers and accounts masked. reviewer: also signs off and accepts rejects. operator: also pulls, backfills and releases. admin: everything, users and keys included.';
+  'viewer: reads, tax identifiers and accounts masked. reviewer: also decides and signs off. operator: also decides, pulls and backfills. admin: users, keys, pulls and backfills, and no decision.';
+COMMENT ON COLUMN conciliation.console_user.decides_from IS
+  'When the role of a user who was an administrator changed last: the user signs no date off that was open then, which is in the ledger without a seal in force. Null: the user was no administrator, or has had no other role.';
 COMMENT ON COLUMN conciliation.console_user.password_hash IS
-  'Argon2id in PHC format. Null: the person has not chosen a password yet.';
-COMMENT ON COLUMN conciliation.console_user.password_from IS
-  'issued_by of the link with which the password was chosen: the user counts as each of these persons where a decision and the sign-off need two people. Empty: no password was chosen through a link of another person. Personal data.';
+  'Scrypt in PHC format. Null: the person has not chosen a password yet.';
 COMMENT ON COLUMN conciliation.console_user.totp_secret IS
   'For the program only: secret of the second factor (TOTP, RFC 6238), in base32. Not encrypted. Null: the user has no second factor.';
 COMMENT ON COLUMN conciliation.console_user.totp_step IS
@@ -1753,7 +1717,6 @@ COMMENT ON COLUMN conciliation.console_session.by_oidc IS
 CREATE TABLE conciliation.sign_in_limit (
   key_hash     bytea       PRIMARY KEY,
   tries        integer     NOT NULL,
-  allowed_at   timestamptz NOT NULL,
   forgotten_at timestamptz NOT NULL
 );
 
@@ -1765,8 +1728,6 @@ COMMENT ON COLUMN conciliation.sign_in_limit.key_hash IS
   'SHA-256 of what the limit is for: an address, or a user name and an address. Not the text, because a typed name may be a password.';
 COMMENT ON COLUMN conciliation.sign_in_limit.tries IS
   'Tries that were allowed.';
-COMMENT ON COLUMN conciliation.sign_in_limit.allowed_at IS
-  'When the next try is allowed.';
 COMMENT ON COLUMN conciliation.sign_in_limit.forgotten_at IS
   'When the tries no longer count.';
 
@@ -1775,7 +1736,6 @@ CREATE TABLE conciliation.console_link (
   token_hash text        PRIMARY KEY,
   user_id    bigint      NOT NULL,
   purpose    text        NOT NULL,
-  issued_by  jsonb       NOT NULL,
   created_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   expires_at timestamptz NOT NULL,
   used_at    timestamptz,
@@ -1795,8 +1755,6 @@ COMMENT ON COLUMN conciliation.console_link.user_id IS
   'console_user.id of the person it is for.';
 COMMENT ON COLUMN conciliation.console_link.purpose IS
   'password: to choose a password. sign_in: to be signed in, as the demo does.';
-COMMENT ON COLUMN conciliation.console_link.issued_by IS
-  'Every person, except the user, that can be the one who made it: userId is console_user.id, null for an account at the command line, and name its name. Personal data.';
 COMMENT ON COLUMN conciliation.console_link.created_at IS
   'When it was made.';
 COMMENT ON COLUMN conciliation.console_link.expires_at IS
@@ -1841,7 +1799,6 @@ CREATE TABLE conciliation.api_key (
   key_hash     text        NOT NULL,
   key_start    text        NOT NULL,
   user_id      bigint,
-  counts_as    jsonb       NOT NULL,
   role         text        NOT NULL,
   scopes       text[]      NOT NULL,
   created_at   timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -1872,12 +1829,10 @@ COMMENT ON COLUMN conciliation.api_key.key_start IS
   'Its first characters, to distinguish keys.';
 COMMENT ON COLUMN conciliation.api_key.user_id IS
   'console_user.id of the owner, with whom the key ends: a disabled owner ends all of them, another role those that the role does not cover. Null: a key without an owner, which only the command line makes.';
-COMMENT ON COLUMN conciliation.api_key.counts_as IS
-  'As console_link.issued_by: the owner first, then every person that can be the one who made the key. The decisions of the key count as theirs where a decision and the sign-off need two people. Personal data.';
 COMMENT ON COLUMN conciliation.api_key.role IS
   'As console_user.role: a key can do no more than a person of that role.';
 COMMENT ON COLUMN conciliation.api_key.scopes IS
-  'The permitted uses, within the rights of the role: read, export, decide, pull.';
+  'The permitted uses, within the rights of the role: read, export, pull.';
 COMMENT ON COLUMN conciliation.api_key.created_at IS
   'When it was made.';
 COMMENT ON COLUMN conciliation.api_key.created_by IS
@@ -2165,25 +2120,6 @@ CREATE TRIGGER title_kept
   BEFORE DELETE OR TRUNCATE ON conciliation.title
   FOR EACH STATEMENT EXECUTE FUNCTION conciliation.refuse_rewriting();
 
-CREATE FUNCTION conciliation.count_title_epoch() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-  UPDATE conciliation.title_epoch SET epoch = epoch + 1;
-  RETURN NULL;
-END
-$$;
-
-COMMENT ON FUNCTION conciliation.count_title_epoch() IS
-  'Trigger of title: counts a statement of a transaction that does not mark the dates that it changes.';
-
--- Once for each statement, so that the number of rows does not matter. A merge and an erasure mark the dates
--- that they change, and would wait for each other here: configurePlanner in src/ledger/planner-settings.sql.ts.
-CREATE TRIGGER title_epoch_counted
-  AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON conciliation.title
-  FOR EACH STATEMENT
-  WHEN (current_setting('conciliation.marks_dates', true) IS DISTINCT FROM 'on')
-  EXECUTE FUNCTION conciliation.count_title_epoch();
-
 CREATE TRIGGER title_revision_append_only
   BEFORE UPDATE OR DELETE OR TRUNCATE ON conciliation.title_revision
   FOR EACH STATEMENT EXECUTE FUNCTION conciliation.refuse_rewriting();
@@ -2384,7 +2320,7 @@ CREATE TRIGGER provider_content_changed
 -- dead rows reads the pages that changed, and no index while less than 2 % of the pages have any.
 --
 -- Tables that stay small (sweep, sweep_difference, backfill, checkpoint, drift, alert, alert_delivery, digest_delivery, process_fault,
--- sign_off, month_seal, account_change, schedule_date, title_epoch, erased_party and those of the console) keep PostgreSQL's defaults, which for
+-- sign_off, month_seal, account_change, erased_party and those of the console) keep PostgreSQL's defaults, which for
 -- them are small numbers as well.
 
 -- Two busy days of 50,000 titles. The vacuum after inserts marks new pages as visible to all, so that it
@@ -2455,7 +2391,7 @@ ALTER TABLE conciliation.party_account SET (
   autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 5000
 );
 
--- The rows of a date are replaced after each merge that changed the date: up to one row a title.
+-- The rows of a date are replaced by each merge that changes the date: up to one row a title.
 ALTER TABLE conciliation.schedule_total SET (
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50000,
   autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 100000,

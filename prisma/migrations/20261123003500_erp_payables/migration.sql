@@ -296,4 +296,4 @@ COMMENT ON COLUMN conciliation.erp_payable_reject.created_at IS
 
 
 COMMENT ON COLUMN conciliation.api_key.scopes IS
-  'The permitted uses, within the rights of the role: read, export, decide, pull, payables.';
+  'The permitted uses, within the rights of the role: read, export, pull, payables.';

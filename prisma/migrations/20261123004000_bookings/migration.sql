@@ -38,10 +38,28 @@ COMMENT ON COLUMN conciliation.booking_consumer.created_at IS
   'When the consumer was named.';
 
 
+CREATE TABLE conciliation.booking_start (
+  id            integer     PRIMARY KEY DEFAULT 1,
+  bookings_from date,
+  stored_at     timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+  CONSTRAINT booking_start_single_row_check CHECK (id = 1),
+  CONSTRAINT booking_start_date_check CHECK (bookings_from BETWEEN '0001-01-01' AND '9999-12-31')
+);
+
+COMMENT ON TABLE conciliation.booking_start IS
+  'A single row: BOOKINGS_FROM, stored with the first sign-off of a date from BOOKINGS_FROM on, and moved at a start of the service only where no date can be booked twice or lose its lines.';
+COMMENT ON COLUMN conciliation.booking_start.id IS
+  'Always 1.';
+COMMENT ON COLUMN conciliation.booking_start.bookings_from IS
+  'The first accepted date whose seals release bookings. Null: BOOKINGS_FROM was removed before a line was released.';
+COMMENT ON COLUMN conciliation.booking_start.stored_at IS
+  'When bookings_from was stored or moved. What was signed off before for an earlier date, the ERP has booked by other means.';
+
+
 CREATE TABLE conciliation.booking_batch (
   id                             bigserial   PRIMARY KEY,
   date                           date        NOT NULL,
-  kind                           text        NOT NULL,
   sign_off_id                    bigint,
   released_at                    timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   released_by                    text        NOT NULL,
@@ -58,28 +76,25 @@ CREATE TABLE conciliation.booking_batch (
   money_transfer_fee_sum         numeric     NOT NULL,
   digest                         text        NOT NULL,
 
-  CONSTRAINT booking_batch_kind_check CHECK (kind IN ('seal', 'opening', 'outside', 'adopted')),
   CONSTRAINT booking_batch_count_check CHECK (line_count = book_count + adjust_count + reverse_count),
-  CONSTRAINT booking_batch_waiting_check CHECK (waiting_titles = 0 OR waiting_titles > 0 AND kind = 'seal'),
+  CONSTRAINT booking_batch_waiting_check CHECK (waiting_titles = 0 OR waiting_titles > 0 AND sign_off_id IS NOT NULL),
   CONSTRAINT booking_batch_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE INDEX booking_batch_date_idx ON conciliation.booking_batch (date, id);
 
 COMMENT ON TABLE conciliation.booking_batch IS
-  'Lines that a seal of a date released, that a person entered as booked outside, or that a person adopted from receipts. A seal has several batches if titles had to wait. Append-only. The sums of all batches of a date are the totals of the content that was released last, unless a batch of the date is adopted.';
+  'Lines that a seal of a date released, or that a person recorded from receipts. A seal has several batches if titles had to wait. Append-only. The sums of all batches of a date are the totals of the content that was released last, unless a batch of the date has no sign_off_id.';
 COMMENT ON COLUMN conciliation.booking_batch.id IS
   'Key of the batch.';
 COMMENT ON COLUMN conciliation.booking_batch.date IS
   'The accepted date.';
-COMMENT ON COLUMN conciliation.booking_batch.kind IS
-  'seal: released by a seal. opening: no line; the first seal of the date had to wait, and a later batch releases its lines. outside: booked in the ERP without these lines, and entered by a person; its lines are not in the feed. adopted: taken from receipts that the ledger did not know, by a person; only its reversals are in the feed.';
 COMMENT ON COLUMN conciliation.booking_batch.sign_off_id IS
-  'sign_off.id of the seal whose content was released or entered. Null: none, see kind.';
+  'sign_off.id of the seal whose content was released. Null: the lines are taken from receipts that the ledger did not know, by a person; only its reversals are in the feed.';
 COMMENT ON COLUMN conciliation.booking_batch.released_at IS
   'When the batch was written.';
 COMMENT ON COLUMN conciliation.booking_batch.released_by IS
-  'Who signed the date off, or entered or adopted the lines. Personal data.';
+  'Who signed the date off, or recorded the receipts. Personal data.';
 COMMENT ON COLUMN conciliation.booking_batch.line_count IS
   'Number of lines. 0: the seal changed nothing.';
 COMMENT ON COLUMN conciliation.booking_batch.book_count IS
@@ -175,7 +190,7 @@ CREATE INDEX booking_line_open_idx ON conciliation.booking_line (state, id) WHER
 CREATE INDEX booking_line_provider_idx ON conciliation.booking_line (provider_external_id);
 
 COMMENT ON TABLE conciliation.booking_line IS
-  'What the ERP books: the difference between two released contents of a date. The lines of one (date, identity_hash, occurrence) are the history of one booking; the line with the greatest version states its present content. Only state, state_at, document, failure and posted_hash change. A column that mirrors title shows the title at its seal; a line of the kind reverse shows what it reverses. In a line of an adopted batch these columns are null.';
+  'What the ERP books: the difference between two released contents of a date. The lines of one (date, identity_hash, occurrence) are the history of one booking; the line with the greatest version states its present content. Only state, state_at, document, failure and posted_hash change. A column that mirrors title shows the title at its seal; a line of the kind reverse shows what it reverses. In a line that was taken from a receipt these columns are null.';
 COMMENT ON COLUMN conciliation.booking_line.id IS
   'Key inside the program. The key for the ERP is (date, identity_hash, occurrence, version).';
 COMMENT ON COLUMN conciliation.booking_line.batch_id IS
@@ -197,7 +212,7 @@ COMMENT ON COLUMN conciliation.booking_line.content_hash IS
 COMMENT ON COLUMN conciliation.booking_line.succeeds IS
   'The version before, of the same booking. Null: there is none.';
 COMMENT ON COLUMN conciliation.booking_line.posted_hash IS
-  'The content hash of the receipt that a person adopted for this key. The next release replaces the booking, whatever its content, so that the feed has what the ERP is to have posted. Null: no receipt was adopted.';
+  'The content hash of the receipt that a person recorded for this key. The next release replaces the booking, whatever its content, so that the feed has what the ERP is to have posted. Null: no receipt was recorded.';
 COMMENT ON COLUMN conciliation.booking_line.state IS
   'released: the ERP has not answered. posted: the ERP has posted the line. failed: the ERP could not post the line, which is offered again. refused: the ERP will never post the line, which is not offered again. superseded: not posted, because the ERP has posted a later version of the booking.';
 COMMENT ON COLUMN conciliation.booking_line.state_at IS
@@ -213,7 +228,7 @@ COMMENT ON COLUMN conciliation.booking_line.provider_destination IS
 COMMENT ON COLUMN conciliation.booking_line.payment_destination IS
   'The undocumented fields of financialAgent.payment that name a destination, such as a Pix key. Null: none. Personal data.';
 COMMENT ON COLUMN conciliation.booking_line.title_id IS
-  'title.id of the title. Null: adopted from a receipt.';
+  'title.id of the title. Null: taken from a receipt.';
 
 
 CREATE TABLE conciliation.booking_offer (
@@ -262,7 +277,7 @@ CREATE TABLE conciliation.booking_receipt (
     CHECK (length(idempotency_key) BETWEEN 1 AND 200 AND length(document) BETWEEN 1 AND 200
            AND length(reason) BETWEEN 1 AND 2000),
   CONSTRAINT booking_receipt_outcome_check
-    CHECK (outcome IN ('accepted', 'unknown_key', 'other_content', 'other_consumer', 'adopted', 'dismissed')
+    CHECK (outcome IN ('accepted', 'unknown_key', 'other_content', 'other_consumer', 'recorded', 'set_aside')
            AND (outcome IS NULL) = (settled_at IS NULL)),
   CONSTRAINT booking_receipt_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
@@ -303,11 +318,11 @@ COMMENT ON COLUMN conciliation.booking_receipt.is_final IS
 COMMENT ON COLUMN conciliation.booking_receipt.received_at IS
   'When the receipt was inserted.';
 COMMENT ON COLUMN conciliation.booking_receipt.outcome IS
-  'accepted: the line has the key, the content and the consumer. unknown_key: no line has the key. other_content: the line has another content. Both block the date until a person decides: adopted, or dismissed. other_consumer: the line belongs to another consumer; the receipt counts for nothing. Null: not compared yet.';
+  'accepted: the line has the key, the content and the consumer. unknown_key: no line has the key. other_content: the line has another content. Both block the date until a person answers: recorded, if the ERP has posted it, or set_aside. other_consumer: the line belongs to another consumer; the receipt counts for nothing. Null: not compared yet.';
 COMMENT ON COLUMN conciliation.booking_receipt.settled_at IS
   'When outcome was set. Null: not compared yet.';
 COMMENT ON COLUMN conciliation.booking_receipt.settled_by IS
-  'The person who adopted or dismissed the receipt. Null: the program. Personal data.';
+  'The person who answered the receipt. Null: the program. Personal data.';
 
 
 CREATE VIEW conciliation.booking_feed WITH (security_barrier) AS

@@ -39,10 +39,10 @@ export function addKeyCommand(program: Command, exit: Exit): void {
     .addHelpText(
       'after',
       `
-Scopes: read (see the ledger), export (download titles as files), decide (sign off, accept and release),
-pull (pull dates and run backfills). A script sends the key as "Authorization: Bearer <key>". A key without
-an owner is valid until its last day or until an administrator revokes it on the page "Users and keys", even after
-its creator has left the company.
+Scopes: read (see the ledger), export (download titles as files), pull (pull dates and run backfills),
+payables (import the ERP's payables). A key decides nothing: people decide in the console. A script sends the key
+as "Authorization: Bearer <key>". A key without an owner is valid until its last day or until an administrator
+revokes it on the page "Users and keys", even after its creator has left the company.
 
 Example: conciliation key add "ERP import" --role viewer --scopes read,export --days 180`,
     )

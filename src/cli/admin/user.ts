@@ -23,8 +23,8 @@ export function addUserCommand(program: Command, exit: Exit): void {
     .addHelpText(
       'after',
       `
-Roles: viewer reads, with tax identifiers and accounts masked; reviewer also signs days off and accepts
-rejects; operator reads, accepts rejects, pulls, backfills and releases; admin does everything.
+Roles: viewer reads, with tax identifiers and accounts masked; reviewer also decides and signs days off;
+operator decides, pulls and backfills; admin manages users and keys, pulls and backfills, and decides nothing.
 
 Example: conciliation user add ana --role reviewer`,
     );

@@ -42,7 +42,7 @@ const en = {
     unequal: 'The two passwords differ.',
     tooShort: (min: string) => `A password has at least ${min} characters.`,
     guessable:
-      'This password is easy to guess: it is common, or made of common words, names, dates or keys that lie side by side. Choose four random words, or let a password manager choose.',
+      'This password is easy to guess: many people use it, or it is your name, your e-mail address or the name of this program. Choose four random words, or let a password manager choose.',
     goneTitle: 'This link does not work',
     gone: 'It was used, has expired, or was replaced by a newer one. Ask for another.',
   },
@@ -92,7 +92,7 @@ const ptBR: typeof en = {
     unequal: 'As duas senhas são diferentes.',
     tooShort: (min) => `A senha precisa de no mínimo ${min} caracteres.`,
     guessable:
-      'Esta senha é fácil de adivinhar: é comum, ou é feita de palavras comuns, nomes, datas ou teclas vizinhas. Escolha quatro palavras ao acaso, ou deixe um gerenciador de senhas escolher.',
+      'Esta senha é fácil de adivinhar: muita gente a usa, ou ela é o seu nome, o seu e-mail ou o nome deste programa. Escolha quatro palavras ao acaso, ou deixe um gerenciador de senhas escolher.',
     goneTitle: 'Este link não funciona',
     gone: 'Já foi usado, expirou ou foi substituído por um mais novo. Peça outro.',
   },

@@ -2,13 +2,6 @@ import { recordAudit } from '../../audit/audit.ts';
 import type { Database, Transaction } from '../../database/database.ts';
 import { hashToken, newToken } from '../../database/secret-token.ts';
 import {
-  type Actor,
-  type Identity,
-  identityOf,
-  type Person,
-  without,
-} from '../../domain/person.ts';
-import {
   type ConsoleRole,
   coversKey,
   KEY_ROLES,
@@ -46,13 +39,14 @@ export interface ApiKey {
  */
 export function createApiKey(
   database: Database,
-  key: Actor & {
+  key: {
     readonly name: string;
     /** The owner, a console user; null for a key without one, which only a command can create. */
     readonly user: string | null;
     readonly role: KeyRole;
     readonly scopes: readonly KeyScope[];
     readonly validDays: number;
+    readonly by: string;
   },
 ): Promise<string> {
   return database.prisma.$transaction(async (tx) => {
@@ -64,15 +58,12 @@ export function createApiKey(
       );
     }
     const owner = key.user === null ? null : await requireOwner(tx, key.user, key.role);
-    const maker = identityOf(key);
-    // The person who makes a key knows the key, also where another person owns the key.
-    const countsAs = owner === null ? maker : [owner, ...without(owner, maker)];
     const text = KEY_PREFIX + newToken();
     const [row] = await tx.$queryRaw<[{ id: bigint }]>`
       INSERT INTO conciliation.api_key
-        (name, key_hash, key_start, user_id, counts_as, role, scopes, created_by, expires_at)
-      VALUES (${name}, ${hashToken(text)}, ${text.slice(0, SHOWN_LENGTH)}, ${owner?.userId ?? null},
-              ${JSON.stringify(countsAs)}::jsonb, ${key.role}, ${[...key.scopes]}, ${key.by},
+        (name, key_hash, key_start, user_id, role, scopes, created_by, expires_at)
+      VALUES (${name}, ${hashToken(text)}, ${text.slice(0, SHOWN_LENGTH)}, ${owner},
+              ${key.role}, ${[...key.scopes]}, ${key.by},
               now() + make_interval(days => ${key.validDays}::int))
       RETURNING id`;
     await recordAudit(tx, {
@@ -91,9 +82,9 @@ export function createApiKey(
 }
 
 /** Locks the owner, so that a change of the user revokes the new key too, or is seen here. */
-async function requireOwner(tx: Transaction, user: string, role: KeyRole): Promise<Person> {
-  const [owner] = await tx.$queryRaw<[(Person & { role: ConsoleRole })?]>`
-    SELECT id::float8 AS "userId", name, role FROM conciliation.console_user
+async function requireOwner(tx: Transaction, user: string, role: KeyRole): Promise<bigint> {
+  const [owner] = await tx.$queryRaw<[{ id: bigint; role: ConsoleRole }?]>`
+    SELECT id, role FROM conciliation.console_user
     WHERE name = ${parseUserName(user) ?? ''} AND disabled_at IS NULL FOR SHARE`;
   if (owner === undefined) {
     throw new InputError(`there is no user ${user}, or the user is disabled`, {
@@ -105,7 +96,7 @@ async function requireOwner(tx: Transaction, user: string, role: KeyRole): Promi
       context: { fault: 'key' },
     });
   }
-  return { userId: owner.userId, name: owner.name };
+  return owner.id;
 }
 
 /**
@@ -151,7 +142,7 @@ export function revokeApiKey(database: Database, id: bigint, by: string): Promis
 export async function readApiKeys(database: Database): Promise<ApiKey[]> {
   const keys = await database.prisma.apiKey.findMany({
     include: { user: { select: { name: true } } },
-    omit: { keyHash: true, countsAs: true },
+    omit: { keyHash: true },
     orderBy: { id: 'asc' },
   });
   return keys.map((key) => ({
@@ -181,7 +172,6 @@ export async function findApiKey(
   name: string;
   role: KeyRole;
   scopes: KeyScope[];
-  countsAs: Identity;
   keyId: number;
 } | null> {
   const [key] = await database.prisma.$queryRaw<
@@ -193,13 +183,11 @@ export async function findApiKey(
         owner: string | null;
         ownerRole: ConsoleRole | null;
         scopes: KeyScope[];
-        countsAs: Identity;
         isOld: boolean;
       }?,
     ]
   >`
     SELECT key.id, key.name, key.role, owner.name AS owner, owner.role AS "ownerRole", key.scopes,
-           key.counts_as AS "countsAs",
            coalesce(key.last_used_at < now() - interval '1 minute', true) AS "isOld"
     FROM conciliation.api_key key
     LEFT JOIN conciliation.console_user owner ON owner.id = key.user_id
@@ -211,7 +199,7 @@ export async function findApiKey(
     await database.prisma.$executeRaw`
       UPDATE conciliation.api_key SET last_used_at = now() WHERE id = ${key.id}`;
   }
-  const { id, owner, role, scopes, countsAs } = key;
+  const { id, owner, role, scopes } = key;
   const name = `key ${id}${owner === null ? '' : ` of ${owner}`}: ${key.name}`;
-  return { name, role, scopes, countsAs, keyId: Number(id) };
+  return { name, role, scopes, keyId: Number(id) };
 }

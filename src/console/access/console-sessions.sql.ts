@@ -1,15 +1,12 @@
 import { recordAudit } from '../../audit/audit.ts';
 import type { Database, Transaction } from '../../database/database.ts';
 import { hashToken, newToken } from '../../database/secret-token.ts';
-import type { Identity } from '../../domain/person.ts';
 import type { ConsoleRole } from '../../domain/role.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 export interface SessionUser {
   readonly name: string;
   readonly role: ConsoleRole;
-  /** The user, then the persons who had a link with which the user's password was chosen. */
-  readonly countsAs: Identity;
   readonly hasSecondFactor: boolean;
   /** Whether the session began with an account of the identity provider. */
   readonly byOidc: boolean;
@@ -93,8 +90,6 @@ export async function readSession(
 
   const [session] = await database.prisma.$queryRaw<[(SessionUser & { isOld: boolean })?]>`
     SELECT owner.name, owner.role,
-           jsonb_build_array(jsonb_build_object('userId', owner.id, 'name', owner.name))
-             || owner.password_from AS "countsAs",
            owner.totp_secret IS NOT NULL AS "hasSecondFactor", session.by_oidc AS "byOidc",
            session.last_seen_at < now() - interval '1 minute' AS "isOld"
     FROM conciliation.console_session session

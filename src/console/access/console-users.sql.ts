@@ -1,7 +1,6 @@
 import { recordAudit } from '../../audit/audit.ts';
 import type { Database, Transaction } from '../../database/database.ts';
 import { hashToken, newToken } from '../../database/secret-token.ts';
-import { type Actor, identityOf, type Person, without } from '../../domain/person.ts';
 import { type ConsoleRole, PROGRAM_AUTHORS, parseUserName } from '../../domain/role.ts';
 import { InputError } from '../../runtime/errors.ts';
 import type { SecondFactor } from '../account/second-factor.ts';
@@ -25,8 +24,6 @@ export interface ConsoleUser {
   /** Whether such an account has signed in, so that only its subject counts. */
   readonly isBound: boolean;
   readonly hasPassword: boolean;
-  /** The persons who had the link with which the password was chosen; they count as the user. */
-  readonly passwordFrom: readonly Person[];
   readonly hasSecondFactor: boolean;
   readonly createdAt: Date;
   readonly lastLoginAt: Date | null;
@@ -107,8 +104,9 @@ export function addUser(
 }
 
 /**
- * Ends all sessions of the user and revokes the keys that the user may no longer have. Setting the
- * e-mail address, even to the same address, releases the linked account of the identity provider.
+ * Ends all sessions of the user and revokes the keys that the user may no longer have. A user who was an administrator
+ * signs no date off that was open when the role changed. Setting the e-mail address, even to the same address, releases
+ * the linked account of the identity provider.
  * @throws InputError with a `UserFault`: for an unknown user, for the last administrator, and for
  * the acting user
  */
@@ -142,6 +140,9 @@ export function changeUser(
     await tx.$executeRaw`
       UPDATE conciliation.console_user
       SET role = coalesce(${role}, role),
+          -- Not the begin of the transaction: the administrator acted until the row was locked.
+          decides_from = CASE WHEN ${role}::text IS NOT NULL AND (role = 'admin' OR decides_from IS NOT NULL)
+                              THEN clock_timestamp() ELSE decides_from END,
           disabled_at = CASE WHEN ${isDisabled}::boolean IS NULL THEN disabled_at
                              WHEN ${isDisabled}::boolean THEN coalesce(disabled_at, now()) END
       WHERE id = ${id}`;
@@ -188,7 +189,7 @@ async function requireFreeEmail(
 export function readUsers(database: Database): Promise<ConsoleUser[]> {
   return database.prisma.$queryRaw<ConsoleUser[]>`
     SELECT id::float8 AS id, name, role, email, oidc_subject IS NOT NULL AS "isBound",
-           password_hash IS NOT NULL AS "hasPassword", password_from AS "passwordFrom",
+           password_hash IS NOT NULL AS "hasPassword",
            totp_secret IS NOT NULL AS "hasSecondFactor",
            created_at AS "createdAt", last_login_at AS "lastLoginAt", disabled_at AS "disabledAt"
     FROM conciliation.console_user ORDER BY name`;
@@ -207,8 +208,7 @@ export async function findLoginUser(database: Database, name: string): Promise<L
 
 /**
  * Changes the password of a user who knows the present one. Ends the other sessions of the user and
- * the links that were not used. `password_from` stays: a person who had the link of the present
- * password could make this change too.
+ * the links that were not used.
  * @returns the new token of the session; null: password, second factor or session are not as they were
  */
 export function changeOwnPassword(
@@ -235,7 +235,8 @@ export function changeOwnPassword(
  */
 export function createLink(
   database: Database,
-  link: Actor & {
+  link: {
+    readonly by: string;
     readonly name: string;
     readonly purpose: LinkPurpose;
     readonly validMinutes: number;
@@ -247,16 +248,15 @@ export function createLink(
     // Otherwise a stolen session would replace the password without knowing it.
     if (name === link.by) throw userFault('own_access');
     const token = newToken();
-    const issuedBy = without({ userId: Number(id), name }, identityOf(link));
     await voidLinks(tx, id);
     await tx.$executeRaw`
-      INSERT INTO conciliation.console_link (token_hash, user_id, purpose, issued_by, expires_at)
-      VALUES (${hashToken(token)}, ${id}, ${link.purpose}, ${JSON.stringify(issuedBy)}::jsonb,
+      INSERT INTO conciliation.console_link (token_hash, user_id, purpose, expires_at)
+      VALUES (${hashToken(token)}, ${id}, ${link.purpose},
               now() + make_interval(mins => ${link.validMinutes}::int))`;
     await recordAudit(tx, {
       actor: link.by,
       action: 'user.link',
-      details: { user: name, purpose: link.purpose, countsAs: identityOf(link) },
+      details: { user: name, purpose: link.purpose },
     });
     return token;
   });
@@ -293,7 +293,7 @@ export function consumeLink(
   passwordHash: string | null,
 ): Promise<Link | null> {
   return database.prisma.$transaction(async (tx) => {
-    const [link] = await tx.$queryRaw<[(Link & { issuedBy: readonly Person[] })?]>`
+    const [link] = await tx.$queryRaw<[Link?]>`
       UPDATE conciliation.console_link link SET used_at = now()
       FROM conciliation.console_user owner
       WHERE owner.id = link.user_id AND owner.disabled_at IS NULL
@@ -301,19 +301,14 @@ export function consumeLink(
         AND link.expires_at > now()
         AND link.purpose = ${passwordHash === null ? 'sign_in' : 'password'}
       RETURNING link.user_id AS "userId", owner.name, owner.email, link.purpose,
-                owner.totp_secret IS NOT NULL AS "hasSecondFactor", link.issued_by AS "issuedBy"`;
+                owner.totp_secret IS NOT NULL AS "hasSecondFactor"`;
     if (link === undefined) return null;
     if (passwordHash !== null) {
       await tx.$executeRaw`
         UPDATE conciliation.console_user
-        SET password_hash = ${passwordHash}, password_from = ${JSON.stringify(link.issuedBy)}::jsonb
-        WHERE id = ${link.userId}`;
+        SET password_hash = ${passwordHash} WHERE id = ${link.userId}`;
       await endSessionsOf(tx, link.userId);
-      await recordAudit(tx, {
-        actor: link.name,
-        action: 'user.password',
-        details: { passwordFrom: link.issuedBy },
-      });
+      await recordAudit(tx, { actor: link.name, action: 'user.password' });
     }
     return link;
   });

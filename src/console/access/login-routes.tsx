@@ -102,7 +102,7 @@ export function addLoginRoutes(
     let hash: string | null = null;
     if (link.purpose === 'password') {
       const password = passwordOf(request.body, 'password') ?? '';
-      const fault = await newPasswordFault(password, passwordOf(request.body, 'again'), link);
+      const fault = newPasswordFault(password, passwordOf(request.body, 'again'), link);
       if (fault !== null) return showLink(request, reply, fault);
       hash = await hashPassword(password);
     }

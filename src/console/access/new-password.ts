@@ -4,16 +4,15 @@ import { isGuessable, MIN_PASSWORD_LENGTH } from './password.ts';
 /**
  * Returns the sentence about a new password that the console refuses; null: it may be set.
  * @param again the same password, typed a second time
- * @throws PasswordsBusyError
  */
-export async function newPasswordFault(
+export function newPasswordFault(
   password: string,
   again: string | null,
   owner: { readonly name: string; readonly email: string | null },
-): Promise<((context: PageContext) => string) | null> {
+): ((context: PageContext) => string) | null {
   if (password.length < MIN_PASSWORD_LENGTH) {
     return ({ text, formats }) => text.link.tooShort(formats.count(MIN_PASSWORD_LENGTH));
   }
   if (password !== again) return ({ text }) => text.link.unequal;
-  return (await isGuessable(password, owner)) ? ({ text }) => text.link.guessable : null;
+  return isGuessable(password, owner) ? ({ text }) => text.link.guessable : null;
 }

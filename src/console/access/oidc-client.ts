@@ -23,8 +23,6 @@ export interface OidcOptions {
   readonly publicUrl: URL;
   /** Whether to accept an e-mail address that the provider calls neither verified nor unverified. */
   readonly assumesVerifiedEmail: boolean;
-  /** Whether signing out of the console leads to the sign-out of the provider. */
-  readonly signsOutAtProvider: boolean;
 }
 
 /** Stored until the browser returns from the provider. */
@@ -57,8 +55,7 @@ export interface OidcClient {
   /**
    * Returns the address at which the provider ends its own session and sends the browser back to
    * the sign-in page (OpenID Connect RP-Initiated Logout 1.0, section 2). The address has the
-   * console's client_id and no data of the person. Null: the provider has no such address, or the
-   * console is not to use it.
+   * console's client_id and no data of the person. Null: the provider has no such address.
    */
   signOutUrl(): Promise<URL | OidcFault | null>;
 }
@@ -148,7 +145,6 @@ export function createOidcClient(options: OidcOptions): OidcClient {
       }
     },
     async signOutUrl() {
-      if (!options.signsOutAtProvider) return null;
       try {
         const configuration = await configure();
         if (configuration.serverMetadata().end_session_endpoint === undefined) return null;

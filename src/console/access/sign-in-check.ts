@@ -9,8 +9,8 @@ import type { SignInProof } from './console-sessions.sql.ts';
 import { findLoginUser, type LoginUser } from './console-users.sql.ts';
 import { MAX_PASSWORD_LENGTH, PasswordsBusyError, verifyPassword } from './password.ts';
 import { logSecurityEvent } from './security-events.ts';
-import { PER_ADDRESS } from './sign-in.tsx';
-import { countDelayedTry, countTry, forgetTries } from './sign-in-limits.sql.ts';
+import { PER_ADDRESS, PER_USER } from './sign-in.tsx';
+import { countTry, forgetTries } from './sign-in-limits.sql.ts';
 
 /**
  * Limits for audit entries of refused sign-ins, so that a client cannot fill the audit log, which
@@ -72,7 +72,7 @@ export function createSignInCheck({ database, logger }: ConsoleParts): SignInChe
     }
     const key = `user ${name} ${clientNetwork(request)}`;
     const user = await findLoginUser(database, name);
-    const wait = await countDelayedTry(database, key);
+    const wait = await countTry(database, key, PER_USER);
     if (wait > 0) {
       await noteRefusal(request, 'sign_in_limited', user?.name ?? null);
       return { outcome: 'limited', wait };

@@ -11,6 +11,8 @@ import type { SignInLimit } from './sign-in-limits.sql.ts';
 
 /** Tries from one address, counted separately for each way to sign in. */
 export const PER_ADDRESS: SignInLimit = { max: 30, seconds: 60 };
+/** Tries for one user from one address. */
+export const PER_USER: SignInLimit = { max: 10, seconds: 600 };
 
 /** Begins a session and replaces the visitor's cookie. */
 export async function signIn(

@@ -77,7 +77,6 @@ function Secret({ secret }: { secret: NewSecret }) {
       <h2>{isLink ? users.linkTitle(secret.name) : users.keyTitle(secret.name)}</h2>
       <p>{isLink ? users.linkHelp(formats.count(PASSWORD_LINK_HOURS)) : users.keyHelp}</p>
       <p class="mono">{secret.text}</p>
-      {isLink && <p>{users.linkPersons(secret.name)}</p>}
       {isLink && secret.text.startsWith('/') && <p>{users.linkPathHelp}</p>}
     </section>
   );
@@ -123,8 +122,6 @@ function User({ user }: { user: ConsoleUser }) {
             )}
             {user.isBound && ` · ${users.bound}`}
             {user.hasSecondFactor && ` · ${users.secondFactor}`}
-            {user.passwordFrom.length > 0 &&
-              ` · ${users.passwordFrom(user.passwordFrom.map(({ name }) => name).join(', '))}`}
           </span>
         </p>
         <Disclosure label={users.change(user.name)}>

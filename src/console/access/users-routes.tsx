@@ -11,7 +11,7 @@ import { InputError } from '../../runtime/errors.ts';
 import { resetFactor } from '../account/second-factor.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { type PageContext, textParameter } from '../shell/page-context.ts';
-import { actorOf, authorOf, idOfPath } from '../shell/path-parameters.ts';
+import { actorOf, idOfPath } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { createApiKey, readApiKeys, revokeApiKey } from './api-keys.sql.ts';
 import { addUser, changeUser, createLink, readUsers } from './console-users.sql.ts';
@@ -61,7 +61,7 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       name,
       purpose: 'password',
       validMinutes: PASSWORD_LINK_HOURS * 60,
-      ...authorOf(request),
+      by: actorOf(request),
     });
     // The host of the request is not used: a forged Host header would put the link's token on another host.
     const base = publicUrl?.origin ?? '';
@@ -129,14 +129,14 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       if (role === undefined || validDays < 1 || validDays > KEY_DAYS.max) {
         throw new InputError('the key needs a role and days', { context: { fault: 'key' } });
       }
-      const author = authorOf(request);
+      const by = actorOf(request);
       const text = await createApiKey(database, {
         name,
-        user: author.by,
+        user: by,
         role,
         scopes,
         validDays,
-        ...author,
+        by,
       });
       return show(request, reply, { secret: { kind: 'key', name, text } });
     }),

@@ -32,13 +32,10 @@ const en = {
       'Signs the user out immediately, blocks further sign-ins, and revokes the user’s keys.',
     enable: 'Enable again',
     ownHelp:
-      'You change your password on the page “My account”. Another administrator, or “conciliation user” at the command line, has to change your role or address, make a link for you or disable you.',
+      'You change your password on the page “My account”. Another administrator has to change your role or address, make a link for you or disable you. “conciliation user add” at the command line adds one.',
     linkTitle: (name: string) => `The link for ${name}`,
     linkHelp: (hours: string) =>
       `Send it through a channel that others cannot read. It works once, for ${hours} hours, and is shown only now.`,
-    linkPersons: (name: string) =>
-      `Once ${name} has chosen a password with this link, the two of you count as one person: ${name} cannot sign off a day about which you decided, nor you a day about which ${name} decided. A third person can. It lasts until ${name} chooses a password with a link that somebody else made.`,
-    passwordFrom: (names: string) => `password link made by ${names}`,
     linkPathHelp:
       'This is a path only, because CONSOLE_PUBLIC_URL is not set. Put the address of the console before it, for example https://conciliation.example.com.',
     keyTitle: (name: string) => `The key “${name}”`,
@@ -57,7 +54,6 @@ const en = {
     scopeNames: {
       read: 'Read',
       export: 'Export titles',
-      decide: 'Sign off, accept, release',
       pull: 'Pull and backfill',
       payables: 'Send payables of the ERP',
     },
@@ -125,13 +121,10 @@ const ptBR: typeof en = {
     disableHelp: 'Encerra as sessões na hora, impede novos acessos e revoga as chaves do usuário.',
     enable: 'Ativar de novo',
     ownHelp:
-      'Você troca a sua senha na página “Minha conta”. Somente outro administrador, ou “conciliation user” na linha de comando, pode mudar o seu perfil ou e-mail, gerar um link para você ou desativar o seu usuário.',
+      'Você troca a sua senha na página “Minha conta”. Somente outro administrador pode mudar o seu perfil ou e-mail, gerar um link para você ou desativar o seu usuário. “conciliation user add” na linha de comando cria um.',
     linkTitle: (name) => `O link de ${name}`,
     linkHelp: (hours) =>
       `Envie por um meio que outros não possam ler. Funciona uma vez, por ${hours} horas, e só aparece agora.`,
-    linkPersons: (name) =>
-      `Depois que ${name} escolher uma senha com este link, vocês dois contam como uma só pessoa: ${name} não pode fechar um dia sobre o qual você decidiu, nem você um dia sobre o qual ${name} decidiu. Uma terceira pessoa pode. Isso dura até ${name} escolher uma senha com um link gerado por outra pessoa.`,
-    passwordFrom: (names) => `link da senha gerado por ${names}`,
     linkPathHelp:
       'Isto é só o caminho, porque CONSOLE_PUBLIC_URL não está definida. Coloque antes dele o endereço do console, por exemplo https://conciliation.example.com.',
     keyTitle: (name) => `A chave “${name}”`,
@@ -150,7 +143,6 @@ const ptBR: typeof en = {
     scopeNames: {
       read: 'Ler',
       export: 'Exportar títulos',
-      decide: 'Fechar, aceitar, liberar',
       pull: 'Buscar e reprocessar',
       payables: 'Enviar contas a pagar do ERP',
     },

@@ -118,7 +118,7 @@ export function addAccountRoutes(
     const user = await prove(request, reply);
     if ('error' in user) return showAccount(request, reply, user);
     const password = passwordOf(request.body, 'newPassword') ?? '';
-    const error = await newPasswordFault(password, passwordOf(request.body, 'again'), user);
+    const error = newPasswordFault(password, passwordOf(request.body, 'again'), user);
     if (error !== null) return showAccount(request, reply, { status: 400, error });
     const token = await changeOwnPassword(database, user, {
       passwordHash: await hashPassword(password),

@@ -9,7 +9,7 @@ import { InputError } from '../../runtime/errors.ts';
 import { LINE_STATES, readLines, readLineTotals } from '../bookings/booking-list.sql.ts';
 import { readKeptReceipts } from '../bookings/booking-receipts.sql.ts';
 import { filterOf } from '../bookings/line-filter.ts';
-import { type ConsoleParts, overdueDaysOf, releaseRules } from '../shell/console-parts.ts';
+import { type ConsoleParts, releaseRules } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { describe, limitOf, numberOf } from './api-request.ts';
 
@@ -178,7 +178,7 @@ export function addApiBookingReads(api: FastifyInstance, parts: ConsoleParts): v
     }),
     async (request, reply) => {
       if (bookingsFrom === null) return reply.callNotFound();
-      const { filter } = filterOf(request.query, overdueDaysOf(parts));
+      const { filter } = filterOf(request.query);
       const page = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
       return {
         totals: await readLineTotals(database, filter),

@@ -275,9 +275,9 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
       },
     ),
     async () => {
-      const { digest, items } = await readOpenDrift(database);
+      const { items } = await readOpenDrift(database);
       // Without the values, which may be personal data.
-      return { digest, items: items.map(({ value: _, ...item }) => item) };
+      return { items: items.map(({ value: _, ...item }) => item) };
     },
   );
 

@@ -13,7 +13,6 @@ const FAILURES = {
   401: 'The key is missing, unknown, revoked or expired.',
   403: 'The role or the scopes of the key do not allow the request.',
   404: 'There is no such record.',
-  409: 'Payments of the day are on hold, because a changed bank account is not confirmed, or the checks of the day have not run yet.',
 };
 
 const TOO_LARGE = { 413: 'The body has more bytes than the limit, which the message names.' };

@@ -7,10 +7,10 @@ import type { FastifyInstance } from 'fastify';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { addApiBookingReads } from './api-booking-reads.ts';
 import { addApiBookings } from './api-bookings.ts';
-import { addApiDecisions } from './api-decisions.ts';
 import { addApiFindings } from './api-findings.ts';
 import { addApiMatching } from './api-matching.ts';
 import { addApiPayables } from './api-payables.ts';
+import { addApiPulls } from './api-pulls.ts';
 import { addApiReads } from './api-reads.ts';
 import { API_TAGS } from './api-request.ts';
 import { addApiSuppliers } from './api-suppliers.ts';
@@ -43,7 +43,7 @@ export async function addApiRoutes(
       // a difference.
       api.setSerializerCompiler(() => (data) => JSON.stringify(data));
       addApiReads(api, parts);
-      addApiDecisions(api, parts);
+      addApiPulls(api, parts);
       addApiFindings(api, parts);
       addApiSuppliers(api, parts);
       addApiBookings(api, parts);

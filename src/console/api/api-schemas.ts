@@ -1,11 +1,7 @@
 /** The input and output of `/api` as JSON Schema. It validates the input and is published as OpenAPI. */
 
 import { Type } from 'typebox';
-import {
-  ACCOUNT_DECISIONS,
-  CHANGE_LISTS,
-  MAX_CHANGES_TO_DECIDE,
-} from '../../accounts/account-changes.sql.ts';
+import { CHANGE_LISTS } from '../../accounts/account-changes.sql.ts';
 import { FINDING_STATES } from '../../checks/findings.sql.ts';
 import { BREAK_CAUSES, SEAL_FIELDS } from '../../closing/civil-month.ts';
 import { MONTH_STATES } from '../../closing/month-seal.sql.ts';
@@ -15,12 +11,10 @@ import { DAY_STATES, HOLD_REASONS } from '../../domain/day-state.ts';
 import { PAYABLE_FIELDS, PAYABLE_STATUSES, SETTLEMENTS } from '../../domain/payable.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/plan/backfill-plan.ts';
 import { SYNC_STATES } from '../../domain/provider.ts';
-import { SIGN_OFF_FAULTS } from '../../domain/sign-off.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../domain/title.ts';
 import { EXPORT_FORMATS } from '../../export/title-file.ts';
 import { NEEDS } from '../../ledger/ledger-days.sql.ts';
 import { SEALED_MEASURES } from '../../ledger/restated-days.sql.ts';
-import { MAX_DAYS_TO_SIGN } from '../../ledger/sign-off.sql.ts';
 import { BREAK_KINDS, PAYEES } from '../../matching/breaks.sql.ts';
 import { IMPORT_KINDS, PAYABLES_AT_ONCE } from '../../payables/payable-import.sql.ts';
 import { SCHEDULE_FORMATS } from '../../schedule/schedule-file.ts';
@@ -38,7 +32,6 @@ const count = Type.Integer({ minimum: 0 });
 const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 /** Text, because most JSON parsers would round a number to a double. */
 const amount = Type.String({ description: 'An exact decimal.', examples: ['1234.50'] });
-const reason = Type.String({ minLength: 1, maxLength: 500 });
 
 const sums = Type.Object(Object.fromEntries(AMOUNT_COLUMNS.map((column) => [column, amount])));
 
@@ -164,8 +157,7 @@ export const Sweep = Type.Object(
       description: 'Titles of a date before `from`. They belong to no date.',
     }),
     overLimit: Type.Boolean({
-      description:
-        'The answer exceeded a limit: PLATFORM_MAX_MINUTES, PLATFORM_MAX_BYTES, PLATFORM_MAX_TITLES or PLATFORM_MIN_BYTES_PER_SECOND.',
+      description: 'The answer took longer than an hour, or was longer than PLATFORM_MAX_BYTES.',
     }),
     errorCode: orNull('string'),
     errorMessage: orNull('string'),
@@ -266,7 +258,6 @@ export const Alert = Type.Object({
 });
 
 export const OpenDrift = Type.Object({
-  digest: Type.String({ description: 'Names exactly these items; to be given back with them.' }),
   items: Type.Array(
     Type.Object({
       path: Type.String({ examples: ['titles[].financialAgent.type'] }),
@@ -608,18 +599,6 @@ export const Findings = Type.Object({
     { description: 'The newest date first.' },
   ),
 });
-export const ResolveFindingsBody = Type.Object({
-  date,
-  check: words(CHECK_CODES),
-  newestId: Type.Integer({
-    minimum: 1,
-    maximum: Number.MAX_SAFE_INTEGER,
-    description: 'The greatest id that was seen. Later findings are not resolved.',
-  }),
-  titleId: Type.Optional(id),
-  reason,
-});
-
 const PAYABLE_HELP = {
   erpKey: "The ERP's key, unique over all companies. Required.",
   company: 'The company or branch that owes.',
@@ -730,7 +709,7 @@ export const BreakQuery = Type.Object({
 const BreakAnswer = Type.Object({
   kind: words(BREAK_KINDS),
   isUrgent: Type.Boolean({ description: 'Money may be paid twice, or to the wrong party.' }),
-  ground: Type.String({ description: 'Names both sides as they are; to be given back.' }),
+  ground: Type.String({ description: 'Names both sides as they are.' }),
   title: Type.Union([
     Type.Object({
       id,
@@ -769,24 +748,6 @@ export const BreakListAnswer = Type.Object({
   total: count,
   breaks: Type.Array(BreakAnswer),
 });
-export const ResolveBreakBody = Type.Object({
-  kind: words(BREAK_KINDS),
-  titleId: Type.Optional(id),
-  erpKey: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-  ground: Type.String({
-    format: 'uuid',
-    description: '`ground` of the break as it was looked at.',
-  }),
-  reason,
-});
-export const MatchBody = Type.Object({
-  titleId: id,
-  erpKey: Type.String({ minLength: 1, maxLength: 255 }),
-  reason,
-});
-export const MatchAnswer = Type.Object({ matchId: id });
-export const Done = Type.Object({ done: Type.Boolean() });
-
 export const AuditQuery = Type.Object({
   before: Type.Optional(
     Type.Integer({ minimum: 1, description: 'Only entries with a smaller id.' }),
@@ -802,58 +763,6 @@ export const ExportQuery = Type.Object({
   includeWithdrawn: Type.Optional(words(['true', 'false'])),
 });
 
-const seenDigest = Type.String({
-  minLength: 1,
-  maxLength: 128,
-  description: 'contentDigest of the day as it was looked at; refused where it has changed since.',
-});
-export const SignOffBody = Type.Object({ digest: seenDigest, reason: Type.Optional(reason) });
-export const SignOffsBody = Type.Object({
-  days: Type.Array(Type.Object({ date, digest: seenDigest }), {
-    minItems: 1,
-    maxItems: MAX_DAYS_TO_SIGN,
-  }),
-  reason: Type.Optional(reason),
-});
-export const SignOffOutcomes = Type.Array(
-  Type.Object({
-    date,
-    isSignedOff: Type.Boolean(),
-    refusal: orNull('string', {
-      enum: [...Object.keys(SIGN_OFF_FAULTS), null],
-      description: 'Why the day was not signed off. The other days do not depend on it.',
-    }),
-    message: orNull('string'),
-  }),
-  { description: 'In the order of the request.' },
-);
-export const ReasonBody = Type.Object({ reason });
-export const AccountDecisionBody = Type.Object({
-  ids: Type.Array(Type.Integer({ minimum: 1 }), {
-    minItems: 1,
-    maxItems: MAX_CHANGES_TO_DECIDE,
-    description: 'All of them are decided, or none.',
-  }),
-  decision: Type.Union(ACCOUNT_DECISIONS.map((decision) => Type.Literal(decision))),
-  reason,
-});
-export const ReleaseBody = Type.Object({
-  reason,
-  run: Type.Optional(
-    Type.Boolean({
-      description:
-        'Also release the other held pulls of the same run (schedule, sweep or backfill) that withdraw titles.',
-    }),
-  ),
-});
-export const AcknowledgeDriftBody = Type.Object({
-  digest: Type.String({
-    minLength: 1,
-    maxLength: 128,
-    description: 'digest of the list as it was looked at; refused where it has changed since.',
-  }),
-  reason,
-});
 export const BackfillBody = Type.Object({
   from: date,
   to: date,

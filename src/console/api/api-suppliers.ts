@@ -1,9 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { type Static, Type } from 'typebox';
 import {
   type ChangeListName,
   countAccountChanges,
-  decideAccountChanges,
   readAccountChanges,
 } from '../../accounts/account-changes.sql.ts';
 import { dateIn } from '../../domain/business-day.ts';
@@ -19,7 +17,6 @@ import { countProviders, type ProviderRow, readProviders } from '../providers/pr
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { maskBankAccount, maskTaxId } from '../shell/masking.ts';
 import { textParameter } from '../shell/page-context.ts';
-import { authorOf, requireReason } from '../shell/path-parameters.ts';
 import { parseTitleQuery } from '../titles/title-filters.ts';
 import { readTitleCount } from '../titles/title-list.sql.ts';
 import { describe, limitOf, numberOf } from './api-request.ts';
@@ -114,21 +111,6 @@ export function addApiSuppliers(api: FastifyInstance, parts: ConsoleParts): void
         }),
       );
       return { total, changes: masked };
-    },
-  );
-
-  api.post(
-    '/account-changes/decide',
-    describe('suppliers', 'decideAccountChanges', 'Confirm or refuse changed bank accounts', {
-      body: schemas.AccountDecisionBody,
-      answer: Type.Object({ ids: Type.Array(Type.Integer()) }),
-    }),
-    async (request) => {
-      const { ids, decision } = request.body as Static<typeof schemas.AccountDecisionBody>;
-      const reason = requireReason(request.body);
-      const author = authorOf(request);
-      await decideAccountChanges(database, ids.map(BigInt), { ...author, state: decision, reason });
-      return { ids };
     },
   );
 }

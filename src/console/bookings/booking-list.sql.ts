@@ -1,4 +1,5 @@
 import type { Database } from '../../database/database.ts';
+import { BOOKING_OVERDUE_DAYS } from '../../domain/alerts/erp-alerts.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { VALUE_COLUMNS } from '../../domain/title.ts';
 import { type ExportColumn, kindOf } from '../../export/export-columns.ts';
@@ -39,7 +40,7 @@ export interface ListedLine {
   readonly document: string | null;
   readonly failure: string | null;
   readonly orderUid: string | null;
-  /** Exact decimals; null: adopted from a receipt. */
+  /** Exact decimals; null: taken from a receipt. */
   readonly originalValue: string | null;
 }
 
@@ -113,13 +114,9 @@ export function readLines(
 }
 
 /** Returns all versions of the booking that a line belongs to, in their order; empty: there is no such line. */
-export function readVersions(
-  database: Database,
-  lineId: bigint,
-  overdueDays: number,
-): Promise<ListedLine[]> {
+export function readVersions(database: Database, lineId: bigint): Promise<ListedLine[]> {
   return database.prisma.$queryRaw<ListedLine[]>`
-    SELECT ${listed(overdueDays)}
+    SELECT ${listed(BOOKING_OVERDUE_DAYS)}
     FROM conciliation.booking_line AS wanted
     JOIN conciliation.booking_line AS line USING (date, identity_hash, occurrence)
     JOIN conciliation.booking_batch AS batch ON batch.id = line.batch_id

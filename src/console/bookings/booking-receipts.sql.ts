@@ -1,3 +1,4 @@
+import type { ReceiptAnswer } from '../../bookings/receipt-decisions.sql.ts';
 import type { Database } from '../../database/database.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 
@@ -18,12 +19,11 @@ export interface ListedReceipt {
     | 'unknown_key'
     | 'other_content'
     | 'other_consumer'
-    | 'adopted'
-    | 'dismissed'
+    | ReceiptAnswer
     | null;
 }
 
-/** Returns the newest receipts that wait for a decision, and their number. */
+/** Returns the newest receipts that wait for an answer, and their number. */
 export async function readKeptReceipts(
   database: Database,
   limit: number,

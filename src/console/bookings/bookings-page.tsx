@@ -1,5 +1,8 @@
 import type { ConsumerLag } from '../../bookings/open-lines.sql.ts';
+import { RECEIPT_ANSWERS } from '../../bookings/receipt-decisions.sql.ts';
+import type { ReceiptQuestions } from '../../bookings/receipt-questions.sql.ts';
 import type { WaitingDays } from '../../bookings/release.sql.ts';
+import type { UnbookedChange } from '../../bookings/unbooked-changes.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
@@ -7,6 +10,7 @@ import { Pager, type Paging } from '../shell/paging.tsx';
 import {
   ActionForm,
   AmountCell,
+  authorText,
   Card,
   DayCell,
   DayLink,
@@ -14,6 +18,7 @@ import {
   Metric,
   Submit,
 } from '../shell/parts.tsx';
+import { mayUse } from '../shell/route-access.ts';
 import {
   LINE_STATES,
   type LineFilter,
@@ -30,9 +35,14 @@ interface BookingsPageData {
   readonly totals: LineTotals;
   readonly lines: readonly ListedLine[];
   readonly paging: Paging;
-  readonly kept: { readonly count: number; readonly receipts: readonly ListedReceipt[] };
+  readonly kept: {
+    readonly count: number;
+    readonly receipts: readonly ListedReceipt[];
+    readonly questions: readonly ReceiptQuestions[];
+  };
   readonly consumers: readonly ConsumerLag[];
   readonly waiting: readonly WaitingDays[];
+  readonly differences: readonly UnbookedChange[];
 }
 
 interface PageProps {
@@ -89,6 +99,44 @@ function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
   );
 }
 
+/** The days whose difference a person has to post in the ERP. */
+function Differences({ changes }: { readonly changes: readonly UnbookedChange[] }) {
+  const { text, principal } = usePage();
+  const { bookings } = text;
+  const mayConfirm = mayUse(principal?.role ?? 'viewer', 'POST', '/bookings/differences/:date');
+  return (
+    <Card title={bookings.differences} class="stack">
+      <p>{bookings.differencesHelp}</p>
+      <DataTable
+        label={bookings.differences}
+        heads={[bookings.date, bookings.signedOffAt, bookings.signedOffBy, bookings.difference]}
+      >
+        {changes.map(({ date, signOffId, signedOffAt, signedOffBy }) => (
+          <tr key={date}>
+            <DayCell date={date} />
+            <InstantCell at={signedOffAt} />
+            <td>{authorText(text, signedOffBy)}</td>
+            <td>
+              <ActionForm action={`/bookings/differences/${date}/export`}>
+                <Submit>{bookings.download}</Submit>
+              </ActionForm>
+              {mayConfirm && (
+                <ActionForm action={`/bookings/differences/${date}`}>
+                  <input type="hidden" name="seal" value={String(signOffId)} />
+                  <Field label={text.day.reason}>
+                    <input name="reason" required maxLength={500} />
+                  </Field>
+                  <Submit>{bookings.confirmDifference}</Submit>
+                </ActionForm>
+              )}
+            </td>
+          </tr>
+        ))}
+      </DataTable>
+    </Card>
+  );
+}
+
 export function BookingsPage({ data }: PageProps) {
   const { text, formats } = usePage();
   const { filter, totals } = data;
@@ -100,6 +148,7 @@ export function BookingsPage({ data }: PageProps) {
         <p class="quiet">{text.bookings.intro}</p>
       </div>
       {data.waiting.length > 0 && <Waiting waiting={data.waiting} />}
+      {data.differences.length > 0 && <Differences changes={data.differences} />}
       {data.kept.count > 0 && <Kept data={data} />}
       <nav class="tabs" aria-label={text.bookings.state}>
         {LINE_STATES.map((state) => (
@@ -223,8 +272,8 @@ export function LinesTable({ lines }: { readonly lines: readonly ListedLine[] })
 }
 
 function Kept({ data }: PageProps) {
-  const { text, formats } = usePage();
-  const { count, receipts } = data.kept;
+  const { text, formats, principal } = usePage();
+  const { count, receipts, questions } = data.kept;
   return (
     <Card title={text.bookings.kept}>
       <p>{text.bookings.keptHelp}</p>
@@ -233,6 +282,34 @@ function Kept({ data }: PageProps) {
         <p class="quiet small">
           {text.bookings.keptMore(formats.count(receipts.length), formats.count(count))}
         </p>
+      )}
+      {mayUse(principal?.role ?? 'viewer', 'POST', '/bookings/receipts') && (
+        <ActionForm action="/bookings/receipts">
+          <Field label={text.bookings.receipts}>
+            <select name="receipts">
+              {questions.map(({ date, receipts: ofDay, newest }) => (
+                <option key={date} value={`${date}/0/${newest}/${ofDay}`}>
+                  {text.bookings.allOfDay(formats.date(date), formats.count(ofDay))}
+                </option>
+              ))}
+              {receipts.map(({ id, date, key, document, reason }) => (
+                <option key={id} value={`${date}/${id}/${id}/1`}>
+                  {key} {document ?? reason}
+                </option>
+              ))}
+            </select>
+          </Field>
+          <Field label={text.day.reason}>
+            <input name="reason" required maxLength={500} />
+          </Field>
+          <div class="buttons">
+            {RECEIPT_ANSWERS.map((answer) => (
+              <button key={answer} type="submit" name="answer" value={answer} class="button">
+                {text.bookings.answers[answer]}
+              </button>
+            ))}
+          </div>
+        </ActionForm>
       )}
     </Card>
   );

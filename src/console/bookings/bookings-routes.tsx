@@ -1,16 +1,27 @@
 import type { FastifyInstance } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
 import { readConsumerLags } from '../../bookings/open-lines.sql.ts';
+import { answerReceipts, RECEIPT_ANSWERS } from '../../bookings/receipt-decisions.sql.ts';
+import { readReceiptQuestions } from '../../bookings/receipt-questions.sql.ts';
 import { readWaitingDays } from '../../bookings/release.sql.ts';
+import {
+  confirmUnbookedChange,
+  noDifference,
+  readUnbookedChanges,
+} from '../../bookings/unbooked-changes.sql.ts';
+import { parseCivilDate } from '../../domain/business-day.ts';
 import { maySeePersonalData } from '../../domain/role.ts';
 import { writeCsv } from '../../export/csv.ts';
 import type { ExportRow, RowBatches } from '../../export/export-columns.ts';
 import { withSnapshot } from '../../export/snapshot.sql.ts';
-import { type ConsoleParts, overdueDaysOf, releaseRules } from '../shell/console-parts.ts';
+import { readMoved } from '../../ledger/restated-days.sql.ts';
+import { InputError } from '../../runtime/errors.ts';
+import { writeMoved } from '../days/restated-export.ts';
+import { type ConsoleParts, releaseRules } from '../shell/console-parts.ts';
 import { maskColumn } from '../shell/masking.ts';
-import { pageContext } from '../shell/page-context.ts';
+import { pageContext, textParameter } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
-import { actorOf, idOfPath } from '../shell/path-parameters.ts';
+import { actorOf, dateOfPath, idOfPath, requireReason } from '../shell/path-parameters.ts';
 import { sendFile } from '../shell/send-file.ts';
 import { sendPage } from '../shell/send-page.ts';
 import {
@@ -28,23 +39,28 @@ import { filterOf } from './line-filter.ts';
 const LINES_A_PAGE = 50;
 const KEPT_SHOWN = 50;
 
+/** The receipts that a person chose: the date, the first and the last id, and the number. */
+const CHOSEN = /^(\d{4}-\d\d-\d\d)\/(\d{1,15})\/(\d{1,15})\/(\d{1,9})$/;
+
 /** Routes of released lines. They do not exist while no seal releases bookings. */
 export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, logger, bookingsFrom = null } = parts;
-  const overdueDays = overdueDaysOf(parts);
 
   server.get('/bookings', async (request, reply) => {
     if (bookingsFrom === null) return reply.callNotFound();
-    const { filter, isFilterBad } = filterOf(request.query, overdueDays);
-    const [totals, kept, consumers, waiting] = await Promise.all([
+    const { filter, isFilterBad } = filterOf(request.query);
+    const [totals, kept, questions, consumers, waiting, differences] = await Promise.all([
       readLineTotals(database, filter),
       readKeptReceipts(database, KEPT_SHOWN),
+      readReceiptQuestions(database.prisma),
       readConsumerLags(database.prisma),
       readWaitingDays(database, releaseRules(parts)),
+      readUnbookedChanges(database.prisma),
     ]);
     const paging = pagingOf(request.query, 'page', totals.lines, LINES_A_PAGE);
     const lines = await readLines(database, filter, paging);
-    const data = { filter, isFilterBad, totals, lines, paging, kept, consumers, waiting };
+    const lists = { lines, paging, kept: { ...kept, questions }, consumers, waiting, differences };
+    const data = { filter, isFilterBad, totals, ...lists };
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.bookings.title,
       active: '/bookings',
@@ -56,7 +72,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     const id = idOfPath(request);
     if (bookingsFrom === null || id === null) return reply.callNotFound();
     const [versions, receipts] = await Promise.all([
-      readVersions(database, id, overdueDays),
+      readVersions(database, id),
       readReceiptsOf(database, id),
     ]);
     if (versions.length === 0) return reply.callNotFound();
@@ -67,12 +83,75 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     }));
   });
 
+  server.post('/bookings/receipts', async (request, reply) => {
+    if (bookingsFrom === null) return reply.callNotFound();
+    const [, day = '', ...numbers] =
+      CHOSEN.exec(textParameter(request.body, 'receipts') ?? '') ?? [];
+    const date = parseCivilDate(day);
+    const answer = RECEIPT_ANSWERS.find((known) => known === textParameter(request.body, 'answer'));
+    if (date === null || answer === undefined) {
+      throw new InputError(
+        'receipts, answer: expected receipts of the page and one of the answers',
+        {
+          context: { fault: 'receipt_answer' },
+        },
+      );
+    }
+    const [first = 0, last = 0, count = 0] = numbers.map(Number);
+    await answerReceipts(database, { date, first, last, count }, answer, {
+      by: actorOf(request),
+      ...releaseRules(parts),
+      reason: requireReason(request.body),
+      bookingsFrom,
+    });
+    return reply.redirect('/bookings?notice=receipts_answered', 303);
+  });
+
+  // What the ERP lacks of a day before bookings began.
+  server.post('/bookings/differences/:date/export', async (request, reply) => {
+    const date = dateOfPath(request);
+    if (bookingsFrom === null || date === null) return reply.callNotFound();
+    const { language } = pageContext(request, parts.timeZone);
+    const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
+    return sendFile(reply, logger, (signal, send) =>
+      withSnapshot(database, signal, async (snapshot) => {
+        const changes = await readUnbookedChanges(database.prisma);
+        const change = changes.find((day) => day.date === date);
+        if (change === undefined) throw noDifference(date);
+        const details = { signOffId: change.signOffId };
+        const entry = {
+          actor: actorOf(request),
+          action: 'bookings.export',
+          date,
+          details,
+        } as const;
+        await recordAudit(database.prisma, entry);
+        await send({
+          name: `${language === 'en' ? 'difference' : 'diferenca'}-${date}.csv`,
+          type: 'text/csv; charset=utf-8',
+          bytes: writeMoved(readMoved(snapshot, [change]), isMasked, language),
+        });
+      }),
+    );
+  });
+
+  server.post('/bookings/differences/:date', async (request, reply) => {
+    const date = dateOfPath(request);
+    if (bookingsFrom === null || date === null) return reply.callNotFound();
+    await confirmUnbookedChange(database, date, {
+      by: actorOf(request),
+      reason: requireReason(request.body),
+      signOffId: Number(textParameter(request.body, 'seal')),
+    });
+    return reply.redirect('/bookings?notice=difference_posted', 303);
+  });
+
   // The export of the lines that the page lists.
   server.post('/bookings', async (request, reply) => {
     const { principal } = request;
     if (principal === null) throw new Error('this route has no guard');
     if (bookingsFrom === null) return reply.callNotFound();
-    const { filter } = filterOf(request.query, overdueDays);
+    const { filter } = filterOf(request.query);
     const { from, to, state } = filter;
     const { language } = pageContext(request, parts.timeZone);
     const isMasked = !maySeePersonalData(principal.role);

@@ -41,8 +41,8 @@ const en = {
       unknown_key: 'Unknown line',
       other_content: 'Other content',
       other_consumer: 'Line of another consumer',
-      adopted: 'Adopted',
-      dismissed: 'Dismissed',
+      recorded: 'Recorded as posted',
+      set_aside: 'Set aside',
       none: 'Not compared yet',
     },
     history: 'History of the booking',
@@ -56,8 +56,6 @@ const en = {
     waitingDates: 'Dates',
     waitingMore: (count: string) => `and ${count} more`,
     waitingReasons: {
-      booked_outside:
-        'Signed off before bookings began. Record the bookings with "conciliation bookings outside".',
       receipts: 'A receipt does not fit. Decide about the receipts below.',
       altered:
         'Titles of the day were changed outside of the program. The days are released when a pull has restored the titles.',
@@ -69,10 +67,20 @@ const en = {
         'Single titles wait because of their payables; the other titles are released. Resolve the breaks of the day.',
       none: 'No decision is needed. The days are released within a minute.',
     },
+    differences: 'Differences to post in the ERP',
+    differencesHelp:
+      'These days are before the beginning of bookings, and were signed off again with another content. No line is released for them. Download the difference, post it in the ERP, then confirm it here.',
+    signedOffAt: 'Signed off',
+    signedOffBy: 'By',
+    difference: 'Difference',
+    download: 'Download (CSV)',
+    confirmDifference: 'The ERP has the difference',
     kept: 'Receipts that do not fit',
     keptHelp:
-      'The receipts name a line that the ledger does not have, or another content. The days release nothing until a person decides. Check in the ERP what was posted. If the receipts are right, run "conciliation bookings adopt" for the day; otherwise run "conciliation bookings dismiss".',
+      'The receipts name a line that the ledger does not have, or another content. The days release nothing until a reviewer answers. Check in the ERP what was posted. If the ERP has posted it, the posting is recorded, and the next release corrects it. A receipt that is set aside counts for nothing.',
     keptMore: (shown: string, all: string) => `The newest ${shown} of ${all}.`,
+    allOfDay: (date: string, count: string) => `${date}: all receipts (${count})`,
+    answers: { recorded: 'The ERP has posted it', set_aside: 'Set aside' },
     consumers: 'Consumers',
     position: 'Position',
     behind: 'Lines behind',
@@ -133,8 +141,8 @@ const ptBR: typeof en = {
       unknown_key: 'Lançamento desconhecido',
       other_content: 'Conteúdo diferente',
       other_consumer: 'Lançamento de outro consumidor',
-      adopted: 'Acatado',
-      dismissed: 'Descartado',
+      recorded: 'Registrado como contabilizado',
+      set_aside: 'Desconsiderado',
       none: 'Ainda não conferido',
     },
     history: 'Histórico do lançamento',
@@ -148,8 +156,6 @@ const ptBR: typeof en = {
     waitingDates: 'Dias',
     waitingMore: (count) => `e mais ${count}`,
     waitingReasons: {
-      booked_outside:
-        'Fechados antes do início dos lançamentos. Informe o que já foi contabilizado com "conciliation bookings outside".',
       receipts: 'Um retorno do ERP é divergente. Decida sobre os retornos abaixo.',
       altered:
         'Títulos do dia foram alterados fora do programa. Os dias são liberados quando uma busca restaura os títulos.',
@@ -161,10 +167,20 @@ const ptBR: typeof en = {
         'Alguns títulos aguardam por causa das contas a pagar; os demais já foram liberados. Resolva as divergências do dia.',
       none: 'Nenhuma decisão pendente. Os dias são liberados em até um minuto.',
     },
+    differences: 'Diferenças a contabilizar no ERP',
+    differencesHelp:
+      'Estes dias são anteriores ao início dos lançamentos e foram fechados de novo com outro conteúdo. Nenhum lançamento é liberado para eles. Baixe a diferença, contabilize no ERP e depois confirme aqui.',
+    signedOffAt: 'Fechado em',
+    signedOffBy: 'Por',
+    difference: 'Diferença',
+    download: 'Baixar (CSV)',
+    confirmDifference: 'A diferença está no ERP',
     kept: 'Retornos do ERP divergentes',
     keptHelp:
-      'Os retornos citam um lançamento que não existe aqui ou um conteúdo diferente. Os dias só são liberados depois de uma decisão. Confira no ERP o que foi contabilizado. Se os retornos estiverem certos, execute "conciliation bookings adopt" para o dia; se não, execute "conciliation bookings dismiss".',
+      'Os retornos citam um lançamento que não existe aqui ou um conteúdo diferente. Os dias só são liberados depois de uma decisão. Confira no ERP o que foi contabilizado. O que o ERP contabilizou fica registrado, e a próxima liberação corrige. O retorno desconsiderado não tem efeito.',
     keptMore: (shown, all) => `Os ${shown} mais recentes de ${all}.`,
+    allOfDay: (date, count) => `${date}: todos os retornos (${count})`,
+    answers: { recorded: 'O ERP contabilizou', set_aside: 'Desconsiderar' },
     consumers: 'Consumidores',
     position: 'Posição',
     behind: 'Lançamentos não lidos',

@@ -1,29 +1,23 @@
+import { BOOKING_OVERDUE_DAYS } from '../../domain/alerts/erp-alerts.ts';
 import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { LINE_STATES, type LineFilter } from './booking-list.sql.ts';
 
-/**
- * Returns the filter of a query. A parameter that cannot be read is left out, and the page says so.
- *
- * @param overdueDays the days from which a line is overdue where the query does not say
- */
-export function filterOf(
-  query: unknown,
-  overdueDays: number,
-): {
+/** Returns the filter of a query. A parameter that cannot be read is left out, and the page says so. */
+export function filterOf(query: unknown): {
   readonly filter: LineFilter;
   readonly isFilterBad: boolean;
 } {
   const [from, to] = ['from', 'to'].map((name) => dateOf(textParameter(query, name)));
   const wantedState = textParameter(query, 'state');
-  const wantedDays = daysOf(query) ?? String(overdueDays);
+  const wantedDays = daysOf(query) ?? String(BOOKING_OVERDUE_DAYS);
   const areDaysBad = !/^\d{1,4}$/.test(wantedDays) || Number(wantedDays) > 3_650;
   return {
     filter: {
       from: from ?? null,
       to: to ?? null,
       state: LINE_STATES.find((state) => state === wantedState) ?? 'all',
-      overdueDays: areDaysBad ? overdueDays : Number(wantedDays),
+      overdueDays: areDaysBad ? BOOKING_OVERDUE_DAYS : Number(wantedDays),
     },
     isFilterBad: from === undefined || to === undefined || areDaysBad,
   };

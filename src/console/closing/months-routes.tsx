@@ -18,7 +18,7 @@ import { dateIn } from '../../domain/business-day.ts';
 import { InputError } from '../../runtime/errors.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { pageContext, textParameter } from '../shell/page-context.ts';
-import { actorOf, authorOf, optionalReason } from '../shell/path-parameters.ts';
+import { actorOf, optionalReason } from '../shell/path-parameters.ts';
 import { sendFile } from '../shell/send-file.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { MonthPage, type MonthPageData, MonthsPage } from './months-pages.tsx';
@@ -67,7 +67,7 @@ export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): v
     if (month === null) return reply.callNotFound();
     try {
       await sealMonth(database, month, {
-        ...authorOf(request),
+        by: actorOf(request),
         reason: optionalReason(request.body),
         seenDigest: textParameter(request.body, 'digest') ?? '',
       });

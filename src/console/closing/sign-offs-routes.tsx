@@ -4,7 +4,7 @@ import { type FourEyesFault, type SignOffRefusal, signOffFault } from '../../dom
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import {
   MAX_DAYS_TO_SIGN,
-  readDeciders,
+  readFourEyesFault,
   readNewestSeals,
   type SeenDay,
   signOffDays,
@@ -20,7 +20,7 @@ import { InputError } from '../../runtime/errors.ts';
 import { type ConsoleParts, signingRules } from '../shell/console-parts.ts';
 import { textParameter, textParameters } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
-import { authorOf, optionalReason } from '../shell/path-parameters.ts';
+import { actorOf, optionalReason } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { SignOffPreviewPage, SignOffResultPage, SignOffsPage } from './sign-offs-pages.tsx';
 
@@ -33,7 +33,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
   const excludedFor = async (
     request: FastifyRequest,
   ): Promise<ReadonlyMap<CivilDate, FourEyesFault>> =>
-    fourEyes ? readExcluded(database, today(), authorOf(request).countsAs) : new Map();
+    fourEyes ? readExcluded(database, today(), actorOf(request)) : new Map();
 
   server.get('/sign-offs', async (request, reply) => {
     const cleanOnly = textParameter(request.query, 'clean') === 'true';
@@ -97,7 +97,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
   server.post('/sign-offs', async (request, reply) => {
     const seen = textParameters(request.body, 'day').map(parseSeenDay);
     const outcomes = await signOffDays(database, seen, {
-      ...authorOf(request),
+      by: actorOf(request),
       reason: optionalReason(request.body),
       ...signingRules(parts),
     });
@@ -123,10 +123,13 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
       {
         ...day,
         isSignedOff: day.signedOffAt !== null,
-        deciders: fourEyes ? await readDeciders(database.prisma, day.date) : [],
+        fourEyesFault: await readFourEyesFault(
+          database.prisma,
+          day.date,
+          fourEyes ? actorOf(request) : null,
+        ),
       },
       {
-        signer: authorOf(request).countsAs,
         seenDigest: day.contentDigest ?? '',
         ...signingRules(parts),
       },

@@ -23,7 +23,7 @@ const en = {
     withheld: (count: string) => `Titles that the response lacks: ${count}`,
     excluded: {
       own_decision: 'Another user has to sign: you decided about this day',
-      linked_decision: 'A third person has to sign: you count as the person who decided',
+      open_before: 'Another user has to sign: the day was open when you were an administrator',
     } satisfies Readonly<Record<FourEyesFault, string>>,
     previewTitle: 'Preview of the sign-off',
     previewIntro: 'Nothing is signed off yet. A day that changes from now on is refused.',
@@ -48,8 +48,8 @@ const en = {
       altered:
         'Titles of the day were changed outside of the program. Sign it off when a pull has restored them.',
       own_decision: 'You made a decision about this day. Another user has to sign it off.',
-      linked_decision:
-        'You count as the same person as a user who made a decision about this day. A third person has to sign it off.',
+      open_before:
+        'The day was open when you, an administrator before, got your role. Another user has to sign it off.',
       not_in_ledger: 'The date is not in the ledger.',
       unavailable: 'The database did not answer. Try again.',
     } satisfies Readonly<Record<SignOffRefusal, string>>,
@@ -79,7 +79,7 @@ const ptBR: typeof en = {
     withheld: (count) => `Títulos que não vieram na resposta: ${count}`,
     excluded: {
       own_decision: 'Outra pessoa precisa fechar: você decidiu algo neste dia',
-      linked_decision: 'Uma terceira pessoa precisa fechar: você conta como quem decidiu',
+      open_before: 'Outra pessoa precisa fechar: o dia estava aberto quando você era administrador',
     },
     previewTitle: 'Conferência do fechamento',
     previewIntro: 'Nada foi fechado ainda. Um dia que mudar a partir de agora será recusado.',
@@ -104,8 +104,8 @@ const ptBR: typeof en = {
       altered:
         'Títulos do dia foram alterados fora do programa. Feche-o depois que uma busca restaurar os títulos.',
       own_decision: 'Você tomou uma decisão sobre este dia. Outra pessoa precisa fechá-lo.',
-      linked_decision:
-        'Você conta como a mesma pessoa que tomou uma decisão sobre este dia. Uma terceira pessoa precisa fechá-lo.',
+      open_before:
+        'O dia já estava aberto quando você deixou de ser administrador. Outra pessoa precisa fechá-lo.',
       not_in_ledger: 'A data não tem registro.',
       unavailable: 'O banco de dados não respondeu. Tente de novo.',
     },

@@ -1,12 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
 import { type CivilDate, dateIn } from '../../domain/business-day.ts';
-import type { Identity } from '../../domain/person.ts';
-import { fourEyesFault } from '../../domain/sign-off.ts';
 import { readDayPulls, readDayRejects } from '../../ledger/day-pulls.ts';
 import { readLedgerDay } from '../../ledger/ledger-days.sql.ts';
 import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
-import { readDeciders, readSignOffs, reopenDay, signOffDay } from '../../ledger/sign-off.sql.ts';
+import {
+  readFourEyesFault,
+  readSignOffs,
+  reopenDay,
+  signOffDay,
+} from '../../ledger/sign-off.sql.ts';
 import { readExcluded, readNextToSign } from '../../ledger/signable-days.sql.ts';
 import { readDayMatching } from '../../matching/match-reads.sql.ts';
 import { readHeldRun, releaseRun } from '../../pull/decide-runs.sql.ts';
@@ -17,7 +20,6 @@ import { type ConsoleParts, payablesMaxAge, signingRules } from '../shell/consol
 import { textParameter } from '../shell/page-context.ts';
 import {
   actorOf,
-  authorOf,
   dateOfPath,
   idOfPath,
   optionalReason,
@@ -45,7 +47,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     date: CivilDate,
     withRaw: boolean,
   ) => {
-    const data = await readDay(parts, date, { withRaw, reader: authorOf(request).countsAs });
+    const data = await readDay(parts, date, { withRaw, reader: actorOf(request) });
     return sendPage(request, reply, parts, (context) => ({
       title: context.formats.date(date),
       active: '/',
@@ -87,17 +89,17 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
   );
   decide('/days/:date/sign-off', 'signed_off', (request, date) =>
     signOffDay(database, date, {
-      ...authorOf(request),
+      by: actorOf(request),
       reason: optionalReason(request.body),
       seenDigest: textParameter(request.body, 'digest') ?? '',
       ...signingRules(parts),
     }),
   );
   decide('/days/:date/reopen', 'reopened', (request, date) =>
-    reopenDay(database, date, { ...authorOf(request), reason: requireReason(request.body) }),
+    reopenDay(database, date, { by: actorOf(request), reason: requireReason(request.body) }),
   );
   decide('/days/:date/accept-rejects', 'accepted', (request, date) =>
-    acceptRejects(database, date, { ...authorOf(request), reason: requireReason(request.body) }),
+    acceptRejects(database, date, { by: actorOf(request), reason: requireReason(request.body) }),
   );
 
   server.get('/pulls/:id/release', async (request, reply) => {
@@ -116,7 +118,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
   server.post('/pulls/:id/release', async (request, reply) => {
     const id = idOfPath(request);
     if (id === null) return reply.callNotFound();
-    const decision = { ...authorOf(request), reason: requireReason(request.body) };
+    const decision = { by: actorOf(request), reason: requireReason(request.body) };
     if (textParameter(request.body, 'run') === 'on') {
       await releaseRun(database, id, decision);
       return reply.redirect('/', 303);
@@ -129,18 +131,18 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
 async function readDay(
   parts: ConsoleParts,
   date: CivilDate,
-  options: { readonly withRaw: boolean; readonly reader: Identity },
+  options: { readonly withRaw: boolean; readonly reader: string },
 ): Promise<DayPageData> {
   const { database, fourEyes, timeZone, now } = parts;
   const today = dateIn(timeZone, now?.() ?? new Date());
-  const [day, totals, rejects, pulls, seals, deciders, changes, matching, bookings] =
+  const [day, totals, rejects, pulls, seals, fourEyesFault, changes, matching, bookings] =
     await Promise.all([
       readLedgerDay(database, date, today),
       readDayTotals(database, date, PARTIES_SHOWN),
       readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
       readDayPulls(database, date, PULLS_SHOWN),
       readSignOffs(database, date),
-      readDeciders(database.prisma, date),
+      readFourEyesFault(database.prisma, date, fourEyes ? options.reader : null),
       readDayChanges(database, date, MOVED_SHOWN),
       readDayMatching(database, date, payablesMaxAge(parts)),
       (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, date),
@@ -157,7 +159,7 @@ async function readDay(
     matching,
     bookings,
     nextToSign: isSigned ? await nextToSign(parts, date, today, options.reader) : null,
-    fourEyesFault: fourEyes ? fourEyesFault(deciders, options.reader) : null,
+    fourEyesFault,
   };
 }
 
@@ -166,7 +168,7 @@ async function nextToSign(
   { database, fourEyes }: ConsoleParts,
   date: CivilDate,
   today: CivilDate,
-  reader: Identity,
+  reader: string,
 ): Promise<CivilDate | null> {
   const excluded = fourEyes ? [...(await readExcluded(database, today, reader)).keys()] : [];
   return readNextToSign(database, date, { today, cleanOnly: false, excluded });

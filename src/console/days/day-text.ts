@@ -37,8 +37,8 @@ const en = {
     onlyReconciled: 'Only a reconciled day can be signed off.',
     fourEyes: {
       own_decision: 'You made a decision about this day, so another user has to sign it off.',
-      linked_decision:
-        'A user who made a decision about this day counts as the same person as you: one of you made the link for the password of the other, or a key of the other. A third person has to sign it off.',
+      open_before:
+        'This day was open when you, an administrator before, got your role, so another user has to sign it off.',
     } satisfies Readonly<Record<FourEyesFault, string>>,
     reviewersSign: 'A reviewer signs it off.',
     altered: (titles: string) => `Changes made outside of the program: ${titles}`,
@@ -209,8 +209,8 @@ const ptBR: typeof en = {
     onlyReconciled: 'Só um dia conciliado pode ser fechado.',
     fourEyes: {
       own_decision: 'Você tomou uma decisão sobre este dia; outra pessoa precisa fechá-lo.',
-      linked_decision:
-        'Quem tomou uma decisão sobre este dia conta como a mesma pessoa que você: uma das duas gerou o link da senha da outra, ou uma chave. Uma terceira pessoa precisa fechá-lo.',
+      open_before:
+        'Este dia já estava aberto quando você deixou de ser administrador; outra pessoa precisa fechá-lo.',
     },
     reviewersSign: 'Um revisor faz o fechamento.',
     altered: (titles) => `Alterações feitas fora do programa: ${titles}`,

@@ -79,13 +79,18 @@ export function exportRestated(
     await send(
       file === 'totals'
         ? writeCsv(withHeadings(TOTALS_COLUMNS, locale), totalsRows(days, locale), locale)
-        : writeCsv(
-            withHeadings(FIELDS_COLUMNS, locale),
-            fieldRows(moved, isMasked, locale),
-            locale,
-          ),
+        : writeMoved(moved, isMasked, locale),
     );
   });
+}
+
+/** The differing titles as a CSV file. */
+export function writeMoved(
+  moved: RestatedSnapshot['moved'],
+  isMasked: boolean,
+  locale: CsvLocale,
+): AsyncIterable<Uint8Array> {
+  return writeCsv(withHeadings(FIELDS_COLUMNS, locale), fieldRows(moved, isMasked, locale), locale);
 }
 
 async function* totalsRows(days: readonly RestatedDay[], language: FileLanguage): RowBatches {

@@ -8,7 +8,7 @@ import {
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
-import { authorOf, requireReason } from '../shell/path-parameters.ts';
+import { actorOf, requireReason } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { findingFilter, findingsHref } from './finding-address.ts';
 import { FindingsPage } from './findings-page.tsx';
@@ -42,7 +42,7 @@ export function addFindingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     await resolveFindings(
       database,
       { date, code, newestId, titleId },
-      { ...authorOf(request), reason: requireReason(request.body) },
+      { by: actorOf(request), reason: requireReason(request.body) },
     );
     const query = new URLSearchParams({ notice: 'findings_resolved' });
     return titleId === null

@@ -12,7 +12,7 @@ import { InputError } from '../../runtime/errors.ts';
 import { type ConsoleParts, payablesMaxAge } from '../shell/console-parts.ts';
 import { pageContext, textParameter, textParameters } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
-import { actorOf, authorOf, idOfPath, requireReason } from '../shell/path-parameters.ts';
+import { actorOf, idOfPath, requireReason } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { breakFilter, breakKey } from './break-address.ts';
 import { BreakPage } from './break-page.tsx';
@@ -26,7 +26,7 @@ const BREAKS_A_PAGE = 50;
 export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, fourEyes, timeZone } = parts;
   const decisionOf = (request: FastifyRequest) => ({
-    ...authorOf(request),
+    by: actorOf(request),
     reason: requireReason(request.body),
     fourEyes,
   });

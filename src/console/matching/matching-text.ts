@@ -51,7 +51,7 @@ const en = {
       due_before_release:
         'The title falls due, and its booking is not released, so the ERP will pay the supplier. Sign the day off, or block the payable in the ERP.',
       already_assigned:
-        'The ERP states the payable as assigned or paid to the financial agent, and no booking has asked for that. Enter the title as booked outside, or undo the posting in the ERP.',
+        'The ERP states the payable as assigned or paid to the financial agent, and no booking has asked for that. Undo the posting in the ERP.',
       offset_in_erp:
         'The ERP has set the payable off against another document. Check with the supplier what is still owed to the financial agent.',
       cancelled_in_erp:

@@ -17,7 +17,7 @@ import { InputError } from '../../runtime/errors.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter, textParameters } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
-import { actorOf, authorOf, requireReason } from '../shell/path-parameters.ts';
+import { actorOf, requireReason } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { parseTitleQuery } from '../titles/title-filters.ts';
 import { readTitleCount } from '../titles/title-list.sql.ts';
@@ -177,7 +177,7 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
       .filter((text) => /^\d{1,18}$/.test(text));
     const reason = requireReason(request.body);
     await decideAccountChanges(database, ids.map(BigInt), {
-      ...authorOf(request),
+      by: actorOf(request),
       state,
       reason,
     });

@@ -1,7 +1,6 @@
 import type { AlertPolicy } from '../../alerts/derive-alerts.sql.ts';
 import type { ReleaseRules } from '../../bookings/release-conditions.sql.ts';
 import type { Database } from '../../database/database.ts';
-import { BOOKING_LIMITS } from '../../domain/alerts/erp-alerts.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { SigningRules } from '../../ledger/sign-off.sql.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -44,18 +43,12 @@ const NEVER_STALE_HOURS = 876_000;
 export const payablesMaxAge = ({ alertPolicy }: ConsoleParts): number =>
   alertPolicy.payablesMaxAgeHours ?? NEVER_STALE_HOURS;
 
-/** The days from which a booking line without an answer is overdue. */
-export const overdueDaysOf = ({
-  alertPolicy: { bookings = BOOKING_LIMITS },
-}: ConsoleParts): number => bookings.overdueDays;
-
-export const releaseRules = ({ bookingsFrom = null, alertPolicy }: ConsoleParts): ReleaseRules => ({
-  bookingsFrom,
+export const releaseRules = ({ alertPolicy }: ConsoleParts): ReleaseRules => ({
   payablesMaxAgeHours: alertPolicy.payablesMaxAgeHours,
 });
 
 /** The rules for a sign-off by a page or the API. */
 export function signingRules(parts: ConsoleParts): SigningRules {
-  const { fourEyes, requiresChecks = false } = parts;
-  return { fourEyes, requiresChecks, ...releaseRules(parts) };
+  const { fourEyes, requiresChecks = false, bookingsFrom = null } = parts;
+  return { fourEyes, requiresChecks, bookingsFrom, ...releaseRules(parts) };
 }

@@ -30,8 +30,8 @@ const en = {
       `Titles of ${date} were changed outside of the program. Sign the day off when a pull has restored them.`,
     own_decision: ({ date }: Values) =>
       `You made a decision about ${date}, so another user has to sign it off.`,
-    linked_decision: ({ date }: Values) =>
-      `A user who made a decision about ${date} counts as the same person as you, because of a password link or a key. A third person has to sign it off.`,
+    open_before: ({ date }: Values) =>
+      `${date} was open when you, an administrator before, got your role, so another user has to sign it off.`,
     days_to_sign: ({ max }: Values) => `Choose at least one day and at most ${max}.`,
     month_open: ({ month }: Values) => `${month} is not sealed.`,
     due_range: ({ max }: Values) =>
@@ -54,7 +54,14 @@ const en = {
       `The filter has ${count} breaks, and a file has at most ${limit}. Choose a date, a supplier or a kind.`,
     break_changed: () => 'The break has changed since you looked at it. Look again.',
     own_seal: ({ date }: Values) =>
-      `You, or a user who counts as the same person as you, signed ${date} off, and its bookings are not released yet. Another user has to decide.`,
+      `You signed ${date} off, or it was signed off when you were an administrator, and its bookings are not released yet. Another user has to decide.`,
+    receipts_changed: ({ date }: Values) =>
+      `Other receipts of ${date} wait by now, or they are answered. Look again.`,
+    receipt_answer: () => 'Choose receipts and an answer.',
+    before_bookings: ({ date }: Values) =>
+      `${date} is before the beginning of bookings, so no release would correct the posting. Correct it in the ERP, and set the receipt aside.`,
+    no_difference: ({ date }: Values) =>
+      `${date} has no difference to post any more, or was signed off again. Look again.`,
     no_drift: () => 'No field or value outside the documented interface waits.',
     drift_changed: () => 'The list has changed since you looked at it. Look again.',
     account_change: () =>
@@ -98,8 +105,8 @@ const ptBR: typeof en = {
       `Títulos do dia ${date} foram alterados fora do programa. Feche o dia depois que uma busca restaurar os títulos.`,
     own_decision: ({ date }) =>
       `Você tomou uma decisão sobre o dia ${date}; outra pessoa precisa fechá-lo.`,
-    linked_decision: ({ date }) =>
-      `Quem tomou uma decisão sobre o dia ${date} conta como a mesma pessoa que você, por causa de um link de senha ou de uma chave. Uma terceira pessoa precisa fechá-lo.`,
+    open_before: ({ date }) =>
+      `O dia ${date} já estava aberto quando você deixou de ser administrador; outra pessoa precisa fechá-lo.`,
     days_to_sign: ({ max }) => `Escolha pelo menos um dia e no máximo ${max}.`,
     month_open: ({ month }) => `${month} não está fechado.`,
     due_range: ({ max }) =>
@@ -122,7 +129,14 @@ const ptBR: typeof en = {
       `O filtro tem ${count} divergências, e um arquivo comporta até ${limit}. Escolha uma data, um fornecedor ou um tipo.`,
     break_changed: () => 'A divergência mudou depois que você abriu a página. Confira de novo.',
     own_seal: ({ date }) =>
-      `Você, ou quem conta como a mesma pessoa que você, fechou o dia ${date}, e os lançamentos ainda não foram liberados. Outra pessoa precisa decidir.`,
+      `Você fechou o dia ${date}, ou ele foi fechado quando você era administrador, e os lançamentos ainda não foram liberados. Outra pessoa precisa decidir.`,
+    receipts_changed: ({ date }) =>
+      `Os retornos do dia ${date} mudaram ou já foram decididos. Confira de novo.`,
+    receipt_answer: () => 'Escolha os retornos e uma resposta.',
+    before_bookings: ({ date }) =>
+      `O dia ${date} é anterior ao início dos lançamentos; nenhuma liberação corrigiria o que foi contabilizado. Corrija no ERP e desconsidere o retorno.`,
+    no_difference: ({ date }) =>
+      `O dia ${date} não tem mais diferença a contabilizar ou foi fechado de novo. Confira de novo.`,
     no_drift: () => 'Não há campo nem valor fora da interface documentada à espera de ciência.',
     drift_changed: () => 'A lista mudou depois que você abriu a página. Confira de novo.',
     account_change: () =>

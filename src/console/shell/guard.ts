@@ -5,7 +5,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import { newToken } from '../../database/secret-token.ts';
-import type { Identity } from '../../domain/person.ts';
 import type { ConsoleRole, KeyScope } from '../../domain/role.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { findApiKey } from '../access/api-keys.sql.ts';
@@ -23,7 +22,6 @@ export interface Principal {
   readonly scopes: readonly KeyScope[] | null;
   /** `api_key.id`; absent for a person. */
   readonly keyId?: number;
-  readonly countsAs: Identity;
   /** Whether the user has to set up a second factor before anything else. */
   readonly isEnrolmentDue: boolean;
 }
@@ -159,10 +157,10 @@ async function identify(
   const session = request.cookies[sessionCookie(publicUrl)];
   const user = session === undefined ? null : await readSession(database, session, sessions);
   if (session !== undefined && user !== null) {
-    const { name, role, countsAs } = user;
+    const { name, role } = user;
     // The identity provider decides about a second factor of its accounts.
     const isEnrolmentDue = requiresSecondFactor && !user.hasSecondFactor && !user.byOidc;
-    request.principal = { name, role, countsAs, isEnrolmentDue, scopes: null };
+    request.principal = { name, role, isEnrolmentDue, scopes: null };
     request.visit = session;
     return;
   }

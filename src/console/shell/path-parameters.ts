@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
-import type { Actor } from '../../domain/person.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { textParameter } from './page-context.ts';
 
@@ -41,12 +40,7 @@ export function optionalReason(body: unknown): string | null {
 }
 
 /** Returns the actor for the audit log. The guard has refused requests without one. */
-export function actorOf(request: FastifyRequest): string {
-  return authorOf(request).by;
-}
-
-/** The actor with every person that can be the actor, for actions that need two people. */
-export function authorOf({ principal }: FastifyRequest): Required<Actor> {
+export function actorOf({ principal }: FastifyRequest): string {
   if (principal === null) throw new Error('this route has no guard');
-  return { by: principal.name, countsAs: principal.countsAs };
+  return principal.name;
 }

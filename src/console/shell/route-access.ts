@@ -20,10 +20,13 @@ export interface RouteAccess {
 export const SECOND_FACTOR_PATH = '/account/second-factor';
 
 const EVERYBODY: readonly ConsoleRole[] = ['viewer', 'reviewer', 'operator', 'admin'];
-const REVIEW: readonly ConsoleRole[] = ['reviewer', 'admin'];
+/** Roles that see identifiers, and acknowledge what is outside the interface. */
+const STAFF: readonly ConsoleRole[] = ['reviewer', 'operator', 'admin'];
 const OPERATE: readonly ConsoleRole[] = ['operator', 'admin'];
 const ADMINISTER: readonly ConsoleRole[] = ['admin'];
-const DECIDE: readonly ConsoleRole[] = ['reviewer', 'operator', 'admin'];
+/** An administrator manages and decides nothing about money. */
+const DECIDE: readonly ConsoleRole[] = ['reviewer', 'operator'];
+const REVIEW: readonly ConsoleRole[] = ['reviewer'];
 
 const anyone: RouteAccess = { who: 'anyone', scope: null };
 const visitor: RouteAccess = { who: 'visitor', scope: null };
@@ -76,6 +79,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /bookings/:id': people(EVERYBODY),
   // The export.
   'POST /bookings': people(EVERYBODY),
+  'POST /bookings/differences/:date/export': people(EVERYBODY),
   'GET /backfills': people(EVERYBODY),
   'GET /backfills/:id': people(EVERYBODY),
   'GET /providers': people(EVERYBODY),
@@ -91,7 +95,9 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /sign-offs/preview': people(REVIEW),
   'POST /sign-offs': people(REVIEW),
   'POST /months/:month/seal': people(REVIEW),
-  'POST /months/:month/evidence': people(DECIDE),
+  'POST /months/:month/evidence': people(STAFF),
+  'POST /bookings/differences/:date': people(REVIEW),
+  'POST /bookings/receipts': people(REVIEW),
   'POST /break/match': people(REVIEW),
   'POST /break/resolve': people(REVIEW),
   'POST /matches/:id/undo': people(REVIEW),
@@ -102,18 +108,19 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /days/:date/sign-off': people(REVIEW),
   'POST /days/:date/reopen': people(REVIEW),
   'POST /days/:date/accept-rejects': people(DECIDE),
-  'POST /days/:date/rejects': people(DECIDE),
-  'POST /titles/:id': people(DECIDE),
-  'POST /provider': people(DECIDE),
-  'POST /schedule': people(DECIDE),
-  'POST /account-changes': people(DECIDE),
+  'POST /days/:date/rejects': people(STAFF),
+  'POST /titles/:id': people(STAFF),
+  'POST /provider': people(STAFF),
+  'POST /schedule': people(STAFF),
+  'POST /account-changes': people(STAFF),
   'POST /account-changes/decide': people(DECIDE),
   'POST /findings': people(DECIDE),
-  'POST /drift/acknowledge': people(DECIDE),
+  'POST /drift/acknowledge': people(STAFF),
+  'POST /alterations/acknowledge': people(REVIEW),
 
   'POST /days/:date/pull': people(OPERATE),
-  'GET /pulls/:id/release': people(OPERATE),
-  'POST /pulls/:id/release': people(OPERATE),
+  'GET /pulls/:id/release': people(DECIDE),
+  'POST /pulls/:id/release': people(DECIDE),
   'POST /backfills': people(OPERATE),
   'POST /backfills/:id/cancel': people(OPERATE),
   'POST /backfills/:id/resume': people(OPERATE),
@@ -137,7 +144,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /api/days/:date/changes': api(EVERYBODY, 'read'),
   'GET /api/months': api(EVERYBODY, 'read'),
   'GET /api/months/:month': api(EVERYBODY, 'read'),
-  'GET /api/months/:month/evidence': api(DECIDE, 'export'),
+  'GET /api/months/:month/evidence': api(STAFF, 'export'),
   'GET /api/restated': api(EVERYBODY, 'read'),
   'GET /api/providers': api(EVERYBODY, 'read'),
   'GET /api/provider': api(EVERYBODY, 'read'),
@@ -153,32 +160,21 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /api/booking-status': api(EVERYBODY, 'read'),
   'GET /api/waiting-titles': api(EVERYBODY, 'read'),
   // The payee is an identifier.
-  'GET /api/payables-to-block': api(DECIDE, 'export'),
+  'GET /api/payables-to-block': api(STAFF, 'export'),
   // The lines have identifiers, and belong to the consumer of the key.
-  'GET /api/bookings': api(DECIDE, 'export'),
-  'POST /api/bookings/receipts': api(DECIDE, 'export'),
+  'GET /api/bookings': api(STAFF, 'export'),
+  'POST /api/bookings/receipts': api(STAFF, 'export'),
   'GET /api/sweeps': api(EVERYBODY, 'read'),
   'GET /api/backfills': api(EVERYBODY, 'read'),
   'GET /api/backfills/:id': api(EVERYBODY, 'read'),
   'GET /api/export': api(EVERYBODY, 'export'),
   'GET /api/breaks': api(EVERYBODY, 'read'),
-  'POST /api/breaks/resolve': api(REVIEW, 'decide'),
-  'POST /api/matches': api(REVIEW, 'decide'),
-  'POST /api/matches/:id/undo': api(REVIEW, 'decide'),
   'GET /api/erp-payables': api(EVERYBODY, 'read'),
   'POST /api/erp-payables': api(OPERATE, 'payables'),
   'POST /api/erp-payables/imports': api(OPERATE, 'payables'),
   'POST /api/erp-payables/imports/:id/payables': api(OPERATE, 'payables'),
   'POST /api/erp-payables/imports/:id/end': api(OPERATE, 'payables'),
-  'POST /api/sign-offs': api(REVIEW, 'decide'),
-  'POST /api/days/:date/sign-off': api(REVIEW, 'decide'),
-  'POST /api/days/:date/reopen': api(REVIEW, 'decide'),
-  'POST /api/days/:date/accept-rejects': api(DECIDE, 'decide'),
-  'POST /api/account-changes/decide': api(DECIDE, 'decide'),
-  'POST /api/findings/resolve': api(DECIDE, 'decide'),
-  'POST /api/drift/acknowledge': api(DECIDE, 'decide'),
   'POST /api/days/:date/pull': api(OPERATE, 'pull'),
-  'POST /api/pulls/:id/release': api(OPERATE, 'decide'),
   'POST /api/backfills': api(OPERATE, 'pull'),
   'POST /api/backfills/:id/cancel': api(OPERATE, 'pull'),
 };

@@ -14,8 +14,9 @@ export function AlertsPage(props: {
   readonly lists: Readonly<Record<AlertState, Paging>>;
   readonly alerts: Readonly<Record<AlertState, readonly AlertRow[]>>;
   readonly drift: OpenDrift;
+  readonly altered: { readonly findings: number; readonly newestId: bigint } | null;
 }) {
-  const { lists, drift } = props;
+  const { lists, drift, altered } = props;
   const { text } = usePage();
   const { open, over } = props.alerts;
   const hrefOf = (pages: Readonly<Record<AlertState, number>>) =>
@@ -39,6 +40,7 @@ export function AlertsPage(props: {
         )}
       </Card>
       {drift.items.length > 0 && <DriftCard drift={drift} />}
+      {altered !== null && <AlteredCard {...altered} />}
       <Card title={text.alerts.over}>
         {over.length === 0 ? (
           <p class="quiet">{text.alerts.noneOver}</p>
@@ -88,6 +90,29 @@ function DriftCard({ drift }: { drift: OpenDrift }) {
         <Disclosure label={words.acknowledge}>
           <ActionForm action="/drift/acknowledge">
             <input type="hidden" name="digest" value={drift.digest} />
+            <p class="small">{words.acknowledgeHelp}</p>
+            <Field label={text.day.reason}>
+              <input name="reason" required maxLength={500} />
+            </Field>
+            <Submit class="primary">{words.acknowledge}</Submit>
+          </ActionForm>
+        </Disclosure>
+      )}
+    </Card>
+  );
+}
+
+/** The alerts name the dates and titles; `conciliation verify` lists each difference. */
+function AlteredCard({ findings, newestId }: { findings: number; newestId: bigint }) {
+  const { principal, text, formats } = usePage();
+  const { altered: words } = text;
+  return (
+    <Card title={words.title} id="altered">
+      <p>{words.found(formats.count(findings))}</p>
+      {mayUse(principal?.role ?? 'viewer', 'POST', '/alterations/acknowledge') && (
+        <Disclosure label={words.acknowledge}>
+          <ActionForm action="/alterations/acknowledge">
+            <input type="hidden" name="newest" value={String(newestId)} />
             <p class="small">{words.acknowledgeHelp}</p>
             <Field label={text.day.reason}>
               <input name="reason" required maxLength={500} />

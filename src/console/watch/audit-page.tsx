@@ -4,7 +4,7 @@ import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
 import { CHECK_TEXTS } from '../../domain/checks/checks.ts';
 import { DataTable } from '../shell/data-table.tsx';
 import { usePage } from '../shell/page-context.ts';
-import { Author, authorText, DayCell, InstantCell } from '../shell/parts.tsx';
+import { Author, DayCell, InstantCell } from '../shell/parts.tsx';
 
 export function AuditPage(props: {
   readonly entries: readonly AuditRow[];
@@ -80,7 +80,7 @@ export function AuditPage(props: {
 /** The values that have a label, in the order of the labels. The database has the others. */
 function Details({ entry }: { entry: AuditRow }) {
   const context = usePage();
-  const { actor, details } = entry;
+  const { details } = entry;
   if (typeof details !== 'object' || details === null) return null;
   const values = new Map<string, unknown>(Object.entries(details));
   const { text } = context;
@@ -91,9 +91,6 @@ function Details({ entry }: { entry: AuditRow }) {
   const show = (name: string, value: unknown): string => {
     if (typeof value === 'boolean') return text.title[value ? 'yes' : 'no'];
     if (Array.isArray(value)) return value.map((item) => show(name, item)).join(', ');
-    if (typeof value === 'object' && value !== null) {
-      return authorText(text, String(Reflect.get(value, 'name')));
-    }
     if (typeof value === 'number' && !name.endsWith('Id')) return context.formats.count(value);
     if (name === 'month') return context.formats.month(String(value));
     const words: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -113,8 +110,6 @@ function Details({ entry }: { entry: AuditRow }) {
     .filter(([name]) => name !== 'includeWithdrawn' || values.get(name) === true)
     .map(([name, label]) => ({ name, label, value: show(name, values.get(name)) }))
     .filter(({ value }) => value !== '')
-    // Most actors count as themselves alone.
-    .filter(({ name, value }) => name !== 'countsAs' || value !== actor)
     .map(({ label, value }) => `${label} ${value}`);
   return shown.length === 0 ? null : <p class="quiet small">{shown.join(' · ')}</p>;
 }

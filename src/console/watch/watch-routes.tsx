@@ -3,6 +3,7 @@ import { countAlerts, readAlerts } from '../../alerts/alert-list.sql.ts';
 import { readAuditLog } from '../../audit/audit.ts';
 import { readChainHead } from '../../audit/audit-chain.sql.ts';
 import { parseCivilDate } from '../../domain/business-day.ts';
+import { acknowledgeFindings, readAlertedFindings } from '../../integrity/findings.sql.ts';
 import { acknowledgeDrift, readOpenDrift } from '../../ledger/drift.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
@@ -25,15 +26,16 @@ export function addWatchRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       open: pagingOf(request.query, 'open', counts.open, ALERTS_A_PAGE),
       over: pagingOf(request.query, 'over', counts.over, ALERTS_A_PAGE),
     };
-    const [open, over, drift] = await Promise.all([
+    const [open, over, drift, altered] = await Promise.all([
       readAlerts(database, { ...lists.open, state: 'open' }),
       readAlerts(database, { ...lists.over, state: 'over' }),
       readOpenDrift(database),
+      readAlertedFindings(database),
     ]);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.alerts.title,
       active: '/alerts',
-      body: <AlertsPage lists={lists} alerts={{ open, over }} drift={drift} />,
+      body: <AlertsPage lists={lists} alerts={{ open, over }} drift={drift} altered={altered} />,
     }));
   });
 
@@ -44,6 +46,15 @@ export function addWatchRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       seenDigest: textParameter(request.body, 'digest') ?? '',
     });
     return reply.redirect('/alerts?notice=drift_acknowledged', 303);
+  });
+
+  server.post('/alterations/acknowledge', async (request, reply) => {
+    const newest = textParameter(request.body, 'newest') ?? '';
+    await acknowledgeFindings(database, /^\d{1,18}$/.test(newest) ? BigInt(newest) : 0n, {
+      by: actorOf(request),
+      reason: requireReason(request.body),
+    });
+    return reply.redirect('/alerts?notice=alterations_acknowledged', 303);
   });
 
   server.get('/audit', async (request, reply) => {

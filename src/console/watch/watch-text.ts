@@ -26,6 +26,13 @@ const en = {
     acknowledge: 'Acknowledge all of them',
     acknowledgeHelp: 'The alert ends. The same fields and values raise no alert again; others do.',
   },
+  altered: {
+    title: 'Changes made outside of the program',
+    found: (findings: string) => `Differences without an acknowledgement: ${findings}.`,
+    acknowledge: 'Acknowledge them',
+    acknowledgeHelp:
+      'First find out who or what wrote to the database. The alerts end. A difference that a repair cannot correct stays and raises no further alert; altered values still cannot be signed off.',
+  },
   audit: {
     title: 'Audit',
     of: (date: string) => `Audit of ${date}`,
@@ -43,15 +50,14 @@ const en = {
     actions: {
       'day.sign_off': 'signed the day off',
       'database.restored': 'stated that the database was restored',
-      'bookings.adopt': 'adopted receipts of the ERP',
       'agent.confirm': 'confirmed that two CNPJs name one financial agent',
       'agent.end': 'ended the confirmation of a financial agent',
       'company.confirm': 'confirmed the buyers of companies of the ERP',
       'company.end': 'ended the confirmation of the buyer of a company',
       'bookings.consumer': 'set a consumer of bookings',
-      'bookings.dismiss': 'dismissed receipts of the ERP',
+      'bookings.difference': 'confirmed that the ERP has a difference',
+      'bookings.receipts': 'answered receipts of the ERP',
       'bookings.export': 'exported bookings',
-      'bookings.outside': 'entered what was booked outside',
       'day.reopen': 'reopened the day',
       'pull.release': 'released a pull',
       'pull.request': 'asked for a pull',
@@ -107,8 +113,6 @@ const en = {
       'key.revoke': 'revoked a key',
     } satisfies Readonly<Record<AuditAction, string>>,
     details: {
-      countsAs: 'counts as',
-      passwordFrom: 'link made by',
       user: 'user',
       role: 'role',
       hasEmail: 'e-mail address',
@@ -191,6 +195,13 @@ const ptBR: typeof en = {
     acknowledgeHelp:
       'O alerta se encerra. Os mesmos campos e valores não geram novo alerta; outros geram.',
   },
+  altered: {
+    title: 'Alterações feitas fora do programa',
+    found: (findings) => `Diferenças sem confirmação de ciência: ${findings}.`,
+    acknowledge: 'Confirmar ciência',
+    acknowledgeHelp:
+      'Antes, descubra quem ou o que gravou no banco de dados. Os alertas se encerram. Uma diferença que o reparo não corrige permanece e não gera novo alerta; valores alterados continuam sem poder ser fechados.',
+  },
   audit: {
     title: 'Auditoria',
     of: (date) => `Auditoria de ${date}`,
@@ -208,15 +219,14 @@ const ptBR: typeof en = {
     actions: {
       'day.sign_off': 'fechou o dia',
       'database.restored': 'informou a restauração do banco de dados',
-      'bookings.adopt': 'acatou retornos do ERP',
       'agent.confirm': 'confirmou que dois CNPJs indicam o mesmo agente financeiro',
       'agent.end': 'encerrou a confirmação de um agente financeiro',
       'company.confirm': 'confirmou os compradores de empresas do ERP',
       'company.end': 'encerrou a confirmação do comprador de uma empresa',
       'bookings.consumer': 'definiu um consumidor de lançamentos',
-      'bookings.dismiss': 'descartou retornos do ERP',
+      'bookings.difference': 'confirmou uma diferença contabilizada no ERP',
+      'bookings.receipts': 'decidiu sobre retornos do ERP',
       'bookings.export': 'exportou lançamentos',
-      'bookings.outside': 'informou o que foi lançado por fora',
       'day.reopen': 'reabriu o dia',
       'pull.release': 'liberou uma busca',
       'pull.request': 'solicitou uma busca',
@@ -272,8 +282,6 @@ const ptBR: typeof en = {
       'key.revoke': 'revogou uma chave',
     },
     details: {
-      countsAs: 'conta como',
-      passwordFrom: 'link criado por',
       user: 'usuário',
       role: 'perfil',
       hasEmail: 'e-mail',

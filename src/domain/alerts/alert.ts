@@ -8,21 +8,18 @@ import type { CivilDate } from '../business-day.ts';
 export const ALERT_KINDS = [
   'pull_failed',
   'pull_overdue',
-  'sweep_failed',
   'sweep_stale',
   'sweep_differs',
-  'sweep_unplaced',
-  'filters_disagree',
   'day_held',
   'day_attention',
   'findings_open',
   'checkpoint_stale',
   'restated_after_sign_off',
+  'booking_difference',
   'booking_failed',
   'booking_overdue',
   'booking_receipts',
   'booking_waiting',
-  'consumer_behind',
   'month_seal_broken',
   'titles_altered',
   'verification_overdue',
@@ -34,7 +31,6 @@ export const ALERT_KINDS = [
   'contract_drift',
   'platform_auth',
   'clock_skew',
-  'planning_failed',
 ] as const;
 
 export type AlertKind = (typeof ALERT_KINDS)[number];
@@ -47,7 +43,6 @@ export type AlertSeverity = (typeof ALERT_SEVERITIES)[number];
 const CRITICAL_ALERT_KINDS: readonly AlertKind[] = [
   'platform_auth',
   'clock_skew',
-  'planning_failed',
   'pull_overdue',
   'checkpoint_stale',
   'titles_altered',
@@ -61,7 +56,7 @@ export const UPDATE_HOURS = 1;
 /** The messages of these kinds change with every attempt, so changed messages are sent again only after a day. */
 export const DAILY_ALERT_KINDS: readonly AlertKind[] = [
   'pull_failed',
-  'sweep_failed',
+  'sweep_stale',
   'push_failing',
 ];
 export const DAILY_UPDATE_HOURS = 24;
@@ -70,9 +65,7 @@ export function severityOf(kind: AlertKind): AlertSeverity {
   return CRITICAL_ALERT_KINDS.includes(kind) ? 'critical' : 'warning';
 }
 
-export const ALERT_CHANNELS = ['webhook', 'slack', 'teams', 'email'] as const;
-
-export type AlertChannel = (typeof ALERT_CHANNELS)[number];
+export type AlertChannel = 'webhook' | 'slack' | 'teams' | 'email';
 
 export const ALERT_LANGUAGES = ['en', 'pt-BR'] as const;
 

@@ -18,6 +18,14 @@ export function bookingReceiptsAlerts(
   });
 }
 
+export function unbookedChangeAlerts(changes: readonly { readonly date: CivilDate }[]): Alert[] {
+  const dated = changes.map(({ date }) => ({ date, pullId: null }));
+  return alertsByCause('booking_difference', dated, ANY_CAUSE, ({ items, listed, listedPt }) => ({
+    message: `${listed} ${items.length === 1 ? 'is' : 'are'} before BOOKINGS_FROM and signed off again with another content; the ERP lacks the difference`,
+    messagePt: `${listedPt}: ${items.length === 1 ? 'dia anterior' : 'dias anteriores'} a BOOKINGS_FROM, ${items.length === 1 ? 'fechado' : 'fechados'} de novo com outro conteúdo; falta contabilizar a diferença no ERP`,
+  }));
+}
+
 export function failedLinesAlert(failed: {
   readonly lines: number;
   /** The smallest accepted date of them. */
@@ -34,31 +42,23 @@ export function failedLinesAlert(failed: {
   };
 }
 
-/** When booking lines and their consumers are late, in days. */
-export interface BookingLimits {
-  /** Since the release of a line that the ERP has not answered. */
-  readonly overdueDays: number;
-  /** Since the offer of a line that its consumer has not read. */
-  readonly behindDays: number;
-}
+/** Days after its release from which a line without an answer of the ERP is overdue. */
+export const BOOKING_OVERDUE_DAYS = 2;
 
-export const BOOKING_LIMITS: BookingLimits = { overdueDays: 2, behindDays: 1 };
-
-const days = (count: number) => (count === 1 ? '1 day' : `${count} days`);
+/** Days after the offer of a line from which a consumer that has not read the line is behind. */
+export const CONSUMER_BEHIND_DAYS = 1;
 
 export function overdueLinesAlert(overdue: {
   readonly lines: number;
   /** The smallest accepted date of them. */
   readonly date: CivilDate;
-  /** The limit in days, for the message. */
-  readonly afterDays: number;
 }): Alert {
-  const { lines, date, afterDays } = overdue;
+  const { lines, date } = overdue;
   return {
     kind: 'booking_overdue',
     dedupeKey: 'booking_overdue',
-    message: `the ERP has not answered for ${lines} booking ${lines === 1 ? 'line' : 'lines'} ${days(afterDays)} after the release, the oldest for ${date}`,
-    messagePt: `o ERP não respondeu sobre ${countPt(lines, 'lançamento', 'lançamentos')} ${countPt(afterDays, 'dia', 'dias')} depois da liberação; o mais antigo é do dia ${dayPt(date)}`,
+    message: `the ERP has not answered for ${lines} booking ${lines === 1 ? 'line' : 'lines'} ${BOOKING_OVERDUE_DAYS} days after the release, the oldest for ${date}`,
+    messagePt: `o ERP não respondeu sobre ${countPt(lines, 'lançamento', 'lançamentos')} ${BOOKING_OVERDUE_DAYS} dias depois da liberação; o mais antigo é do dia ${dayPt(date)}`,
     date,
     pullId: null,
   };
@@ -89,15 +89,13 @@ export function waitingDaysAlert({
 export function consumerBehindAlert(consumer: {
   readonly name: string;
   readonly behind: number;
-  /** The limit in days, for the message. */
-  readonly afterDays: number;
 }): Alert {
-  const { name, behind, afterDays } = consumer;
+  const { name, behind } = consumer;
   return {
-    kind: 'consumer_behind',
-    dedupeKey: `consumer_behind:${name}`,
-    message: `the consumer ${name} has not read its booking lines for more than ${days(afterDays)}: ${behind} ${behind === 1 ? 'line waits' : 'lines wait'}`,
-    messagePt: `o consumidor ${name} está há mais de ${countPt(afterDays, 'dia', 'dias')} sem ler seus lançamentos: ${countPt(behind, 'lançamento espera', 'lançamentos esperam')}`,
+    kind: 'booking_overdue',
+    dedupeKey: `booking_overdue:${name}`,
+    message: `the consumer ${name} has not read its booking lines for more than ${CONSUMER_BEHIND_DAYS} day: ${behind} ${behind === 1 ? 'line waits' : 'lines wait'}`,
+    messagePt: `o consumidor ${name} está há mais de ${CONSUMER_BEHIND_DAYS} dia sem ler seus lançamentos: ${countPt(behind, 'lançamento espera', 'lançamentos esperam')}`,
     date: null,
     pullId: null,
   };

@@ -21,6 +21,7 @@ export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[]
       ? [
           processAlert(
             'platform_auth',
+            'platform_auth',
             refused > 0
               ? `the platform refuses the token of ${ofProcesses(refused)}: nothing is pulled or pushed there until the token is replaced`
               : `${ofProcesses(unusable)} cannot read a usable token: nothing is pulled or pushed there until there is one`,
@@ -34,6 +35,7 @@ export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[]
       ? [
           processAlert(
             'clock_skew',
+            'clock_skew',
             `the clock of ${ofProcesses(skewed)} differs from the clock of the database by more than two minutes: nothing is planned there`,
             `o relógio de ${ofProcessesPt(skewed)} difere do relógio do banco de dados em mais de dois minutos: nada é planejado ali`,
           ),
@@ -42,7 +44,8 @@ export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[]
     ...(failing > 0
       ? [
           processAlert(
-            'planning_failed',
+            'pull_overdue',
+            'pull_overdue:planning',
             `no run of the planner of ${ofProcesses(failing)} has succeeded for five minutes: the queue does not answer, or the log has another cause`,
             `o planejamento de ${ofProcessesPt(failing)} falha há cinco minutos: a fila não responde, ou o log mostra outra causa`,
           ),
@@ -51,6 +54,11 @@ export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[]
   ];
 }
 
-function processAlert(kind: AlertKind, message: string, messagePt: string): Alert {
-  return { kind, dedupeKey: kind, message, messagePt, date: null, pullId: null };
+function processAlert(
+  kind: AlertKind,
+  dedupeKey: string,
+  message: string,
+  messagePt: string,
+): Alert {
+  return { kind, dedupeKey, message, messagePt, date: null, pullId: null };
 }

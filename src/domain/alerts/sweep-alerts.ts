@@ -1,11 +1,11 @@
 import type { CivilDate } from '../business-day.ts';
 import type { Alert, AlertKind } from './alert.ts';
-import { type AlertDate, ANY_CAUSE, alertsByCause, countPt, dayPt } from './dated-alerts.ts';
+import { type AlertDate, alertsByCause, countPt, dayPt } from './dated-alerts.ts';
 import { afterAttempts, afterAttemptsPt, type FailedPull } from './pull-alerts.ts';
 
 /** Without a date and a pull, because the newest sweep replaces all earlier ones. */
-function sweepAlert(kind: AlertKind, message: string, messagePt: string): Alert {
-  return { kind, dedupeKey: kind, message, messagePt, date: null, pullId: null };
+function sweepAlert(kind: AlertKind, cause: string, message: string, messagePt: string): Alert {
+  return { kind, dedupeKey: `${kind}:${cause}`, message, messagePt, date: null, pullId: null };
 }
 
 export interface FailedSweep extends Pick<FailedPull, 'attempts' | 'errorCode'> {
@@ -16,9 +16,10 @@ export interface FailedSweep extends Pick<FailedPull, 'attempts' | 'errorCode'> 
 export function failedSweepAlert(sweep: FailedSweep): Alert {
   const message = `the sweep since ${sweep.from} failed ${afterAttempts(sweep)}`;
   const messagePt = `a varredura desde ${dayPt(sweep.from)} falhou ${afterAttemptsPt(sweep)}`;
-  if (!sweep.overLimit) return sweepAlert('sweep_failed', message, messagePt);
+  if (!sweep.overLimit) return sweepAlert('sweep_stale', 'failed', message, messagePt);
   return sweepAlert(
-    'sweep_failed',
+    'sweep_stale',
+    'failed',
     `${message}: its answer exceeded a limit, so each date in its reach is pulled once a week`,
     `${messagePt}: a resposta passou de um limite; cada data do período é buscada uma vez por semana`,
   );
@@ -31,6 +32,7 @@ export function staleSweepAlert(completeAt: Date | null): Alert {
   const lastPt = since === undefined ? 'até agora' : `desde ${dayPt(since)}`;
   return sweepAlert(
     'sweep_stale',
+    'late',
     `no sweep has been complete ${last}: restatements of older dates go unnoticed`,
     `nenhuma varredura foi concluída ${lastPt}: alterações em datas antigas passam despercebidas`,
   );
@@ -67,6 +69,7 @@ export function sweepFindingAlerts(sweep: SweepFindings): Alert[] {
       ? [
           sweepAlert(
             'sweep_differs',
+            'dates',
             `the sweep since ${from} differs from the ledger on ${datesDiffering} of ${datesCompared} dates`,
             `a varredura desde ${dayPt(from)} diverge do registro em ${datesDiffering} de ${datesCompared} datas`,
           ),
@@ -75,7 +78,8 @@ export function sweepFindingAlerts(sweep: SweepFindings): Alert[] {
     ...(unplaced.length > 0
       ? [
           sweepAlert(
-            'sweep_unplaced',
+            'sweep_differs',
+            'unplaced',
             `the sweep since ${from} had titles that belong to no date: ${unplaced.map(([titles, reason]) => `${titles} ${reason}`).join(', ')}`,
             `a varredura desde ${dayPt(from)} trouxe títulos que não pertencem a nenhuma data: ${unplaced.map(([titles, , reason]) => `${titles} ${reason}`).join(', ')}`,
           ),
@@ -92,18 +96,23 @@ export interface ContradictedDate extends AlertDate {
 }
 
 export function contradictedDateAlerts(contradicted: readonly ContradictedDate[]): Alert[] {
-  return alertsByCause('filters_disagree', contradicted, ANY_CAUSE, (hit) => {
-    const { items, oldest, listed, listedPt } = hit;
-    const { date, sweepTitles, pullTitles } = oldest;
-    const titlesPt = countPt(sweepTitles, 'título', 'títulos');
-    return items.length === 1
-      ? {
-          message: `two sweeps in a row contradict the pulls of ${listed} that followed them: by anticipationDate the date has ${sweepTitles} titles, by conciliationDate ${pullTitles}`,
-          messagePt: `duas varreduras seguidas contradizem as buscas de ${listedPt} que vieram depois: por anticipationDate a data tem ${titlesPt}; por conciliationDate, ${pullTitles}`,
-        }
-      : {
-          message: `two sweeps in a row contradict the pulls of ${items.length} dates that followed them: ${listed}; by anticipationDate ${date} has ${sweepTitles} titles, by conciliationDate ${pullTitles}`,
-          messagePt: `duas varreduras seguidas contradizem as buscas de ${items.length} datas que vieram depois: ${listedPt}; por anticipationDate o dia ${dayPt(date)} tem ${titlesPt}; por conciliationDate, ${pullTitles}`,
-        };
-  });
+  return alertsByCause(
+    'sweep_differs',
+    contradicted,
+    () => 'filters',
+    (hit) => {
+      const { items, oldest, listed, listedPt } = hit;
+      const { date, sweepTitles, pullTitles } = oldest;
+      const titlesPt = countPt(sweepTitles, 'título', 'títulos');
+      return items.length === 1
+        ? {
+            message: `two sweeps in a row contradict the pulls of ${listed} that followed them: by anticipationDate the date has ${sweepTitles} titles, by conciliationDate ${pullTitles}`,
+            messagePt: `duas varreduras seguidas contradizem as buscas de ${listedPt} que vieram depois: por anticipationDate a data tem ${titlesPt}; por conciliationDate, ${pullTitles}`,
+          }
+        : {
+            message: `two sweeps in a row contradict the pulls of ${items.length} dates that followed them: ${listed}; by anticipationDate ${date} has ${sweepTitles} titles, by conciliationDate ${pullTitles}`,
+            messagePt: `duas varreduras seguidas contradizem as buscas de ${items.length} datas que vieram depois: ${listedPt}; por anticipationDate o dia ${dayPt(date)} tem ${titlesPt}; por conciliationDate, ${pullTitles}`,
+          };
+    },
+  );
 }

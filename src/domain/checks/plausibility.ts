@@ -3,18 +3,16 @@
  * response and for the titles of each buyer. Small numbers of titles vary by themselves: no limit holds a response
  * because of fewer titles than `MIN_TITLES`, and those of one buyer that vanished, than `MIN_BUYER_TITLES`.
  */
-export interface PlausibilityLimits {
-  /** The greatest share of a response, in percent, of titles that equal an earlier title of it in their identity. */
-  readonly duplicatePercent: number;
-  /** The greatest multiple of the usual number of titles of that weekday. */
-  readonly growthFactor: number;
-  /** The greatest share of the current titles of a date, in percent, that a response may change. */
-  readonly changedPercent: number;
-  /** The greatest factor between the mean original value of a response and the usual one of that weekday. */
-  readonly valueFactor: number;
-}
-
 export const MIN_TITLES = 20;
+
+/** The greatest share of a response, in percent, of titles that equal an earlier title of it in their identity. */
+const DUPLICATE_PERCENT = 25;
+/** The greatest multiple of the usual number of titles of that weekday. */
+const GROWTH_FACTOR = 5;
+/** The greatest share of the current titles of a date, in percent, that a response may change. */
+const CHANGED_PERCENT = 50;
+/** The greatest factor between the mean original value of a response and the usual one of that weekday. */
+const VALUE_FACTOR = 20;
 
 /** Of one buyer, whose titles vanish. */
 const MIN_BUYER_TITLES = 5;
@@ -81,11 +79,11 @@ export interface HoldDetail {
  */
 export function implausibleHold(
   groups: readonly ResponseFacts[],
-  limits: PlausibilityLimits & { readonly withdrawalPercent: number },
+  withdrawalPercent: number,
 ): ImplausibleHold | null {
   const isFirst = groups[0]?.currentTitles === 0;
   for (const facts of groups) {
-    const hold = holdOf(facts, limits, isFirst);
+    const hold = holdOf(facts, withdrawalPercent, isFirst);
     if (hold !== null) return hold;
   }
   return null;
@@ -93,12 +91,11 @@ export function implausibleHold(
 
 function holdOf(
   facts: ResponseFacts,
-  limits: PlausibilityLimits & { readonly withdrawalPercent: number },
+  withdrawalPercent: number,
   isFirst: boolean,
 ): ImplausibleHold | null {
   const { buyer, titles, duplicates, currentTitles, changed, lost, usualTitles, valueRatio } =
     facts;
-  const { duplicatePercent, changedPercent, withdrawalPercent, growthFactor, valueFactor } = limits;
   const hold = (reason: ImplausibleReason, found: number, of: number | null, limit: number) => ({
     reason,
     detail: { buyer, found, of, limit },
@@ -114,19 +111,19 @@ function holdOf(
       return hold('buyer_missing', 0, usualTitles, MIN_BUYER_TITLES);
     }
   }
-  if (duplicates >= MIN_TITLES && duplicates * 100 > duplicatePercent * titles) {
-    return hold('duplicates', duplicates, titles, duplicatePercent);
+  if (duplicates >= MIN_TITLES && duplicates * 100 > DUPLICATE_PERCENT * titles) {
+    return hold('duplicates', duplicates, titles, DUPLICATE_PERCENT);
   }
   // A buyer without usual titles is a new one.
-  const isGrown = usualTitles !== null && usualTitles > 0 && titles > growthFactor * usualTitles;
+  const isGrown = usualTitles !== null && usualTitles > 0 && titles > GROWTH_FACTOR * usualTitles;
   if (isGrown && facts.inserted >= MIN_TITLES) {
-    return hold('growth', titles, usualTitles, growthFactor);
+    return hold('growth', titles, usualTitles, GROWTH_FACTOR);
   }
-  if (changed >= MIN_TITLES && changed * 100 > changedPercent * currentTitles) {
-    return hold('changed_share', changed, currentTitles, changedPercent);
+  if (changed >= MIN_TITLES && changed * 100 > CHANGED_PERCENT * currentTitles) {
+    return hold('changed_share', changed, currentTitles, CHANGED_PERCENT);
   }
-  if (valueRatio !== null && valueRatio > valueFactor && titles >= MIN_TITLES) {
-    return hold('value_jump', Math.floor(valueRatio), null, valueFactor);
+  if (valueRatio !== null && valueRatio > VALUE_FACTOR && titles >= MIN_TITLES) {
+    return hold('value_jump', Math.floor(valueRatio), null, VALUE_FACTOR);
   }
   return null;
 }
@@ -138,11 +135,11 @@ const RULES: Readonly<Record<'en' | 'pt-BR', Readonly<Record<ImplausibleReason, 
     buyer_withdrawals: 'more titles of one buyer vanished than WITHDRAWAL_LIMIT_PERCENT allows',
     buyer_missing: 'the response has no title of a buyer that has titles on each of these weekdays',
     duplicates:
-      'more titles are equal to another title of the response than DUPLICATE_LIMIT_PERCENT allows, as in an answer that was doubled',
-    growth: 'the response has more titles than GROWTH_LIMIT times the usual number of that weekday',
-    changed_share: 'the response changes more titles than CHANGED_LIMIT_PERCENT allows',
+      'many titles are equal to another title of the response, as in an answer that was doubled',
+    growth: 'the response has a multiple of the usual number of titles of that weekday',
+    changed_share: 'the response changes a large share of the titles of the date',
     value_jump:
-      'the mean value of the titles differs from the usual one of that weekday by more than the factor VALUE_LIMIT, as with another unit',
+      'the mean value of the titles differs by a large factor from the usual one of that weekday, as with another unit',
   },
   'pt-BR': {
     run_withdrawals:
@@ -152,12 +149,11 @@ const RULES: Readonly<Record<'en' | 'pt-BR', Readonly<Record<ImplausibleReason, 
     buyer_missing:
       'a resposta não tem nenhum título de um comprador que sempre tem títulos nesse dia da semana',
     duplicates:
-      'há mais títulos iguais a outro da mesma resposta do que DUPLICATE_LIMIT_PERCENT permite, como em uma resposta duplicada',
-    growth:
-      'a resposta tem mais títulos do que GROWTH_LIMIT vezes a quantidade usual desse dia da semana',
-    changed_share: 'a resposta altera mais títulos do que CHANGED_LIMIT_PERCENT permite',
+      'há muitos títulos iguais a outro da mesma resposta, como em uma resposta duplicada',
+    growth: 'a resposta tem um múltiplo da quantidade usual de títulos desse dia da semana',
+    changed_share: 'a resposta altera grande parte dos títulos da data',
     value_jump:
-      'o valor médio dos títulos difere do usual desse dia da semana por um fator maior que VALUE_LIMIT, como em outra unidade',
+      'o valor médio dos títulos difere muito do usual desse dia da semana, como em outra unidade',
   },
 };
 

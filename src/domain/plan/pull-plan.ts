@@ -36,9 +36,6 @@ export interface PlanPolicy {
   readonly timeZone: string;
   /** Days before yesterday that are pulled again at every slot. */
   readonly lookbackDays: number;
-  /** Minimum and maximum number of days before the date of its slot that a sweep covers. */
-  readonly sweepDays: number;
-  readonly sweepMaxDays: number;
 }
 
 /** The state of the ledger for a pair of slots. */

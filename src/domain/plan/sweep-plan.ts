@@ -1,5 +1,8 @@
 import { addDays, type CivilDate } from '../business-day.ts';
-import type { PlanPolicy } from './pull-plan.ts';
+
+/** Minimum and maximum number of days before the date of its slot that a sweep covers. */
+const SWEEP_DAYS = 45;
+const SWEEP_MAX_DAYS = 400;
 
 /** Limit for open pulls that sweeps have requested. The others wait, so that the queue stays short. */
 export const MAX_OPEN_SWEEP_PULLS = 20;
@@ -11,8 +14,8 @@ export const REPULL_DAYS = 7;
 
 /**
  * Returns the first date of a sweep. A sweep covers the oldest date with a title that is not due
- * yet, because the platform may still restate such a title; at least `sweepDays`, at most
- * `sweepMaxDays`, and no date before the ledger.
+ * yet, because the platform may still restate such a title; at least `SWEEP_DAYS`, at most
+ * `SWEEP_MAX_DAYS`, and no date before the ledger.
  * @param slotDate the date of the slot that makes the sweep due
  * @param oldestOpenDate the oldest accepted date with a current title due on `slotDate` or later;
  * null: there is none
@@ -20,12 +23,8 @@ export const REPULL_DAYS = 7;
 export function sweepStart(
   slotDate: CivilDate,
   ledger: { readonly startDate: CivilDate; readonly oldestOpenDate: CivilDate | null },
-  policy: Pick<PlanPolicy, 'sweepDays' | 'sweepMaxDays'>,
 ): CivilDate {
-  const wanted = [
-    addDays(slotDate, -policy.sweepDays),
-    ledger.oldestOpenDate ?? slotDate,
-  ].sort()[0];
-  const bounds = [wanted, addDays(slotDate, -policy.sweepMaxDays), ledger.startDate];
+  const wanted = [addDays(slotDate, -SWEEP_DAYS), ledger.oldestOpenDate ?? slotDate].sort()[0];
+  const bounds = [wanted, addDays(slotDate, -SWEEP_MAX_DAYS), ledger.startDate];
   return bounds.sort().at(-1) as CivilDate;
 }

@@ -10,6 +10,7 @@ import type { NamedAccounts } from '../../domain/accounts/named-accounts.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { stateAfterMerge } from '../../domain/day-state.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 import {
   advanceCheckpoint,
   type LockedDay,
@@ -20,6 +21,7 @@ import {
 import { discardStaged } from '../../ledger/discard-staged.sql.ts';
 import { countOpenRejects, mergeRejects } from '../../ledger/rejects.sql.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
+import { writeTotals } from '../../schedule/schedule-totals.sql.ts';
 import { closeMerge } from './closing-statement.sql.ts';
 import { applyChanges } from './merge-apply.sql.ts';
 import type { MergePlan } from './merge-plan.sql.ts';
@@ -70,10 +72,14 @@ export async function endMerge(
 ): Promise<void> {
   const { pullId, plan, drift } = merge;
   const source = { pullId, fence: merge.fence, date: merge.day.date };
-  const { isNewlyReconciled } = await mergeOwnDate(tx, merge);
+  const { isNewlyReconciled, isDayStale } = await mergeOwnDate(tx, merge);
   await beforeClosing?.();
   const isChanged = merge.state === 'merged';
   if (isChanged) await stageAccounts(tx, source, merge.loadedAccounts?.list() ?? null);
+  // After the accounts, because the totals compare them in any writing.
+  if (isDayStale) {
+    await writeTotals(tx, Prisma.sql`accepted_date = ${source.date}::date`, source.fence);
+  }
 
   if (!isChanged && !isNewlyReconciled && drift.length === 0 && !merge.isRepair) return;
   await lockClosing(tx);
@@ -90,21 +96,21 @@ export async function endMerge(
   await recordDrift(tx, pullId, drift);
 }
 
-/** The first part. Returns whether the merge has made the date reconciled. */
+/** The first part. Returns whether the merge has made the date reconciled, and whether it has computed its day. */
 async function mergeOwnDate(
   tx: Transaction,
   merge: MergedResponse,
-): Promise<{ readonly isNewlyReconciled: boolean }> {
+): Promise<{ readonly isNewlyReconciled: boolean; readonly isDayStale: boolean }> {
   const { pullId, fence, day, plan, state, loadedAccounts, dateWasClosed, fold } = merge;
   const { date } = day;
-  if (state === 'superseded') return { isNewlyReconciled: false };
+  if (state === 'superseded') return { isNewlyReconciled: false, isDayStale: false };
   const hasOtherHold = day.heldPullId !== null && day.heldPullId !== pullId;
   // A repair ends all held pulls of the date, because the row of the day may have been altered.
   if (hasOtherHold || merge.isRepair) await supersedeHolds(tx, date, pullId);
   if (hasOtherHold && day.heldFence !== null) await discardStaged(tx, day.heldFence);
   if (state === 'held') {
     await setHeldDay(tx, { date, pullId, fold });
-    return { isNewlyReconciled: false };
+    return { isNewlyReconciled: false, isDayStale: false };
   }
   const isChanged = state === 'merged';
   const isStaged = loadedAccounts === null;
@@ -123,7 +129,7 @@ async function mergeOwnDate(
   if (merge.isRepair) await restoreSeal(tx, date);
   const isDayStale = isChanged || !day.hasDigest || merge.isRepair;
   await setMergedDay(tx, { date, pullId, state: newState, fold }, isDayStale);
-  return { isNewlyReconciled: newState === 'reconciled' && day.state !== 'reconciled' };
+  return { isNewlyReconciled: newState === 'reconciled' && day.state !== 'reconciled', isDayStale };
 }
 
 /** Ends the older pulls that are held in the date, because a newer response is merged or held there. */

@@ -8,11 +8,7 @@
 
 import type { Database, Transaction } from '../../database/database.ts';
 import type { NamedAccounts } from '../../domain/accounts/named-accounts.ts';
-import {
-  type HoldDetail,
-  implausibleHold,
-  type PlausibilityLimits,
-} from '../../domain/checks/plausibility.ts';
+import { type HoldDetail, implausibleHold } from '../../domain/checks/plausibility.ts';
 import { decideHold, type HoldReason, runLimitPercent } from '../../domain/day-state.ts';
 import type { MissingText } from '../../domain/known-titles.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
@@ -55,8 +51,8 @@ interface KnownResponse {
 
 export interface MergePolicy {
   readonly withdrawalLimitPercent: number;
-  /** Null: a response is held because of withdrawals only. */
-  readonly plausibility: PlausibilityLimits | null;
+  /** False: a response is held because of withdrawals only. */
+  readonly checksPlausibility: boolean;
 }
 
 /** The changes that a pull made in its date or, for a held pull, those that a release would make. */
@@ -284,7 +280,7 @@ async function holdWithin(
   policy: MergePolicy,
   scope: SuccessorScope,
 ): Promise<{ readonly hold: Hold | null; readonly lost: number }> {
-  const { plausibility, withdrawalLimitPercent } = policy;
+  const { checksPlausibility, withdrawalLimitPercent } = policy;
   const losses = plan.withdrawn === 0 ? [] : await readPlannedLosses(tx, fence, day, scope);
   const lost = sumOf(losses.map((loss) => loss.lost));
   const reason = decideHold({
@@ -299,10 +295,9 @@ async function holdWithin(
   if (reason !== null) return { lost, hold: { reason, detail: null } };
   // A response without changes needs no further statement.
   const isChanged = plan.inserted + plan.changed + plan.withdrawn > 0;
-  if (plausibility === null || !isChanged) return { lost, hold: null };
+  if (!checksPlausibility || !isChanged) return { lost, hold: null };
   const facts = await readStagedFacts(tx, fence, day, plan, losses);
-  const limits = { ...plausibility, withdrawalPercent: withdrawalLimitPercent };
-  return { lost, hold: implausibleHold(facts, limits) };
+  return { lost, hold: implausibleHold(facts, withdrawalLimitPercent) };
 }
 
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);

@@ -79,4 +79,4 @@ test('the held payments are those of any other order and way of merging', async 
     }),
     { numRuns: 50, seed: 7 },
   );
-}, 600_000);
+});

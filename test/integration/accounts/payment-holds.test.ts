@@ -67,7 +67,7 @@ const sign = async (name: string, date: CivilDate) => {
   const where = { date: new Date(date) };
   const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where });
   const reviewer = await console.as('reviewer', name);
-  return reviewer.post(`/api/days/${date}/sign-off`, { digest: contentDigest ?? '' });
+  return reviewer.post(`/days/${date}/sign-off`, { digest: contentDigest ?? '' });
 };
 
 test('the commit that brings a changed account holds its titles; one person confirms, another signs', async () => {
@@ -88,7 +88,7 @@ test('the commit that brings a changed account holds its titles; one person conf
   const refused = await sign('rita', day(1));
   expect([refused.status, refused.text]).toEqual([
     409,
-    expect.stringContaining('confirm the account before the sign-off'),
+    expect.stringContaining('Confirm the account, then sign the day off'),
   ]);
   const portuguese = await reviewer.post(
     `/days/${day(1)}/sign-off`,
@@ -106,7 +106,7 @@ test('the commit that brings a changed account holds its titles; one person conf
   });
   expect(bulk).toEqual([{ date: day(1), refusal: 'payment_held' }]);
   // The other day has no title on hold.
-  expect((await sign('helena', day(0))).status).toBe(200);
+  expect((await sign('helena', day(0))).status).toBe(303);
 
   const { id } = await openChange();
   const path = '/account-changes/decide';
@@ -120,8 +120,11 @@ test('the commit that brings a changed account holds its titles; one person conf
   ).toEqual([{ actor: 'rita', reason: 'called them' }]);
 
   const own = await sign('rita', day(1));
-  expect([own.status, own.text]).toEqual([400, expect.stringContaining('may not sign it off')]);
-  expect((await sign('helena', day(1))).status).toBe(200);
+  expect([own.status, own.text]).toEqual([
+    400,
+    expect.stringContaining('another user has to sign it off'),
+  ]);
+  expect((await sign('helena', day(1))).status).toBe(303);
   const alterations = await verifyDate(world.database, day(1), new AbortController().signal);
   expect(alterations).toMatchObject({ alterations: [] });
 });
@@ -139,8 +142,8 @@ test('a later title with the account is held from its own merge, and every date 
   await reviewer.post('/account-changes/decide', confirmation(id));
   expect(await readFeed()).toEqual(['b payment_released free', 'c payment_released free']);
   for (const date of [day(1), day(2)]) {
-    expect((await sign('rita', date)).text).toContain('may not sign it off');
-    expect((await sign('helena', date)).status).toBe(200);
+    expect((await sign('rita', date)).text).toContain('another user has to sign it off');
+    expect((await sign('helena', date)).status).toBe(303);
   }
 });
 
@@ -193,8 +196,8 @@ test('a change ends by itself when its titles name the accepted account again, a
   // An older day that is pulled afterwards is not held, and both days can be signed off by one person.
   await pull(day(-3), ['e', '111']);
   expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(0);
-  expect((await sign('rita', day(1))).status).toBe(200);
-  expect((await sign('rita', day(-3))).status).toBe(200);
+  expect((await sign('rita', day(1))).status).toBe(303);
+  expect((await sign('rita', day(-3))).status).toBe(303);
   // The account was not confirmed by that: it is a change again, also in a late title of its old date.
   await pull(day(1), ['b', '111'], ['c', '111'], ['f', '222']);
   expect(await openChange()).toMatchObject({ acceptedDate: day(1) });
@@ -207,13 +210,13 @@ test('a refused account stays blocked, until a person confirms it', async () => 
   await readFeed();
   const reviewer = await console.as('reviewer', 'rita');
   const decide = (decision: string) =>
-    reviewer.post('/api/account-changes/decide', {
+    reviewer.post('/account-changes/decide', {
       // A form states a list by a repeated field.
-      ids: [String(id), String(id)],
+      changes: [String(id), String(id)],
       decision,
       reason: 'the party denies it',
     });
-  expect((await decide('refused')).status).toBe(200);
+  expect((await decide('refused')).status).toBe(303);
   expect((await decide('refused')).status).toBe(400);
   expect(await stateOf(id)).toEqual({ state: 'refused', decidedBy: 'rita' });
   expect(await readFeed()).toEqual([]);
@@ -227,10 +230,10 @@ test('a refused account stays blocked, until a person confirms it', async () => 
   await pull(day(3), ['e', '222']);
   expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(0);
   await readFeed();
-  expect((await decide('parallel')).status).toBe(200);
+  expect((await decide('parallel')).status).toBe(303);
   expect(await readFeed()).toEqual(['e payment_released free']);
-  expect((await sign('rita', day(1))).text).toContain('may not sign it off');
-  expect((await sign('helena', day(3))).status).toBe(200);
+  expect((await sign('rita', day(1))).text).toContain('another user has to sign it off');
+  expect((await sign('helena', day(3))).status).toBe(303);
 });
 
 test('one form decides about all changes of the chosen parties, with their titles and money', async () => {

@@ -8,8 +8,6 @@ import { createRoleUsers } from '../../support/database-roles.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
 import { readAlerts, STYLE } from './alert-table.ts';
 
-const PATIENCE = { timeout: 30_000 };
-
 test('a lock on the table of providers delays the alerts about providers alone', async () => {
   const world = await openPullWorld();
   onTestFinished(() => world.close());
@@ -37,15 +35,13 @@ test('a lock on the table of providers delays the alerts about providers alone',
   });
   onTestFinished(() => loop.stop());
   await fail('FIRST');
-  await expect.poll(alerts, PATIENCE).toEqual(['pull_failed:FIRST']);
-  await expect
-    .poll(() => logged, PATIENCE)
-    .toContain('alerts about providers wait for the next round');
+  await expect.poll(alerts).toEqual(['pull_failed:FIRST']);
+  await expect.poll(() => logged).toContain('alerts about providers wait for the next round');
   await fail('SECOND');
-  await expect.poll(alerts, PATIENCE).toContain('pull_failed:SECOND');
+  await expect.poll(alerts).toContain('pull_failed:SECOND');
 
   await erp.query('ROLLBACK');
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.provider SET sync_state = 'rejected'`;
-  await expect.poll(alerts, PATIENCE).toContain('provider_rejected');
+  await expect.poll(alerts).toContain('provider_rejected');
 });

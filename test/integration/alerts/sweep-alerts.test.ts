@@ -53,8 +53,8 @@ test('a sweep that failed is an alert until a later one is complete', async () =
   expect(await derive()).toEqual({ raised: 1, resolved: 0 });
   expect(await readAlerts(world.database)).toMatchObject([
     {
-      kind: 'sweep_failed',
-      dedupe_key: 'sweep_failed',
+      kind: 'sweep_stale',
+      dedupe_key: 'sweep_stale:failed',
       message: `the sweep since ${DAY} failed after 1 attempt (PLATFORM_UNAVAILABLE)`,
       date: null,
       pull_id: null,
@@ -89,7 +89,8 @@ test('titles that belong to no date are an alert until a sweep has none', async 
   expect(await derive()).toEqual({ raised: 1, resolved: 0 });
   expect(await readAlerts(world.database)).toMatchObject([
     {
-      kind: 'sweep_unplaced',
+      kind: 'sweep_differs',
+      dedupe_key: 'sweep_differs:unplaced',
       message: `the sweep since ${DAY} had titles that belong to no date: 1 without a readable accepted date, 1 of a date in the future`,
     },
   ]);
@@ -124,11 +125,11 @@ test('sweeps that are missing for two slots are an alert, on a ledger that is ol
   world.sandbox.faults.add({ kind: 'status', status: 400, date: DAY, times: 1 });
   await attemptSweep(world, DAY);
   await staleAt(later);
-  expect(await openAlerts()).toEqual(['sweep_stale', 'sweep_failed']);
+  expect(await openAlerts()).toEqual(['sweep_stale:late', 'sweep_stale:failed']);
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.checkpoint SET start_date = '2999-01-01'`;
   await staleAt(later);
-  expect(await openAlerts()).toEqual(['sweep_failed']);
+  expect(await openAlerts()).toEqual(['sweep_stale:failed']);
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.checkpoint SET start_date = ${DAY}::date`;
 });
@@ -172,8 +173,8 @@ test('filters that contradict each other twice in a row are an alert of the date
   expect(await derive()).toEqual({ raised: 1, resolved: 0 });
   expect(await readAlerts(world.database)).toMatchObject([
     {
-      kind: 'filters_disagree',
-      dedupe_key: 'filters_disagree',
+      kind: 'sweep_differs',
+      dedupe_key: 'sweep_differs:filters',
       date: DAY,
       pull_id: expect.any(BigInt),
       message: `two sweeps in a row contradict the pulls of ${DAY} that followed them: by anticipationDate the date has 3 titles, by conciliationDate 8`,
@@ -184,12 +185,12 @@ test('filters that contradict each other twice in a row are an alert of the date
   contradict([]);
   await sweep(world, DAY);
   await derive();
-  expect(await openAlerts()).toEqual(['filters_disagree']);
+  expect(await openAlerts()).toEqual(['sweep_differs:filters']);
   // A sweep that does not reach the date says nothing of it.
   contradict(null);
   await sweep(world, daysFrom(1));
   await derive();
-  expect(await openAlerts()).toEqual(['filters_disagree']);
+  expect(await openAlerts()).toEqual(['sweep_differs:filters']);
   await sweep(world, DAY);
   expect(await derive()).toEqual({ raised: 0, resolved: 1 });
 });

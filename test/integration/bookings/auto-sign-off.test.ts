@@ -32,6 +32,8 @@ async function pull(...texts: string[]) {
 }
 const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid, date, ...more });
+/** A matched title that falls due before its release is a break. */
+const NOT_DUE = '2099-06-30';
 const sign = () => signCleanDays(world.database, { bookingsFrom: date, to: date });
 
 test('a clean day is signed off once, and its bookings are released', async () => {
@@ -101,8 +103,10 @@ test('a day with a changed bank account is not signed off', async () => {
 
 test('with payables of the ERP, a day is signed off once it is matched without a break', async () => {
   const load = (openValue: string) =>
-    importPayables(world.database, [{ erpKey: 'k1', openValue, orderUid: `order of ${date}` }]);
-  await pull(title(`order of ${date}`, { value: '555' }));
+    importPayables(world.database, [
+      { erpKey: 'k1', openValue, orderUid: `order of ${date}`, dueDate: NOT_DUE },
+    ]);
+  await pull(title(`order of ${date}`, { value: '555', dueDate: NOT_DUE }));
   await load('554');
   expect(await sign()).toEqual([]);
   await match(world.database);

@@ -85,11 +85,13 @@ async function behindAfter(milliseconds: number): Promise<string[]> {
   const now = new Date(batch.releasedAt.getTime() + milliseconds);
   await deriveAlerts(world.database, now, NO_LIMITS);
   const alerts = (await readAlerts(world.database)).filter(({ open }) => open);
-  return alerts.filter(({ kind }) => kind === 'consumer_behind').map(({ message }) => message);
+  return alerts
+    .filter(({ dedupe_key: key }) => key.startsWith('booking_overdue:'))
+    .map(({ message }) => message);
 }
 
 async function events(count: number) {
-  for (let wait = 0; wait < 400 && webhook.received.length < count; wait += 1) await sleep(25);
+  await expect.poll(() => webhook.received.length).toBeGreaterThanOrEqual(count);
   return webhook.received.map(({ text }) => JSON.parse(text));
 }
 

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import { readConfig } from '../../../src/config/config.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
@@ -13,20 +12,16 @@ import type { Fault } from '../../support/sandbox/faults.ts';
 
 const DAYS = 30;
 const FROM = daysFrom(0);
-const { plausibility } = readConfig(
-  { PLATFORM_BASE_URL: 'https://platform.example', PLATFORM_TOKEN: 'x' },
-  { platform: true },
-);
 
 let world: PullWorld;
 beforeAll(async () => {
   world = await openPullWorld();
   for (let index = 0; index < DAYS; index += 1) await pull(daysFrom(index));
   await work();
-}, 900_000);
+});
 afterAll(() => world.close());
 
-const pull = (date: CivilDate) => world.pull(date, { plausibility });
+const pull = (date: CivilDate) => world.pull(date, { checksPlausibility: true });
 function pullWithFault(kind: Fault['kind'], date: CivilDate) {
   world.sandbox.faults.add({ kind, date, times: 2 } as Fault);
   return pull(date).finally(() => world.sandbox.faults.clear());
@@ -36,7 +31,7 @@ function pullWithFault(kind: Fault['kind'], date: CivilDate) {
 async function work(): Promise<void> {
   await checkDays(world.database, DEFAULT_RULES);
   await signCleanDays(world.database, { bookingsFrom: FROM, to: daysFrom(DAYS + 10) });
-  await releaseWaitingDays(world.database, { bookingsFrom: FROM });
+  await releaseWaitingDays(world.database, {});
 }
 
 /** The number of lines of each kind. */

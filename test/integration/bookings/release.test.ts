@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { enterBookedOutside } from '../../../src/bookings/booked-outside.sql.ts';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { readFailedLines } from '../../../src/bookings/open-lines.sql.ts';
-import { adoptReceipts, dismissReceipts } from '../../../src/bookings/receipt-decisions.sql.ts';
+import {
+  answerReceipts,
+  type ReceiptAnswer,
+  type SeenReceipts,
+} from '../../../src/bookings/receipt-decisions.sql.ts';
+import { readReceiptQuestions } from '../../../src/bookings/receipt-questions.sql.ts';
 import {
   lockDay,
-  openBookings,
   releaseSealedDay,
   releaseWaitingDays,
 } from '../../../src/bookings/release.sql.ts';
@@ -117,43 +120,6 @@ test('equal titles that are renumbered release nothing', async () => {
   expect((await lines()).slice(2)).toMatchObject([{ kind: 'adjust', discount: '3', version: 2 }]);
 });
 
-test('without BOOKINGS_FROM, and before that date, a seal releases nothing', async () => {
-  await pull(title('a'));
-  await sign(null);
-  await pull(title('a', { discount: '9' }));
-  await sign();
-  expect(await lines()).toEqual([]);
-  await reopenDay(world.database, date, { by: 'bia', reason: 'again' });
-  await sign(daysFrom(1, date));
-  expect(await lines()).toEqual([]);
-});
-
-test('a day before BOOKINGS_FROM releases nothing with its first seal', async () => {
-  await pull(title('a'));
-  await sign(daysFrom(1, date));
-  expect(await lines()).toEqual([]);
-});
-
-test('bookings made outside are entered with the totals of the seal, and then only the difference is released', async () => {
-  await pull(title('a', { value: '10.10' }), title('b', { value: '1.00', discount: '0.10' }));
-  await sign(null);
-  await pull(title('a', { value: '10.10' }), title('b', { value: '1.00', discount: '0.20' }));
-  const enter = (originalValue: string) =>
-    enterBookedOutside(
-      world.database,
-      { from: date, to: date, titles: 2, originalValue, signedBefore: null, bookingsFrom: DAY },
-      { by: 'ana', reason: 'booked by hand' },
-    );
-  await expect(enter('11.11')).rejects.toThrow('the seals of the 1 days have 2 and 11.10');
-  expect(await enter('11.1')).toEqual([date]);
-  expect(await offered()).toEqual([]);
-  await sign();
-  expect(await offered()).toMatchObject([
-    { kind: 'adjust', title: { order_uid: 'b', platform_discounted_value: '0.20' } },
-  ]);
-  await expect(enter('11.10')).rejects.toThrow('no signed-off day waits');
-});
-
 const receipt = (
   line: { key: string; contentHash: string },
   more: Partial<Parameters<typeof takeReceipts>[2][number]> = {},
@@ -166,6 +132,16 @@ const receipt = (
   reason: null,
   ...more,
 });
+
+/** Answers the receipts that wait for the date, or those of `only`. */
+async function answer(kind: ReceiptAnswer, only: Partial<SeenReceipts> = {}) {
+  const questions = await readReceiptQuestions(world.database.prisma);
+  const { newest: last = 0, receipts: count = 0 } =
+    questions.find((day) => day.date === date) ?? {};
+  const decision = { by: 'ana', reason: 'the database was restored', bookingsFrom: DAY };
+  const seen = { date, first: 0, last, count, ...only };
+  await answerReceipts(world.database, seen, kind, decision);
+}
 
 test('a receipt is taken once; a failed line is offered again until it is posted', async () => {
   await pull(title('a'));
@@ -238,24 +214,26 @@ test('a receipt for an unknown line, or another content, keeps the date from bei
   await pull(title('a'), title('b'));
   await sign();
   expect(await lines()).toHaveLength(1);
-  expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([]);
-  const decision = { by: 'ana', reason: 'the database was restored', bookingsFrom: DAY };
-  expect(await adoptReceipts(world.database, date, decision)).toBe(2);
+  expect(await releaseWaitingDays(world.database, {})).toEqual([]);
+  await expect(answer('recorded', { count: 1 })).rejects.toThrow(
+    '2 receipts wait for an answer, and 1 were shown',
+  );
+  await answer('recorded');
   expect((await brief()).slice(2).toSorted()).toEqual([
     ['adjust', 'a', 1, 3],
     ['book', 'b', 1, 1],
   ]);
-  await expect(dismissReceipts(world.database, date, decision)).rejects.toThrow('no receipt waits');
+  await expect(answer('set_aside')).rejects.toThrow('0 receipts wait for an answer');
 });
 
-test('an adopted booking is replaced also by equal content, so that the feed has what the ERP is to have posted', async () => {
+test('a recorded booking is replaced also by equal content, so that the feed has what the ERP is to have posted', async () => {
   await pull(title('a'));
   await sign();
   const [line] = await offered();
   if (line === undefined) throw new Error('no line');
   const key = line.key.replace(/1$/, '2');
   await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: line.contentHash })]);
-  await adoptReceipts(world.database, date, { by: 'ana', reason: 'restored', bookingsFrom: DAY });
+  await answer('recorded');
   expect((await offered()).map(({ kind, key: offer }) => [kind, offer.at(-1)])).toEqual([
     ['book', '1'],
     ['adjust', '3'],
@@ -278,26 +256,18 @@ test('a receipt for another content alone keeps the date from being released, wi
     return world.database.prisma.alert.count({ where });
   };
   expect(await openAlerts()).toBe(1);
-  await dismissReceipts(world.database, date, {
-    by: 'ana',
-    reason: 'sent by mistake',
-    bookingsFrom: DAY,
-  });
+  await answer('set_aside');
   expect(await lines()).toHaveLength(2);
   expect(await openAlerts()).toBe(0);
 });
 
-test('a dismissed receipt counts for nothing, and the day that waited is released', async () => {
+test('a receipt that is set aside counts for nothing, and the day that waited is released', async () => {
   await pull(title('a'));
   const key = `${date}:${'0'.repeat(32)}:1:1`;
   await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: '1'.repeat(32) })]);
   await sign();
   expect(await lines()).toEqual([]);
-  await dismissReceipts(world.database, date, {
-    by: 'ana',
-    reason: 'sent by mistake',
-    bookingsFrom: DAY,
-  });
+  await answer('set_aside');
   expect(await brief()).toEqual([['book', 'a', 1, 1]]);
 });
 
@@ -307,25 +277,56 @@ test('a day that waited and was restated meanwhile is not released by its old se
   await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: '1'.repeat(32) })]);
   await sign();
   await pull(title('a', { discount: '7' }));
-  await dismissReceipts(world.database, date, {
-    by: 'ana',
-    reason: 'sent by mistake',
-    bookingsFrom: DAY,
-  });
-  expect(await releaseWaitingDays(world.database, { bookingsFrom: DAY })).toEqual([]);
+  await answer('set_aside');
+  expect(await releaseWaitingDays(world.database, {})).toEqual([]);
   expect(await lines()).toEqual([]);
   await sign();
   expect(await lines()).toMatchObject([{ kind: 'book', discount: '7' }]);
 });
 
-test('adopted receipts are not added to bookings that were never entered', async () => {
-  await pull(title('a'));
-  await sign(null);
+test('a receipt for a date before BOOKINGS_FROM is not recorded', async () => {
+  date = daysFrom(-1, DAY);
   const key = `${date}:${'0'.repeat(32)}:1:2`;
   await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: '1'.repeat(32) })]);
-  await expect(
-    adoptReceipts(world.database, date, { by: 'ana', reason: 'restored', bookingsFrom: DAY }),
-  ).rejects.toThrow('record the outside bookings first');
+  await expect(answer('recorded')).rejects.toThrow('is before BOOKINGS_FROM');
+  await answer('set_aside');
+});
+
+test('each receipt has an answer of its own, and an older one does not replace a newer one of its key', async () => {
+  await pull(title('a'));
+  await sign();
+  const [line] = await offered();
+  if (line === undefined) throw new Error('no line');
+  const key = line.key.replace(/1$/, '2');
+  await takeReceipts(world.database, 'erp', [
+    receipt({ key, contentHash: line.contentHash }),
+    receipt({ key, contentHash: '0'.repeat(32) }),
+    receipt({ key: `${date}:${'0'.repeat(32)}:1:1`, contentHash: '1'.repeat(32) }),
+  ]);
+  const [older, reversal, foreign] = await world.database.prisma.bookingReceipt.findMany({
+    where: { date },
+    orderBy: { id: 'asc' },
+  });
+  const only = (row: typeof older) => ({ first: Number(row?.id), last: Number(row?.id), count: 1 });
+  await answer('recorded', only(reversal));
+  await answer('set_aside', only(foreign));
+  expect(await brief()).toEqual([
+    ['book', 'a', 1, 1],
+    ['reverse', null, 1, 2],
+  ]);
+  await answer('recorded', only(older));
+  expect((await brief()).slice(2)).toEqual([['book', 'a', 1, 3]]);
+  const entries = await world.database.prisma.auditEntry.findMany({
+    where: { action: 'bookings.receipts', date: new Date(date) },
+    orderBy: { id: 'asc' },
+  });
+  expect(entries.map(({ actor, reason, details }) => [actor, reason, details])).toEqual(
+    ['recorded', 'set_aside', 'recorded'].map((kind) => [
+      'ana',
+      'the database was restored',
+      { answer: kind, receipts: 1 },
+    ]),
+  );
 });
 
 test('a release waits for another one before it is numbered', async () => {
@@ -339,8 +340,7 @@ test('a release waits for another one before it is numbered', async () => {
   let isSigned = false;
   await world.database.prisma.$transaction(async (tx) => {
     await lockDay(tx, first);
-    await openBookings(tx, first, DAY);
-    expect(await releaseSealedDay(tx, first, { bookingsFrom: DAY })).not.toBeNull();
+    expect(await releaseSealedDay(tx, first, {})).not.toBeNull();
     date = second;
     signing = sign().then(() => {
       isSigned = true;

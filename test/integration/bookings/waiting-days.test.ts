@@ -32,9 +32,9 @@ test('days that waited for the matching are released, also where the checks have
       bookingsFrom: DAY,
     });
   }
-  expect(await releaseWaitingDays(database, { bookingsFrom: DAY })).toEqual([]);
+  expect(await releaseWaitingDays(database, {})).toEqual([]);
   await runMatching(database, { by: 'test' });
-  expect(await releaseWaitingDays(database, { bookingsFrom: DAY })).toEqual(DATES);
+  expect(await releaseWaitingDays(database, {})).toEqual(DATES);
 });
 
 test('a day that waited is not released while a newer response of it is held', async () => {
@@ -52,11 +52,11 @@ test('a day that waited is not released while a newer response of it is held', a
   sandbox.setDayTexts(date, []);
   await world.pull(date);
   await runMatching(database, { by: 'test' });
-  expect(await releaseWaitingDays(database, { bookingsFrom: DAY })).toEqual([]);
-  expect(await readWaitingDays(database, { bookingsFrom: DAY })).toEqual([
+  expect(await releaseWaitingDays(database, {})).toEqual([]);
+  expect(await readWaitingDays(database, {})).toEqual([
     { fault: 'not_reconciled', days: 1, titles: 0, dates: [date] },
   ]);
   sandbox.setDayTexts(date, titles);
   await world.pull(date);
-  expect(await releaseWaitingDays(database, { bookingsFrom: DAY })).toEqual([date]);
+  expect(await releaseWaitingDays(database, {})).toEqual([date]);
 });

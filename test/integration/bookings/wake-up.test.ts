@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -38,8 +37,7 @@ test('a release wakes the listeners once, with consumer and position only', asyn
     await release(DAY);
     const { lines, next } = await readFeed(world.database, 'erp', { after: 0n, limit: 10 });
     expect(lines).toHaveLength(2);
-    for (let wait = 0; wait < 100 && messages.length === 0; wait += 1) await sleep(50);
-    expect(messages).toEqual([`{"consumer":"erp","seq":"${next}"}`]);
+    await expect.poll(() => messages).toEqual([`{"consumer":"erp","seq":"${next}"}`]);
     await client.query('UNLISTEN conciliation_booking');
     // A wake-up that no session receives loses no line.
     await release(daysFrom(1, DAY));

@@ -152,7 +152,7 @@ test('migrate changes nothing the second time', async () => {
 });
 
 test('every command explains itself', async () => {
-  const names = ['demo', 'pull', 'status', 'export', 'migrate', 'sandbox'];
+  const names = ['demo', 'pull', 'status', 'export', 'migrate'];
   const { stdout } = await run(['--help']);
   for (const name of names) {
     expect(stdout).toContain(`  ${name} `);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { dateIn, lastClosedDate } from '../../../src/domain/business-day.ts';
 import { environmentOf, runCommand, startCommand } from '../../support/child-command.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -51,7 +52,7 @@ describe('START_DATE', () => {
         START_DATE: startDate,
       });
       // A service that starts would never end.
-      const patience = setTimeout(() => started.kill('SIGKILL'), 60_000);
+      const patience = setTimeout(() => started.kill('SIGKILL'), PATIENCE_MS);
       const ended = await started.ended;
       clearTimeout(patience);
       expect(ended).toMatchObject({
@@ -74,7 +75,6 @@ describe('START_DATE', () => {
     const again = await run(['pull', DAY], {
       START_DATE: DAY,
       LOG_LEVEL: 'warn',
-      LOG_FORMAT: 'json',
     });
     expect(again.stderr).toMatch(/START_DATE is ignored: .*\\"conciliation start-date set\\"/);
     expect(await readCheckpoint()).toMatchObject({ startDate: yesterday });

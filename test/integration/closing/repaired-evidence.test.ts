@@ -1,12 +1,12 @@
 /** The evidence of a month whose titles were altered outside of the program, and then repaired by a pull. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { titlesAt } from '../../../src/bookings/booking-difference.sql.ts';
 import { type CivilMonth, parseMonth } from '../../../src/closing/civil-month.ts';
 import { EVIDENCE_COLUMNS, readEvidence } from '../../../src/closing/evidence.sql.ts';
 import { readMonths, sealMonth, stateOf } from '../../../src/closing/month-seal.sql.ts';
 import { type CivilDate, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
 import type { ExportRow } from '../../../src/export/export-columns.ts';
+import { pastTitles } from '../../../src/integrity/past-titles.sql.ts';
 import { verifyDate } from '../../../src/integrity/verify-dates.ts';
 import { readMovedTitles } from '../../../src/ledger/moved-titles.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
@@ -92,7 +92,7 @@ test('so have the evidence, what was booked outside, the documented query and th
   const place = EVIDENCE_COLUMNS.findIndex(({ name }) => name === 'original_value');
   const values = (signed.get(LAST) ?? []).map((row) => row[place]);
   const outside = await database.prisma.$queryRaw<{ value: string }[]>`
-    SELECT original_value::text AS value FROM (${titlesAt(LAST, fence)}) AS title`;
+    SELECT past.original_value::text AS value ${pastTitles(LAST, fence)}`;
   expect(outside.map(({ value }) => value)).toEqual(values);
   const document = await readFile('docs/data-dictionary.md', 'utf8');
   const query = /```sql\n([^`]*jsonb_populate_record[^`]*);\n```/.exec(document)?.[1] ?? '';

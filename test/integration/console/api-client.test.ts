@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import createApiClient from 'openapi-fetch';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
@@ -11,9 +10,8 @@ import { type ConsoleWorld, openConsole } from '../../support/console-client.ts'
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-import type { paths } from './api-types.ts';
-
 const REDOCLY = 'node_modules/@redocly/cli/bin/cli.js';
+const TSC = join(process.cwd(), 'node_modules/typescript/bin/tsc');
 
 let world: PullWorld;
 let console: ConsoleWorld;
@@ -66,42 +64,70 @@ test('the recommended rules for OpenAPI documents find nothing', async () => {
   }
 });
 
-test('the types of a client are those of the document', async () => {
-  const types = astToString(await openapiTS(document, { alphabetize: true }));
-  await expect(types).toMatchFileSnapshot('./api-types.ts');
-});
+/** Asks with the types that were generated from the document, and prints the answers. */
+const CLIENT = `
+import createApiClient from 'openapi-fetch';
+import type { paths } from './api-types.ts';
 
-test('a client that was generated from the document signs a day off', async () => {
+const [baseUrl = '', key = '', date = ''] = process.argv.slice(2);
+const api = createApiClient<paths>({ baseUrl, headers: { authorization: 'Bearer ' + key } });
+
+const { data: day } = await api.GET('/api/days/{date}', { params: { path: { date } } });
+const titles: number | null | undefined = day?.titles;
+const reversed = await api.POST('/api/backfills', { body: { from: date, to: '2020-01-01' } });
+const code: string | undefined = reversed.error?.code;
+const started = await api.POST('/api/backfills', { body: { from: date, to: date } });
+// @ts-expect-error The compiler refuses a range without its end.
+const refused = await api.POST('/api/backfills', { body: { from: date } });
+// @ts-expect-error The compiler refuses a path that the document does not have.
+const missing = await api.GET('/api/day');
+// @ts-expect-error The compiler refuses a field that a day does not have.
+void day?.weather;
+const statuses = [reversed, started, refused, missing].map(({ response }) => response.status);
+console.log(JSON.stringify({ day, titles, code, started: started.data, statuses }));
+`;
+
+test('a client with types that are generated from the document asks for a backfill', async () => {
   world.sandbox.setDayTexts(DAY, [titleText({ uid: 'a' })]);
   await world.pull(DAY);
   const key = await createApiKey(world.database, {
     name: 'ERP',
     user: null,
-    role: 'reviewer',
-    scopes: ['read', 'decide'],
+    role: 'operator',
+    scopes: ['read', 'pull'],
     validDays: 1,
     by: 'test',
   });
-  const api = createApiClient<paths>({
-    baseUrl: console.url,
-    headers: { authorization: `Bearer ${key}` },
-  });
-  const params = { path: { date: DAY } };
-  const { data: day } = await api.GET('/api/days/{date}', { params });
-  expect(day).toMatchObject({ date: DAY, state: 'reconciled', titles: 1, signedOffBy: null });
+  const folder = await mkdtemp(join(tmpdir(), 'api-client-'));
+  const node = async (...args: readonly string[]) =>
+    // With an error of the compiler, the status is 1, and standard output names the error.
+    promisify(execFile)(process.execPath, args, { cwd: folder }).catch((failed) => failed);
+  try {
+    await symlink(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
+    const types = astToString(await openapiTS(document, { alphabetize: true }));
+    await writeFile(join(folder, 'api-types.ts'), types);
+    await writeFile(join(folder, 'client.mts'), CLIENT);
+    const options = [
+      '--strict',
+      '--exactOptionalPropertyTypes',
+      '--skipLibCheck',
+      '--types',
+      'node',
+    ];
+    const modules = ['--module', 'nodenext', '--target', 'es2023'];
+    const rewritten = ['--rewriteRelativeImportExtensions', '--noEmitOnError'];
+    const compiled = await node(TSC, ...options, ...modules, ...rewritten, 'client.mts');
+    expect(compiled.stdout).toBe('');
 
-  const stale = await api.POST('/api/days/{date}/sign-off', { params, body: { digest: 'x' } });
-  expect(stale.response.status).toBe(400);
-  expect(stale.error?.code).toBe('INPUT_INVALID');
-
-  const digest = day?.contentDigest ?? '';
-  const signed = await api.POST('/api/days/{date}/sign-off', { params, body: { digest } });
-  expect(signed.data).toMatchObject({ signedOffDigest: digest, isRestated: false });
-  expect(signed.data?.signedOffBy).toMatch(/^key \d+: ERP$/);
-
-  // @ts-expect-error The compiler refuses a sign-off without the digest.
-  const refused = await api.POST('/api/days/{date}/sign-off', { params, body: {} });
-  expect(refused.response.status).toBe(400);
-  // @ts-expect-error The compiler refuses a path that the document does not have.
-  expect((await api.GET('/api/day')).response.status).toBe(404);
+    const { stdout } = await node('client.mjs', console.url, key, DAY);
+    expect(JSON.parse(stdout)).toMatchObject({
+      day: { date: DAY, state: 'reconciled', titles: 1, signedOffBy: null },
+      titles: 1,
+      code: 'INPUT_INVALID',
+      started: { from: DAY, to: DAY },
+      statuses: [400, 201, 400, 404],
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });

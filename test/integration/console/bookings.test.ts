@@ -51,7 +51,7 @@ async function release(date: typeof DAY, ...titles: [string, string][]) {
     date,
     titles.map(([uid, value]) => titleText({ uid, date, value })),
   );
-  await world.pull(date);
+  await world.pull(date, { withdrawalLimitPercent: 100 });
   const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({
     where: { date },
     select: { contentDigest: true },
@@ -122,7 +122,9 @@ test('a booking shows its lines and its receipts', async () => {
 
 test('a receipt that does not fit is shown with what to do', async () => {
   const { text } = await viewer.get('/bookings');
-  expect(plain(text)).toMatch(/Receipts that do not fit .*bookings adopt.* FT-9 Other content/);
+  expect(plain(text)).toMatch(
+    /Receipts that do not fit .*until a reviewer answers.* FT-9 Other content/,
+  );
 });
 
 test('a consumer is shown with its position and the open lines after it', async () => {
@@ -205,19 +207,68 @@ test('nothing of bookings shows while no seal releases them', async () => {
 });
 
 test('signed-off days that are not released are listed with the reason', async () => {
-  const before = daysFrom(-1, DAY);
-  world.sandbox.setDayTexts(before, [titleText({ uid: 'z', date: before })]);
-  await world.pull(before);
-  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({
-    where: { date: before },
-    select: { contentDigest: true },
-  });
-  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: null };
-  await signOffDay(world.database, before, { ...signing, seenDigest: String(contentDigest) });
+  await release(NEXT, ['e', '1'], ['f', '2']);
   const { text: english } = await viewer.get('/bookings');
   expect(english).toContain('Signed-off days that wait for their release');
-  expect(english).toContain('Signed off before bookings began.');
-  expect(english).toContain(`href="/days/${before}"`);
+  expect(english).toContain('A receipt does not fit.');
+  expect(english).toContain(`href="/days/${NEXT}"`);
   const { text: portuguese } = await viewer.get('/bookings', { 'accept-language': 'pt-BR' });
-  expect(portuguese).toContain('Fechados antes do início dos lançamentos.');
+  expect(portuguese).toContain('Um retorno do ERP é divergente.');
+});
+
+test('a day before bookings that is signed off again has the difference as a file, until a reviewer confirms it', async () => {
+  const before = daysFrom(-1, DAY);
+  await release(before, ['z', '5'], ['y', '6']);
+  expect((await viewer.get('/bookings')).text).not.toContain('Differences to post');
+  await release(before, ['z', '7'], ['y', '6']);
+  const page = (await reviewer.get('/bookings')).text;
+  expect(plain(page)).toContain('Differences to post in the ERP');
+  const [, seal = ''] = /name="seal" value="(\d+)"/.exec(page) ?? [];
+  const path = `/bookings/differences/${before}`;
+  const file = await viewer.post(`${path}/export`, {});
+  const rows = file.text.replace('\uFEFF', '').trimEnd().split('\r\n').slice(1);
+  expect(rows.map((row) => row.split(',').slice(0, 6)).sort()).toEqual([
+    [before, expect.any(String), 'z', '1', 'changed', '7'],
+  ]);
+  expect(await lastAudit(world)).toMatchObject({ action: 'bookings.export', actor: 'vera' });
+  expect((await viewer.get('/bookings')).text).not.toContain('name="seal"');
+  expect((await viewer.post(path, { seal, reason: 'x' })).status).toBe(403);
+  expect((await reviewer.post(path, { seal, reason: '' })).status).toBe(400);
+  expect((await reviewer.post(path, { seal: '1', reason: 'x' })).status).toBe(400);
+  expect((await reviewer.post(path, { seal, reason: 'voucher 12' })).status).toBe(303);
+  expect(await lastAudit(world)).toMatchObject({
+    ...{ action: 'bookings.difference', actor: 'rita', reason: 'voucher 12' },
+    details: { signOffId: Number(seal) },
+  });
+  expect((await viewer.get('/bookings')).text).not.toContain('Differences to post');
+  expect((await viewer.post(`${path}/export`, {})).status).toBe(400);
+});
+
+test('a reviewer answers the receipts that were shown, with a reason, and the next release corrects the booking', async () => {
+  expect((await viewer.get('/bookings')).text).not.toContain('name="receipts"');
+  const page = (await reviewer.get('/bookings')).text;
+  const [all = '', one = ''] = [...page.matchAll(/<option value="([\d/-]+)"/g)].map(
+    ([, value]) => value,
+  );
+  expect([all.endsWith('/1'), one.startsWith(`${NEXT}/`)]).toEqual([true, true]);
+  const send = (fields: Record<string, string>) =>
+    reviewer.post('/bookings/receipts', { reason: 'restored', answer: 'recorded', ...fields });
+  expect((await viewer.post('/bookings/receipts', { receipts: all })).status).toBe(403);
+  expect((await send({ receipts: all, reason: '' })).status).toBe(400);
+  expect((await send({ receipts: all, answer: 'x' })).status).toBe(400);
+  expect((await send({ receipts: 'x' })).status).toBe(400);
+  expect((await send({ receipts: all.replace(/1$/, '2') })).status).toBe(400);
+  expect((await send({ receipts: one })).status).toBe(303);
+  expect(await lastAudit(world)).toMatchObject({
+    ...{ action: 'bookings.receipts', actor: 'rita', reason: 'restored' },
+    details: { answer: 'recorded', receipts: 1 },
+  });
+  const lines = await world.database.prisma.bookingLine.findMany({
+    where: { date: NEXT },
+    orderBy: { id: 'asc' },
+    select: { kind: true, orderUid: true, state: true, version: true },
+  });
+  expect(lines[0]).toMatchObject({ orderUid: 'd', state: 'posted', version: 1 });
+  expect(lines).toContainEqual({ kind: 'reverse', orderUid: 'd', state: 'released', version: 2 });
+  expect((await send({ receipts: one })).status).toBe(400);
 });

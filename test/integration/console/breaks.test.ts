@@ -147,46 +147,21 @@ test('a day shows captured, matched and signed; without payables the page is as 
   );
 });
 
-test('a script reads the breaks, matches, undoes and resolves', async () => {
-  const { database } = pages.world;
-  const key = await createApiKey(database, {
+test('a script reads the breaks', async () => {
+  const key = await createApiKey(pages.world.database, {
     name: 'erp',
     user: null,
     role: 'reviewer',
-    scopes: ['read', 'decide'],
+    scopes: ['read'],
     validDays: 1,
     by: 'test',
   });
-  const call = async (path: string, body?: object) => {
-    const answer = await request(`${pages.console.url}/api${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: {
-        authorization: `Bearer ${key}`,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-    });
-    return { status: answer.statusCode, body: (await answer.body.json()) as Record<string, never> };
-  };
-  const list = await call(`/breaks?kind=value_differs&date=${DAY}`);
-  expect(list.body).toMatchObject({
+  const path = `/api/breaks?kind=value_differs&date=${DAY}`;
+  const answer = await request(pages.console.url + path, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  expect(await answer.body.json()).toMatchObject({
     total: 1,
     breaks: [{ kind: 'value_differs', title: { value: '20' }, payable: { openValue: '20.01' } }],
   });
-  const title = Number(await titleId('value'));
-  const made = await call('/matches', { titleId: title, erpKey: 'k2', ...reason });
-  expect(made.status).toBe(201);
-  expect((await call('/matches', { titleId: title, erpKey: 'k2', ...reason })).status).toBe(400);
-  const undone = await call(`/matches/${made.body['matchId']}/undo`, reason);
-  expect(undone.body).toEqual({ done: true });
-  const [found] = list.body['breaks'] as unknown as { ground: string }[];
-  const resolved = {
-    kind: 'value_differs',
-    titleId: title,
-    erpKey: 'k2',
-    ground: found?.ground,
-    ...reason,
-  };
-  expect((await call('/breaks/resolve', resolved)).body).toEqual({ done: true });
-  expect((await call('/breaks?kind=value_differs')).body).toMatchObject({ total: 0 });
 });

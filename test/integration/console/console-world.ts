@@ -9,7 +9,7 @@ import { createLogger, type Logger } from '../../../src/runtime/logger.ts';
 export function createTestLog(): { logger: Logger; lines: () => Record<string, unknown>[] } {
   let text = '';
   const logger = createLogger(
-    { logLevel: 'trace', logFormat: 'json' },
+    { logLevel: 'trace' },
     {
       write(line: string) {
         text += line;

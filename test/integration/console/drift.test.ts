@@ -82,41 +82,20 @@ test('items that came after the page was loaded are not acknowledged from that p
   expect((await readDrift()).map((row) => row.acknowledgedAt)).toEqual([null, null]);
 });
 
-test('/api lists the items without values and acknowledges the listed ones', async () => {
+test('/api lists the items without values', async () => {
   await meet('campaign');
-  const key = await createApiKey(world.database, {
+  const key = await createApiKey(pages.world.database, {
     name: 'script',
     user: null,
     role: 'operator',
-    scopes: ['read', 'decide'],
+    scopes: ['read'],
     validDays: 1,
     by: 'test',
   });
-  const call = async (method: 'GET' | 'POST', path: string, body: object | null = null) => {
-    const answer = await request(pages.console.url + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${key}`,
-        ...(body !== null && { 'content-type': 'application/json' }),
-      },
-      body: body === null ? null : JSON.stringify(body),
-    });
-    return { status: answer.statusCode, json: JSON.parse(await answer.body.text()) };
-  };
-  const { json: listed } = await call('GET', '/api/drift');
-  expect(listed.items).toMatchObject([{ path: 'titles[].campaign', kind: 'unknown_field' }]);
-  expect(Object.keys(listed.items[0]).sort()).toEqual(['firstSeenAt', 'kind', 'path', 'pullId']);
-  const { digest } = listed;
-  for (const body of [
-    { digest, reason: '  ' },
-    { digest: 'another', reason: 'announced' },
-    { reason: 'announced' },
-  ]) {
-    expect((await call('POST', '/api/drift/acknowledge', body)).status).toBe(400);
-  }
-  expect(await call('POST', '/api/drift/acknowledge', { digest, reason: 'announced' })).toEqual({
-    status: 200,
-    json: { acknowledged: 1 },
+  const answer = await request(`${pages.console.url}/api/drift`, {
+    headers: { authorization: `Bearer ${key}` },
   });
-  expect((await call('GET', '/api/drift')).json.items).toEqual([]);
+  const { items } = (await answer.body.json()) as { items: object[] };
+  expect(items).toMatchObject([{ path: 'titles[].campaign', kind: 'unknown_field' }]);
+  expect(Object.keys(items[0] ?? {}).sort()).toEqual(['firstSeenAt', 'kind', 'path', 'pullId']);
 });

@@ -1,30 +1,26 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
-import { createLink } from '../../../src/console/access/console-users.sql.ts';
+import { changeUser } from '../../../src/console/access/console-users.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import type { ConsoleRole, KeyRole } from '../../../src/domain/role.ts';
-import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
+import type { ConsoleRole } from '../../../src/domain/role.ts';
 import {
-  type ConsoleAnswer,
   type ConsoleClient,
   type ConsoleWorld,
   openConsole,
 } from '../../support/console-client.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { codeOf, setFactor } from '../../support/second-factor.ts';
 import { titleText } from '../../support/titles.ts';
 
-const PASSWORD = 'quatro palavras ao acaso';
 const OPERATOR = 'command line: root';
 const portuguese = { 'accept-language': 'pt-BR' };
 
 let world: PullWorld;
 let console: ConsoleWorld;
-let alma: ConsoleClient;
+let rosa: ConsoleClient;
 beforeAll(async () => {
   world = await openPullWorld();
   console = await openConsole(world.database);
-  alma = await console.as('admin', 'alma');
+  await console.as('admin', 'alma');
+  rosa = await console.as('reviewer', 'rosa');
 });
 afterAll(async () => {
   await console.close();
@@ -40,257 +36,145 @@ beforeEach(async () => {
   const number = count;
   fresh = (name) => `${name}-${number}`;
   date = daysFrom(count, DAY);
-  world.sandbox.setDayTexts(date, [
-    titleText({ uid: 'a', date }),
-    `{"order":{},"acceptedDate":"${date}"}`,
-  ]);
-  await world.pull(date);
+  await pullWithReject();
 });
 
-type Send = (path: string, fields: Record<string, string>) => Promise<ConsoleAnswer>;
-const bySession =
-  (client: ConsoleClient): Send =>
-  (path, fields) =>
-    client.post(path, fields);
-const byKey =
-  (key: string): Send =>
-  (path, fields) =>
-    console.visitor().post(`/api${path}`, fields, {
-      csrf: null,
-      headers: { authorization: `Bearer ${key}` },
-    });
+async function pullWithReject(): Promise<void> {
+  const reject = `{"order":{},"acceptedDate":"${date}"}`;
+  world.sandbox.setDayTexts(date, [titleText({ uid: 'a', date }), reject]);
+  await world.pull(date);
+}
 
-const keyIn = ({ text }: ConsoleAnswer) => /conciliation_[\w-]{43}/.exec(text)?.[0] ?? '';
-const newKey = async (owner: ConsoleClient, name = 'ERP', role: KeyRole = 'reviewer') =>
-  keyIn(await owner.post('/keys', { name, role, scope_decide: 'on', days: '9' }));
-
-async function accept(send: Send) {
-  const { status } = await send(`/days/${date}/accept-rejects`, { reason: 'a test title' });
-  expect([200, 303]).toContain(status);
+async function accept(client: ConsoleClient) {
+  const { status } = await client.post(`/days/${date}/accept-rejects`, { reason: 'a test title' });
+  expect(status).toBe(303);
 }
 
 /** Signs the day off. @returns what the ledger says afterwards, and the answer */
-async function sign(send: Send) {
+async function sign(client: ConsoleClient) {
   const where = { date: new Date(date) };
   const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where });
-  const answer = await send(`/days/${date}/sign-off`, { digest: contentDigest ?? '' });
+  const answer = await client.post(`/days/${date}/sign-off`, { digest: contentDigest ?? '' });
   const { signedOffBy } = await world.database.prisma.day.findUniqueOrThrow({ where });
   return { signedOffBy, text: answer.text };
 }
 
-/** The page and the API word the refusal differently. */
 const OWN = {
   signedOffBy: null,
-  text: expect.stringMatching(/may not sign it off|another user has to sign it off/),
+  text: expect.stringContaining('You made a decision about'),
 };
-const LINKED = { signedOffBy: null, text: expect.stringContaining('the same person as you') };
+const WAS_OPEN = {
+  signedOffBy: null,
+  text: expect.stringContaining('was open when you, an administrator before'),
+};
 
-const linkIn = ({ text }: ConsoleAnswer) => /\/link\/[\w-]{43}(?=<)/.exec(text)?.[0] ?? '';
-
-/** Chooses the password with the link. @returns the browser, which is signed in */
-async function openLink(link: string) {
-  const browser = console.visitor();
-  const { status } = await browser.post(link, { password: PASSWORD, again: PASSWORD });
-  expect(status).toBe(303);
-  return browser;
-}
-
-/** A new user, whose password is chosen with the link that an administrator gets. */
-const addUser = async (admin: ConsoleClient, name: string, role: ConsoleRole = 'reviewer') =>
-  openLink(linkIn(await admin.post('/users', { name, role })));
-
-/** Another link, made at the command line. */
-const linkByCommand = async (name: string) =>
-  `/link/${await createLink(world.database, {
-    name,
-    purpose: 'password',
-    validMinutes: 5,
-    by: OPERATOR,
-  })}`;
-
-describe('the owner of a key', () => {
-  test('does not sign off what the key decided', async () => {
-    await accept(byKey(await newKey(alma)));
-    expect((await alma.get(`/days/${date}`)).text).toContain('another user has to sign it off');
-    expect(await sign(bySession(alma))).toMatchObject(OWN);
-    const other = await console.as('reviewer', 'rosa');
-    expect(await sign(bySession(other))).toMatchObject({ signedOffBy: 'rosa' });
-  });
-
-  test('does not sign off with a key what the owner decided', async () => {
-    await accept(bySession(alma));
-    expect(await sign(byKey(await newKey(alma)))).toMatchObject(OWN);
-  });
-
-  test('does not sign off with one key what another key decided', async () => {
-    await accept(byKey(await newKey(alma, 'accepts', 'operator')));
-    expect(await sign(byKey(await newKey(alma, 'signs')))).toMatchObject(OWN);
-  });
-
-  test('is in the audit log with the key', async () => {
-    await accept(byKey(await newKey(alma, 'ERP import')));
-    const { actor, details } = await world.database.prisma.auditEntry.findFirstOrThrow({
-      where: { date: new Date(date), action: 'rejects.accept' },
-    });
-    expect(actor).toMatch(/^key \d+ of alma: ERP import$/);
-    expect(details).toEqual({ countsAs: [{ userId: expect.any(Number), name: 'alma' }] });
-    const { text } = await alma.get(`/audit?date=${date}`);
-    expect(text).toMatch(/key \d+ of alma: ERP import/);
-    expect(text).toContain('counts as alma');
-  });
-});
-
-test('the person who makes a key at the command line counts as the same person as the key', async () => {
-  const key = { role: 'reviewer', scopes: ['decide'], validDays: 1, by: OPERATOR } as const;
-  await acceptRejects(world.database, date, { by: OPERATOR, reason: 'a test title' });
-  const ofNobody = await createApiKey(world.database, { ...key, name: 'a', user: null });
-  expect(await sign(byKey(ofNobody))).toMatchObject(OWN);
-  const ofAlma = await createApiKey(world.database, { ...key, name: 'b', user: 'alma' });
-  expect(await sign(byKey(ofAlma))).toMatchObject(LINKED);
-  expect(await sign(byKey(await newKey(alma)))).toMatchObject({
-    signedOffBy: expect.stringMatching(/^key \d+ of alma: ERP$/),
-  });
+test('the person who accepted the rejects of a day does not sign it off, and another person does', async () => {
+  const bia = await console.as('reviewer', fresh('bia'));
+  await accept(bia);
+  expect((await bia.get(`/days/${date}`)).text).toContain('another user has to sign it off');
+  expect((await bia.get(`/days/${date}`, portuguese)).text).toContain('outra pessoa precisa');
+  expect(await sign(bia)).toMatchObject(OWN);
+  expect(await sign(rosa)).toMatchObject({ signedOffBy: 'rosa' });
 });
 
 test('the person who signed a day off does not accept a reject of it afterwards', async () => {
   const text = titleText({ uid: 'a', date });
   world.sandbox.setDayTexts(date, [text]);
   await world.pull(date);
-  expect(await sign(bySession(alma))).toMatchObject({ signedOffBy: 'alma' });
+  expect(await sign(rosa)).toMatchObject({ signedOffBy: 'rosa' });
   world.sandbox.setDayTexts(date, [text, `{"order":{},"acceptedDate":"${date}"}`]);
   await world.pull(date);
-  expect((await alma.get(`/days/${date}`)).text).toContain('Reopen the day before you accept');
-  for (const send of [bySession(alma), byKey(await newKey(alma))]) {
-    const answer = await send(`/days/${date}/accept-rejects`, { reason: 'a test title' });
-    expect(answer.status).toBe(400);
-    expect(answer.text).toContain('reopen the day');
-  }
+  expect((await rosa.get(`/days/${date}`)).text).toContain('Reopen the day before you accept');
+  const answer = await rosa.post(`/days/${date}/accept-rejects`, { reason: 'a test title' });
+  expect(answer.status).toBe(400);
+  expect(answer.text).toContain('reopen the day');
   const where = { date: new Date(date) };
   const { state } = await world.database.prisma.day.findUniqueOrThrow({ where });
   expect(state).toBe('attention');
-  await alma.post(`/days/${date}/reopen`, { reason: 'a reject came' });
-  await accept(bySession(alma));
-  expect(await sign(bySession(alma))).toMatchObject(OWN);
+  await rosa.post(`/days/${date}/reopen`, { reason: 'a reject came' });
+  await accept(rosa);
+  expect(await sign(rosa)).toMatchObject(OWN);
 });
 
-describe('an administrator who made the link for the password of a user', () => {
-  test('does not sign off as that user', async () => {
-    await accept(bySession(alma));
-    const puppet = await addUser(alma, fresh('bia'));
-    expect((await puppet.get(`/days/${date}`)).text).toContain('counts as the same person as you');
-    expect((await puppet.get(`/days/${date}`, portuguese)).text).toContain('Uma terceira pessoa');
-    expect(await sign(bySession(puppet))).toMatchObject(LINKED);
+describe('an administrator who becomes a reviewer', () => {
+  /** A user of the roles, one after the other, in a session that began after the last change. */
+  async function becomes(name: string, ...roles: [ConsoleRole, ...ConsoleRole[]]) {
+    const [first, ...others] = roles;
+    const before = await console.as(first, name);
+    for (const role of others) {
+      await changeUser(world.database, { name, role, by: OPERATOR });
+      expect((await before.get('/account')).location).toContain('/login');
+    }
+    return console.as(roles.at(-1) ?? first, name);
+  }
+
+  test('signs no date off that was open then, and another reviewer does', async () => {
+    await accept(rosa);
+    const alex = await becomes(fresh('alex'), 'admin', 'reviewer');
+    const page = await alex.get(`/days/${date}`);
+    expect(page.text).toContain('This day was open when you, an administrator before');
+    expect(page.text).not.toContain(`action="/days/${date}/sign-off"`);
+    expect((await alex.get(`/days/${date}`, portuguese)).text).toContain('já estava aberto');
+    const list = await alex.get('/sign-offs');
+    expect(list.text).toContain('the day was open when you were an administrator');
+    expect(list.text).not.toContain(`name="day" value="${date}:`);
+    expect(await sign(alex)).toMatchObject(WAS_OPEN);
+    const bia = await console.as('reviewer', fresh('bia'));
+    expect(await sign(bia)).toMatchObject({ signedOffBy: fresh('bia') });
   });
 
-  test('does not sign off what that user decided, also once the password is another', async () => {
-    const name = fresh('bia');
-    await accept(bySession(await addUser(alma, name)));
-    expect(await sign(bySession(alma))).toMatchObject(LINKED);
-    await openLink(await linkByCommand(name));
-    expect(await sign(bySession(alma))).toMatchObject(LINKED);
+  test.each<[string, ...ConsoleRole[]]>([
+    ['by way of another role', 'admin', 'viewer', 'reviewer'],
+    ['as an administrator twice', 'admin', 'reviewer', 'admin', 'reviewer'],
+  ])('%s, too', async (_, first, ...others) => {
+    await accept(rosa);
+    const alex = await becomes(fresh('alex'), first, ...others);
+    expect(await sign(alex)).toMatchObject(WAS_OPEN);
   });
 
-  test('does not sign off as a user whose password was reset, until another made the link', async () => {
-    const name = fresh('caio');
-    await console.as('reviewer', name);
-    await accept(bySession(alma));
-    const stolen = await openLink(linkIn(await alma.post(`/users/${name}/link`)));
-    expect(await sign(bySession(stolen))).toMatchObject(LINKED);
-    const free = await openLink(await linkByCommand(name));
-    expect(await sign(bySession(free))).toMatchObject({ signedOffBy: name });
+  test('signs a date off that came into the ledger later', async () => {
+    const alex = await becomes(fresh('alex'), 'admin', 'reviewer');
+    date = daysFrom(-count, DAY);
+    await pullWithReject();
+    await accept(rosa);
+    expect(await sign(alex)).toMatchObject({ signedOffBy: fresh('alex') });
   });
 
-  test('does not sign off by way of a second administrator, nor with a key of that one', async () => {
-    await accept(bySession(alma));
-    const name = fresh('davi');
-    const second = await addUser(alma, name, 'admin');
-    const third = await addUser(second, fresh('enzo'));
-    expect(await sign(bySession(third))).toMatchObject(LINKED);
-    const key = await newKey(second);
-    await openLink(await linkByCommand(name));
-    expect(await sign(byKey(key))).toMatchObject(LINKED);
+  test('signs a date off again that was signed off then and is restated later', async () => {
+    await accept(rosa);
+    await sign(await console.as('reviewer', fresh('bia')));
+    const alex = await becomes(fresh('alex'), 'admin', 'reviewer');
+    world.sandbox.setDayTexts(date, [titleText({ uid: 'a', date }), titleText({ uid: 'b', date })]);
+    await world.pull(date);
+    expect(await sign(alex)).toMatchObject({ signedOffBy: fresh('alex') });
   });
 
-  test('is another person for every other user', async () => {
-    const bia = await addUser(alma, fresh('bia'), 'operator');
-    const caio = await addUser(alma, fresh('caio'));
-    await accept(bySession(bia));
-    expect(await sign(bySession(caio))).toMatchObject({ signedOffBy: fresh('caio') });
+  test('does not sign a date off whose seal had ended then', async () => {
+    await accept(rosa);
+    const bia = await console.as('reviewer', fresh('bia'));
+    await sign(bia);
+    await bia.post(`/days/${date}/reopen`, { reason: 'too early' });
+    const alex = await becomes(fresh('alex'), 'admin', 'reviewer');
+    expect(await sign(alex)).toMatchObject(WAS_OPEN);
   });
 
-  test('is another person while the link is not used', async () => {
-    const name = fresh('bia');
-    const bia = await console.as('reviewer', name);
-    await accept(bySession(alma));
-    await alma.post(`/users/${name}/link`);
-    expect(await sign(bySession(bia))).toMatchObject({ signedOffBy: name });
-  });
-});
-
-describe('a user whose password an administrator could have chosen', () => {
-  test('still counts as the administrator after changing the own password', async () => {
-    await accept(bySession(alma));
-    const name = fresh('bia');
-    const puppet = await addUser(alma, name);
-    const changed = await puppet.post('/account/password', {
-      password: PASSWORD,
-      newPassword: 'outra frase bem diferente',
-      again: 'outra frase bem diferente',
-    });
-    expect(changed.location).toBe('/account?notice=password_changed');
-    expect(await sign(bySession(puppet))).toMatchObject(LINKED);
-    expect((await alma.get('/users')).text).toContain('password link made by alma');
-  });
-
-  test('still counts as the administrator with a second factor, and once that is reset', async () => {
-    await accept(bySession(alma));
-    const name = fresh('bia');
-    await console.as('reviewer', name);
-    const { secret } = await setFactor(world.database, name);
-    // The link of an administrator replaces the password, and the code is still needed.
-    const link = linkIn(await alma.post(`/users/${name}/link`));
-    const browser = console.visitor();
-    await browser.post(link, { password: PASSWORD, again: PASSWORD });
-    expect(browser.cookies.has('conciliation')).toBe(false);
-    const reset = await alma.post(`/users/${name}/reset-second-factor`);
-    expect(reset.location).toBe('/users?notice=factor_reset');
-    const stolen = console.visitor();
-    const entered = await stolen.post('/login', { name, password: PASSWORD, code: codeOf(secret) });
-    expect(entered.location).toBe('/');
-    expect(await sign(bySession(stolen))).toMatchObject(LINKED);
+  test('signs every date off where one person may do both', async () => {
+    const alone = await openConsole(world.database, { fourEyes: false });
+    try {
+      await accept(rosa);
+      await becomes(fresh('alex'), 'admin', 'reviewer');
+      const alex = await alone.as('reviewer', fresh('alex'));
+      expect(await sign(alex)).toMatchObject({ signedOffBy: fresh('alex') });
+    } finally {
+      await alone.close();
+    }
   });
 });
 
-test('the account at the command line that made the link does not sign off as the user', async () => {
-  const name = fresh('bia');
-  await console.as('reviewer', name);
-  const bia = await openLink(await linkByCommand(name));
-  await acceptRejects(world.database, date, { by: OPERATOR, reason: 'a test title' });
-  expect(await sign(bySession(bia))).toMatchObject(LINKED);
-});
-
-test('the page and the audit log name the users that count as one person', async () => {
-  const name = fresh('bia');
-  const added = await alma.post('/users', { name, role: 'reviewer' });
-  expect(added.text).toContain('the two of you count as one person');
-  await openLink(linkIn(added));
-  expect((await alma.get('/users')).text).toContain('password link made by alma');
-  const again = await alma.post(`/users/${name}/link`, {}, { headers: portuguese });
-  expect(again.text).toContain('vocês dois contam como uma só pessoa');
-  const entries = await world.database.prisma.auditEntry.findMany({
-    where: {
-      OR: [
-        { action: 'user.link', details: { path: ['user'], equals: name } },
-        { action: 'user.password', actor: name },
-      ],
-    },
-    orderBy: { id: 'asc' },
-  });
-  const person = { userId: expect.any(Number), name: 'alma' };
-  const link = { user: name, purpose: 'password', countsAs: [person] };
-  expect(entries.map(({ actor, details }) => [actor, details])).toEqual([
-    ['alma', link],
-    [name, { passwordFrom: [person] }],
-    ['alma', link],
-  ]);
+test('a viewer who becomes a reviewer signs a date off that was open then', async () => {
+  await accept(rosa);
+  const name = fresh('vito');
+  await console.as('viewer', name);
+  await changeUser(world.database, { name, role: 'reviewer', by: OPERATOR });
+  expect(await sign(await console.as('reviewer', name))).toMatchObject({ signedOffBy: name });
 });

@@ -98,26 +98,6 @@ test('nothing is open when every closed date is reconciled and signed off', asyn
   expect(exit).toBe(0);
 });
 
-test('a day that waits for what was booked outside is no state in order, whenever it was signed off', async () => {
-  // The days were signed off before bookings began, a moment ago.
-  const policy = { ...STALENESS_LIMITS, timeZone: TIME_ZONE, bookingsFrom: CLOSED };
-  const read = (bookings: { overdueDays: number; behindDays: number }) =>
-    readOpenItems(world.database, {
-      now: new Date(),
-      policy: { ...policy, bookings },
-      needyDays: 5,
-    });
-  const items = await read({ overdueDays: 365, behindDays: 365 });
-  expect(needsPerson(items)).toBe(true);
-  expect(headlineOf(items, 'en')).toMatchObject({
-    inOrder: false,
-    lines: [
-      expect.anything(),
-      `Days not released: 1 signed-off day waits for the release of its bookings, the oldest ${CLOSED}.`,
-    ],
-  });
-});
-
 test('a break with the payables of the ERP is no state in order', async () => {
   const payable = { erpKey: 'k1', openValue: '7', orderUid: 'unknown' };
   await importPayables(world.database, [payable], 'snapshot');

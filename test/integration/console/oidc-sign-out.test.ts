@@ -166,15 +166,3 @@ test('the way to the provider is closed to other sites and to people who are sig
   expect(forged.status).toBe(403);
   expect((await client.get('/audit')).status).toBe(200);
 });
-
-test('where it is turned off, signing out does not lead to the provider', async () => {
-  const staying = await oidc.open({ signsOutAtProvider: false });
-  try {
-    const { account } = await oidc.newPerson();
-    const { client } = await oidc.signIn(account, staying.visitor());
-    expect((await signOut(client)).text).toContain(REMAINS);
-    await expectNobody(client);
-  } finally {
-    await staying.close();
-  }
-});

@@ -3,12 +3,8 @@ import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { PER_ADDRESS } from '../../../src/console/access/sign-in.tsx';
-import {
-  countDelayedTry,
-  countTry,
-  forgetTries,
-} from '../../../src/console/access/sign-in-limits.sql.ts';
+import { PER_ADDRESS, PER_USER } from '../../../src/console/access/sign-in.tsx';
+import { countTry, forgetTries } from '../../../src/console/access/sign-in-limits.sql.ts';
 import { openDatabase } from '../../../src/database/database.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
@@ -30,53 +26,39 @@ afterAll(async () => {
 async function pass(seconds: number): Promise<void> {
   await client.query(
     `UPDATE conciliation.sign_in_limit
-     SET allowed_at = allowed_at - make_interval(secs => $1),
-         forgotten_at = forgotten_at - make_interval(secs => $1)`,
+     SET forgotten_at = forgotten_at - make_interval(secs => $1)`,
     [seconds],
   );
 }
 
-/** Tries as early as allowed, and returns the seconds that each try had to wait for. */
-async function waits(key: string, tries: number): Promise<number[]> {
-  const found: number[] = [];
-  for (let count = 0; count < tries; count += 1) {
-    const seconds = await countDelayedTry(world.database, key);
-    found.push(seconds);
-    if (seconds > 0) {
-      await pass(seconds);
-      expect(await countDelayedTry(world.database, key)).toBe(0);
-    }
+/** Tries so many times, and returns how many of the tries were allowed. */
+async function allowed(key: string, tries: number): Promise<number> {
+  let count = 0;
+  for (let number = 0; number < tries; number += 1) {
+    if ((await countTry(world.database, key, PER_USER)) === 0) count += 1;
   }
-  return found;
+  return count;
 }
 
-test('the delay of a user at one address grows with each try, up to a minute', async () => {
-  // A slow machine may have waited for part of a short delay.
-  const found = await waits('ana 192.0.2.1', 13);
-  expect(found.slice(0, 4)).toEqual([0, 0, 0, 0]);
-  for (const [index, most] of [1, 2, 4, 8, 16, 32, 60, 60, 60].entries()) {
-    expect(found[4 + index]).toBeLessThanOrEqual(most);
-  }
-  expect(found.slice(-3)).toEqual([60, 60, 60]);
-});
-
-test('a refused try does not count, and another key does not wait', async () => {
-  await waits('ana 192.0.2.1', 10);
+test('one user at one address has ten tries in ten minutes, and a refused try does not count', async () => {
+  expect(await allowed('ana 192.0.2.1', 10)).toBe(10);
   const before = await rowOf('ana 192.0.2.1');
   for (let tries = 0; tries < 5; tries += 1) {
-    expect(await countDelayedTry(world.database, 'ana 192.0.2.1')).toBeGreaterThan(0);
+    const wait = await countTry(world.database, 'ana 192.0.2.1', PER_USER);
+    expect(wait).toBeGreaterThan(300);
+    expect(wait).toBeLessThanOrEqual(600);
   }
   expect(await rowOf('ana 192.0.2.1')).toEqual(before);
-  expect(await countDelayedTry(world.database, 'ana 198.51.100.7')).toBe(0);
-  expect(await countDelayedTry(world.database, 'bia 192.0.2.1')).toBe(0);
+  expect(await allowed('ana 198.51.100.7', 1)).toBe(1);
+  expect(await allowed('bia 192.0.2.1', 1)).toBe(1);
 });
 
-test('tries are forgotten after a success, and 15 minutes after the delay', async () => {
-  await waits('ana', 8);
+test('tries are forgotten after a success, and after ten minutes', async () => {
+  await allowed('ana', 8);
   await forgetTries(world.database, 'ana');
-  expect(await waits('ana', 4)).toEqual([0, 0, 0, 0]);
-  await pass(1 + 15 * 60);
-  expect(await waits('ana', 4)).toEqual([0, 0, 0, 0]);
+  expect(await allowed('ana', 12)).toBe(10);
+  await pass(601);
+  expect(await allowed('ana', 12)).toBe(10);
 });
 
 test('a limit within a time counts from the first try and starts again after that time', async () => {
@@ -101,15 +83,11 @@ test('tries of several processes at once are not more than tries of one', async 
   try {
     const counted = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
-        countDelayedTry(index % 2 === 0 ? world.database : other, 'ana'),
+        countTry(index % 2 === 0 ? world.database : other, 'ana', PER_USER),
       ),
     );
-    const allowed = counted.filter((seconds) => seconds === 0).length;
-    expect(allowed).toBeGreaterThanOrEqual(4);
-    // More than four only where the statements took longer than the first delays.
-    expect(allowed).toBeLessThan(10);
-    const row = await rowOf('ana');
-    expect(row.tries).toBe(allowed);
+    expect(counted.filter((seconds) => seconds === 0)).toHaveLength(PER_USER.max);
+    expect((await rowOf('ana')).tries).toBe(PER_USER.max);
   } finally {
     await other.close();
   }
@@ -134,9 +112,9 @@ test('a client that tries passwords at two processes in turns is refused by both
 });
 
 test('the database keeps no name and no address, and few rows whose time has passed', async () => {
-  for (let name = 0; name < 30; name += 1) await countDelayedTry(world.database, `name-${name}`);
-  await pass(15 * 60 + 1);
-  for (let name = 30; name < 34; name += 1) await countDelayedTry(world.database, `name-${name}`);
+  for (let name = 0; name < 30; name += 1) await allowed(`name-${name}`, 1);
+  await pass(601);
+  for (let name = 30; name < 34; name += 1) await allowed(`name-${name}`, 1);
   const { rows } = await client.query<{ row: string }>(
     'SELECT sign_in_limit::text AS row FROM conciliation.sign_in_limit',
   );
@@ -144,9 +122,9 @@ test('the database keeps no name and no address, and few rows whose time has pas
   expect(rows.map(({ row }) => row).join()).not.toContain(Buffer.from('name-').toString('hex'));
 });
 
-async function rowOf(key: string): Promise<{ tries: number; allowed_at: Date }> {
-  const { rows } = await client.query<{ tries: number; allowed_at: Date }>(
-    'SELECT tries, allowed_at FROM conciliation.sign_in_limit WHERE key_hash = $1',
+async function rowOf(key: string): Promise<{ tries: number; forgotten_at: Date }> {
+  const { rows } = await client.query<{ tries: number; forgotten_at: Date }>(
+    'SELECT tries, forgotten_at FROM conciliation.sign_in_limit WHERE key_hash = $1',
     [createHash('sha256').update(key).digest()],
   );
   const [row] = rows;

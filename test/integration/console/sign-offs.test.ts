@@ -1,8 +1,6 @@
 /** The sign-off of many days: the list, the preview, the sign-off and the result, on the pages and in the API. */
-import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { MAX_DAYS_TO_SIGN, signOffDays } from '../../../src/ledger/sign-off.sql.ts';
 import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
@@ -134,7 +132,7 @@ describe('the list', () => {
     );
     await pull(changed, ofOther(accountTitle(changed, '1112223')));
     const shownTo = async (client: ConsoleClient, path: string) => daysIn(await client.get(path));
-    const both = await pages.console.as('admin', 'alma');
+    const both = await pages.console.as('reviewer', 'alma');
     expect(await shownTo(both, '/sign-offs')).toEqual([changed, clean, decided, restated]);
     expect(await shownTo(both, '/sign-offs?clean=true')).toEqual([]);
     await checkDays(pages.world.database, ANY_DAY_RULES);
@@ -209,8 +207,11 @@ describe('many days at once', () => {
       [expect.stringContaining('Mar 2026'), 'The day has changed since the preview.'],
     ]);
     expect(await signedBy(...dates)).toEqual(['rita', null, 'rita', 'rita']);
-    const again = await pages.reviewer.post('/sign-offs', { day: daysIn(seen) });
-    expect(again.text).toContain('0 of 4 days signed off');
+    const again = await pages.reviewer.post('/sign-offs', {
+      day: [...daysIn(seen), `2020-01-01:${'f'.repeat(64)}`],
+    });
+    expect(again.text).toContain('0 of 5 days signed off');
+    expect(rowsIn(again, 'Refused').at(-1)?.[1]).toMatch(/not in the ledger/);
     expect(again.text).toContain('The day is signed off already.');
     await sign(pages.reviewer, [day(1)]);
   });
@@ -234,7 +235,7 @@ describe('many days at once', () => {
   });
 
   test('four eyes: a day with a decision of the signer is refused in the deed too', async () => {
-    const own = await pages.console.as('admin', 'alba');
+    const own = await pages.console.as('reviewer', 'alba');
     await pullAll();
     const seen = daysIn(await preview(own, dates));
     await decideAs(own, day(2));
@@ -298,57 +299,6 @@ describe('many days at once', () => {
     expect(await signedBy(...dates)).toEqual([null, null, null, null]);
     await sign(pages.reviewer, dates);
   });
-});
-
-test('the API answers for each day, in the order of the request', async () => {
-  await pullAll();
-  const key = await createApiKey(pages.world.database, {
-    name: 'ERP',
-    user: null,
-    role: 'reviewer',
-    scopes: ['read', 'decide'],
-    validDays: 1,
-    by: 'test',
-  });
-  const call = async (body: object) => {
-    const answer = await request(`${pages.console.url}/api/sign-offs`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    return { status: answer.statusCode, json: (await answer.body.json()) as unknown };
-  };
-  const days = daysIn(await preview(pages.reviewer, dates)).map((text) => {
-    const [date, digest] = text.split(':');
-    return { date, digest };
-  });
-  const stale = { date: day(1), digest: 'f'.repeat(64) };
-  const asked = days.map((each) => (each.date === day(1) ? stale : each));
-  const { status, json } = await call({ days: [...asked, { ...stale, date: '2020-01-01' }] });
-  expect([status, json]).toEqual([
-    200,
-    [
-      { date: day(3), isSignedOff: true, refusal: null, message: null },
-      { date: day(2), isSignedOff: true, refusal: null, message: null },
-      {
-        date: day(1),
-        isSignedOff: false,
-        refusal: 'changed_meanwhile',
-        message: 'the day has changed since it was looked at; look again',
-      },
-      { date: day(0), isSignedOff: true, refusal: null, message: null },
-      {
-        date: '2020-01-01',
-        isSignedOff: false,
-        refusal: 'not_in_ledger',
-        message: 'the date is not in the ledger',
-      },
-    ],
-  ]);
-  for (const body of [{}, { days: [] }, { days: [{ date: '2026-02-30', digest: 'a' }] }]) {
-    expect((await call(body)).status, JSON.stringify(body)).toBe(400);
-  }
-  await sign(pages.reviewer, dates);
 });
 
 test('a list beyond the limit is refused before the first day', async () => {

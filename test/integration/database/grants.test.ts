@@ -46,6 +46,7 @@ const EXPECTED = `
   booking_receipt(settled_by)                            worker=w
   booking_receipt(status)                erp=a
   booking_receipt(version)               erp=a
+  booking_start                                finance=r worker=arw
   break_decision finance=r worker=arw
   check_finding finance=r worker=arw
   checkpoint                             erp=r finance=r worker=arw
@@ -108,7 +109,6 @@ const EXPECTED = `
   provider_batch                                         worker=arw
   pull                                         finance=r worker=arw
   rejected_title                               finance=r worker=arw
-  schedule_date                                          worker=arw
   schedule_total                                         worker=arwd
   sign_in_limit worker=arwd
   sign_off                                     finance=r worker=ar
@@ -126,7 +126,6 @@ const EXPECTED = `
   title                                        finance=r worker=arw
   title_change                                 finance=r worker=ar
   title_check                                            worker=arw
-  title_epoch                                            worker=arw
   title_feed                             erp=r finance=r worker=r
   title_finding                                          worker=arw
   title_match finance=r worker=arw

@@ -195,7 +195,7 @@ describe('afterwards', () => {
       ...environmentOf(world),
       DATABASE_URL: users.urlOf('worker'),
       // All titles of the date change.
-      CHANGED_LIMIT_PERCENT: '100',
+      PLAUSIBILITY: 'off',
     });
     expect(ran.exit).toBe(0);
     expect(JSON.parse(ran.stdout).dates).toMatchObject([{ changed: 30, withdrawn: 1 }]);

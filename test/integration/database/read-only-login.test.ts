@@ -68,7 +68,7 @@ test('where a reader may take advisory locks, they stop neither pulls, plans, al
   expect(await world.pull()).toMatchObject({ inserted: 1 });
   await planPulls(world.database, {
     slots: { pullAt: new Date(), sweepAt: new Date() },
-    policy: { timeZone: 'America/Sao_Paulo', lookbackDays: 1, sweepDays: 1, sweepMaxDays: 1 },
+    policy: { timeZone: 'America/Sao_Paulo', lookbackDays: 1 },
     startDate: null,
     now: new Date(),
     maxOpenBackfillPulls: 1,

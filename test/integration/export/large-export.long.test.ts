@@ -35,15 +35,11 @@ describe(`an export of ${ROWS} titles`, () => {
     return Number(/peak (\d+) MB/.exec(run.stderr)?.[1]);
   }
 
-  test.each(['csv', 'jsonl', 'xlsx'])(
-    'as %s stays within bounded memory',
-    async (format) => {
-      const idle = await peakMegabytes(EMPTY_RANGE, format, 0);
-      const peak = await peakMegabytes(RANGE, format, ROWS);
-      expect(peak - idle).toBeLessThan(GROWTH_MB);
-    },
-    180_000,
-  );
+  test.each(['csv', 'jsonl', 'xlsx'])('as %s stays within bounded memory', async (format) => {
+    const idle = await peakMegabytes(EMPTY_RANGE, format, 0);
+    const peak = await peakMegabytes(RANGE, format, ROWS);
+    expect(peak - idle).toBeLessThan(GROWTH_MB);
+  });
 
   test('that is interrupted leaves no file', async () => {
     const file = join(world.folder, 'interrupted.xlsx');
@@ -52,7 +48,7 @@ describe(`an export of ${ROWS} titles`, () => {
       const partial = (await readdir(world.folder)).find((name) => name.endsWith('.partial'));
       return partial === undefined ? 0 : (await stat(join(world.folder, partial))).size;
     };
-    await expect.poll(partialSize, { timeout: 60_000, interval: 20 }).toBeGreaterThan(0);
+    await expect.poll(partialSize, { interval: 20 }).toBeGreaterThan(0);
     const closed = once(child, 'close');
     child.kill('SIGINT');
     expect(await closed).toEqual([1, null]);

@@ -50,7 +50,7 @@ const sessionsInTransaction = async () =>
   ).rows.length;
 
 async function untilNoSessionIsInTransaction() {
-  await expect.poll(sessionsInTransaction, { timeout: 60_000 }).toBe(0);
+  await expect.poll(sessionsInTransaction).toBe(0);
 }
 
 test('totals and titles are of one instant, also during merges', async () => {

@@ -16,11 +16,7 @@ import {
   VALUE_COLUMNS,
 } from '../../../src/domain/title.ts';
 import { checkDate, type Problem } from '../../../src/integrity/check-date.sql.ts';
-import {
-  acknowledgeFindings,
-  readDueDate,
-  readOpenFindings,
-} from '../../../src/integrity/findings.sql.ts';
+import { acknowledgeFindings, readDueDate } from '../../../src/integrity/findings.sql.ts';
 import { startVerification, verifyDate } from '../../../src/integrity/verify-dates.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
@@ -30,6 +26,9 @@ import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { eventually } from '../../support/service-world.ts';
 import { titleText } from '../../support/titles.ts';
+
+/** Above the number of every finding. */
+const ANY_ID = 10n ** 15n;
 
 let world: PullWorld;
 let days = 0;
@@ -458,7 +457,7 @@ test.each([
     message: expect.stringMatching(/1 difference \(title \d+\)$/),
   });
   expect(
-    await acknowledgeFindings(world.database, { by: 'ana', reason: 'a test' }),
+    await acknowledgeFindings(world.database, ANY_ID, { by: 'ana', reason: 'a test' }),
   ).toBeGreaterThan(0);
   expect(await alertOf(date)).toBeUndefined();
   await verifyDate(world.database, date, signal);
@@ -517,9 +516,9 @@ test('an altered day is found and computed again; the alert lasts for a day afte
     [date],
   );
   expect(await alertOf(date)).toBeUndefined();
-  expect(
-    (await readOpenFindings(world.database, 10)).filter((finding) => finding.date === date),
-  ).toEqual([]);
+  expect(await world.database.prisma.titleFinding.count({ where: { date, closedAt: null } })).toBe(
+    0,
+  );
 });
 
 test('a person ends the alert of a difference that was repaired', async () => {
@@ -528,7 +527,7 @@ test('a person ends the alert of a difference that was repaired', async () => {
   await verifyAndRepair(date);
   expect(await verifyAndRepair(date)).toEqual([]);
   expect(await alertOf(date)).toBeDefined();
-  await acknowledgeFindings(world.database, { by: 'ana', reason: 'a test' });
+  await acknowledgeFindings(world.database, ANY_ID, { by: 'ana', reason: 'a test' });
   expect(await alertOf(date)).toBeUndefined();
 });
 
@@ -641,7 +640,7 @@ test('acknowledged differences that no repair corrects hide no other difference'
   );
   const acknowledge = async () => {
     await verifyDate(world.database, date, signal);
-    return acknowledgeFindings(world.database, { by: 'ana', reason: 'known' });
+    return acknowledgeFindings(world.database, ANY_ID, { by: 'ana', reason: 'known' });
   };
   while ((await acknowledge()) > 0);
   await alter(
@@ -684,7 +683,8 @@ describe('an alteration is found although the records were added to or moved:', 
        FROM conciliation.title WHERE accepted_date = $1 AND order_uid = 'third'`,
       [date],
     );
-    expect(await check(date)).toMatchObject([{ problem: 'history' }]);
+    // The totals of the payment schedule are those of the title as a merge wrote it.
+    expect(await check(date)).toMatchObject([{ problem: 'history' }, { problem: 'day' }]);
   });
 
   test('the insertion of the title is gone', async () => {
@@ -889,8 +889,6 @@ describe('conciliation verify', () => {
         { date, titleId: expect.any(Number), problem: 'content', repairPullId: expect.any(Number) },
       ]),
     });
-    const acknowledged = await run('acknowledge', '--reason', 'a test', '--json');
-    expect(JSON.parse(acknowledged.stdout).acknowledged).toBeGreaterThanOrEqual(2);
   });
 
   test('refuses a range that ends before it begins', async () => {

@@ -10,7 +10,7 @@ import { signOffDays } from '../../../src/ledger/sign-off.sql.ts';
 import { runMatching } from '../../../src/matching/run-matching.sql.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -63,7 +63,7 @@ const markChecked = () =>
   );
 const isCheckDue = async () => (await readDueDate(pages.world.database)) === date;
 const acknowledge = () =>
-  acknowledgeFindings(pages.world.database, { by: 'otto', reason: 'a test' });
+  acknowledgeFindings(pages.world.database, 10n ** 15n, { by: 'otto', reason: 'a test' });
 const alterDay = (set: string) =>
   pages.world.database.pool.query(`UPDATE conciliation.day SET ${set} WHERE date = $1`, [date]);
 const pull = async (...texts: string[]) => {
@@ -248,10 +248,10 @@ test('a signed-off day that waits is not released with an altered title', async 
   await runMatching(database, { by: 'test' });
   await alter('original_value = 99.99');
   await markChecked();
-  expect(await releaseWaitingDays(database, { bookingsFrom: DAY })).not.toContain(date);
+  expect(await releaseWaitingDays(database, {})).not.toContain(date);
   expect(await isCheckDue()).toBe(true);
   const { repairPullId } = await verify();
-  expect(await readWaitingDays(database, { bookingsFrom: DAY })).toContainEqual({
+  expect(await readWaitingDays(database, {})).toContainEqual({
     fault: 'altered',
     days: 1,
     titles: 0,
@@ -260,6 +260,43 @@ test('a signed-off day that waits is not released with an altered title', async 
   await runPull(parts, repairPullId ?? 0n, new AbortController().signal);
   await verify();
   await runMatching(database, { by: 'test' });
-  expect(await releaseWaitingDays(database, { bookingsFrom: DAY })).toContain(date);
+  expect(await releaseWaitingDays(database, {})).toContain(date);
   expect(await lines()).toEqual(['5.00']);
+});
+
+test('a reviewer acknowledges the differences that the page of alerts has shown, with a reason', async () => {
+  const { viewer, operator, reviewer, world } = pages;
+  await acknowledge();
+  const path = '/alterations/acknowledge';
+  expect((await reviewer.get('/alerts')).text).not.toContain(path);
+  await alter("payment_account = '666'");
+  await verify();
+  const { text: page } = await reviewer.get('/alerts');
+  expect(page).toContain('Changes made outside of the program');
+  const portuguese = await reviewer.get('/alerts', { 'accept-language': 'pt-BR' });
+  expect(portuguese.text).toContain('Alterações feitas fora do programa');
+  expect((await viewer.get('/alerts')).text).not.toContain(path);
+  const newest = /name="newest" value="(\d+)"/.exec(page)?.[1] ?? '';
+  for (const client of [viewer, operator]) {
+    expect((await client.post(path, { newest, reason: 'a test' })).status).toBe(403);
+  }
+  expect((await reviewer.post(path, { newest, reason: ' ' })).status).toBe(400);
+  const open = () =>
+    world.database.prisma.titleFinding.count({ where: { acknowledgedAt: null, closedAt: null } });
+  const before = await open();
+  expect(before).toBeGreaterThan(0);
+  // A difference that came after the page was loaded keeps its alert.
+  await alterDay('withdrawn_count = 5');
+  await verify();
+  const all = await open();
+  expect(all).toBeGreaterThan(before);
+  const done = await reviewer.post(path, { newest, reason: 'a test' });
+  expect([done.status, done.location]).toEqual([303, '/alerts?notice=alterations_acknowledged']);
+  expect(await open()).toBe(all - before);
+  expect(await lastAudit(world)).toMatchObject({
+    actor: 'rita',
+    action: 'findings.acknowledge',
+    reason: 'a test',
+    details: { findings: before, dates: [date] },
+  });
 });

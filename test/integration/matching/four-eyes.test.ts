@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
+import { addUser, changeUser } from '../../../src/console/access/console-users.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { readBreak } from '../../../src/matching/breaks.sql.ts';
@@ -107,7 +108,7 @@ test('a person who undid a sum of titles of two dates cannot sign off either dat
   }
 });
 
-const released = () => releaseWaitingDays(world.database, { bookingsFrom: DAY });
+const released = () => releaseWaitingDays(world.database, {});
 
 test('the person who signed a day off does not end the urgent break that keeps it from being released', async () => {
   await pull('10');
@@ -141,4 +142,20 @@ test('a sign-off and a decision of the same person at the same time: one of them
   await match(world.database);
   const outcomes = await Promise.allSettled([sign('rita'), resolve('paid_to_supplier', rita)]);
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+});
+
+test('a person who was an administrator when a day was signed off does not end its urgent break', async () => {
+  await pull('10');
+  await load('10', 'paid');
+  await match(world.database);
+  await sign('rita');
+  for (const name of ['alma', 'alex']) {
+    await addUser(world.database, { name, role: 'admin', by: 'test' });
+  }
+  await changeUser(world.database, { name: 'alex', role: 'reviewer', by: 'alma' });
+  const alex = { ...rita, by: 'alex' };
+  await expect(resolve('paid_to_supplier', alex)).rejects.toMatchObject({
+    context: { fault: 'own_seal', date },
+  });
+  await resolve('paid_to_supplier', ana);
 });

@@ -230,7 +230,7 @@ beforeAll(async () => {
   await judged.passDays(GRACE_DAYS + 1);
   await judged.match();
   later = await outcomes();
-}, 300_000);
+});
 
 /** While one of these is urgent, a released line is not adjusted. */
 const KEEPING_LINES: readonly (string | undefined)[] = [

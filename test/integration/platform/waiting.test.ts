@@ -97,7 +97,7 @@ describe('silence of the platform ends the attempt', () => {
 
 describe('the limits of one answer', () => {
   const MINUTES = TIMEOUT_MS / 60_000;
-  const LIMITS = { maxMinutes: 1, maxBytes: 1000, minBytesPerSecond: 0, maxTitles: 10 };
+  const LIMITS = { maxMinutes: 1, maxBytes: 1000 };
 
   test('end an answer that keeps dripping', async () => {
     const server = await startServer(async ({ socket }) => {
@@ -111,38 +111,9 @@ describe('the limits of one answer', () => {
     const response = await fetchDay(openClient(server.url, { limits }));
     const failure = await failureOf(readAll(response));
     expect(failure).toBeInstanceOf(PlatformUnavailableError);
-    expect(failure.message).toBe(
-      `the answer had not ended after ${MINUTES} minutes (PLATFORM_MAX_MINUTES)`,
-    );
-    expect(failure.context['limit']).toBe('PLATFORM_MAX_MINUTES');
+    expect(failure.message).toBe(`the answer had not ended after ${MINUTES} minutes`);
+    expect(failure.context['limit']).toBe('minutes');
     await expect.poll(() => server.openSockets).toBe(0);
-  });
-
-  test('end an answer that is too slow, and not one whose consumer is slow', async () => {
-    const server = await startServer(async ({ socket }, ordinal) => {
-      const body = Buffer.alloc(1000, 0x20);
-      if (ordinal > 1) return void socket.write(answer('200 OK', body, JSON_TYPE));
-      socket.write(head('200 OK', JSON_TYPE, LENGTH));
-      while (!socket.destroyed) {
-        await sleep(TIMEOUT_MS / 8);
-        socket.write(' ');
-      }
-    });
-    const limits = { ...LIMITS, minBytesPerSecond: 100 };
-    const client = openClient(server.url, { limits, timeoutMs: TIMEOUT_MS });
-    const failure = await failureOf(readAll(await fetchDay(client)));
-    expect(failure).toBeInstanceOf(PlatformUnavailableError);
-    expect(failure.message).toMatch(
-      /^the answer brought \d+ bytes a second, expected at least 100 \(PLATFORM_MIN_BYTES_PER_SECOND\)$/,
-    );
-    await expect.poll(() => server.openSockets).toBe(0);
-    const response = await fetchDay(client);
-    let bytes = 0;
-    for await (const chunk of response.chunks) {
-      bytes += chunk.length;
-      await sleep(TIMEOUT_MS * 3);
-    }
-    expect(bytes).toBe(1000);
   });
 
   test.each([false, true])('end an answer that is too long, compressed: %s', async (compressed) => {

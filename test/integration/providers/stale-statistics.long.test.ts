@@ -40,7 +40,7 @@ test('a batch reads little beyond its own rows, for any number of waiting rows a
   expect(await world.push()).toMatchObject({ kind: 'done', synced: BATCH });
   // Each row is written before the request and after its answer.
   await expect
-    .poll(async () => (await readsOfTable()).updated, { timeout: 60_000 })
+    .poll(async () => (await readsOfTable()).updated)
     .toBeGreaterThanOrEqual(before.updated + 2 * BATCH);
   expect((await readsOfTable()).read - before.read).toBeLessThan(ROWS / 4);
 });

@@ -7,10 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
-import { fileToken, fixedToken } from '../../../src/platform/token.ts';
+import { fileToken } from '../../../src/platform/token.ts';
 import { TokenUnusableError } from '../../../src/runtime/errors.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
 let world: PullWorld;
 beforeAll(async () => {
@@ -75,35 +74,6 @@ test('a token that cannot be read spends none, before the request and after a re
     await platform.close();
     refusing.close();
     await rm(folder, { recursive: true });
-  }
-});
-
-test('an answer with too many titles changes nothing', async () => {
-  const date = daysFrom(30);
-  const texts = (titles: number) =>
-    Array.from({ length: titles }, (_, index) => titleText({ date, uid: `t${index}` }));
-  const platform = createPlatformClient({
-    baseUrl: new URL(world.sandbox.baseUrl),
-    token: fixedToken(world.sandbox.issueToken()),
-    concurrency: 1,
-    timeoutMs: 10_000,
-    limits: { maxMinutes: 1, maxBytes: 1_000_000, minBytesPerSecond: 0, maxTitles: 3 },
-    userAgent: 'test',
-  });
-  try {
-    world.sandbox.setDayTexts(date, texts(4));
-    expect(await world.attempt(date, { platform })).toMatchObject({
-      kind: 'retry',
-      error: {
-        code: 'PLATFORM_CONTRACT',
-        message: 'the answer has more than 3 titles (PLATFORM_MAX_TITLES)',
-      },
-    });
-    expect(await world.database.prisma.title.count({ where: { acceptedDate: date } })).toBe(0);
-    world.sandbox.setDayTexts(date, texts(3));
-    expect(await world.pull(date, { platform })).toMatchObject({ inserted: 3 });
-  } finally {
-    await platform.close();
   }
 });
 

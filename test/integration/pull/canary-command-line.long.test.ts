@@ -54,7 +54,7 @@ test('the command line reports good, bad and held days in numbers', async () => 
   expect(await run(['pull', date])).toBe(3);
   await acceptRejects(world.database, date, { by: 'olga', reason: 'asked' });
   world.sandbox.setDayTexts(date, titlesOn(date, 2));
-  expect(await run(['pull', date, '--json'], { LOG_FORMAT: 'pretty' })).toBe(3);
+  expect(await run(['pull', date, '--json'])).toBe(3);
   expect(await run(['status', '--from', date, '--to', date])).toBe(3);
   const [held] = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
   await releasePull(world.database, held?.id ?? 0n, { by: 'olga', reason: 'asked' });
@@ -72,7 +72,7 @@ test('the command line reports the failures of platforms and databases', async (
   world.sandbox.faults.add({ kind: 'body', body: '{"kanari":"kanari"} kanari', date });
   expect(await run(['pull', date])).toBe(1);
   world.sandbox.faults.add({ kind: 'status', status: 401, body: '{"kanari":1}', date });
-  expect(await run(['pull', date], { LOG_FORMAT: 'pretty' })).toBe(1);
+  expect(await run(['pull', date])).toBe(1);
 
   await administrator.query(
     `ALTER TABLE conciliation.title ADD CONSTRAINT refusal CHECK (financial_agent_name = '') NOT VALID`,

@@ -49,10 +49,7 @@ beforeAll(async () => {
   token = world.sandbox.issueToken();
   // A token leaks with any of its parts, and its signature is the part that no other has.
   secrets = [token, token.split('.')[2] ?? token];
-  const logger = createLogger(
-    { logLevel: 'trace', logFormat: 'json' },
-    { write: (line) => void logged.push(line) },
-  );
+  const logger = createLogger({ logLevel: 'trace' }, { write: (line) => void logged.push(line) });
   const { databaseUrl } = world;
   database = openDatabase({ databaseUrl, applicationName: 'kanari', logger });
   const platform = createPlatformClient({

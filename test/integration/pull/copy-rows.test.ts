@@ -9,6 +9,7 @@ import { COPY_START } from '../../../src/reader/binary-row.ts';
 import { readExactTitle } from '../../../src/reader/exact-title.ts';
 import { encodeReject, encodeTitle } from '../../../src/reader/title-row.ts';
 import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { titleText } from '../../support/titles.ts';
 import { WINDOW } from '../../unit/reader/read-both-ways.ts';
 
@@ -154,7 +155,7 @@ test('PostgreSQL receives the rows of a slow response as they arrive', async () 
       yield adjacent.subarray(sent, sent + length);
       sent += length;
       const expected = COPY_START.length + sent;
-      await vi.waitFor(async () => expect(await received()).toBe(expected), 30_000);
+      await vi.waitFor(async () => expect(await received()).toBe(expected), PATIENCE_MS);
     }
   }
   expect(await copyRowsAndCommit(pool, 'staged_reject', rows(), signal)).toBe(3);

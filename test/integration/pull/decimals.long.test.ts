@@ -29,11 +29,11 @@ test.each(CASES)('%s arrives as %s', async (written, stored) => {
   expect(rows).toEqual([{ value: stored, discount: stored }]);
 });
 
-test('a million values of 0.01 sum to ten thousand', async () => {
+test('a hundred thousand values of 0.01 sum to one thousand', async () => {
   world.sandbox.setRawBody(DAY, {
     *body() {
       yield Buffer.from('{"titles":[');
-      for (let part = 0; part < 1000; part += 1) {
+      for (let part = 0; part < 100; part += 1) {
         const titles = Array.from(
           { length: 1000 },
           (_, index) =>
@@ -47,5 +47,5 @@ test('a million values of 0.01 sum to ten thousand', async () => {
   await world.pull();
   const day = await world.database.prisma.$queryRaw`
     SELECT title_count, original_value_sum::text AS sum FROM conciliation.day WHERE date = ${DAY}::date`;
-  expect(day).toEqual([{ title_count: 1_000_000, sum: '10000.00' }]);
+  expect(day).toEqual([{ title_count: 100_000, sum: '1000.00' }]);
 });

@@ -17,6 +17,7 @@ import { runPull } from '../../../src/pull/run-pull.ts';
 import { createStoppedLoadWatch } from '../../../src/pull/stopped-loads.sql.ts';
 import { mixedTexts, outcomeOf as readOutcome } from '../../support/day-outcome.ts';
 import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -58,7 +59,7 @@ const fetched = async (
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<FetchedResponse> => ({
   attempt,
-  response: { httpStatus: 200, chunks, bytesReceived: () => 0, maxTitles: 1000 },
+  response: { httpStatus: 200, chunks, bytesReceived: () => 0 },
   known: await readKnownDay(world.database.pool, attempt),
   dateWasClosed: false,
 });
@@ -199,7 +200,7 @@ test('a newer fetch of a date that is being loaded is merged after the load', as
       'SELECT FROM pg_stat_progress_copy WHERE datname = current_database()',
     );
     expect(rowCount).toBe(1);
-  }, 900_000);
+  }, PATIENCE_MS);
   world.sandbox.setDayTexts(
     date,
     Array.from({ length: 9 }, (_, index) => titleText({ date, uid: `t${index}` })),
@@ -210,7 +211,7 @@ test('a newer fetch of a date that is being loaded is merged after the load', as
       `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
     );
     expect(rowCount).toBe(1);
-  }, 900_000);
+  }, PATIENCE_MS);
   answer.release();
   expect(await loading).toMatchObject({ state: 'merged', inserted: 10 });
   expect(await newer).toMatchObject({ state: 'merged', withdrawn: 1, unchanged: 9 });
@@ -258,7 +259,7 @@ test('a row that something else inserted during the load fails the merge, and is
       'SELECT FROM pg_stat_progress_copy WHERE datname = current_database()',
     );
     expect(rowCount).toBe(1);
-  }, 900_000);
+  }, PATIENCE_MS);
   await world.database.pool.query(
     `INSERT INTO conciliation.title (order_uid, occurrence, accepted_date, original_value, identity_hash, content_hash,
        raw_hash, first_pull_id, last_change_pull_id)
@@ -332,7 +333,7 @@ test('a load whose process stopped in the middle is ended, and with it its hold 
   }
   const failure = load(attempt, chunks()).catch((error: unknown) => error);
   const seen = (table: string, count: number) =>
-    vi.waitFor(async () => expect(await copying(table)).toBe(count), 60_000);
+    vi.waitFor(async () => expect(await copying(table)).toBe(count), PATIENCE_MS);
   try {
     await seen('title', 1);
     await seen('staged_title', 1);
@@ -380,7 +381,7 @@ test('a response that has only rejects for long is staged, so that its session i
         fetchTitles(window, signal) {
           requests += 1;
           if (requests > 1) return world.platform.fetchTitles(window, signal);
-          const slow = { httpStatus: 200, bytesReceived: () => 0, maxTitles: 1000 };
+          const slow = { httpStatus: 200, bytesReceived: () => 0 };
           return Promise.resolve({ ...slow, chunks: chunks() });
         },
       },
@@ -407,7 +408,6 @@ test('a date without titles whose response is late is requested once', async () 
     Promise.resolve({
       httpStatus: 200,
       bytesReceived: () => 0,
-      maxTitles: 1000,
       chunks: chunks(),
     }),
   );

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -75,13 +76,13 @@ test('the numbers of a merge that has not committed are not passed by those of a
     await client.query('BEGIN');
     await client.query('SELECT FROM conciliation.checkpoint FOR UPDATE');
     const merging = world.pull(first);
-    await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: PATIENCE_MS });
     let isMerged = false;
     const later = world.pull(second).then(() => {
       isMerged = true;
     });
     await vi.waitFor(async () => expect(isMerged || (await waiting()) === 2).toBe(true), {
-      timeout: 20_000,
+      timeout: PATIENCE_MS,
     });
     const early = await readFeed();
     await client.query('COMMIT');

@@ -15,7 +15,6 @@ import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../suppo
 import { titleText } from '../../support/titles.ts';
 
 const DECISION = { by: 'rita', reason: 'asked the platform' };
-const LIMITS = { duplicatePercent: 100, growthFactor: 100, changedPercent: 100, valueFactor: 1000 };
 const SLOT = '2026-04-01T09:00:00Z';
 const WEEK = [0, 1, 2, 3, 4, 5, 6].map((days) => daysFrom(days));
 
@@ -71,8 +70,8 @@ describe('the withdrawals of a date', () => {
     const buyer = (count: number) =>
       titles(DAY, count, 0, 'b').map((text) => text.replace('90021382000122', '11444777000161'));
     const others = titles(DAY, 200);
-    await pull(DAY, [...others, ...buyer(20)], { plausibility: LIMITS });
-    const parts = { plausibility: LIMITS };
+    await pull(DAY, [...others, ...buyer(20)], { checksPlausibility: true });
+    const parts = { checksPlausibility: true };
     expect(await pull(DAY, [...others, ...buyer(16)], parts)).toMatchObject({ state: 'merged' });
     expect(await pull(DAY, [...others, ...buyer(13)], parts)).toMatchObject({
       state: 'held',
@@ -127,7 +126,7 @@ describe('a title with a successor is not lost', () => {
 
   test('where a moved holiday gives a whole date other due dates', async () => {
     await pull(DAY, instalments('2026-06-30'));
-    const report = await pull(DAY, instalments('2026-07-01'), { plausibility: LIMITS });
+    const report = await pull(DAY, instalments('2026-07-01'), { checksPlausibility: true });
     expect(report).toMatchObject({ state: 'merged', withdrawn: 40, inserted: 40 });
     // Also not later, and not when the titles get their first due dates again.
     expect((await pull(DAY, instalments('2026-07-01').slice(1))).state).toBe('merged');

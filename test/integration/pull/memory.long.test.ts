@@ -46,5 +46,4 @@ test.runIf(process.platform === 'linux')(
     expect(peak).toBeGreaterThan(30);
     expect(peak).toBeLessThan(LIMIT_MEGABYTES);
   },
-  120_000,
 );

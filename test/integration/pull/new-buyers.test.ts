@@ -6,7 +6,6 @@ import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const LIMITS = { duplicatePercent: 25, growthFactor: 5, changedPercent: 50, valueFactor: 20 };
 const KNOWN = '90021382000122';
 const NEW = '11444777000161';
 const DATE = daysFrom(28);
@@ -24,7 +23,7 @@ const titlesOf = (buyer: string, date: CivilDate, count: number) =>
 
 function pull(date: CivilDate, texts: readonly string[], alwaysStage = false) {
   world.sandbox.setDayTexts(date, texts);
-  return world.pull(date, { plausibility: LIMITS, alwaysStage });
+  return world.pull(date, { checksPlausibility: true, alwaysStage });
 }
 
 async function usualWeeks() {

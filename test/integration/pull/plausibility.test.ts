@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import type { PlausibilityLimits } from '../../../src/domain/checks/plausibility.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { previewRelease } from '../../../src/pull/release-preview.sql.ts';
@@ -11,12 +10,6 @@ import { openConsole } from '../../support/console-client.ts';
 import { daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const LIMITS: PlausibilityLimits = {
-  duplicatePercent: 25,
-  growthFactor: 5,
-  changedPercent: 50,
-  valueFactor: 20,
-};
 const TITLES = 40;
 
 let world: PullWorld;
@@ -45,7 +38,7 @@ function titles(date: CivilDate, version: Version = {}): string[] {
 
 function pull(date: CivilDate, texts: readonly string[], overrides: Partial<PullParts> = {}) {
   world.sandbox.setDayTexts(date, texts);
-  return world.pull(date, { plausibility: LIMITS, ...overrides });
+  return world.pull(date, { checksPlausibility: true, ...overrides });
 }
 
 /** Four ordinary weeks. */
@@ -344,14 +337,14 @@ test('page, command and alert name the limit in both languages', async () => {
   try {
     const viewer = await console.as('viewer');
     const page = await viewer.get(`/days/${date}`);
-    expect(page.text).toContain('than DUPLICATE_LIMIT_PERCENT allows');
+    expect(page.text).toContain('titles are equal to another title of the response');
     expect(page.text).toContain(`has ${2 * TITLES} titles; the date has 0.`);
     const portuguese = await viewer.get(`/days/${date}`, { 'accept-language': 'pt-BR' });
     expect(portuguese.text).toContain('como em uma resposta duplicada');
     const operator = await console.as('operator');
     const pullId = await world.database.prisma.pull.findFirstOrThrow({ where: { state: 'held' } });
     const release = await operator.get(`/pulls/${pullId.id}/release`);
-    expect(release.text).toContain('than DUPLICATE_LIMIT_PERCENT allows');
+    expect(release.text).toContain('titles are equal to another title of the response');
   } finally {
     await console.close();
   }

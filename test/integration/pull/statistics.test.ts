@@ -1,6 +1,7 @@
 /** Plans that must not follow what the statistics of `title` say while it grows. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
 const TITLES = 1_000;
@@ -36,7 +37,7 @@ async function rowsScanned(): Promise<number> {
       `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
     );
     expect(rowCount).toBe(0);
-  }, 900_000);
+  }, PATIENCE_MS);
   const { rows } = await client.query(
     `SELECT seq_tup_read::int AS scanned FROM pg_stat_user_tables
      WHERE schemaname = 'conciliation' AND relname = 'title'`,

@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../../../src/database/database.ts';
 import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { environmentOf, runCommand, startCommand } from '../../support/child-command.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -97,7 +98,7 @@ test('the command ends, and the pull has failed after its attempts', async () =>
   world.sandbox.setDayTexts(date, [titleText({ date, discount: '2' })]);
   const started = startCommand(['pull', date], environment);
   // A command that counts no attempt would never end.
-  const patience = setTimeout(() => started.kill('SIGKILL'), 60_000);
+  const patience = setTimeout(() => started.kill('SIGKILL'), PATIENCE_MS);
   const { exit } = await started.ended;
   clearTimeout(patience);
   await world.database.pool.query('DROP FUNCTION exceed_time_limit() CASCADE');

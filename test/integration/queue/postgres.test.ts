@@ -7,6 +7,7 @@ import { openPullQueue } from '../../../src/queue/job-queue.ts';
 import { ConfigError } from '../../../src/runtime/errors.ts';
 import { startJobWorker } from '../../../src/worker/job-worker.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 
 const logger = pino({ level: 'silent' });
 const role = `queue_test_${randomBytes(4).toString('hex')}`;
@@ -79,7 +80,7 @@ test('a queue and its worker hold seven connections at the most', async () => {
     },
   });
   await Promise.all(Array.from({ length: 100 }, (_, index) => queue.enqueue(BigInt(index + 100))));
-  await vi.waitFor(() => expect(handled).toBeGreaterThanOrEqual(100), { timeout: 60_000 });
+  await vi.waitFor(() => expect(handled).toBeGreaterThanOrEqual(100), { timeout: PATIENCE_MS });
   const [row] = await query(
     `SELECT count(*)::int AS connections FROM pg_stat_activity
      WHERE datname = current_database() AND pid <> pg_backend_pid()`,

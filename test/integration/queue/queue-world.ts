@@ -8,6 +8,7 @@ import {
   type JobWorkerOptions,
   startJobWorker,
 } from '../../../src/worker/job-worker.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import type { QueueServer, QueueServerKind } from './queue-servers.ts';
 import {
   startWorkerProcess,
@@ -18,9 +19,9 @@ import {
 /** Short, so that a test may wait for it to expire. */
 export const LOCK_MS = 1_000;
 
-/** Polls fast; what is waited for comes within a few locks at the most. */
+/** Polls fast: on a machine with time, what is waited for comes within a few locks. */
 export async function eventually(check: () => unknown): Promise<void> {
-  await vi.waitFor(check, { timeout: 60_000, interval: 20 });
+  await vi.waitFor(check, { timeout: PATIENCE_MS, interval: 20 });
 }
 
 export async function aborted(signal: AbortSignal): Promise<undefined> {

@@ -2,23 +2,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findFreePort } from '../../../src/embedded/free-port.ts';
-import { openPullQueue } from '../../../src/queue/job-queue.ts';
-import { ConfigError } from '../../../src/runtime/errors.ts';
-import { startJobWorker } from '../../../src/worker/job-worker.ts';
 import {
   AUTHORITY,
   OTHER_AUTHORITY,
   SERVER_CERTIFICATE,
   SERVER_KEY,
 } from '../../support/certificates.ts';
-import { runCommand } from '../../support/child-command.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../../support/redis.ts';
 import { eventually } from '../../support/service-world.ts';
-
-const logger = pino({ level: 'silent' });
+import { killWorkerProcesses, startWorkerProcess } from './worker-process.ts';
 
 describe.skipIf(findRedisServer() === null)('rediss:// (skipped without a redis-server)', () => {
   let folder: string;
@@ -42,36 +36,30 @@ describe.skipIf(findRedisServer() === null)('rediss:// (skipped without a redis-
   });
 
   afterAll(async () => {
+    await killWorkerProcesses();
     await server.stop();
     await rm(folder, { recursive: true });
   });
 
-  const open = (host: string, authority: string | null, scheme = 'rediss') =>
-    openPullQueue({
-      redisUrl: `${scheme}://${host}:${port}`,
-      redisCaFile: authority === null ? null : join(folder, authority),
-      databaseUrl: '',
-      logger,
-    });
+  const start = (host: string, authority: string | null, scheme = 'rediss') =>
+    startWorkerProcess(
+      {
+        redisUrl: `${scheme}://${host}:${port}`,
+        databaseUrl: '',
+        lockMs: 30_000,
+        handling: 'wait',
+        handlingMs: 0,
+        enqueue: '7',
+      },
+      authority === null ? {} : { NODE_EXTRA_CA_CERTS: join(folder, authority) },
+    );
 
   test.each(['rediss', 'REDISS'])(
     '%s: with the right authority and name, queue and worker work',
     async (scheme) => {
-      const queue = await open('localhost', 'authority.pem', scheme);
-      const handled: bigint[] = [];
-      const worker = await startJobWorker({
-        queue,
-        concurrency: 1,
-        logger,
-        handle: async (pullId) => {
-          handled.push(pullId);
-          return undefined;
-        },
-      });
-      await queue.enqueue(7n);
-      await eventually(() => expect(handled).toEqual([7n]));
-      await worker.close(0);
-      await queue.close();
+      const worker = await start('localhost', 'authority.pem', scheme);
+      await eventually(() => expect(worker.answers).toContainEqual({ handled: '7' }));
+      expect(await worker.close()).toBe(0);
     },
   );
 
@@ -85,22 +73,9 @@ describe.skipIf(findRedisServer() === null)('rediss:// (skipped without a redis-
     ],
     ['by another name', '127.0.0.1', 'authority.pem', 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ])('a server %s is refused', async (_, host, authority, code) => {
-    const error = await open(host, authority).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(ConfigError);
-    expect((error as ConfigError).problems).toEqual([
-      `REDIS_URL: the server at ${host}:${port} cannot be spoken to (${code})`,
+    const { answers } = await start(host, authority);
+    expect(answers).toEqual([
+      { refused: [`REDIS_URL: the server at ${host}:${port} cannot be spoken to (${code})`] },
     ]);
-  });
-
-  test('the command names the variable and ends with 2', async () => {
-    const run = await runCommand(['start'], {
-      DATABASE_URL: 'postgresql://127.0.0.1:1/none',
-      PLATFORM_BASE_URL: 'https://platform.example',
-      PLATFORM_TOKEN: 'token',
-      REDIS_URL: `redis://localhost:${port}`,
-      REDIS_CA_FILE: join(folder, 'authority.pem'),
-    });
-    expect(run.exit).toBe(2);
-    expect(run.stderr).toContain('REDIS_CA_FILE: takes a REDIS_URL that begins with rediss://');
   });
 });

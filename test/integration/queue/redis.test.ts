@@ -12,6 +12,7 @@ import { type OpenJobQueue, openPullQueue } from '../../../src/queue/job-queue.t
 import { checkRedis } from '../../../src/queue/redis-check.ts';
 import { ConfigError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
 import { startJobWorker } from '../../../src/worker/job-worker.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../../support/redis.ts';
 import { startOldRedis } from './old-redis.ts';
 import { killWorkerProcesses, startWorkerProcess } from './worker-process.ts';
@@ -53,7 +54,7 @@ async function useQueue(redisUrl: string): Promise<void> {
     handle: async (pullId) => void handled.push(pullId),
   });
   await queue.enqueue(7n);
-  await vi.waitFor(() => expect(handled).toEqual([7n]), { timeout: 60_000 });
+  await vi.waitFor(() => expect(handled).toEqual([7n]), { timeout: PATIENCE_MS });
   await worker.close(1_000);
 }
 
@@ -173,7 +174,7 @@ withTls('a Redis behind TLS (skipped where openssl or redis-server is not on the
       { NODE_EXTRA_CA_CERTS: certificate },
     );
     await vi.waitFor(() => expect(process.answers).toContainEqual({ handled: '7' }), {
-      timeout: 60_000,
+      timeout: PATIENCE_MS,
     });
     expect(await process.close()).toBe(0);
   });

@@ -24,7 +24,10 @@ function block(durationMs) {
   while (performance.now() < endMs);
 }
 
-const queue = await openPullQueue({ redisUrl, databaseUrl, logger });
+const queue = await openPullQueue({ redisUrl, databaseUrl, logger }).catch((error) => {
+  answer({ refused: error.problems });
+  process.exit();
+});
 const worker = await startJobWorker({
   queue,
   concurrency: 1,

@@ -15,7 +15,7 @@ export interface WorkerProcessOptions {
 }
 
 export interface WorkerProcess {
-  /** The answers so far, such as `{ handling: '12' }` and `{ handled: '12' }`. */
+  /** The answers so far, such as `{ handling: '12' }` and `{ handled: '12' }`, or `{ refused: [problem] }`. */
   readonly answers: readonly Readonly<Record<string, unknown>>[];
   readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
   /** Closes in an orderly way and ends; returns the exit status. */

@@ -119,40 +119,4 @@ describe('POST /api/providers', () => {
     );
     expect(swapped.status).toBe(200);
   });
-
-  it('applies the valid part of a bad batch and still answers 400, when told to', async () => {
-    sandbox.setProviderRules({ onInvalid: 'apply-valid' });
-    const answer = await postProviders(provider(1), provider(2, { name: 7 }), provider(3));
-    expect(answer.status).toBe(400);
-    expect([...sandbox.providers.keys()]).toEqual(['F1', 'F3']);
-  });
-
-  it('says more in a 200, when told to', async () => {
-    await postProviders(provider(1));
-    sandbox.setProviderRules({ answer: 'summary' });
-    expect(await (await postProviders(provider(1), provider(2))).json()).toEqual({
-      received: 2,
-      created: 1,
-      updated: 1,
-    });
-    sandbox.setProviderRules({ answer: 'statuses' });
-    expect(await (await postProviders(provider(2), provider(3))).json()).toEqual({
-      providers: [
-        { index: 0, externalId: 'F2', status: 'UPDATED' },
-        { index: 1, externalId: 'F3', status: 'CREATED' },
-      ],
-    });
-  });
-
-  it('has no effect where a fault replaces the response', async () => {
-    sandbox.faults.add({ kind: 'status', status: 500, operation: 'providers' });
-    expect((await postProviders(provider(1))).status).toBe(500);
-    expect(sandbox.providers.size).toBe(0);
-  });
-
-  it('has its effect where only the answer is lost', async () => {
-    sandbox.faults.add({ kind: 'cut', afterBytes: 0, how: 'end' });
-    await expect(postProviders(provider(1)).then((answer) => answer.text())).rejects.toThrow();
-    expect(sandbox.providers.size).toBe(1);
-  });
 });

@@ -7,7 +7,6 @@ import {
   readGroupTotals,
   readSchedule,
 } from '../../../src/schedule/read-schedule.sql.ts';
-import { refreshTotals } from '../../../src/schedule/schedule-totals.sql.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -29,39 +28,35 @@ const provider = (uid: string, number: string) =>
     .replaceAll('"P-1"', 'null')
     .replace('52998224725', number);
 
-test.each(['from titles', 'from totals'])(
-  'one party in several writings has one line, %s',
-  async (source) => {
-    world.sandbox.setDayTexts(DAY, [
-      agent('a', '00000000000191'),
-      agent('b', '00.000.000/0001-91'),
-      agent('c', '0000000000191'),
-      // A number that may be the agent is no other agent's line, and no line of the agent.
-      agent('d', '191'),
-      agent('e', '0191'),
-      agent('f', '00000000000272'),
-      provider('g', '529.982.247-25'),
-      provider('h', ' 52998224725'),
-    ]);
-    await world.pull(DAY, { withdrawalLimitPercent: 100 });
-    if (source === 'from totals') await refreshTotals(world.database, DAY);
-    const { groups } = await readSchedule(world.database, {
-      ...{ range, hasAllAmounts: false, offset: 0, limit: 10 },
-    });
-    const lines = groups.map(({ payee, titles }) => [payee.kind, titles]);
-    expect(lines.sort()).toEqual([
-      ['financial_agent', 1],
-      ['financial_agent', 2],
-      ['financial_agent', 3],
-      ['provider', 2],
-    ]);
-    for (const { payee, titles } of groups) {
-      const group = { range, payeeOf: payee.titleId };
-      expect((await readGroupTotals(world.database, group)).titles).toBe(titles);
-      const condition = await hasPayeeOf(world.database, payee.titleId);
-      const [{ count }] = await world.database.prisma.$queryRaw<[{ count: number }]>(Prisma.sql`
+test('one party in several writings has one line', async () => {
+  world.sandbox.setDayTexts(DAY, [
+    agent('a', '00000000000191'),
+    agent('b', '00.000.000/0001-91'),
+    agent('c', '0000000000191'),
+    // A number that may be the agent is no other agent's line, and no line of the agent.
+    agent('d', '191'),
+    agent('e', '0191'),
+    agent('f', '00000000000272'),
+    provider('g', '529.982.247-25'),
+    provider('h', ' 52998224725'),
+  ]);
+  await world.pull(DAY, { withdrawalLimitPercent: 100 });
+  const { groups } = await readSchedule(world.database, {
+    ...{ range, hasAllAmounts: false, offset: 0, limit: 10 },
+  });
+  const lines = groups.map(({ payee, titles }) => [payee.kind, titles]);
+  expect(lines.sort()).toEqual([
+    ['financial_agent', 1],
+    ['financial_agent', 2],
+    ['financial_agent', 3],
+    ['provider', 2],
+  ]);
+  for (const { payee, titles } of groups) {
+    const group = { range, payeeOf: payee.titleId };
+    expect((await readGroupTotals(world.database, group)).titles).toBe(titles);
+    const condition = await hasPayeeOf(world.database, payee.titleId);
+    const [{ count }] = await world.database.prisma.$queryRaw<[{ count: number }]>(Prisma.sql`
         SELECT count(*)::int AS count FROM conciliation.title WHERE ${condition}`);
-      expect(count).toBe(titles);
-    }
-  },
-);
+    expect(count).toBe(titles);
+  }
+});

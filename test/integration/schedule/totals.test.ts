@@ -1,11 +1,15 @@
-import { pino } from 'pino';
+/** Who writes the totals of the payment schedule, and when. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
-import { startTotals } from '../../../src/schedule/keep-totals.ts';
-import { readStaleDate, refreshTotals } from '../../../src/schedule/schedule-totals.sql.ts';
-import { withClient } from '../../support/client.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { Prisma } from '../../../src/generated/prisma/client.ts';
+import { verifyDate } from '../../../src/integrity/verify-dates.ts';
+import { eraseParty, liftErasure } from '../../../src/privacy/erase-party.sql.ts';
+import { runPull } from '../../../src/pull/run-pull.ts';
+import { hasOtherTotals, writeTotals } from '../../../src/schedule/schedule-totals.sql.ts';
+import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
+
+const { signal } = new AbortController();
 
 let world: PullWorld;
 beforeAll(async () => {
@@ -13,81 +17,135 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const stale = () => readStaleDate(world.database);
-const pull = (uid: string, date = DAY) => {
-  world.sandbox.setDayTexts(date, [titleText({ uid, date })]);
-  return world.pull(date, { withdrawalLimitPercent: 100 });
-};
-
-test('the loop computes the totals of every date, the latest first', async () => {
-  await pull('a');
-  await pull('b', daysFrom(1));
-  expect(await stale()).toBe(daysFrom(1));
-  const loop = startTotals({
-    database: world.database,
-    logger: pino({ level: 'silent' }),
-    intervalMs: 100,
-  });
-  await expect.poll(stale).toBeNull();
-  await pull('c', daysFrom(2));
-  await expect.poll(stale).toBeNull();
-  await loop.stop();
-  // Merges are not counted as SQL of a user, whether the titles were staged or loaded.
-  await pull('c2', daysFrom(1));
-  expect(await world.database.prisma.titleEpoch.findFirst()).toMatchObject({ epoch: 1n });
-  await refreshTotals(world.database, daysFrom(1));
-});
-
-test('a pull that changes nothing leaves the totals current, a merge does not', async () => {
-  await pull('c', daysFrom(2));
-  expect(await stale()).toBeNull();
-  world.sandbox.setDayTexts(daysFrom(2), [
-    titleText({ uid: 'c', date: daysFrom(2), discount: '77' }),
-  ]);
-  await world.pull(daysFrom(2));
-  expect(await stale()).toBe(daysFrom(2));
-  await refreshTotals(world.database, daysFrom(2));
-  expect(await stale()).toBeNull();
-});
-
-test('SQL of a user makes the totals of every date stale', async () => {
-  await withClient(world.databaseUrl, (client) =>
-    client.query('UPDATE conciliation.title SET original_value = 7 WHERE accepted_date = $1', [
-      DAY,
-    ]),
+function pull(date: CivilDate, ...titles: readonly { uid: string; value?: string }[]) {
+  world.sandbox.setDayTexts(
+    date,
+    titles.map((fields) => titleText({ date, ...fields })),
   );
-  expect(await stale()).toBe(daysFrom(2));
-  for (let date = await stale(); date !== null; date = await stale()) {
-    await refreshTotals(world.database, date);
+  return world.pull(date, { withdrawalLimitPercent: 100 });
+}
+
+/** The rows of a date with their places in the table, which are others once a row is written again. */
+async function totals(date: CivilDate) {
+  const rows = await world.database.prisma.$queryRaw<
+    { place: string; titles: number; value: string }[]
+  >`
+    SELECT ctid::text || ' ' || xmin::text AS place, titles, original_value::text AS value
+    FROM conciliation.schedule_total WHERE accepted_date = ${date}::date ORDER BY titles`;
+  return {
+    places: rows.map(({ place }) => place),
+    rows: rows.map(({ titles, value }) => [titles, value]),
+  };
+}
+
+async function areRight(date: CivilDate): Promise<boolean> {
+  const [{ differs }] = await world.database.prisma.$queryRaw<[{ differs: boolean }]>`
+    SELECT ${hasOtherTotals(date)} AS differs`;
+  return !differs;
+}
+
+const erase = () =>
+  eraseParty(world.database, {
+    party: { taxId: '11222333000181', externalId: null },
+    by: 'test',
+    reason: 'a test',
+    isDryRun: false,
+  });
+
+test('a merge writes the totals of its own date, and a pull that changes nothing writes none', async () => {
+  const [first, second] = [daysFrom(0), daysFrom(1)];
+  await pull(first, { uid: 'a', value: '10' });
+  await pull(second, { uid: 'b', value: '1' }, { uid: 'c', value: '2.50' });
+  expect((await totals(first)).rows).toEqual([[1, '10']]);
+  const other = await totals(second);
+  expect(other.rows).toEqual([[2, '3.50']]);
+
+  const { state } = await pull(first, { uid: 'a', value: '10' });
+  expect(state).toBe('unchanged');
+  expect(await totals(second)).toEqual(other);
+  const before = await totals(first);
+  await pull(first, { uid: 'a', value: '10' });
+  expect(await totals(first)).toEqual(before);
+
+  await pull(first, { uid: 'd', value: '7' }, { uid: 'e', value: '0.01' });
+  expect((await totals(first)).rows).toEqual([[2, '7.01']]);
+  await pull(first, { uid: 'e', value: '0.01' });
+  expect((await totals(first)).rows).toEqual([[1, '0.01']]);
+  await pull(first, { uid: 'd', value: '7' }, { uid: 'e', value: '3' });
+  expect((await totals(first)).rows).toEqual([[2, '10']]);
+  expect(await totals(second)).toEqual(other);
+});
+
+test('totals that something else than a merge has changed are found, and the repair writes them again', async () => {
+  const date = daysFrom(2);
+  await pull(date, { uid: 'a', value: '10' });
+  const { rows } = await totals(date);
+  for (const statement of [
+    `UPDATE conciliation.schedule_total SET original_value = 11 WHERE accepted_date = $1`,
+    `DELETE FROM conciliation.schedule_total WHERE accepted_date = $1`,
+    `INSERT INTO conciliation.schedule_total
+     SELECT * FROM conciliation.schedule_total WHERE accepted_date = $1`,
+  ]) {
+    expect((await verifyDate(world.database, date, signal)).alterations).toEqual([]);
+    await world.database.pool.query(statement, [date]);
+    // A repair that has just ended is not repeated.
+    await world.database.pool.query(
+      `UPDATE conciliation.pull SET finished_at = finished_at - interval '2 hours'`,
+    );
+    const { alterations, repairPullId } = await verifyDate(world.database, date, signal);
+    expect(alterations).toEqual([{ titleId: null, problem: 'day' }]);
+    if (repairPullId === null) throw new Error('no repair was requested');
+    const outcome = await runPull(world.parts, repairPullId, signal);
+    expect(outcome.kind).toBe('done');
+    expect((await totals(date)).rows).toEqual(rows);
   }
 });
 
-test('an erasure removes the totals of its dates, and a computation from older titles fails', async () => {
-  const erase = () =>
-    eraseParty(world.database, {
-      party: { taxId: '11222333000181', externalId: null },
-      by: 'test',
-      reason: 'a test',
-      isDryRun: false,
-    });
-  await withClient(world.databaseUrl, async (client) => {
-    await client.query('DELETE FROM conciliation.schedule_date WHERE date = $1', [DAY]);
-    // As `refreshTotals` begins, with the titles of before the erasure.
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
-    await client.query('SELECT FROM conciliation.title LIMIT 1');
-    await erase();
-    await expect(
-      client.query(
-        `INSERT INTO conciliation.schedule_date (date, epoch) VALUES ($1, 1)
-         ON CONFLICT (date) DO UPDATE SET epoch = excluded.epoch`,
-        [DAY],
-      ),
-    ).rejects.toMatchObject({ code: '40001' });
-    await client.query('ROLLBACK');
+test('an erasure writes the totals of its dates', async () => {
+  const date = daysFrom(3);
+  await pull(date, { uid: 'a', value: '10' });
+  const payee = () =>
+    world.database.pool
+      .query(`SELECT payee FROM conciliation.schedule_total WHERE accepted_date = $1`, [date])
+      .then((result) => result.rows);
+  const before = await payee();
+  const { partyId } = await erase();
+  expect(await payee()).not.toEqual(before);
+  expect(await areRight(date)).toBe(true);
+  await liftErasure(world.database, BigInt(partyId ?? 0), { by: 'test', reason: 'a test' });
+});
+
+test('an erasure waits for a merge of its dates, and has the totals of what that merge wrote', async () => {
+  const date = daysFrom(4);
+  await pull(date, { uid: 'a', value: '10' });
+  const { prisma } = world.database;
+  let go = () => {};
+  const gone = new Promise<void>((resolve) => {
+    go = resolve;
   });
-  const { database } = world;
-  const [{ rows }] = await database.prisma.$queryRaw<[{ rows: number }]>`
-    SELECT count(*)::int AS rows FROM conciliation.schedule_total`;
-  expect(rows).toBe(0);
-  expect(await stale()).toBe(daysFrom(2));
+  let erasing: Promise<unknown> = Promise.resolve();
+  // As a merge does: it has locked its date, and has written a title and the totals.
+  await prisma.$transaction(async (tx) => {
+    await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
+    await tx.$executeRaw`
+      INSERT INTO conciliation.title (order_uid, occurrence, accepted_date, anticipated_due_date, original_value,
+        identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id)
+      SELECT 'b', 1, accepted_date, anticipated_due_date, 5, gen_random_uuid(), gen_random_uuid(),
+             gen_random_uuid(), first_pull_id, first_pull_id
+      FROM conciliation.title WHERE accepted_date = ${date}::date`;
+    await writeTotals(tx, Prisma.sql`accepted_date = ${date}::date`, null);
+    erasing = erase().finally(go);
+    await expect
+      .poll(async () => {
+        const [{ waiting }] = await prisma.$queryRaw<[{ waiting: number }]>`
+          SELECT count(*)::int AS waiting FROM pg_stat_activity
+          WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+        return waiting;
+      })
+      .toBe(1);
+  });
+  await gone;
+  await erasing;
+  expect(await areRight(date)).toBe(true);
+  expect((await totals(date)).rows).toHaveLength(2);
 });

@@ -20,8 +20,6 @@ export const CONFIG: PlannerConfig = {
   pullCron: '0 6 * * *',
   lookbackDays: 2,
   sweepCron: '0 3 * * 0',
-  sweepDays: 45,
-  sweepMaxDays: 400,
   startDate: toCivilDate('2026-03-01'),
   maxOpenBackfillPulls: 3,
 };

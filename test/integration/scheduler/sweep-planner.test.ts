@@ -54,8 +54,7 @@ function insertPull(pull: {
     RETURNING id`;
 }
 
-const plan = (atMs = +SLOT, changes: Partial<typeof config> = {}) =>
-  world.planner({ config: { ...config, ...changes }, ...at(atMs) }).runOnce();
+const plan = (atMs = +SLOT) => world.planner({ config, ...at(atMs) }).runOnce();
 
 const outlineOfSweeps = async () =>
   (await world.sweeps()).map(({ from, state, round }) => `${from} ${state} ${round}`);
@@ -131,8 +130,9 @@ describe('the sweep', () => {
     await plan();
     expect(await outlineOfSweeps()).toEqual([`${daysBack(120)} queued 0`]);
     await world.database.prisma.$executeRaw`DELETE FROM conciliation.sweep`;
-    await plan(+SLOT, { sweepMaxDays: 100 });
-    expect(await outlineOfSweeps()).toEqual([`${daysBack(100)} queued 0`]);
+    await setDue(daysBack(401), SWEEP_DATE);
+    await plan();
+    expect(await outlineOfSweeps()).toEqual([`${daysBack(400)} queued 0`]);
   });
 
   test('is not due where no date was answered, nor where none was over at the slot', async () => {

@@ -85,7 +85,9 @@ test('a service plans as soon as its clock is right, and the alert ends by itsel
       expect(await readPulls(world)).toEqual([{ date: YESTERDAY, state: 'merged' }]),
     );
     await eventually(async () => expect(await openAlerts(world)).toEqual([]));
-    expect(await readiness(service)).toEqual({ status: 200, clock: null });
+    await eventually(async () =>
+      expect(await readiness(service)).toEqual({ status: 200, clock: null }),
+    );
   }));
 
 test('a minute and a half is tolerated', () =>

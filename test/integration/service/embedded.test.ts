@@ -30,7 +30,7 @@ test('has its data folder for itself, and stops the database last and in good or
   };
   try {
     const service = spawn();
-    await eventually(() => expect(service.logged('pull ended')).toHaveLength(DUE), 120_000);
+    await eventually(() => expect(service.logged('pull ended')).toHaveLength(DUE));
 
     expect(
       service.logged('there is no console user yet: conciliation user add <name> --role admin'),

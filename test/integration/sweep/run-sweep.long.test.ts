@@ -315,7 +315,7 @@ describe('a sweep that does not end', () => {
       token: fixedToken(world.sandbox.issueToken()),
       concurrency: 1,
       timeoutMs: 5_000,
-      limits: { maxMinutes: 1, maxBytes: 10_000, minBytesPerSecond: 0, maxTitles: 1_000_000 },
+      limits: { maxMinutes: 1, maxBytes: 10_000 },
       userAgent: 'test',
     });
     try {

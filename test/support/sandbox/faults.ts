@@ -25,11 +25,10 @@ export type Fault = Scope &
         readonly contentType?: string;
       }
     | { readonly kind: 'redirect'; readonly to: string; readonly status?: number }
-    /** 200 with this body, byte for byte. `encoding` is the encoding of `body`. */
+    /** 200 with this body. */
     | {
         readonly kind: 'body';
         readonly body: string;
-        readonly encoding?: 'utf8' | 'base64';
         readonly contentType?: string;
       }
     | { readonly kind: 'content-type'; readonly contentType: string }
@@ -50,11 +49,6 @@ export type Fault = Scope &
       }
     /** This many bytes at a time, with a pause in between. */
     | { readonly kind: 'drip'; readonly bytes: number; readonly everyMs: number }
-    /**
-     * Compressed, even if not requested. With `cutAfterBytes` the compressed data ends there and the
-     * transfer ends in order, so that only the decompression finds the fault.
-     */
-    | { readonly kind: 'gzip'; readonly cutAfterBytes?: number }
     /**
      * Neither a length nor chunks: the end of the connection is the end of the body. With
      * `cutAfterBytes` it comes too early, and only the incomplete document shows that.

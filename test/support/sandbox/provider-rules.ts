@@ -1,4 +1,4 @@
-import { type Answer, jsonAnswer } from '../../../src/sandbox/answer.ts';
+import type { Answer } from '../../../src/sandbox/answer.ts';
 import {
   type Outcome,
   ProviderRegistry,
@@ -12,12 +12,10 @@ export interface ProviderRules {
    * status is 400 in both cases.
    */
   readonly onInvalid: 'refuse-batch' | 'apply-valid';
-  /** The body of a 200. */
-  readonly answer: 'empty' | 'summary' | 'statuses';
 }
 
 export class RuledProviders extends ProviderRegistry {
-  #rules: ProviderRules = { onInvalid: 'refuse-batch', answer: 'empty' };
+  #rules: ProviderRules = { onInvalid: 'refuse-batch' };
 
   setRules(rules: Partial<ProviderRules>): void {
     this.#rules = { ...this.#rules, ...rules };
@@ -29,15 +27,6 @@ export class RuledProviders extends ProviderRegistry {
   ): Answer {
     const isValid = outcomes.every(({ status }) => status !== 'REJECTED');
     if (!isValid && this.#rules.onInvalid === 'apply-valid') this.apply(staged);
-    const regular = super.settle(outcomes, staged);
-    if (!isValid || this.#rules.answer === 'empty') return regular;
-    if (this.#rules.answer === 'statuses') return jsonAnswer(200, { providers: outcomes });
-    const count = (status: Outcome['status']) =>
-      outcomes.filter((outcome) => outcome.status === status).length;
-    return jsonAnswer(200, {
-      received: outcomes.length,
-      created: count('CREATED'),
-      updated: count('UPDATED'),
-    });
+    return super.settle(outcomes, staged);
   }
 }

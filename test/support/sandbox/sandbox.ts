@@ -7,12 +7,7 @@ import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { errorAnswer } from '../../../src/sandbox/answer.ts';
 import type { Exchange } from '../../../src/sandbox/platform-routes.ts';
 import type { RegisteredProvider } from '../../../src/sandbox/providers.ts';
-import {
-  createPlatform,
-  DEFAULT_TITLES_PER_DAY,
-  type SandboxOptions as DemoOptions,
-  listen,
-} from '../../../src/sandbox/sandbox.ts';
+import { createPlatform, DEFAULT_TITLES_PER_DAY, listen } from '../../../src/sandbox/sandbox.ts';
 import { SyntheticTitles } from '../../../src/sandbox/synthetic-titles.ts';
 import { createTokenAuthority } from '../../../src/sandbox/token.ts';
 import { DayBook } from './day-book.ts';
@@ -25,7 +20,13 @@ import { sendAnswer, standsIn } from './send-answer.ts';
 
 const DEFAULT_TOKEN_LIFETIME_SECONDS = 86_400;
 
-export interface SandboxOptions extends DemoOptions {
+export interface SandboxOptions {
+  /** Default: any free port. */
+  readonly port?: number;
+  /** The same seed gives the same titles on every machine. */
+  readonly seed?: number | string;
+  /** Number of titles of a working day, plus or minus a tenth; default 60. Weekends have about a fifth. */
+  readonly titlesPerDay?: number;
   /** HS256 secret; random by default, so that tokens are valid only for this sandbox. */
   readonly secret?: string;
   /** Default one day. */

@@ -1,7 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import { createGzip } from 'node:zlib';
 import { type Answer, bytesAnswer, JSON_TYPE } from '../../../src/sandbox/answer.ts';
 import type { Fault } from './faults.ts';
 
@@ -60,17 +58,13 @@ function withFault(answer: Answer, fault: Fault | null, signal: AbortSignal): An
     case 'redirect':
       return bytesAnswer(fault.status ?? 302, '', { location: fault.to });
     case 'body': {
-      const bytes = Buffer.from(fault.body, fault.encoding ?? 'utf8');
+      const bytes = Buffer.from(fault.body);
       return bytesAnswer(200, bytes, { 'content-type': fault.contentType ?? JSON_TYPE });
     }
     case 'content-type':
       return { ...answer, headers: { ...answer.headers, 'content-type': fault.contentType } };
     case 'drip':
       return { ...answer, body: drip(answer.body, fault.bytes, fault.everyMs, signal) };
-    case 'gzip': {
-      const headers = { ...withoutLength(answer.headers), 'content-encoding': 'gzip' };
-      return { ...answer, headers, body: compress(answer.body) };
-    }
     case 'cut': {
       const length = { 'content-length': String(fault.afterBytes + MISSING_BYTES) };
       const headers = withoutLength(answer.headers);
@@ -109,9 +103,7 @@ async function finish(response: ServerResponse, fault: Fault | null): Promise<vo
 
 function byteLimit(fault: Fault | null): number {
   if (fault?.kind === 'stall' || fault?.kind === 'cut') return fault.afterBytes;
-  if (fault?.kind === 'gzip' || fault?.kind === 'close-delimited') {
-    return fault.cutAfterBytes ?? Number.POSITIVE_INFINITY;
-  }
+  if (fault?.kind === 'close-delimited') return fault.cutAfterBytes ?? Number.POSITIVE_INFINITY;
   return Number.POSITIVE_INFINITY;
 }
 
@@ -159,15 +151,6 @@ async function* drip(
       await delay(everyMs, undefined, { signal });
     }
   }
-}
-
-function compress(body: Answer['body']): AsyncIterable<Uint8Array> {
-  const source = Readable.from(body, { objectMode: false });
-  const gzip = createGzip();
-  // `pipe` does not forward errors. The reader of the compressed stream has to receive those of the source.
-  source.once('error', (error) => gzip.destroy(error));
-  gzip.once('close', () => source.destroy());
-  return source.pipe(gzip);
 }
 
 function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {

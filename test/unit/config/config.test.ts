@@ -24,14 +24,12 @@ test('every default of the contract holds, and the result cannot be changed', ()
     pullAttempts: 8,
     pullBackoffSeconds: 30,
     withdrawalLimitPercent: 20,
-    plausibility: { duplicatePercent: 25, growthFactor: 5, changedPercent: 50, valueFactor: 20 },
+    checksPlausibility: true,
     redisUrl: null,
     pullCron: '0 6 * * *',
     erpPayablesMaxAgeHours: 30,
     lookbackDays: 7,
     sweepCron: '0 3 * * 0',
-    sweepDays: 45,
-    sweepMaxDays: 400,
     consoleHost: '127.0.0.1',
     consolePort: 8080,
     alertLanguage: 'en',
@@ -39,12 +37,9 @@ test('every default of the contract holds, and the result cannot be changed', ()
     alertSlackUrl: null,
     alertTeamsUrl: null,
     alertEmail: null,
-    digestCron: '0 8 * * *',
-    digestChannels: [],
+    sendsDigest: false,
     bookingsFrom: null,
     signsCleanDays: false,
-    bookingsOverdueDays: 2,
-    bookingsBehindDays: 1,
     bookingsWebhookUrl: null,
     bookingsWebhookSecretFile: null,
     bookingsWebhookSecret: null,
@@ -56,10 +51,7 @@ test('every default of the contract holds, and the result cannot be changed', ()
     platform: {
       concurrency: 4,
       timeoutSeconds: 60,
-      maxMinutes: 60,
       maxBytes: 17_179_869_184,
-      minBytesPerSecond: 1000,
-      maxTitles: 10_000_000,
       tokenFile: null,
     },
   });
@@ -80,12 +72,7 @@ test('all faults are reported together, each with its variable', () => {
     PULL_CRON: '0 6 * *',
     SWEEP_CRON: '99 3 * * 0',
     LOOKBACK_DAYS: '-1',
-    SWEEP_DAYS: '45',
-    SWEEP_MAX_DAYS: '44',
-    PLATFORM_MAX_MINUTES: '0',
     PLATFORM_MAX_BYTES: '1e9',
-    PLATFORM_MIN_BYTES_PER_SECOND: '-1',
-    PLATFORM_MAX_TITLES: '0',
     CONSOLE_PORT: '70000',
     ALERT_WEBHOOK_URL: 'mailto:secret@host',
     ALERT_WEBHOOK_SECRET_FILE: 'a',
@@ -97,17 +84,13 @@ test('all faults are reported together, each with its variable', () => {
     SMTP_URL: 'smtp://user:secret@mail.example/path',
     ALERT_EMAIL_FROM: 'secret',
     ALERT_EMAIL_TO: 'a@example.com, secret',
-    DIGEST_CRON: 'daily',
-    DIGEST_CHANNELS: 'fax',
+    DIGEST: 'fax',
     DATABASE_URL: 'mysql://user:secret@host/db',
   });
   expect(problems.map((problem) => problem.split(':')[0])).toEqual([
     'PLATFORM_BASE_URL',
     'PLATFORM_TOKEN_FILE, PLATFORM_TOKEN',
-    'PLATFORM_MAX_MINUTES',
     'PLATFORM_MAX_BYTES',
-    'PLATFORM_MIN_BYTES_PER_SECOND',
-    'PLATFORM_MAX_TITLES',
     'DATABASE_URL',
     'REDIS_URL',
     'TIMEZONE',
@@ -115,7 +98,6 @@ test('all faults are reported together, each with its variable', () => {
     'PULL_CRON',
     'LOOKBACK_DAYS',
     'SWEEP_CRON',
-    'SWEEP_MAX_DAYS',
     'CONSOLE_PORT',
     'ALERT_LANGUAGE',
     'ALERT_WEBHOOK_URL',
@@ -126,8 +108,7 @@ test('all faults are reported together, each with its variable', () => {
     'SMTP_URL',
     'ALERT_EMAIL_FROM',
     'ALERT_EMAIL_TO',
-    'DIGEST_CRON',
-    'DIGEST_CHANNELS',
+    'DIGEST',
     'PULL_ATTEMPTS',
     'WITHDRAWAL_LIMIT_PERCENT',
     'LOG_LEVEL',
@@ -244,7 +225,6 @@ describe('OIDC', () => {
       clientSecret: null,
       clientSecretFile: null,
       assumesVerifiedEmail: false,
-      signsOutAtProvider: true,
     });
     expect(oidc?.issuerUrl.href).toBe(OIDC.OIDC_ISSUER_URL);
     expect(oidc?.publicUrl.href).toBe('https://conciliation.example.com/');
@@ -258,7 +238,6 @@ describe('OIDC', () => {
     [{ OIDC_ISSUER_URL: 'https://u:secret@id.example' }, /^OIDC_ISSUER_URL: expected/],
     [{ OIDC_CLIENT_SECRET: 'secret', OIDC_CLIENT_SECRET_FILE: 'f' }, /got both/],
     [{ OIDC_ASSUME_EMAIL_VERIFIED: 'yes' }, /^OIDC_ASSUME_EMAIL_VERIFIED: got "yes"/],
-    [{ OIDC_SIGN_OUT: 'no' }, /^OIDC_SIGN_OUT: got "no"/],
   ])('refuses %o', (change, problem) => {
     const problems = problemsOf({ ...OIDC, ...change });
     expect(problems).toHaveLength(1);
@@ -307,20 +286,6 @@ describe('certificates', () => {
     expect(problems).toEqual([expect.stringContaining(`DATABASE_URL: expected ${expected}`)]);
     expect(problems[0]).not.toContain('secret');
   });
-
-  test('REDIS_CA_FILE has to be there, and a rediss:// address with it', () => {
-    const [good, bad] = ['package.json', '/nowhere'];
-    const secure = { ...GOOD, REDIS_URL: 'rediss://r.example' };
-    expect(problemsOf({ ...secure, REDIS_CA_FILE: good })).toEqual([]);
-    expect(problemsOf({ ...secure, REDIS_CA_FILE: bad })).toEqual([
-      'REDIS_CA_FILE: cannot read /nowhere (ENOENT)',
-    ]);
-    for (const REDIS_URL of ['redis://localhost', '']) {
-      expect(problemsOf({ ...GOOD, REDIS_URL, REDIS_CA_FILE: good })).toEqual([
-        'REDIS_CA_FILE: takes a REDIS_URL that begins with rediss://',
-      ]);
-    }
-  });
 });
 
 test('e-mail needs server, sender and receivers, and TLS unless the host is listed', () => {
@@ -348,17 +313,10 @@ test('e-mail needs server, sender and receivers, and TLS unless the host is list
   }
 });
 
-test('the digest takes configured channels only', () => {
-  const email = {
-    ...GOOD,
-    SMTP_URL: 'smtps://mail.example',
-    ALERT_EMAIL_FROM: 'conciliation@example.com',
-    ALERT_EMAIL_TO: 'finance@example.com',
-  };
-  expect(
-    readConfig({ ...email, DIGEST_CHANNELS: 'email' }, { platform: true }).digestChannels,
-  ).toEqual(['email']);
-  expect(problemsOf({ ...email, DIGEST_CHANNELS: 'email, slack' })).toEqual([
-    'DIGEST_CHANNELS: has slack, and ALERT_SLACK_URL is not set',
+test('the digest needs a channel', () => {
+  const slack = { ...GOOD, ALERT_SLACK_URL: 'https://hooks.slack.example/secret' };
+  expect(readConfig({ ...slack, DIGEST: 'on' }, { platform: true }).sendsDigest).toBe(true);
+  expect(problemsOf({ ...GOOD, DIGEST: 'on' })).toEqual([
+    'DIGEST: on, and none of ALERT_WEBHOOK_URL, ALERT_SLACK_URL, ALERT_TEAMS_URL, ALERT_EMAIL_TO is set',
   ]);
 });

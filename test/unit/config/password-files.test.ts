@@ -107,7 +107,6 @@ test('the secret of company accounts follows the rules of the other secret files
       clientSecret: null,
       publicUrl: new URL('https://conciliation.example'),
       assumesVerifiedEmail: false,
-      signsOutAtProvider: false,
     });
   expect(problemsOf(create)).toEqual([]);
   writePassword('s3cret', 0o644);

@@ -37,3 +37,10 @@ export function tableRowsOf(document: string): string[][] {
 export function codeIn(text: string): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 }
+
+/** The variables of docs/configuration.md, with those that name the file of a secret. */
+export function documentedVariables(): string[] {
+  return tableRowsOf(readDocument('docs/configuration.md')).flatMap(([cell = '', , takes = '']) =>
+    codeIn(cell).flatMap((name) => (takes.endsWith('or a file') ? [name, `${name}_FILE`] : [name])),
+  );
+}

@@ -149,8 +149,8 @@ describe('the alerts of a sweep', () => {
   test('is an alert where titles belong to no date, with count and reasons', () => {
     expect(sweepFindingAlerts({ ...nothing, undated: 3, early: 1 })).toMatchObject([
       {
-        kind: 'sweep_unplaced',
-        dedupeKey: 'sweep_unplaced',
+        kind: 'sweep_differs',
+        dedupeKey: 'sweep_differs:unplaced',
         message:
           'the sweep since 2026-01-22 had titles that belong to no date: 3 without a readable accepted date, 1 of a date before 2026-01-22, which were not asked for',
       },

@@ -14,8 +14,6 @@ const date = toCivilDate;
 const policy = {
   timeZone: 'America/Sao_Paulo',
   lookbackDays: 3,
-  sweepDays: 45,
-  sweepMaxDays: 400,
 };
 /** 06:00 on Wednesday 2026-03-11. */
 const slotAt = new Date('2026-03-11T09:00:00Z');

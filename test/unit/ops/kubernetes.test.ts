@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { runProgram } from '../../support/programs.ts';
-import { codeIn, ROOT, readDocument, tableRowsOf } from '../docs/documents.ts';
+import { documentedVariables, ROOT } from '../docs/documents.ts';
 
 interface Manifest {
   readonly apiVersion: string;
@@ -78,9 +78,7 @@ test('the kustomization names every file of the folder', () => {
 });
 
 test('the program knows every variable that the manifests set', () => {
-  const known = tableRowsOf(readDocument('docs/configuration.md')).flatMap(([cell = '']) =>
-    codeIn(cell),
-  );
+  const known = documentedVariables();
   const set = [
     ...read('conciliation.env').matchAll(/^(\w+)=/gm),
     ...JSON.stringify(manifests).matchAll(/"name":"([A-Z][A-Z_]+)"/g),

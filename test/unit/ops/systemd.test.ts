@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findProgram, runProgram } from '../../support/programs.ts';
-import { codeIn, ROOT, readDocument, tableRowsOf } from '../docs/documents.ts';
+import { documentedVariables, ROOT } from '../docs/documents.ts';
 
 const UNIT = 'ops/systemd/erp-conciliation-sync.service';
 const unit = readFileSync(join(ROOT, UNIT), 'utf8');
@@ -12,9 +12,7 @@ test('each secret of the unit is the file that a variable of the program names',
   const credentials = [...unit.matchAll(/^LoadCredential=([\w-]+):/gm)].map(([, name]) => name);
   const named = [...unit.matchAll(/^Environment=(\w+_FILE)=%d\/([\w-]+)$/gm)];
   expect(named.map(([, , name]) => name)).toEqual(credentials);
-  const variables = tableRowsOf(readDocument('docs/configuration.md')).flatMap(([cell = '']) =>
-    codeIn(cell),
-  );
+  const variables = documentedVariables();
   expect(named.filter(([, variable = '']) => !variables.includes(variable))).toEqual([]);
 });
 

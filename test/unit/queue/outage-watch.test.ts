@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type OutageWatch, watchOutages } from '../../../src/queue/outage-watch.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 
 const log: { level: number; msg: string }[] = [];
 const logger = pino(
@@ -39,7 +40,7 @@ test('any number of errors of one outage make two lines: unavailable, and availa
   expect(told).toEqual(['away']);
 
   isUp = true;
-  await vi.waitFor(() => expect(told).toEqual(['away', 'back']), { timeout: 60_000 });
+  await vi.waitFor(() => expect(told).toEqual(['away', 'back']), { timeout: PATIENCE_MS });
   expect(log).toMatchObject([{ level: 50 }, { level: 30, msg: 'the queue is available again' }]);
 });
 
@@ -49,7 +50,7 @@ test('a second outage is reported again', async () => {
     watch.onError(new Error('gone'));
     await settle();
     isUp = true;
-    await vi.waitFor(() => expect(told).toHaveLength(2 * outage), { timeout: 60_000 });
+    await vi.waitFor(() => expect(told).toHaveLength(2 * outage), { timeout: PATIENCE_MS });
     await settle();
   }
   expect(told).toEqual(['away', 'back', 'away', 'back']);

@@ -30,7 +30,7 @@ test.each([
     accounts: new NamedAccounts(),
   };
   const reader = new ResponseReader(
-    { httpStatus: 200, chunks: chunks(), bytesReceived: () => 1, maxTitles: 1000 },
+    { httpStatus: 200, chunks: chunks(), bytesReceived: () => 1 },
     { target, window: dayWindow(DAY), known: new KnownTitles(0) },
   );
   const numbers: (number | undefined)[] = [];

@@ -65,7 +65,7 @@ test('a row and a fold have the hash of the version of their date', async () => 
     yield documentOf([oldText, newText, restated]);
   }
   const reader = new ResponseReader(
-    { httpStatus: 200, chunks: chunks(), bytesReceived: () => 1, maxTitles: 1000 },
+    { httpStatus: 200, chunks: chunks(), bytesReceived: () => 1 },
     { target: STAGED, window: WINDOW, known: new KnownTitles(0), versions: VERSIONS },
   );
   const copied: (string | undefined)[] = [];

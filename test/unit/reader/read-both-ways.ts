@@ -172,18 +172,3 @@ export function inChunksOf(bytes: Buffer, size: number): Buffer[] {
   for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
   return chunks;
 }
-
-const PUT_IN = Buffer.from(
-  '"{}[],:\\ \n0129.-+eEtfnuaIB\u0000\u0001\u007f\u0080\u00c3\u00ff',
-  'latin1',
-);
-
-/** One byte of the title replaced, put in or taken out, at the place and with the byte that `dice` says. */
-export function mutate(title: Buffer, dice: () => number): Buffer {
-  const at = dice() % title.length;
-  const byte = dice() % 4 === 0 ? dice() % 256 : (PUT_IN[dice() % PUT_IN.length] ?? 0);
-  const change = dice() % 3;
-  const head = title.subarray(0, at);
-  const tail = title.subarray(change === 1 ? at : at + 1);
-  return Buffer.concat(change === 2 ? [head, tail] : [head, Buffer.of(byte), tail]);
-}

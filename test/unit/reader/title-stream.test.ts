@@ -2,10 +2,17 @@ import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TitleReader } from '../../../src/reader/title-stream.ts';
-import { readByReference } from './answer-by-reference.ts';
+import { cutSlowly } from '../../fuzz/slow-titles.ts';
 import { READABLE, REFUSED } from './answer-corpus.ts';
 import { answerText, mutated } from './json-arbitraries.ts';
 import { readAnswer, singleBytes, toBuffer } from './read-answer.ts';
+
+/** The titles' bytes, one character a byte; null for an answer that has to be refused. */
+function readByReference(bytes: Buffer): string[] | null {
+  const answer = cutSlowly(bytes);
+  if (answer === null) return null;
+  return answer.titles.map(({ start, end }) => answer.text.slice(start, end));
+}
 
 describe('the titles that a TitleReader finds in an answer', () => {
   it.each(Object.entries(READABLE))('reads %s, wherever the chunks end', (_, document) => {

@@ -4,10 +4,7 @@ import { createLogger, describeError } from '../../../src/runtime/logger.ts';
 
 function logged(error: unknown): string {
   const lines: string[] = [];
-  const logger = createLogger(
-    { logLevel: 'info', logFormat: 'json' },
-    { write: (line) => lines.push(line) },
-  );
+  const logger = createLogger({ logLevel: 'info' }, { write: (line) => lines.push(line) });
   logger.error({ err: error }, 'it broke');
   return lines.join('');
 }

@@ -1,0 +1,190 @@
+/**
+ * npm run bench: our pull, from the request to the commit and with all its guarantees, against the limit (limit.ts).
+ * Both run against the same embedded server, in processes of their own, in turns, each from a clean database.
+ */
+import { rm } from 'node:fs/promises';
+import { cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { checkDays } from '#dist/checks/check-day.sql.js';
+import { readConfig } from '#dist/config/config.js';
+import { openDatabase } from '#dist/database/database.js';
+import { toCivilDate } from '#dist/domain/business-day.js';
+import { CASES, type Case, DAY_TITLES } from './cases.ts';
+import { startChild } from './child.ts';
+import { type Bench, type Measured, measure, type Side, verify, WARM_UP_DATE } from './measure.ts';
+import { toCount, toCounts } from './numbers.ts';
+import type { Answer, RenderPlan, RenderProgram } from './render-process.ts';
+import { renderTable, summarise } from './report.ts';
+import type { SandboxProgram } from './sandbox-process.ts';
+import { logger, type Server, withServer } from './server.ts';
+
+const USAGE = `npm run bench -- [options]
+
+  --size <list>         titles of one response: 1k,20k,100k,500k,1M unless told
+  --case <list>         ${CASES.map(({ name }) => name).join(', ')}: all of them unless told
+  --rounds <number>     5 unless told; each measures both sides once, in turns
+  --backfill-days <n>   365 unless told; days of 1,000 titles
+  --json                one JSON document on standard output
+`;
+
+export interface CaseResult {
+  readonly case: string;
+  readonly title: string;
+  readonly size: number;
+  readonly rounds: readonly (Record<Side, Measured> & { readonly ratio: number })[];
+}
+
+type BenchOptions = ReturnType<typeof parseOptions>;
+
+/** Long past, so that every measured date is closed. */
+const LAST_DATE = toCivilDate('2024-06-30');
+const WARM_UP_TITLES = 2000;
+
+const MEASURED = 'bench_measured';
+const LOADED = { ours: 'bench_loaded_ours', limit: 'bench_loaded_limit' };
+
+const tell = (line: string) => process.stderr.write(`${line}\n`);
+
+/** @throws Error that says what an argument takes */
+function parseOptions(args: string[]) {
+  const { values } = parseArgs({
+    args,
+    options: {
+      size: { type: 'string', default: '1k,20k,100k,500k,1M' },
+      case: { type: 'string', default: CASES.map(({ name }) => name).join() },
+      rounds: { type: 'string', default: '5' },
+      'backfill-days': { type: 'string', default: '365' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  return {
+    sizes: toCounts(values.size),
+    cases: values.case.split(',').map(toCase),
+    rounds: toCount(values.rounds),
+    backfillDays: toCount(values['backfill-days']),
+    json: values.json,
+  };
+}
+
+function toCase(name: string): Case {
+  const found = CASES.find((known) => known.name === name);
+  if (found !== undefined) return found;
+  throw new Error(`there is no case ${name}: ${CASES.map((known) => known.name).join(', ')}`);
+}
+
+/** Data sets one after the other; for each the databases that hold its titles already; then its cases. */
+async function runSuite(server: Server, options: BenchOptions, directory: string) {
+  const sandbox = startChild<SandboxProgram>('sandbox-process');
+  await sandbox.call('setDays', { dates: [WARM_UP_DATE], titles: WARM_UP_TITLES });
+  const bench = { server, sandbox, address: await sandbox.call('address') };
+  const results: CaseResult[] = [];
+  for (const { cases, days, titlesPerDay } of planDataSets(options)) {
+    const folder = join(directory, `${days}-${titlesPerDay}`);
+    tell(`rendering ${days * titlesPerDay} titles`);
+    const plan = { directory: folder, lastDate: LAST_DATE, days, titlesPerDay };
+    const base = await render({ ...plan, variant: 'base' });
+    const isChanged = cases.some(({ answer }) => answer === 'changed');
+    const changed = isChanged ? await render({ ...plan, variant: 'changed' }) : [];
+    if (cases.some(({ before }) => before === 'base')) await loadTemplates(bench, base);
+    for (const spec of cases) {
+      const answers = spec.answer === 'base' ? base : changed;
+      const asked = answers.slice(-(spec.atMostDays ?? days));
+      results.push(await runCase(bench, options.rounds, spec, asked));
+    }
+    for (const name of [...Object.values(LOADED), MEASURED]) await server.dropDatabase(name);
+    await rm(folder, { recursive: true });
+  }
+  await sandbox.stop();
+  return results;
+}
+
+/** Each data set once, however many cases use it. */
+function planDataSets({ cases, sizes, backfillDays }: BenchOptions) {
+  const of = (wanted: Case['days']) => cases.filter(({ days }) => days === wanted);
+  const many = { cases: of('many'), days: backfillDays, titlesPerDay: DAY_TITLES };
+  const ones = sizes.map((titlesPerDay) => ({ cases: of('one'), days: 1, titlesPerDay }));
+  return [...ones, many].filter((dataSet) => dataSet.cases.length > 0);
+}
+
+async function render(plan: RenderPlan): Promise<Answer[]> {
+  const child = startChild<RenderProgram>('render-process');
+  try {
+    return await child.call('render', plan);
+  } finally {
+    await child.stop();
+  }
+}
+
+/**
+ * Databases that hold the titles already, as their own side loaded them. Checked, as the service has
+ * done, and vacuumed, as autovacuum has done long before the next pull.
+ */
+async function loadTemplates(bench: Bench, answers: readonly Answer[]): Promise<void> {
+  for (const side of ['ours', 'limit'] as const) {
+    const database = LOADED[side];
+    tell(`loading the titles for the re-pulls: ${side}`);
+    const databaseUrl = await bench.server.createDatabase(database);
+    await measure(bench, { side, database, answers, pullsAtOnce: 1 });
+    if (side === 'ours') await checkTitles(databaseUrl);
+    await bench.server.inDatabase(database, (client) => client.query('VACUUM (ANALYZE)'));
+  }
+}
+
+async function checkTitles(databaseUrl: string): Promise<void> {
+  const database = openDatabase({ databaseUrl, applicationName: 'bench', logger });
+  await checkDays(database, {
+    severities: readConfig({}, { platform: false }).checkSeverities,
+  });
+  await database.close();
+}
+
+async function runCase(
+  bench: Bench,
+  roundCount: number,
+  spec: Case,
+  answers: readonly Answer[],
+): Promise<CaseResult> {
+  const run = async (side: Side) => {
+    const template = spec.before === 'base' ? LOADED[side] : undefined;
+    await bench.server.createDatabase(MEASURED, template);
+    return measure(bench, { side, database: MEASURED, answers, pullsAtOnce: spec.pullsAtOnce });
+  };
+  const size = answers.reduce((total, { titles }) => total + titles, 0);
+  const rounds: CaseResult['rounds'][number][] = [];
+  for (let round = 0; round < roundCount; round++) {
+    // The limit goes first in every other round.
+    const early = round % 2 === 0 ? null : await run('limit');
+    const ours = await run('ours');
+    const limit = early ?? (await run('limit'));
+    verify(spec, answers, { ours, limit });
+    const ratio = ours.titlesPerSecond / limit.titlesPerSecond;
+    rounds.push({ ratio, ours, limit });
+    tell(`${spec.title}, ${size} titles, round ${round + 1}: ${ratio.toFixed(2)}`);
+  }
+  return { case: spec.name, title: spec.title, size, rounds };
+}
+
+try {
+  const asked = parseOptions(process.argv.slice(2));
+  await withServer(async (server, directory) => {
+    const machine = {
+      cpus: cpus().length,
+      cpu: cpus()[0]?.model ?? 'unknown',
+      loadAverage: loadavg(),
+      node: process.version,
+      postgres: await server.version(),
+    };
+    tell(`${machine.cpus} × ${machine.cpu}, Node ${machine.node}, PostgreSQL ${machine.postgres}`);
+    const results = (await runSuite(server, asked, directory)).map((result) => ({
+      ...result,
+      summary: summarise(result),
+    }));
+    process.stdout.write(
+      asked.json ? `${JSON.stringify({ machine, results }, null, 2)}\n` : renderTable(results),
+    );
+  });
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,123 @@
+/** The benchmark's own PostgreSQL, the embedded one as the product runs it: databases made from templates. */
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { migrate } from '#dist/database/migrate.js';
+import { openEmbeddedPostgres } from '#dist/embedded/embedded-postgres.js';
+import { createLogger } from '#dist/runtime/logger.js';
+import { killChildren } from './child.ts';
+
+/** Sessions end within milliseconds; one that does not is a mistake of the benchmark. */
+const LEAVE_LIMIT_MS = 30_000;
+
+/** The template of every database, migrated. */
+const MIGRATED = 'bench_migrated';
+
+export const logger = createLogger({ logLevel: 'error' });
+
+export type Server = Awaited<ReturnType<typeof startServer>>;
+
+/** Runs `work` with a server and a folder that exist only meanwhile. A failure ends the process with status 1. */
+export async function withServer(
+  work: (server: Server, directory: string) => Promise<void>,
+): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'conciliation-bench-'));
+  // Under root the server runs as another user, who has to reach its folder.
+  await chmod(directory, 0o755);
+  let server: Server | undefined;
+  try {
+    server = await startServer(join(directory, 'data'));
+    await Promise.race([work(server, directory), interruption()]);
+  } catch (error) {
+    process.stderr.write(`${(error instanceof Error && error.stack) || error}\n`);
+    process.exitCode = 1;
+  } finally {
+    await killChildren();
+    await server?.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Rejects when the process is told to end. */
+function interruption(): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM']) {
+      process.once(signal, () => reject(new Error(`interrupted by ${signal}`)));
+    }
+  });
+}
+
+async function startServer(dataDir: string) {
+  const embedded = await openEmbeddedPostgres({ dataDir, logger });
+  const admin = new pg.Client({ connectionString: embedded.url });
+  await admin.connect();
+
+  /** A session that has ended for its client may still be reporting its statistics. */
+  async function waitUntilLeft(database: string): Promise<void> {
+    for (const deadline = Date.now() + LEAVE_LIMIT_MS; Date.now() < deadline; await sleep(5)) {
+      const { rows } = await admin.query(
+        `SELECT FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'`,
+        [database],
+      );
+      if (rows.length === 0) return;
+    }
+    throw new Error(`a session stays connected to ${database}`);
+  }
+
+  const server = {
+    urlOf(database: string): string {
+      const url = new URL(embedded.url);
+      url.pathname = `/${database}`;
+      return url.href;
+    },
+
+    async version(): Promise<string> {
+      return (await admin.query('SHOW server_version')).rows[0].server_version;
+    },
+
+    /** An exact copy of the template, which has no connections. Returns its URL. */
+    async createDatabase(name: string, template = MIGRATED): Promise<string> {
+      await server.dropDatabase(name);
+      await waitUntilLeft(template);
+      await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+      return server.urlOf(name);
+    },
+
+    async dropDatabase(name: string): Promise<void> {
+      await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
+
+    /** Runs `work` on a connection to the database, once all other sessions have ended. */
+    async inDatabase<T>(name: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+      await waitUntilLeft(name);
+      const client = new pg.Client({ connectionString: server.urlOf(name) });
+      await client.connect();
+      try {
+        return await work(client);
+      } finally {
+        await client.end();
+      }
+    },
+
+    /** Writes what earlier work left to be written, so that later work does not pay for it. */
+    async settle(): Promise<void> {
+      await admin.query('CHECKPOINT');
+    },
+
+    async close(): Promise<void> {
+      await admin.end().catch(() => {});
+      await embedded.close();
+    },
+  };
+
+  try {
+    await admin.query(`CREATE DATABASE ${MIGRATED}`);
+    await migrate({ databaseUrl: server.urlOf(MIGRATED), logger });
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+  return server;
+}

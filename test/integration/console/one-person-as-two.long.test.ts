@@ -1,0 +1,447 @@
+/**
+ * Every way in which one person could act as the two persons that a day needs, each tried against a real server. Either
+ * the way is refused, or the audit log shows it for what it is.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { operatorName } from '../../../src/cli/operator-name.ts';
+import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import { addUser } from '../../../src/console/access/console-users.sql.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { KEY_SCOPES } from '../../../src/domain/role.ts';
+import type { CertifiedProvider } from '../../support/certified-provider.ts';
+import { runCommand } from '../../support/child-command.ts';
+import type { ConsoleAnswer, ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
+import { expectNobody, type OidcWorld, openCertifiedWorld } from '../../support/oidc-world.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { codeOf, PASSWORD, setFactor, setPassword } from '../../support/second-factor.ts';
+import { titleText } from '../../support/titles.ts';
+
+const CHOSEN = 'outra frase bem diferente';
+const HERE = { address: '127.0.0.1' };
+
+let folder: string;
+let world: PullWorld;
+let oidc: OidcWorld<CertifiedProvider>;
+let console: ConsoleWorld;
+/** An administrator, and a reviewer who decides where another person has to. */
+let alma: ConsoleClient;
+let rosa: ConsoleClient;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'conciliation-two-'));
+  world = await openPullWorld();
+  oidc = await openCertifiedWorld(world.database);
+  console = oidc.console;
+  alma = await console.as('admin', 'alma');
+  // So that none is the last administrator, who keeps the role anyway.
+  await console.as('admin', 'aldo');
+  rosa = await console.as('reviewer', 'rosa');
+});
+afterAll(async () => {
+  await oidc.close();
+  await world.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A day of each test that needs a decision before its sign-off. */
+let date: CivilDate;
+/** A user of each test. */
+let bia: string;
+let before: bigint;
+let count = 0;
+beforeEach(async () => {
+  count += 1;
+  bia = `bia-${count}`;
+  date = daysFrom(count, DAY);
+  const reject = `{"order":{},"acceptedDate":"${date}"}`;
+  world.sandbox.setDayTexts(date, [titleText({ uid: 'a', date }), reject]);
+  await world.pull(date);
+  // The tries of all tests come from one address.
+  await world.database.prisma.signInLimit.deleteMany();
+  before = await newestEntry();
+});
+
+const newestEntry = async () =>
+  (await world.database.prisma.auditEntry.aggregate({ _max: { id: true } }))._max.id ?? 0n;
+
+/** The entries of the test: who, what, and where it is about no day the details. */
+async function entries(): Promise<readonly (readonly unknown[])[]> {
+  const found = await world.database.prisma.auditEntry.findMany({
+    where: { id: { gt: before } },
+    orderBy: { id: 'asc' },
+  });
+  return (
+    found
+      .map(({ actor, action, details, date: of }) =>
+        of === null ? [actor, action, details] : [actor, action],
+      )
+      // The sessions that the test begins without a sign-in.
+      .filter((entry) => JSON.stringify(entry[2]) !== '{"address":null}')
+  );
+}
+
+const readDay = () =>
+  world.database.prisma.day.findUniqueOrThrow({ where: { date: new Date(date) } });
+
+const accept = (client: ConsoleClient) =>
+  client.post(`/days/${date}/accept-rejects`, { reason: 'a test title' });
+
+const sign = async (client: ConsoleClient) =>
+  client.post(`/days/${date}/sign-off`, { digest: (await readDay()).contentDigest ?? '' });
+
+const linkIn = (text: string) => /\/link\/[\w-]{43}/.exec(text)?.[0] ?? '';
+
+/** Opens a link as a visitor and chooses a password. @returns the visitor, who is signed in */
+async function open(link: string): Promise<ConsoleClient> {
+  const client = console.visitor();
+  const { status } = await client.post(link, { password: CHOSEN, again: CHOSEN });
+  expect(status).toBe(303);
+  return client;
+}
+
+/** The administrator makes a link for the user and opens it. */
+async function takeOver(name: string): Promise<ConsoleClient> {
+  return open(linkIn((await alma.post(`/users/${name}/link`)).text));
+}
+
+/** The administrator adds a reviewer and opens the reviewer's link. */
+async function makeReviewer(name: string): Promise<ConsoleClient> {
+  return open(linkIn((await alma.post('/users', { name, role: 'reviewer' })).text));
+}
+
+async function signIn(name: string, fields: Record<string, string> = {}) {
+  const client = console.visitor();
+  const answer = await client.post('/login', { name, password: PASSWORD, ...fields });
+  return { client, answer };
+}
+
+async function changeRole(name: string, role: string, by = alma): Promise<ConsoleAnswer> {
+  return by.post(`/users/${name}/role`, { role });
+}
+
+async function sendWithKey(key: string, path: string, body: object): Promise<number> {
+  const { statusCode, body: answer } = await request(console.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  await answer.dump();
+  return statusCode;
+}
+
+const conciliation = (...args: string[]) =>
+  runCommand(args, { DATA_DIR: join(folder, 'data'), DATABASE_URL: world.databaseUrl });
+
+const OWN_DECISION = 'You made a decision about';
+const WAS_OPEN = 'was open when you, an administrator before';
+
+/** Each tries to have one person decide about the day and sign it off. */
+const REFUSED: Record<string, () => Promise<void>> = {
+  'one user decides and signs off, in two sessions': async () => {
+    await accept(await console.as('reviewer', bia));
+    expect((await sign(await console.as('reviewer', bia))).text).toContain(OWN_DECISION);
+  },
+  'one user decides and signs off, under the name in capitals': async () => {
+    await accept(await console.as('reviewer', bia));
+    await setPassword(world.database, bia);
+    const { client } = await signIn(` ${bia.toUpperCase()} `);
+    expect((await sign(client)).text).toContain(OWN_DECISION);
+  },
+  'a user who decided changes the own password': async () => {
+    const client = await console.as('reviewer', bia);
+    await setPassword(world.database, bia);
+    await accept(client);
+    const form = { password: PASSWORD, newPassword: CHOSEN, again: CHOSEN };
+    expect((await client.post('/account/password', form)).status).toBe(303);
+    expect((await sign(client)).text).toContain(OWN_DECISION);
+  },
+  'a user who decided is disabled and enabled': async () => {
+    await accept(await console.as('reviewer', bia));
+    await alma.post(`/users/${bia}/disable`);
+    await alma.post(`/users/${bia}/enable`);
+    expect((await sign(await console.as('reviewer', bia))).text).toContain(OWN_DECISION);
+  },
+  'a user who signs off decides afterwards': async () => {
+    await accept(rosa);
+    const client = await console.as('reviewer', bia);
+    await sign(client);
+    await client.post(`/days/${date}/reopen`, { reason: 'too early' });
+    const reject = (n: number) => `{"order":{},"acceptedDate":"${date}","n":${n}}`;
+    world.sandbox.setDayTexts(date, [titleText({ uid: 'a', date }), reject(1), reject(2)]);
+    await world.pull(date);
+    expect((await accept(client)).status).toBe(303);
+    expect((await sign(client)).text).toContain(OWN_DECISION);
+  },
+  'own role changed: an administrator becomes a reviewer': async () => {
+    const { text } = await changeRole('alma', 'reviewer');
+    expect(text).toContain('Another administrator has to disable you or change your role.');
+    expect((await alma.get('/users')).status).toBe(200);
+  },
+  'own role changed: a reviewer becomes an administrator': async () => {
+    expect((await changeRole('rosa', 'admin', rosa)).status).toBe(403);
+  },
+  'own role changed by another administrator: an administrator signs off what was open then':
+    async () => {
+      const admin = await console.as('admin', bia);
+      await addUser(world.database, { name: `${bia}-2`, role: 'reviewer', by: bia });
+      await admin.post(`/users/${bia}-2/link`);
+      await accept(rosa);
+      await changeRole(bia, 'reviewer');
+      expect((await sign(await console.as('reviewer', bia))).text).toContain(WAS_OPEN);
+    },
+  'own role changed by another administrator: an operator who decided signs off as a reviewer':
+    async () => {
+      await accept(await console.as('operator', bia));
+      await changeRole(bia, 'reviewer');
+      expect((await sign(await console.as('reviewer', bia))).text).toContain(OWN_DECISION);
+    },
+  'session kept over a role change': async () => {
+    await accept(rosa);
+    const admin = await console.as('admin', bia);
+    const csrf = await admin.csrf();
+    await changeRole(bia, 'reviewer');
+    const { contentDigest } = await readDay();
+    const form = { digest: contentDigest ?? '' };
+    const answer = await admin.post(`/days/${date}/sign-off`, form, { csrf });
+    expect(answer.location).toContain('/login');
+    await expectNobodyAnyMore(admin);
+  },
+  'an administrator decides': async () => {
+    expect((await accept(alma)).status).toBe(403);
+    expect((await readDay()).state).toBe('attention');
+  },
+  'an administrator signs off': async () => {
+    await accept(rosa);
+    expect((await sign(alma)).status).toBe(403);
+  },
+  'invitation link: a reviewer makes one for another user': async () => {
+    const client = await console.as('reviewer', bia);
+    expect((await client.post('/users/rosa/link')).status).toBe(403);
+    expect((await client.post('/users', { name: `${bia}-2`, role: 'reviewer' })).status).toBe(403);
+  },
+  'invitation link: an administrator makes one for the own user': async () => {
+    expect((await alma.post('/users/alma/link')).status).toBe(400);
+  },
+  'invitation link: the maker opens it after its user': async () => {
+    const link = linkIn((await alma.post('/users', { name: bia, role: 'reviewer' })).text);
+    await open(link);
+    const again = console.visitor();
+    const fields = { password: PASSWORD, again: PASSWORD };
+    expect((await again.post(link, fields)).status).toBe(404);
+    await expectNobody(again);
+  },
+  'a second user of a name that exists': async () => {
+    const fields = { role: 'reviewer' };
+    expect((await alma.post('/users', { ...fields, name: 'ROSA' })).status).toBe(400);
+    expect((await alma.post('/users', { ...fields, name: 'auto-sign-off' })).status).toBe(400);
+  },
+  'API key: the key of a reviewer decides or signs off': async () => {
+    await console.as('reviewer', bia);
+    const key = await createApiKey(world.database, {
+      ...{ name: 'all', user: bia, role: 'reviewer', scopes: KEY_SCOPES, validDays: 1, by: bia },
+    });
+    for (const deed of ['accept-rejects', 'sign-off', 'reopen']) {
+      const body = { reason: 'by a script', digest: (await readDay()).contentDigest };
+      // To the page for a sign-in.
+      expect(await sendWithKey(key, `/days/${date}/${deed}`, body)).toBe(303);
+      expect(await sendWithKey(key, `/api/days/${date}/${deed}`, body)).toBe(404);
+    }
+    expect((await readDay()).state).toBe('attention');
+  },
+  'API key: an administrator makes one that manages users': async () => {
+    const fields = { name: 'k', role: 'admin', days: '1', scope_read: 'on' };
+    expect((await alma.post('/keys', fields)).status).toBe(400);
+  },
+  'second factor reset by the administrator, without the password': async () => {
+    await console.as('reviewer', bia);
+    await setPassword(world.database, bia);
+    await setFactor(world.database, bia);
+    expect((await alma.post(`/users/${bia}/reset-second-factor`)).status).toBe(303);
+    const { client, answer } = await signIn(bia, { password: CHOSEN });
+    expect(answer.status).toBe(401);
+    await expectNobody(client);
+  },
+  'password reset by the administrator, without the second factor': async () => {
+    await console.as('reviewer', bia);
+    await setFactor(world.database, bia);
+    await expectNobodyAnyMore(await takeOver(bia));
+  },
+  'OIDC identity: the account of one user gets the address of another': async () => {
+    const [one, two] = [await oidc.newPerson(), await oidc.newPerson()];
+    await accept((await oidc.signIn(one.account)).client);
+    const { client } = await oidc.signIn({ ...one.account, email: two.account.email ?? '' });
+    expect((await client.get('/account')).text).toContain(one.name);
+    expect((await sign(client)).text).toContain(OWN_DECISION);
+  },
+  'OIDC identity: one address for two users': async () => {
+    const [one, two] = [await oidc.newPerson(), await oidc.newPerson()];
+    const fields = { email: one.account.email ?? '' };
+    expect((await alma.post(`/users/${two.name}/email`, fields)).status).toBe(400);
+  },
+  'OIDC identity: a user states the own address': async () => {
+    expect((await alma.post('/users/alma/email', { email: 'a@example.com' })).status).toBe(400);
+  },
+  'command line: an account decides or signs off': async () => {
+    for (const words of [
+      'sign-off',
+      'reopen',
+      'accept-rejects',
+      'release',
+      'match',
+      'month seal',
+    ]) {
+      expect((await conciliation(...words.split(' '), date)).exit, words).toBe(2);
+    }
+    expect((await readDay()).state).toBe('attention');
+  },
+};
+
+async function expectNobodyAnyMore(client: ConsoleClient): Promise<void> {
+  expect((await client.get('/')).location).toContain('/login');
+}
+
+describe('is refused', () => {
+  test.each(Object.keys(REFUSED))('%s', async (way) => {
+    await REFUSED[way]?.();
+    expect((await readDay()).signedOffBy).toBeNull();
+  });
+});
+
+/** Each has one person decide about the day and sign it off as two users. Returns what the audit log shows of it. */
+const VISIBLE: Record<string, () => Promise<readonly (readonly unknown[])[]>> = {
+  'invitation link, opened by the administrator who made it': async () => {
+    await accept(rosa);
+    await sign(await makeReviewer(bia));
+    return [['rosa', 'rejects.accept'], ...madeByAlma(bia), [bia, 'day.sign_off']];
+  },
+  'a second user made by the same administrator': async () => {
+    const two = `${bia}-2`;
+    const [first, second] = [await makeReviewer(bia), await makeReviewer(two)];
+    await accept(first);
+    await sign(second);
+    return [...madeByAlma(bia), ...madeByAlma(two), [bia, 'rejects.accept'], [two, 'day.sign_off']];
+  },
+  'password reset by the administrator': async () => {
+    await console.as('reviewer', bia);
+    await setPassword(world.database, bia);
+    await accept(rosa);
+    await sign(await takeOver(bia));
+    // The user finds it out.
+    expect((await signIn(bia)).answer.status).toBe(401);
+    return [
+      ['test', 'user.add', { user: bia, role: 'reviewer' }],
+      ['rosa', 'rejects.accept'],
+      ...takenOverByAlma(bia),
+      [bia, 'day.sign_off'],
+      [bia, 'session.refused', expect.objectContaining(HERE)],
+    ];
+  },
+  'second factor reset and password reset by the administrator': async () => {
+    await console.as('reviewer', bia);
+    const { secret } = await setFactor(world.database, bia);
+    await accept(rosa);
+    await alma.post(`/users/${bia}/reset-second-factor`);
+    await sign(await takeOver(bia));
+    expect((await signIn(bia, { code: codeOf(secret) })).answer.status).toBe(401);
+    return [
+      ['test', 'user.add', { user: bia, role: 'reviewer' }],
+      ['rosa', 'rejects.accept'],
+      ['alma', 'user.second_factor', { user: bia, secondFactor: 'reset' }],
+      ...takenOverByAlma(bia),
+      [bia, 'day.sign_off'],
+      [bia, 'session.refused', expect.objectContaining(HERE)],
+    ];
+  },
+  'OIDC identity, linked to a second user by the administrator': async () => {
+    const [one, two] = [await oidc.newPerson(), await oidc.newPerson()];
+    await accept((await oidc.signIn(one.account)).client);
+    await alma.post(`/users/${one.name}/email`, { email: `${one.name}-left@example.com` });
+    const email = one.account.email ?? '';
+    await alma.post(`/users/${two.name}/email`, { email });
+    await sign((await oidc.signIn(one.account)).client);
+    const { issuer } = oidc.provider;
+    const added = (user: string) => [
+      'test',
+      'user.add',
+      { user, role: 'reviewer', hasEmail: true },
+    ];
+    return [
+      added(one.name),
+      added(two.name),
+      [one.name, 'user.bind', { issuer }],
+      [one.name, 'session.start', HERE],
+      [one.name, 'rejects.accept'],
+      ['alma', 'user.change', { user: one.name, hasEmail: true }],
+      ['alma', 'user.change', { user: two.name, hasEmail: true }],
+      [two.name, 'user.bind', { issuer }],
+      [two.name, 'session.start', HERE],
+      [two.name, 'day.sign_off'],
+    ];
+  },
+  'role changed by another administrator, who then adds a user for the person': async () => {
+    await accept(await console.as('operator', bia));
+    await changeRole(bia, 'viewer');
+    await sign(await makeReviewer(`${bia}-2`));
+    return [
+      ['test', 'user.add', { user: bia, role: 'operator' }],
+      [bia, 'rejects.accept'],
+      ['alma', 'user.change', { user: bia, role: 'viewer' }],
+      ...madeByAlma(`${bia}-2`),
+      [`${bia}-2`, 'day.sign_off'],
+    ];
+  },
+  'command line: an account adds two users and opens their links': async () => {
+    const two = `${bia}-2`;
+    for (const name of [bia, two]) {
+      const added = await conciliation('user', 'add', name, '--role', 'reviewer');
+      const client = await open(linkIn(added.stdout));
+      await (name === bia ? accept(client) : sign(client));
+    }
+    const made = (user: string) => [
+      [operatorName(), 'user.add', { user, role: 'reviewer' }],
+      ...takenOver(operatorName(), user),
+    ];
+    return [...made(bia), [bia, 'rejects.accept'], ...made(two), [two, 'day.sign_off']];
+  },
+  'API key: the owner decides and signs off what the key has pulled': async () => {
+    await console.as('operator', bia);
+    const key = await createApiKey(world.database, {
+      ...{ name: 'pulls', user: bia, role: 'operator', scopes: ['pull'], validDays: 1, by: 'test' },
+    });
+    expect(await sendWithKey(key, `/api/days/${date}/pull`, {})).toBe(202);
+    await world.database.prisma.$executeRaw`DELETE FROM conciliation.pull WHERE state = 'pending'`;
+    await accept(await console.as('operator', bia));
+    await sign(rosa);
+    const used = { user: bia, role: 'operator' };
+    return [
+      ['test', 'user.add', used],
+      ['test', 'key.add', expect.objectContaining({ user: bia })],
+      [expect.stringMatching(`^key \\d+ of ${bia}: pulls$`), 'pull.request'],
+      [bia, 'rejects.accept'],
+      ['rosa', 'day.sign_off'],
+    ];
+  },
+};
+
+/** A link that one person made and opened: its maker, the user, and the address of both. */
+const takenOver = (by: string, user: string) => [
+  [by, 'user.link', { user, purpose: 'password' }],
+  [user, 'user.password', null],
+  [user, 'session.start', HERE],
+];
+const takenOverByAlma = (user: string) => takenOver('alma', user);
+const madeByAlma = (user: string) => [
+  ['alma', 'user.add', { user, role: 'reviewer' }],
+  ...takenOverByAlma(user),
+];
+
+describe('is in the audit log for what it is', () => {
+  test.each(Object.keys(VISIBLE))('%s', async (way) => {
+    const shown = await VISIBLE[way]?.();
+    expect((await readDay()).signedOffBy).not.toBeNull();
+    expect(await entries()).toEqual(shown);
+  });
+});
