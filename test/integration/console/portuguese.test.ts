@@ -137,8 +137,11 @@ function textsOf(html: string): string[] {
 }
 
 const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}']+/gu) ?? [];
+// The beginning of an API key is random.
 const englishOf = (html: string) =>
-  textsOf(html).filter((text) => wordsOf(text).some((word) => ENGLISH.has(word)));
+  textsOf(html)
+    .filter((text) => !text.startsWith('conciliation_'))
+    .filter((text) => wordsOf(text).some((word) => ENGLISH.has(word)));
 
 const portuguese = { 'accept-language': 'pt-BR' };
 
