@@ -97,6 +97,7 @@ test('the table gives no role more rights than documented', () => {
     // The export of the lines, with masked identifiers for a viewer.
     'POST /breaks/export',
     'POST /bookings',
+    'POST /bookings/differences/:date/export',
     'POST /providers',
     'POST /exports',
   ]);
@@ -120,10 +121,11 @@ test('the table gives no role more rights than documented', () => {
     'GET /sign-offs/preview',
     'POST /sign-offs',
     'POST /months/:month/seal',
+    'POST /bookings/differences/:date',
+    'POST /bookings/receipts',
     'POST /break/match',
     'POST /break/resolve',
     'POST /matches/:id/undo',
-    'POST /match-runs/:id/undo',
     'POST /companies',
     'POST /companies/:id/end',
     'POST /agents',
@@ -133,6 +135,7 @@ test('the table gives no role more rights than documented', () => {
     'POST /days/:date/accept-rejects',
     'POST /account-changes/decide',
     'POST /findings',
+    'POST /alterations/acknowledge',
     'GET /pulls/:id/release',
     'POST /pulls/:id/release',
   ]);
