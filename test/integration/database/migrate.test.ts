@@ -10,7 +10,7 @@ import { within } from '../../../src/runtime/within.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { describeDrift, diagnoseHistory } from '../../support/schema-drift.ts';
 
-const INIT = '20261122000000_init';
+const INIT = '20261127000000_init';
 /** Every migration of this version, in the order in which they are applied. */
 const ALL = readdirSync('prisma/migrations', { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
