@@ -65,7 +65,6 @@ export function alertMessage(alert: DueAlert, style: MessageStyle): Message {
 const PAGES: Readonly<Partial<Record<AlertKind, string>>> = {
   findings_open: '/findings',
   restated_after_sign_off: '/restated',
-  booking_difference: '/bookings',
   booking_failed: '/bookings',
   booking_overdue: '/bookings',
   booking_receipts: '/bookings',

@@ -12,11 +12,10 @@ const kindsEn: Texts = {
   findings_open: 'Findings to resolve',
   checkpoint_stale: 'Checkpoint does not advance',
   restated_after_sign_off: 'Restated after sign-off',
-  booking_difference: 'Differences to post',
   booking_failed: 'Failed booking lines',
   booking_overdue: 'Overdue booking lines',
   booking_receipts: 'Receipts that do not fit',
-  booking_waiting: 'Days not released',
+  booking_waiting: 'Signed-off days not in the ERP',
   month_seal_broken: 'Month seal broken',
   titles_altered: 'Titles altered',
   verification_overdue: 'Titles not checked',
@@ -40,11 +39,10 @@ const kindsPt: Texts = {
   findings_open: 'Apontamentos a resolver',
   checkpoint_stale: 'Ponto de controle parado',
   restated_after_sign_off: 'Alterado depois do fechamento',
-  booking_difference: 'Diferenças a contabilizar',
   booking_failed: 'Lançamentos com falha',
   booking_overdue: 'Lançamentos em atraso',
   booking_receipts: 'Retornos do ERP divergentes',
-  booking_waiting: 'Dias não liberados',
+  booking_waiting: 'Dias fechados não contabilizados',
   month_seal_broken: 'Fechamento do mês invalidado',
   titles_altered: 'Títulos alterados por fora',
   verification_overdue: 'Títulos sem conferência',
@@ -76,14 +74,13 @@ const nextStepsEn: Texts = {
     'Compare the titles with the platform and the ERP; then resolve the findings with the reason, or ask for a corrected answer.',
   checkpoint_stale: 'Find the first missing date, and correct its state.',
   restated_after_sign_off: 'Review the changes and sign the day off again.',
-  booking_difference:
-    'Download the difference of each day on the page Bookings, post it in the ERP, and confirm it there.',
   booking_failed: 'Correct the cause in the ERP. The ERP then posts the lines again.',
   booking_overdue:
     'Find out whether the ERP reads the feed and sends its receipts; start the program that reads the feed if it does not run.',
   booking_receipts:
     'Check in the ERP what was posted, then answer the receipts on the page Bookings.',
-  booking_waiting: 'See the reason on the page Bookings, and the log of the scheduler.',
+  booking_waiting:
+    'See the reason on the page Bookings, and the log of the scheduler. Post the differences that the page offers in the ERP, and confirm them there.',
   month_seal_broken: 'Sign off the days that the message names, then seal the month again.',
   titles_altered:
     'Find out which user or program wrote to the database, then acknowledge the differences.',
@@ -118,14 +115,13 @@ const nextStepsPt: Texts = {
     'Compare os títulos com a plataforma e com o ERP; depois resolva os apontamentos com o motivo, ou peça a correção à plataforma.',
   checkpoint_stale: 'Veja qual é a primeira data que falta e o que ela exige.',
   restated_after_sign_off: 'Confira as alterações e feche o dia de novo.',
-  booking_difference:
-    'Baixe a diferença de cada dia na página Lançamentos, contabilize no ERP e confirme na mesma página.',
   booking_failed: 'Corrija o motivo no ERP, que depois contabiliza de novo.',
   booking_overdue:
     'Verifique se o ERP lê os lançamentos e envia os retornos; se o programa que lê os lançamentos estiver parado, inicie-o.',
   booking_receipts:
     'Confira no ERP o que foi contabilizado; depois decida sobre os retornos na página Lançamentos.',
-  booking_waiting: 'Veja o motivo na página Lançamentos e o log do processo scheduler.',
+  booking_waiting:
+    'Veja o motivo na página Lançamentos e o log do processo scheduler. Se a página mostrar diferenças, contabilize no ERP e confirme na mesma página.',
   month_seal_broken: 'Feche os dias que a mensagem cita; depois feche o mês de novo.',
   titles_altered:
     'Descubra quem ou o que gravou no banco de dados; depois confirme ciência das diferenças.',

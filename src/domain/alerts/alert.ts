@@ -15,7 +15,6 @@ export const ALERT_KINDS = [
   'findings_open',
   'checkpoint_stale',
   'restated_after_sign_off',
-  'booking_difference',
   'booking_failed',
   'booking_overdue',
   'booking_receipts',

@@ -20,10 +20,15 @@ export function bookingReceiptsAlerts(
 
 export function unbookedChangeAlerts(changes: readonly { readonly date: CivilDate }[]): Alert[] {
   const dated = changes.map(({ date }) => ({ date, pullId: null }));
-  return alertsByCause('booking_difference', dated, ANY_CAUSE, ({ items, listed, listedPt }) => ({
-    message: `${listed} ${items.length === 1 ? 'is' : 'are'} before BOOKINGS_FROM and signed off again with another content; the ERP lacks the difference`,
-    messagePt: `${listedPt}: ${items.length === 1 ? 'dia anterior' : 'dias anteriores'} a BOOKINGS_FROM, ${items.length === 1 ? 'fechado' : 'fechados'} de novo com outro conteúdo; falta contabilizar a diferença no ERP`,
-  }));
+  return alertsByCause(
+    'booking_waiting',
+    dated,
+    () => 'difference',
+    ({ items, listed, listedPt }) => ({
+      message: `${listed} ${items.length === 1 ? 'is' : 'are'} before BOOKINGS_FROM and signed off again with another content; the ERP lacks the difference`,
+      messagePt: `${listedPt}: ${items.length === 1 ? 'dia anterior' : 'dias anteriores'} a BOOKINGS_FROM, ${items.length === 1 ? 'fechado' : 'fechados'} de novo com outro conteúdo; falta contabilizar a diferença no ERP`,
+    }),
+  );
 }
 
 export function failedLinesAlert(failed: {

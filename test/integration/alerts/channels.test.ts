@@ -174,12 +174,12 @@ const ALERTS: readonly Alert[] = [
     STALENESS_LIMITS,
   ),
   ...restatedDayAlerts(dates.slice(0, 4).map((each) => ({ date: each, pullId: 12n }))),
-  ...unbookedChangeAlerts(dates.slice(0, 2).map((each) => ({ date: each }))),
   failedLinesAlert({ lines: 3, date }),
   overdueLinesAlert({ lines: 2, date }),
   consumerBehindAlert({ name: 'erp', behind: 4 }),
   ...bookingReceiptsAlerts([{ date, receipts: 2 }]),
   waitingDaysAlert({ days: 2, date }),
+  ...unbookedChangeAlerts(dates.slice(0, 2).map((each) => ({ date: each }))),
   ...brokenMonthAlerts([
     { month: '2026-03', days: dates.slice(0, 2).map((each) => ({ date: each })) },
   ]),

@@ -105,7 +105,11 @@ test('a date before BOOKINGS_FROM that is signed off again with another content 
     confirmUnbookedChange(database, LAST_EARLY, { by: 'rita', reason: 'by hand', signOffId });
   const alerted = async () => {
     await deriveAlerts(database, new Date(), POLICY);
-    const where = { kind: 'booking_difference', resolvedAt: null };
+    const where = {
+      dedupeKey: 'booking_waiting:difference',
+      kind: 'booking_waiting',
+      resolvedAt: null,
+    };
     return (await database.prisma.alert.findFirst({ where }))?.message ?? null;
   };
   // What was signed off twice before bookings began, the ERP has. The same content makes no difference.

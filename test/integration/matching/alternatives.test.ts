@@ -153,10 +153,10 @@ describe('a payable that is not open does not count', () => {
     await world.database.prisma.$executeRaw`
       WITH batch AS (
         INSERT INTO conciliation.booking_batch
-          (date, kind, released_by, line_count, book_count, adjust_count, reverse_count, original_value_sum,
+          (date, released_by, line_count, book_count, adjust_count, reverse_count, original_value_sum,
            platform_discounted_value_sum, financial_discounted_value_sum, buyer_discounted_value_sum,
            billing_fee_sum, money_transfer_fee_sum, digest)
-        VALUES ('2026-03-01', 'outside', 'test', 1, 1, 0, 0, 10, 0, 0, 0, 0, 0, '') RETURNING id
+        VALUES ('2026-03-01', 'test', 1, 1, 0, 0, 10, 0, 0, 0, 0, 0, '') RETURNING id
       )
       INSERT INTO conciliation.booking_line
         (batch_id, consumer, date, identity_hash, occurrence, version, kind, content_hash, state, erp_key, title_id,
