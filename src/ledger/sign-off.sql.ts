@@ -44,6 +44,7 @@ const DECISIONS = [
   'match.make',
   'match.undo',
   'break.resolve',
+  'bookings.receipts',
 ];
 
 /** The person who signs. */

@@ -78,7 +78,7 @@ test.each([
   expect(await evidenceOf(date)).toEqual(signed.get(date));
 });
 
-test('so have the evidence, what was booked outside, the documented query and the list of what changed where the day was restated before and after', async () => {
+test('so have the evidence, the documented query and the list of what changed where the day was restated before and after', async () => {
   const { database } = world;
   const { fence } = await database.prisma.signOff.findFirstOrThrow({ where: { date: LAST } });
   await pull(LAST, '2');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { readFourEyesFault, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,
@@ -271,4 +271,6 @@ test('a reviewer answers the receipts that were shown, with a reason, and the ne
   expect(lines[0]).toMatchObject({ orderUid: 'd', state: 'posted', version: 1 });
   expect(lines).toContainEqual({ kind: 'reverse', orderUid: 'd', state: 'released', version: 2 });
   expect((await send({ receipts: one })).status).toBe(400);
+  expect(await readFourEyesFault(world.database.prisma, NEXT, 'rita')).toBe('own_decision');
+  expect(await readFourEyesFault(world.database.prisma, NEXT, 'bia')).toBeNull();
 });
