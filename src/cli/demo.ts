@@ -88,15 +88,15 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     const reports = await pullDates(parts, datesBetween(from, to), run.signal);
     // The matching has to see the content of the days after the checks. Otherwise no day is released at first.
     await checkDays(staging.database, { severities: config.checkSeverities }, run.signal);
-    const matching = await importDemoPayables(staging.database, DEMO_ACTOR);
+    // The first date of the folder: BOOKINGS_FROM does not move past the days that an earlier run has released.
+    const bookingsFrom = (await readCheckpoint(staging.database))?.startDate ?? from;
+    const matching = await importDemoPayables(staging.database, { by: DEMO_ACTOR, bookingsFrom });
     const days = await readDays(staging.database, { from, to }, to);
     const result = demoResult(days, reports, matching);
     if (isOnce) return result;
     const reviewerToken = await createDemoLink(staging.database, 'reviewer');
     const adminToken = await createDemoLink(staging.database, 'admin');
     const erpKey = await createDemoConsumer(staging.database, { user: 'admin', by: DEMO_ACTOR });
-    // The first date of the folder: BOOKINGS_FROM does not move past the days that an earlier run has released.
-    const bookingsFrom = (await readCheckpoint(staging.database))?.startDate ?? from;
     await platform.close();
     await staging.close();
     await serve(run, { config: { ...config, bookingsFrom }, erpKey }, (consoleUrl) => {

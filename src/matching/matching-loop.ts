@@ -23,7 +23,7 @@ export function startMatchingLoop(
     everyMs,
     run: async () => {
       try {
-        if (!(await isMatchingDue(database, maxAgeHours))) return;
+        if (!(await isMatchingDue(database, maxAgeHours, request.bookingsFrom))) return;
         const run = await runMatching(database, { by: MATCHING_ACTOR, ...request });
         logger.info({ ...run }, 'titles matched');
       } catch (error) {

@@ -241,23 +241,27 @@ async function inheritMatches(tx: Transaction, runId: bigint): Promise<void> {
 }
 
 /**
- * Whether titles, payables or bookings changed after the newest run began, a person has decided since, or another day
- * has begun. Stale payables are not
+ * Whether titles, payables, bookings or BOOKINGS_FROM changed after the newest run began, a person has decided since,
+ * or another day has begun. Stale payables are not
  * matched by the service.
  * @param maxAgeHours the age from which payables are stale
  */
-export async function isMatchingDue(database: Database, maxAgeHours: number): Promise<boolean> {
+export async function isMatchingDue(
+  database: Database,
+  maxAgeHours: number,
+  bookingsFrom: CivilDate | null = null,
+): Promise<boolean> {
   if (await arePayablesStale(database.prisma, maxAgeHours)) return false;
   const [row] = await database.prisma.$queryRaw<[{ due: boolean }]>`
     WITH newest AS (
       SELECT max(started_at) AS at, bool_or(NOT urgent_known) AS is_unknown, max(payables_seen) AS seen,
-             max(bookings_seen) AS bookings, max(time_zone) AS zone
+             max(bookings_seen) AS bookings, max(time_zone) AS zone, max(bookings_from) AS bookings_from
       FROM conciliation.match_run WHERE id = (SELECT max(id) FROM conciliation.match_run)
     )
     SELECT EXISTS (SELECT FROM conciliation.erp_payable)
        AND (at IS NULL OR is_unknown
             OR seen <> ${payablesSeen(Prisma.sql`at`)}
-            OR bookings <> ${BOOKINGS_SEEN}
+            OR bookings <> ${BOOKINGS_SEEN} OR bookings_from IS DISTINCT FROM ${bookingsFrom}::date
             -- Graces and due dates end with a day.
             OR (at AT TIME ZONE zone)::date < (now() AT TIME ZONE zone)::date
             -- A merge may commit after the time of its pull. The checks of its date run after the commit.

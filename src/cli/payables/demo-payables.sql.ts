@@ -21,7 +21,11 @@ export interface DemoMatching {
 }
 
 /** Imports a snapshot of the made-up ERP for all titles, and matches the titles with the payables. */
-export async function importDemoPayables(database: Database, by: string): Promise<DemoMatching> {
+export async function importDemoPayables(
+  database: Database,
+  run: { readonly by: string; readonly bookingsFrom: CivilDate },
+): Promise<DemoMatching> {
+  const { by } = run;
   const titles = await database.prisma.$queryRaw<(AcceptedTitle & { dueDate: CivilDate })[]>`
     SELECT order_uid AS "orderUid", occurrence, provider_external_id AS supplier,
            anticipated_due_date::text AS "dueDate", original_value::text AS value
@@ -36,7 +40,7 @@ export async function importDemoPayables(database: Database, by: string): Promis
     }
     await endImport(tx, importId, { by, announced: payables.length });
   }, TRANSACTION);
-  await runMatching(database, { by });
+  await runMatching(database, run);
   const all = { kind: null, date: null, supplier: null, offset: 0, limit: 0 };
   const { counts } = await listBreaks(database, all);
   return {

@@ -23,7 +23,7 @@ interface ImportFlags {
 export function addErpPayablesCommand(program: Command, exit: Exit): void {
   const payables = program
     .command('erp-payables')
-    .description("the ERP's payables, with which titles are matched: import and state");
+    .description("the ERP's payables, with which titles are matched");
   payables
     .command('import')
     .description('write the payables of a file into the staging table')

@@ -78,6 +78,8 @@ test('each rule matches, and says which rule matched', async () => {
     { order: 'c', key: 'k3', rule: 'tolerance' },
   ]);
   expect(await isMatchingDue(world.database, 24)).toBe(false);
+  // BOOKINGS_FROM was set since.
+  expect(await isMatchingDue(world.database, 24, DAY)).toBe(true);
   expect(await run()).toMatchObject({ matched: 0, reopened: 0 });
 });
 
