@@ -197,6 +197,24 @@ async function compare(range: DueRange): Promise<void> {
   seen.undated += schedule.undated.titles;
 }
 
+/** Random histories rarely give the same title again after its withdrawal, so one history does. */
+const SAME_TITLE = {
+  uid: 'a',
+  dueDate: FIRST_DUE,
+  value: '10.00',
+  discount: null,
+  isBuyer: true,
+  agent: '11222333000181',
+  agentAccount: '1234567',
+  provider: 'P-1',
+  providerAccount: '1111',
+};
+const RETURNING: Step[] = [
+  { kind: 'pull', place: 0, titles: [SAME_TITLE] },
+  { kind: 'empty', place: 0 },
+  { kind: 'pull', place: 0, titles: [SAME_TITLE] },
+];
+
 test(`the schedule has the plain sums after each step of ${RUNS} histories`, async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -213,7 +231,7 @@ test(`the schedule has the plain sums after each step of ${RUNS} histories`, asy
         }
       },
     ),
-    { numRuns: RUNS, endOnFailure: true },
+    { numRuns: RUNS, endOnFailure: true, examples: [[RETURNING, 0, 3]] },
   );
   // Every case occurred.
   for (const [name, times] of Object.entries(seen)) expect(times, name).toBeGreaterThan(0);
