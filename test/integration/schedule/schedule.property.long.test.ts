@@ -208,7 +208,7 @@ const SAME_TITLE = {
   agentAccount: '1234567',
   provider: 'P-1',
   providerAccount: '1111',
-};
+} as const;
 const RETURNING: Step[] = [
   { kind: 'pull', place: 0, titles: [SAME_TITLE] },
   { kind: 'empty', place: 0 },
