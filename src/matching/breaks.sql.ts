@@ -4,6 +4,7 @@ import { Prisma } from '../generated/prisma/client.ts';
 import { type AskedScope, askedLines, identityOf } from './asked-lines.sql.ts';
 import {
   DUE_TOLERANCE_DAYS,
+  IS_SETTLED,
   PAYABLE_GROUND,
   PAYABLE_VALUE,
   TITLE_CODE,
@@ -132,19 +133,23 @@ const NEAR = Prisma.sql`
 const PAPER = Prisma.sql`
   ROW(payable.company, ltrim(payable.document, '0'), payable.instalment, payable.due_date)`;
 
-/** Unmatched titles and free payables with the same supplier, on a further condition, each pair once. */
+/** Titles and payables with the same supplier, on a further condition, each pair once. */
 const pairsOfSupplier = (
   columns: Prisma.Sql,
   payables: Prisma.Sql,
   condition: Prisma.Sql,
+  titles = Prisma.sql`unmatched`,
 ) => Prisma.sql`
-  SELECT ${columns} FROM unmatched AS title JOIN ${payables} AS payable ON ${SAME_CODE} AND ${condition}
+  SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable ON ${SAME_CODE} AND ${condition}
   UNION ALL
-  SELECT ${columns} FROM unmatched AS title JOIN ${payables} AS payable
+  SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable
     ON ${sameParty(Prisma.sql`title.tax_id`)} AND ${condition}`;
 
 const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper,
   (${SAME_CODE} OR ${sameParty(Prisma.sql`title.tax_id`)}) IS TRUE AS same_supplier`;
+
+const RIVAL = Prisma.sql`${PAIR}, title.order_uid AS title_order, title.rule, title.made_at, title.place, title.own_days,
+  title.own_document, title.own_instalment, payable.is_settled, payable.instalment, payable.changed_at`;
 
 /** The rows that a statement reads. A break is complete if all rows of the break are read. */
 interface Scope extends AskedScope {
@@ -152,6 +157,8 @@ interface Scope extends AskedScope {
   readonly isWhole: boolean;
   /** Of `payable`: payables near the unmatched titles. */
   readonly near: Prisma.Sql;
+  /** Of `payable`: payables near the titles that are matched. */
+  readonly rivals: Prisma.Sql;
   /** Of `free`: those that may be breaks without an unmatched title. */
   readonly alone: Prisma.Sql;
   /** Of `title_match`. */
@@ -192,6 +199,7 @@ const wholeScope = (date: CivilDate | null): Scope => ({
          IN (SELECT provider_external_id, original_value FROM unmatched)
       OR (left(payable.supplier_tax_id, 8), ${PAYABLE_VALUE})
          IN (SELECT left(tax_id, 8), original_value FROM unmatched))`,
+  rivals: ALL,
   alone: ALL,
   matches: ALL,
   dates: Prisma.sql`SELECT NULL::date AS date`,
@@ -207,6 +215,14 @@ const nearUnmatched = (erpKey: string | null) => {
     OR left(payable.supplier_tax_id, 8) = ANY(${named(Prisma.sql`left(tax_id, 8)`)}))`;
 };
 
+/** A window of due dates and a supplier, or an order. */
+const RIVALS_BY_INDEX = Prisma.sql`
+  (payable.order_uid = ANY(ARRAY(SELECT order_uid FROM matched))
+   OR (payable.supplier_external_id = ANY(ARRAY(SELECT provider_external_id FROM matched))
+       OR left(payable.supplier_tax_id, 8) = ANY(ARRAY(SELECT left(tax_id, 8) FROM matched)))
+      AND payable.due_date BETWEEN (SELECT min(anticipated_due_date) - ${DUE_TOLERANCE_DAYS}::int FROM matched)
+                               AND (SELECT max(anticipated_due_date) + ${DUE_TOLERANCE_DAYS}::int FROM matched))`;
+
 /** @param among of `other`, titles */
 const indexedScope = (among: Prisma.Sql) => {
   const ofNearDate = Prisma.sql`ANY(ARRAY(SELECT date FROM near_date))`;
@@ -217,7 +233,9 @@ const indexedScope = (among: Prisma.Sql) => {
       SELECT accepted_date AS date FROM conciliation.title AS other WHERE ${among}
       UNION SELECT accepted_date FROM conciliation.title
       WHERE status = 'withdrawn' AND order_uid = ANY(ARRAY(SELECT order_uid FROM conciliation.title AS other WHERE ${among}))
-      UNION SELECT accepted_date FROM ${titlesOf(Prisma.sql`held`)} AS held_title`,
+      UNION SELECT accepted_date FROM ${titlesOf(Prisma.sql`held`)} AS held_title
+      UNION SELECT date FROM conciliation.booking_line WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM rival))`,
+    rivals: RIVALS_BY_INDEX,
     lines: Prisma.sql`line.date = ${ofNearDate}`,
     titles: Prisma.sql`title.accepted_date = ${ofNearDate}`,
     matches: Prisma.sql`title_match.erp_key = ANY(ARRAY(
@@ -269,6 +287,25 @@ const FITS = Prisma.sql`
 /** Why a match ended whose title was withdrawn. */
 export const WITHDRAWN = 'the title is withdrawn';
 
+/** Why a match ended whose payable changed in a field that the rules compare. */
+export const CHANGED = 'the payable has changed';
+
+/**
+ * Whether the payable of a pair `rival` fits a title at least as well as the payable of the title's match, which
+ * `place` and `own_days` describe: it names the order, or is settled and fits by an earlier rule, or by the same rule
+ * on a due date that is not farther away. A document that was entered again is no rival. A person has seen the
+ * payables as they were when the person made the match.
+ */
+const IS_RIVAL = Prisma.sql`
+  (same_order AND place IN (2, 3) AND status <> 'cancelled' AND (same_value OR same_supplier AND ${IS_NEAR})
+   OR is_settled AND (same_value OR same_order AND is_empty AND status = 'paid') AND ${IS_NEAR}
+      AND (rival_place < place OR rival_place = place AND (days <= own_days) IS NOT FALSE
+           OR rival_place = 2 AND place = 1 AND (own_days = 0) IS NOT TRUE))
+  AND (rule <> 'person' OR changed_at > made_at)
+  AND ((status = 'cancelled' OR is_closed AND status <> 'paid')
+       AND ltrim(document, '0') = ltrim(own_document, '0') AND instalment IS NOT DISTINCT FROM own_instalment
+       AND same_supplier) IS NOT TRUE`;
+
 /** The breaks that keep also a title whose line is released, while they are urgent: the supplier has the money. */
 const KEEPING_LINES: readonly BreakKind[] = [
   'paid_to_supplier',
@@ -292,8 +329,38 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            (SELECT max(started_at) FROM conciliation.erp_payable_import WHERE kind = 'sql') AS sql_at
     FROM (SELECT) AS one LEFT JOIN (SELECT * FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest ON true
   ), held AS MATERIALIZED (
-    SELECT title_id, erp_key, rule, erp_value, title_part FROM conciliation.title_match
+    SELECT title_id, erp_key, rule, made_at, erp_value, title_part FROM conciliation.title_match
     WHERE ended_at IS NULL AND ${scope.matches}
+  ), matched AS MATERIALIZED (
+    SELECT title.id, title.order_uid, title.original_value, title.anticipated_due_date,
+           ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id, rule, made_at, document AS own_document,
+           instalment AS own_instalment, abs(payable.due_date - title.anticipated_due_date) AS own_days,
+           CASE WHEN rule = 'sum' THEN 4 WHEN payable.order_uid = title.order_uid THEN 1
+                WHEN payable.due_date = title.anticipated_due_date THEN 2 ELSE 3 END AS place
+    FROM held
+    JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = title_id
+    JOIN ${payablesOf(Prisma.sql`held`, scope.isWhole)} AS payable ON payable.erp_key = held.erp_key
+    WHERE title.status = 'current' AND ${scope.unmatched}
+  ), rival_payable AS MATERIALIZED (
+    SELECT payable.*, ${IS_SETTLED} AS is_settled, value
+    FROM conciliation.erp_payable AS payable
+    CROSS JOIN LATERAL (SELECT DISTINCT unnest(ARRAY[open_value, total_value]) AS value) AS stated
+    WHERE (${IS_SETTLED} OR payable.order_uid IS NOT NULL) AND value IS NOT NULL AND ${HAS_TITLE} AND ${scope.rivals}
+      AND NOT EXISTS (SELECT FROM conciliation.title_match AS match
+                      WHERE match.erp_key = payable.erp_key AND ended_at IS NULL)
+  ), rival AS MATERIALIZED (
+    SELECT DISTINCT title_id, erp_key, rival_place AS place, coalesce(days, 0) AS days, title_order FROM (
+      SELECT *, CASE WHEN same_order THEN 1 WHEN same_due THEN 2 ELSE 3 END AS rival_place FROM (
+        SELECT ${RIVAL} FROM matched AS title JOIN rival_payable AS payable ON payable.order_uid = title.order_uid
+        UNION ALL
+        ${pairsOfSupplier(
+          RIVAL,
+          Prisma.sql`rival_payable`,
+          Prisma.sql`payable.value = title.original_value AND payable.order_uid IS DISTINCT FROM title.order_uid`,
+          Prisma.sql`matched`,
+        )}
+      ) AS stated
+    ) AS rival WHERE ${IS_RIVAL}
   ), near_date AS MATERIALIZED (${scope.dates}), ${askedLines(scope)}, unmatched AS MATERIALIZED (
     SELECT id, order_uid, original_value, anticipated_due_date, ${TITLE_CODE} AS provider_external_id,
            ${TITLE_TAX_ID} AS tax_id
@@ -363,6 +430,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
         SELECT predecessor_id FROM gone JOIN conciliation.title_succession AS earlier ON earlier.title_id = gone.id
       ) SELECT id FROM gone
     ) AS gone
+    UNION ALL
+    SELECT id, id FROM unmatched
   ), taken AS (
     SELECT near.title_id, min(erp_key) AS erp_key
     FROM other_pair AS near JOIN unmatched AS title ON title.id = near.title_id
@@ -375,15 +444,25 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     FROM held JOIN ${payablesOf(Prisma.sql`held`, scope.isWhole)} AS payable ON payable.erp_key = held.erp_key
     WHERE NOT ${IS_PLAIN} OR open_value < erp_value OR title_id IN (SELECT title_id FROM asked)
     UNION ALL
+    SELECT title_id, erp_key, 3, place, days, NULL, NULL::numeric FROM rival
+    -- A booking of another order explains the payable.
+    WHERE NOT EXISTS (SELECT FROM booking WHERE booking.erp_key = rival.erp_key AND NOT is_undone
+                        AND btrim(booking.order_uid) <> btrim(title_order))
+    UNION ALL
     SELECT DISTINCT title_id, named, 1, 0, 0, NULL, NULL::numeric
     FROM asked CROSS JOIN LATERAL unnest(string_to_array(erp_keys, ',')) AS named
     WHERE is_own AND (title_id IN (SELECT id FROM unmatched) AND state <> 'reversed'
                       OR state = 'withdrawn' AND named NOT IN (SELECT erp_key FROM held))
     UNION ALL
-    -- A title continues a withdrawn one, whose payable the ERP has settled.
+    -- The ERP has settled the payable that the title had before the payable changed, or that of the withdrawn title
+    -- that the title continues.
     SELECT DISTINCT heir.title_id, match.erp_key, 2, 0, 0, NULL, NULL::numeric
-    FROM heir JOIN conciliation.title_match AS match
-      ON match.title_id = heir.gone_id AND (match.ended_at IS NULL OR match.end_reason = ${WITHDRAWN})
+    FROM heir JOIN ${
+      scope.isWhole
+        ? Prisma.sql`conciliation.title_match`
+        : Prisma.sql`(SELECT * FROM conciliation.title_match WHERE title_id = ANY(ARRAY(SELECT gone_id FROM heir)))`
+    } AS match
+      ON match.title_id = heir.gone_id AND (match.ended_at IS NULL OR match.end_reason IN (${WITHDRAWN}, ${CHANGED}))
     JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
     WHERE NOT ${IS_PLAIN} AND NOT EXISTS (
       SELECT FROM conciliation.title_match AS other
@@ -457,7 +536,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), best AS MATERIALIZED (
     SELECT DISTINCT ON (title_id) * FROM judged
     WHERE source > 0 AND title_id IN (SELECT id FROM unmatched)
-      AND (severity > 0 OR situation = 'open' OR title_id IN (SELECT title_id FROM live))
+      AND (severity > 0 OR situation = 'open' AND place > 0 OR title_id IN (SELECT title_id FROM live))
     ORDER BY title_id, source, place, days, severity DESC, erp_key
   ), doubt AS MATERIALIZED (
     SELECT title_id,
@@ -531,7 +610,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     LEFT JOIN due ON due.title_id = id
     UNION ALL
     SELECT kind, severity, is_current, title_id, erp_key FROM judged
-    WHERE severity > 0 AND (source = 0 OR NOT is_current)
+    WHERE severity > 0 AND (source IN (0, 3) OR NOT is_current)
     UNION ALL
     SELECT 'due_before_release', 2, false, title.id, held.erp_key
     FROM run CROSS JOIN held

@@ -311,6 +311,8 @@ const ptBR: typeof en = {
       'the payable is cancelled': 'a conta a pagar foi cancelada',
       'the payable has changed': 'a conta a pagar mudou',
       'the company is another buyer': 'a empresa é de outro comprador',
+      'the payable is entered again': 'a conta a pagar foi lançada de novo',
+      'the rules choose another pair or none': 'as regras indicam outro par, ou nenhum',
     },
     undo: 'Desfazer o vínculo',
     undoHelp: 'O programa não refaz este vínculo enquanto os dois lados ficarem como estão.',
