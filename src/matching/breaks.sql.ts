@@ -148,6 +148,10 @@ const pairsOfSupplier = (
 const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper,
   (${SAME_CODE} OR ${sameParty(Prisma.sql`title.tax_id`)}) IS TRUE AS same_supplier`;
 
+/** The columns of a title `title` that are compared with payables. */
+const SIDE = Prisma.sql`title.id, title.order_uid, title.original_value, title.anticipated_due_date,
+  ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id`;
+
 const RIVAL = Prisma.sql`${PAIR}, title.order_uid AS title_order, title.rule, title.made_at, title.place, title.own_days,
   title.own_document, title.own_instalment, payable.is_settled, payable.instalment, payable.changed_at`;
 
@@ -159,6 +163,8 @@ interface Scope extends AskedScope {
   readonly near: Prisma.Sql;
   /** Of `payable`: payables near the titles that are matched. */
   readonly rivals: Prisma.Sql;
+  /** Of `title`: titles of the suppliers and values of titles in doubt. */
+  readonly claimants: Prisma.Sql;
   /** Of `free`: those that may be breaks without an unmatched title. */
   readonly alone: Prisma.Sql;
   /** Of `title_match`. */
@@ -200,6 +206,9 @@ const wholeScope = (date: CivilDate | null): Scope => ({
       OR (left(payable.supplier_tax_id, 8), ${PAYABLE_VALUE})
          IN (SELECT left(tax_id, 8), original_value FROM unmatched))`,
   rivals: ALL,
+  claimants: Prisma.sql`
+    (coalesce(title.provider_external_id, title.provider_identification), title.original_value)
+      IN (SELECT coalesce(stated_code, stated_tax_id), original_value FROM in_doubt)`,
   alone: ALL,
   matches: ALL,
   dates: Prisma.sql`SELECT NULL::date AS date`,
@@ -236,6 +245,10 @@ const indexedScope = (among: Prisma.Sql) => {
       UNION SELECT accepted_date FROM ${titlesOf(Prisma.sql`held`)} AS held_title
       UNION SELECT date FROM conciliation.booking_line WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM rival))`,
     rivals: RIVALS_BY_INDEX,
+    claimants: Prisma.sql`
+      (title.provider_external_id = ANY(ARRAY(SELECT stated_code FROM in_doubt))
+       OR title.provider_external_id IS NULL AND title.provider_identification = ANY(ARRAY(SELECT stated_tax_id FROM in_doubt)))
+      AND title.original_value = ANY(ARRAY(SELECT original_value FROM in_doubt))`,
     lines: Prisma.sql`line.date = ${ofNearDate}`,
     titles: Prisma.sql`title.accepted_date = ${ofNearDate}`,
     matches: Prisma.sql`title_match.erp_key = ANY(ARRAY(
@@ -283,6 +296,11 @@ const FITS = Prisma.sql`
   (same_value AND (same_order OR ${IS_NEAR})
    OR same_order AND same_supplier AND (status <> 'open' OR is_empty OR is_closed)
       AND (${IS_NEAR} OR title_id IN (SELECT title_id FROM of_lone_payable)))`;
+
+const CLAIM = Prisma.sql`title.id AS title_id, title.buyer_identification, ${COMPARED}`;
+
+/** Whether a pair fits, and the payable is open. */
+const FITS_OPEN = Prisma.sql`(status = 'open' AND same_value AND (same_order OR days <= ${DUE_TOLERANCE_DAYS}))`;
 
 /** Why a match ended whose title was withdrawn. */
 export const WITHDRAWN = 'the title is withdrawn';
@@ -332,8 +350,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT title_id, erp_key, rule, made_at, erp_value, title_part FROM conciliation.title_match
     WHERE ended_at IS NULL AND ${scope.matches}
   ), matched AS MATERIALIZED (
-    SELECT title.id, title.order_uid, title.original_value, title.anticipated_due_date,
-           ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id, rule, made_at, document AS own_document,
+    SELECT ${SIDE}, rule, made_at, document AS own_document,
            instalment AS own_instalment, abs(payable.due_date - title.anticipated_due_date) AS own_days,
            CASE WHEN rule = 'sum' THEN 4 WHEN payable.order_uid = title.order_uid THEN 1
                 WHEN payable.due_date = title.anticipated_due_date THEN 2 ELSE 3 END AS place
@@ -362,8 +379,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       ) AS stated
     ) AS rival WHERE ${IS_RIVAL}
   ), near_date AS MATERIALIZED (${scope.dates}), ${askedLines(scope)}, unmatched AS MATERIALIZED (
-    SELECT id, order_uid, original_value, anticipated_due_date, ${TITLE_CODE} AS provider_external_id,
-           ${TITLE_TAX_ID} AS tax_id
+    SELECT ${SIDE}, title.provider_external_id AS stated_code, provider_identification AS stated_tax_id
     FROM conciliation.title AS title
     WHERE status = 'current' AND ${scope.unmatched}
       AND NOT EXISTS (SELECT FROM held WHERE held.title_id = title.id)
@@ -547,9 +563,29 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            min(erp_key) FILTER (WHERE status = 'open' AND NOT same_value) AS other_value,
            (array_agg(erp_key ORDER BY days, erp_key)
               FILTER (WHERE status = 'open' AND same_value AND days > ${DUE_TOLERANCE_DAYS}))[1] AS other_due
-    FROM (SELECT *, status = 'open' AND same_value AND (same_order OR days <= ${DUE_TOLERANCE_DAYS}) AS fits
-          FROM related) AS related
+    FROM (SELECT *, ${FITS_OPEN} AS fits FROM related) AS related
     GROUP BY title_id
+  ), in_doubt AS MATERIALIZED (
+    SELECT * FROM unmatched WHERE id IN (SELECT title_id FROM doubt WHERE fit IS NOT NULL)
+  ), claimant AS MATERIALIZED (
+    SELECT ${SIDE}, buyer_identification FROM conciliation.title AS title
+    WHERE status = 'current' AND ${scope.claimants}
+      AND NOT EXISTS (SELECT FROM conciliation.title_match AS match
+                      WHERE match.title_id = title.id AND ended_at IS NULL)
+  ), contested AS MATERIALIZED (
+    -- Titles of one buyer that fit the same payables, and are more than the payables.
+    SELECT unnest(array_agg(title_id)) AS title_id FROM (
+      SELECT title_id, buyer_identification, array_agg(DISTINCT erp_key) AS payables FROM (
+        SELECT ${CLAIM} FROM claimant AS title JOIN free AS payable ON payable.order_uid = title.order_uid
+        UNION ALL
+        ${pairsOfSupplier(
+          CLAIM,
+          Prisma.sql`free`,
+          Prisma.sql`payable.open_value = title.original_value AND payable.order_uid IS DISTINCT FROM title.order_uid`,
+          Prisma.sql`claimant`,
+        )}
+      ) AS claim WHERE ${FITS_OPEN} GROUP BY 1, 2 HAVING bool_or(same_order IS TRUE OR same_due)
+    ) AS claims GROUP BY buyer_identification, payables HAVING count(*) > cardinality(payables)
   ), value_of_due AS MATERIALIZED (
     -- Three values of a supplier and due date suffice to decide whether exactly one payable has another value.
     SELECT * FROM (
@@ -593,6 +629,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT CASE WHEN best.severity > 0 THEN best.kind
                 -- What a line has asked for explains the payable, or its receipt does.
                 WHEN live.is_posted OR live.title_id IS NOT NULL AND best.situation <> 'open' THEN NULL
+                WHEN contested.title_id IS NOT NULL THEN 'anticipated_twice'
                 WHEN is_doubled THEN 'duplicated_in_erp'
                 WHEN fit IS NOT NULL THEN 'in_doubt'
                 WHEN taken.erp_key IS NOT NULL THEN 'anticipated_twice'
@@ -600,13 +637,15 @@ const breaksOf = (scope: Scope) => Prisma.sql`
                 WHEN other_due IS NOT NULL THEN 'due_date_differs'
                 ELSE 'missing_in_erp' END AS kind,
            CASE WHEN best.severity > 0 THEN best.severity
-                WHEN fit IS NULL AND taken.erp_key IS NOT NULL THEN 2 ELSE 1 END AS severity,
-           best.severity > 0 OR fit IS NULL AND taken.erp_key IS NOT NULL AS keeps,
+                WHEN contested.title_id IS NOT NULL OR fit IS NULL AND taken.erp_key IS NOT NULL THEN 2
+                ELSE 1 END AS severity,
+           best.severity > 0 OR contested.title_id IS NOT NULL OR fit IS NULL AND taken.erp_key IS NOT NULL AS keeps,
            id AS title_id,
            CASE WHEN best.severity > 0 THEN best.erp_key
                 ELSE coalesce(fit, taken.erp_key, other_value, due.erp_key, other_due) END AS erp_key
     FROM unmatched LEFT JOIN best ON best.title_id = id LEFT JOIN live ON live.title_id = id
     LEFT JOIN doubt ON doubt.title_id = id LEFT JOIN taken ON taken.title_id = id
+    LEFT JOIN contested ON contested.title_id = id
     LEFT JOIN due ON due.title_id = id
     UNION ALL
     SELECT kind, severity, is_current, title_id, erp_key FROM judged

@@ -108,7 +108,7 @@ export function runMatching(
         UPDATE conciliation.title_match AS match
         SET ended_at = clock_timestamp(), ended_by = ${MATCHING_ACTOR}, end_reason = ${NOT_CHOSEN}
         FROM lasting
-        WHERE match.id = lasting.id AND NOT is_fixed AND key NOT IN (SELECT lasting FROM kept)
+        WHERE NOT is_fixed AND match.id = lasting.id AND key NOT IN (SELECT lasting FROM kept)
         RETURNING key
       ), made AS (
         INSERT INTO conciliation.title_match
@@ -257,7 +257,7 @@ async function inheritMatches(tx: Transaction, runId: bigint): Promise<void> {
            CASE WHEN rule <> 'person' THEN ${runId}::bigint END, made_by, inherited.reason,
            ${TITLE_GROUND}, ${PAYABLE_GROUND}, ${PAYABLE_VALUE}
     FROM inherited LEFT JOIN sum USING (sum_id)
-    LEFT JOIN (SELECT count(*) AS rows FROM ended) AS after ON true
+    CROSS JOIN (SELECT count(*) FROM ended) AS after
     JOIN conciliation.title AS title ON title.id = heir_id
     JOIN conciliation.erp_payable AS payable ON payable.erp_key = inherited.erp_key`;
 }

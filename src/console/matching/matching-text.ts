@@ -35,7 +35,7 @@ const en = {
       paid_to_supplier:
         'The ERP has paid the payable, and the value is due to the financial agent. Stop the second payment, or ask the party that was paid for the money.',
       anticipated_twice:
-        'The payable that fits this title belongs to another title, or a booking of another title has settled it. Ask the platform which of the two titles is right.',
+        'The payable that fits this title belongs to another title, a booking of another title has settled it, or more titles fit than there are payables. Ask the platform which of the titles is right.',
       posted_twice:
         'Two payables of the ERP name the same booking, so the ERP has posted it twice. Cancel one of the two in the ERP.',
       reversal_refused:
@@ -204,7 +204,7 @@ const ptBR: typeof en = {
       paid_to_supplier:
         'O ERP já pagou a conta, e o valor é devido ao agente financeiro. Suspenda o segundo pagamento ou peça a devolução a quem recebeu.',
       anticipated_twice:
-        'A conta a pagar que corresponde a este título pertence a outro título ou foi baixada pelo lançamento de outro título. Pergunte à plataforma qual dos dois títulos é o correto.',
+        'A conta a pagar que corresponde a este título pertence a outro título, foi baixada pelo lançamento de outro título ou há mais títulos do que contas a pagar correspondentes. Pergunte à plataforma qual dos títulos é o correto.',
       posted_twice:
         'Duas contas a pagar do ERP indicam o mesmo lançamento: ele foi contabilizado duas vezes. Cancele uma das duas no ERP.',
       reversal_refused:

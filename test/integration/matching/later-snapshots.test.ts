@@ -2,7 +2,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { matchByPerson } from '../../../src/matching/match-decisions.sql.ts';
-import { AGENT, judgedWorld, type StatedPayable, SUPPLIER } from '../../support/judged-world.ts';
+import {
+  AGENT,
+  judgedWorld,
+  type StatedPayable,
+  SUPPLIER,
+  THIRD_PARTY,
+} from '../../support/judged-world.ts';
 import { clearMatching, listMatches } from '../../support/matching-world.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
@@ -43,7 +49,7 @@ const result = async () => {
   return {
     matches: named(await listMatches(world.database)),
     breaks: named(await judged.breaks(date)),
-    waiting: named(await judged.waiting(date)),
+    waiting: named(await judged.waiting(date)).toSorted(),
   };
 };
 /** What stands after each of the snapshots. */
@@ -188,6 +194,41 @@ test('a title of another order that comes later takes the payable of a match not
   });
 });
 
+test.each([
+  ['of one date', 0],
+  ['of two dates', 1],
+])(
+  'more titles than payables that fit them, of other orders and %s: all of them wait',
+  async (_, days) => {
+    const second = daysFrom(days, date);
+    const a = { uid, value: '1000' };
+    const b = { uid: 'b', value: '1000', agent: THIRD_PARTY };
+    await judged.pull(date, a, ...(days === 0 ? [b] : []), rest);
+    if (days > 0) await judged.pull(second, b, rest);
+    await judged.state([payable('k1')]);
+    const twice = { matches: [], breaks: ['anticipated_twice! a k1'], waiting: ['a'] };
+    expect(await result()).toEqual({
+      ...twice,
+      ...(days === 0 && {
+        breaks: [...twice.breaks, 'anticipated_twice! b k1'],
+        waiting: ['a', 'b'],
+      }),
+    });
+    expect(named(await judged.waiting(second)).toSorted()).toEqual(days === 0 ? ['a', 'b'] : ['b']);
+    await judged.resolve('anticipated_twice', 'k1', second);
+    // A second payable, or a title less: they are in doubt, or matched.
+    await judged.state([payable('k2')]);
+    const both = await result();
+    expect(both.matches).toEqual([]);
+    expect(both.breaks[0]).toEqual('in_doubt a k1');
+    expect(both.waiting).toEqual([]);
+    await judged.state([payable('k2', { openValue: '5' })]);
+    if (days === 0) await judged.pull(date, a, rest);
+    else await judged.pull(second, rest);
+    expect(await result()).toEqual({ matches: ['a=k1 exact'], breaks: [], waiting: [] });
+  },
+);
+
 describe.each(['released', 'posted', 'person'] as const)('a match that is %s stays', (state) => {
   const settle = async (first: Stated = {}) => {
     await judged.pull(date, { uid, value: '1000' }, rest);
@@ -226,7 +267,8 @@ describe.each(['released', 'posted', 'person'] as const)('a match that is %s sta
       { status: 'paid', settledBy: '2026-01-02:00000000000000000000000000000000:1:1' },
       'anticipated_twice! a k2',
     ],
-    ['farther away, paid', {}, { ...PAID, dueDate: '2099-07-01' }, null],
+    ['by another rule, paid', {}, { ...PAID, dueDate: '2099-07-01' }, null],
+    ['farther away, paid', { dueDate: '2099-07-02' }, { ...PAID, dueDate: '2099-07-03' }, null],
     [
       'another instalment of the order, paid',
       OF_ORDER,
