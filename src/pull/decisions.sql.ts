@@ -51,7 +51,6 @@ export function releasePull(
       dateWasClosed,
       fold: null,
       drift: [],
-      loadedAccounts: null,
       isRepair: held.isRepair,
     });
     await discardStaged(tx, fence);
