@@ -37,7 +37,7 @@ export function releasePull(
     const plan = await planChanges(tx, fence, day, held.isRepair);
     if (isHoldLost(held, plan)) {
       throw new InputError(
-        `the titles that pull ${pullId} held for ${date} were lost in a database crash; pull the date again`,
+        `the titles that pull ${pullId} held for ${date} were lost in a database crash; the date is pulled again`,
         { context: { fault: 'hold_lost', date, pull: String(pullId) } },
       );
     }
