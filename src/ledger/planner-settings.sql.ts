@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 
 /**
  * Configures PostgreSQL's planner for the transaction of a merge, which must not depend on statistics:
@@ -14,11 +15,14 @@ import type { Transaction } from '../database/database.ts';
  *   closing phase.
  */
 export async function configurePlanner(tx: Transaction): Promise<void> {
-  // Room for a hash of narrow rows. A larger hash goes to disk and takes several times as long.
-  await tx.$executeRaw`
-    SELECT set_config('enable_nestloop', 'off', true), set_config('enable_seqscan', 'off', true),
-           set_config('jit', 'off', true), set_config('work_mem', '64MB', true)`;
+  await tx.$executeRaw`SELECT ${PLANNER_SETTINGS}`;
 }
+
+/** The output columns of a statement that configures the planner. */
+export const PLANNER_SETTINGS = Prisma.sql`
+  -- Room for a hash of narrow rows. A larger hash goes to disk and takes several times as long.
+  set_config('work_mem', '64MB', true), set_config('enable_nestloop', 'off', true),
+  set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`;
 
 export async function resetPlanner(tx: Transaction): Promise<void> {
   await tx.$executeRaw`

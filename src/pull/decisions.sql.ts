@@ -2,7 +2,6 @@ import { type AuditAction, type AuditRecord, type Decision, recordAudit } from '
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { lockDay, settleDay } from '../ledger/day-ledger.sql.ts';
-import { discardStaged } from '../ledger/discard-staged.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
 import { eraseErased } from '../privacy/erased-parties.sql.ts';
 import { InputError } from '../runtime/errors.ts';
@@ -53,7 +52,6 @@ export function releasePull(
       drift: [],
       isRepair: held.isRepair,
     });
-    await discardStaged(tx, fence);
     if (decision !== null) {
       await recordAudit(tx, auditRecord('pull.release', decision, { date, pullId }));
     }

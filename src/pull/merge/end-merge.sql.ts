@@ -17,7 +17,7 @@ import {
   setHeldDay,
   setMergedDay,
 } from '../../ledger/day-ledger.sql.ts';
-import { discardStaged } from '../../ledger/discard-staged.sql.ts';
+import { discardPlan, discardStaged } from '../../ledger/discard-staged.sql.ts';
 import { countOpenRejects, mergeRejects } from '../../ledger/rejects.sql.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
 import { writeTotals } from '../../schedule/schedule-totals.sql.ts';
@@ -70,6 +70,8 @@ export async function endMerge(tx: Transaction, merge: MergedResponse): Promise<
   if (isDayStale) {
     await writeTotals(tx, Prisma.sql`accepted_date = ${source.date}::date`, source.fence);
   }
+  if (merge.state === 'held') await discardPlan(tx, merge.fence);
+  else await discardStaged(tx, merge.fence);
 
   if (!isChanged && !isNewlyReconciled && drift.length === 0 && !merge.isRepair) return;
   await lockClosing(tx);

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../../database/database.ts';
-import { configurePlanner } from '../../ledger/planner-settings.sql.ts';
+import { PLANNER_SETTINGS } from '../../ledger/planner-settings.sql.ts';
 import { type Attempt, staleFence } from '../../ledger/pull-ledger.sql.ts';
 
 /**
@@ -20,11 +20,10 @@ export function inMerge<T>(
 ): Promise<T> {
   return database.prisma.$transaction(async (tx) => {
     const locked = await tx.$queryRaw<unknown[]>`
-      SELECT FROM conciliation.pull
+      SELECT ${PLANNER_SETTINGS} FROM conciliation.pull
       WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running'
       FOR UPDATE`;
     if (locked.length === 0) throw staleFence(attempt);
-    await configurePlanner(tx);
     return work(tx);
   }, MERGE_TRANSACTION);
 }

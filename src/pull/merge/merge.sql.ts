@@ -12,7 +12,6 @@ import { decideHold, type HoldReason, runLimitPercent } from '../../domain/day-s
 import type { MissingText } from '../../domain/known-titles.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import { type LockedDay, lockDay } from '../../ledger/day-ledger.sql.ts';
-import { discardPlan, discardStaged } from '../../ledger/discard-staged.sql.ts';
 import type { Attempt } from '../../ledger/pull-ledger.sql.ts';
 import { eraseErased } from '../../privacy/erased-parties.sql.ts';
 import { RowsLostError } from '../../runtime/errors.ts';
@@ -131,8 +130,6 @@ async function endAttempt(
   await finishPull(tx, report, response);
   const merge = { ...decision, ...response, pullId, fence, isRepair: isRepair(attempt) };
   await endMerge(tx, merge);
-  if (state === 'held') await discardPlan(tx, fence);
-  else await discardStaged(tx, fence);
   reachFaultPoint('before-commit');
   return report;
 }

@@ -104,9 +104,11 @@ export async function readStagedFacts(
   const mean = isNew
     ? Prisma.sql`SELECT avg(original_value) FROM conciliation.staged_title WHERE fence = ${fence}`
     : Prisma.sql`SELECT NULL::numeric`;
-  const [found] = await tx.$queryRaw<[Usual]>(usual(date, mean));
-  const duplicates = plan.inserted < MIN_TITLES ? 0 : await countDuplicates(tx, fence, isNew);
-  const whole = { ...countsOf(plan, day.titleCount), ...found, duplicates };
+  const duplicates =
+    plan.inserted < MIN_TITLES ? Prisma.sql`SELECT 0::float8` : duplicatesOf(fence, isNew);
+  const [found] = await tx.$queryRaw<[Usual & { duplicates: number }]>`
+    SELECT usual.*, (${duplicates}) AS duplicates FROM (${usual(date, mean)}) AS usual`;
+  const whole = { ...countsOf(plan, day.titleCount), ...found };
   const counted = isNew ? newTitlesOfBuyers(fence) : changesOfBuyers(fence, day);
   const buyers = await tx.$queryRaw<CountedFacts[]>(factsOfBuyers(date, counted));
   const lossesOf = new Map(losses.map((loss) => [loss.buyer, loss]));
@@ -121,16 +123,13 @@ function countsOf({ titles, inserted, changed }: MergePlan, currentTitles: numbe
   return { buyer: null, titles, inserted, changed, lost: 0, lostBefore: 0, currentTitles };
 }
 
-async function countDuplicates(tx: Transaction, fence: bigint, isNew: boolean): Promise<number> {
-  const [{ count }] = await tx.$queryRaw<[{ count: number }]>(
-    isNew
-      ? Prisma.sql`SELECT (count(*) - count(DISTINCT identity_hash))::float8 AS count
-                   FROM conciliation.staged_title WHERE fence = ${fence}`
-      : Prisma.sql`SELECT count(*)::float8 AS count FROM conciliation.staged_change
-                   WHERE fence = ${fence} AND kind = 'inserted' AND occurrence > 1`,
-  );
-  return count;
-}
+/** The number of inserted titles of an identity that another title has. */
+const duplicatesOf = (fence: bigint, isNew: boolean) =>
+  isNew
+    ? Prisma.sql`SELECT (count(*) - count(DISTINCT identity_hash))::float8 AS count
+                 FROM conciliation.staged_title WHERE fence = ${fence}`
+    : Prisma.sql`SELECT count(*)::float8 AS count FROM conciliation.staged_change
+                 WHERE fence = ${fence} AND kind = 'inserted' AND occurrence > 1`;
 
 /** A date without titles has no rows in `staged_change`. */
 const newTitlesOfBuyers = (fence: bigint) => Prisma.sql`

@@ -1,4 +1,5 @@
 /** The first response to a date, which has no titles. */
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
@@ -204,4 +205,25 @@ test('a row that something else inserts during the merge fails the merge', async
   });
   expect((await outcomeOf(date)).titles).toEqual([]);
   expect(await world.pull(date)).toMatchObject({ state: 'merged', inserted: 3, withdrawn: 0 });
+});
+
+test('the merge of a first response has few statements, and one of them under the shared lock', async () => {
+  const date = freshDay();
+  world.sandbox.setDayTexts(
+    date,
+    ['a', 'b', 'c'].map((uid) => titleText({ date, uid })),
+  );
+  const query = vi.spyOn(pg.Client.prototype, 'query');
+  await world.pull(date, { checksPlausibility: true });
+  const texts = query.mock.calls.map(([first]) =>
+    typeof first === 'string' ? first : String((first as { text?: string } | null)?.text),
+  );
+  query.mockRestore();
+  const merge = texts.slice(texts.lastIndexOf('BEGIN') + 1);
+  expect(merge.length).toBeLessThanOrEqual(19);
+  const lock = merge.findIndex((text) => text.includes('conciliation.program_lock'));
+  expect(merge.slice(lock + 1).map((text) => text.trim().slice(0, 13))).toEqual([
+    'WITH numbered',
+    'COMMIT',
+  ]);
 });
