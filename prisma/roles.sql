@@ -13,6 +13,10 @@
 --
 -- Creating a role requires CREATEROLE. If the owner lacks it, as on many managed databases, an
 -- administrator first creates the three roles with NOLOGIN.
+
+-- First, because other users could have made functions with the names that are called below.
+SET search_path = pg_catalog, pg_temp;
+
 DO $$
 DECLARE
   role text;
@@ -43,6 +47,13 @@ BEGIN
     EXECUTE format('REVOKE %s (%s) ON %s FROM %I', object.privilege, object.columns, object.name, object.grantee);
   END LOOP;
   GRANT USAGE ON SCHEMA conciliation TO conciliation_worker, conciliation_finance, conciliation_erp;
+
+  BEGIN
+    REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+  EXCEPTION WHEN insufficient_privilege OR invalid_schema_name THEN
+    -- "conciliation migrate --roles" names the statement for a superuser.
+    NULL;
+  END;
 
   -- Temporary tables let a login attach code to a type of its own. Only the service makes any.
   EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());

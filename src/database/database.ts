@@ -77,6 +77,8 @@ const SESSION_END_TIMEOUT_MS = 5_000;
  * after this time.
  */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
+/** Statements name the schema of each table. So no object that another user has made can take the place of PostgreSQL's own. */
+const SEARCH_PATH = 'pg_catalog,pg_temp';
 
 /** Opens no connection: an unreachable database is reported by the first query. */
 export function openDatabase(options: DatabaseOptions): Database {
@@ -193,6 +195,7 @@ export function withSessionSettings(
   settings: {
     readonly applicationName: string;
     readonly statementTimeoutMs: number;
+    /** Default: `SEARCH_PATH`. */
     readonly searchPath?: string;
   },
 ): string {
@@ -205,7 +208,7 @@ export function withSessionSettings(
     '-c DateStyle=ISO',
     `-c statement_timeout=${settings.statementTimeoutMs}`,
     `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
-    settings.searchPath === undefined ? null : `-c search_path=${settings.searchPath}`,
+    `-c search_path=${settings.searchPath ?? SEARCH_PATH}`,
   ];
   // As separate parameters these would override `options`.
   parameters.delete('statement_timeout');
@@ -220,17 +223,26 @@ export function withSessionSettings(
  * startup settings.
  */
 export async function checkSession(client: pg.ClientBase): Promise<{ readonly serverPid: number }> {
-  const { rows } = await client.query<{ time_zone: string; date_style: string; pid: number }>(
+  const { rows } = await client.query<{
+    time_zone: string;
+    date_style: string;
+    path: string;
+    pid: number;
+  }>(
     `SELECT current_setting('TimeZone') AS time_zone, current_setting('DateStyle') AS date_style,
-            pg_backend_pid() AS pid`,
+            replace(current_setting('search_path'), ' ', '') AS path, pg_backend_pid() AS pid`,
   );
   const [session] = rows;
-  if (session?.time_zone === 'UTC' && session.date_style.startsWith('ISO')) {
+  if (
+    session?.time_zone === 'UTC' &&
+    session.date_style.startsWith('ISO') &&
+    session.path === SEARCH_PATH
+  ) {
     return { serverPid: session.pid };
   }
   throw new ConfigError([
-    `DATABASE_URL leads to sessions with TimeZone ${session?.time_zone} and DateStyle ${session?.date_style}, ` +
-      'although UTC and ISO were asked for: a connection pooler in between overrides them; ' +
+    `DATABASE_URL leads to sessions with TimeZone ${session?.time_zone}, DateStyle ${session?.date_style} and search_path ${session?.path}, ` +
+      `although UTC, ISO and ${SEARCH_PATH} were asked for: a connection pooler in between overrides them; ` +
       'connect to PostgreSQL itself, or let the pooler pass startup options on',
   ]);
 }

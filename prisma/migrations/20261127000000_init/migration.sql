@@ -2847,7 +2847,7 @@ CREATE TRIGGER booking_offer_append_only
 
 -- A wake-up for sessions that wait with LISTEN conciliation_booking.
 CREATE FUNCTION conciliation.announce_offers() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   -- The position is text, because many readers of JSON round numbers beyond 2^53. The name of a consumer needs no escape.
   PERFORM pg_notify('conciliation_booking', format('{"consumer":"%s","seq":"%s"}', offered.consumer, offered.seq))

@@ -69,7 +69,7 @@ describe('a session', () => {
     { name: 'application_name', setting: 'conciliation test' },
     { name: 'DateStyle', setting: expect.stringMatching(/^ISO/) },
     { name: 'idle_in_transaction_session_timeout', setting: '60000' },
-    { name: 'search_path', setting: '"$user", public' },
+    { name: 'search_path', setting: 'pg_catalog,pg_temp' },
     { name: 'statement_timeout', setting: '2000' },
     { name: 'TimeZone', setting: 'UTC' },
   ];

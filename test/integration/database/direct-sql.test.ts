@@ -111,7 +111,7 @@ test('a statement is prepared once for a session of its own', async () => {
 test.each([
   [
     'the type of a result column changes',
-    'ALTER TABLE outdated ALTER COLUMN value TYPE bigint',
+    'ALTER TABLE public.outdated ALTER COLUMN value TYPE bigint',
     '0A000',
   ],
   ['the statements of the session are removed', 'DEALLOCATE ALL', '26000'],
@@ -124,11 +124,11 @@ test.each([
   });
   const read = () =>
     inTransaction(
-      ({ direct }) => direct.$queryRaw`SELECT value::text, value AS raw FROM outdated`,
+      ({ direct }) => direct.$queryRaw`SELECT value::text, value AS raw FROM public.outdated`,
       one,
     );
   try {
-    await one.prisma.$executeRaw`CREATE TABLE outdated AS SELECT 7::int AS value`;
+    await one.prisma.$executeRaw`CREATE TABLE public.outdated AS SELECT 7::int AS value`;
     expect(await read()).toEqual([{ value: '7', raw: 7 }]);
     await one.prisma.$executeRawUnsafe(change);
     const failure = await read().catch((error: unknown) => error);
@@ -137,7 +137,7 @@ test.each([
     expect((failure as Error).message).toContain(code);
     expect(await read()).toMatchObject([{ value: '7' }]);
   } finally {
-    await one.prisma.$executeRaw`DROP TABLE IF EXISTS outdated`;
+    await one.prisma.$executeRaw`DROP TABLE IF EXISTS public.outdated`;
     await one.close();
   }
 });

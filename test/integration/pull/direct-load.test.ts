@@ -70,14 +70,14 @@ const outcomeOf = (date: CivilDate) => readOutcome(world.database.pool, date);
 
 async function withoutStaging<T>(work: () => Promise<T>): Promise<T> {
   await world.database.pool.query(`
-    CREATE FUNCTION refuse_staging() RETURNS trigger LANGUAGE plpgsql AS
+    CREATE FUNCTION conciliation.refuse_staging() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'a title was staged'; END $$;
     CREATE TRIGGER refuse_staging BEFORE INSERT ON conciliation.staged_title
-      FOR EACH ROW EXECUTE FUNCTION refuse_staging()`);
+      FOR EACH ROW EXECUTE FUNCTION conciliation.refuse_staging()`);
   try {
     return await work();
   } finally {
-    await world.database.pool.query('DROP FUNCTION refuse_staging() CASCADE');
+    await world.database.pool.query('DROP FUNCTION conciliation.refuse_staging() CASCADE');
   }
 }
 
@@ -139,12 +139,12 @@ describe('a load leaves no row', () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, mixedTexts(date));
     await world.database.pool.query(`
-      CREATE FUNCTION lose_a_row() RETURNS trigger LANGUAGE plpgsql AS
+      CREATE FUNCTION conciliation.lose_a_row() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN IF NEW.order_uid = 't7' THEN RETURN NULL; END IF; RETURN NEW; END $$;
       CREATE TRIGGER lose_a_row BEFORE INSERT ON conciliation.title
-        FOR EACH ROW EXECUTE FUNCTION lose_a_row()`);
+        FOR EACH ROW EXECUTE FUNCTION conciliation.lose_a_row()`);
     const outcome = await world.attempt(date);
-    await world.database.pool.query('DROP FUNCTION lose_a_row() CASCADE');
+    await world.database.pool.query('DROP FUNCTION conciliation.lose_a_row() CASCADE');
     expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } });
     expect(await outcomeOf(date)).toMatchObject(emptied);
   });
