@@ -81,7 +81,7 @@ BEGIN
     conciliation.staged_title, conciliation.staged_reject, conciliation.staged_base,
     conciliation.staged_missing, conciliation.staged_change, conciliation.staged_account,
     conciliation.console_session, conciliation.console_oidc_login, conciliation.sign_in_limit,
-    conciliation.process_fault, conciliation.schedule_total, conciliation.payment_hold
+    conciliation.process_fault, conciliation.schedule_total
     TO conciliation_worker;
   IF to_regnamespace('conciliation_queue') IS NOT NULL THEN
     GRANT USAGE ON SCHEMA conciliation_queue TO conciliation_worker;

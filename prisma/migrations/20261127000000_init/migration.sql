@@ -1900,9 +1900,10 @@ COMMENT ON COLUMN conciliation.account_change.reason IS
 CREATE TABLE conciliation.payment_hold (
   account_change_id bigint NOT NULL,
   title_id          bigint NOT NULL,
+  pull_id           bigint NOT NULL,
   accepted_date     date   NOT NULL,
 
-  PRIMARY KEY (account_change_id, title_id),
+  PRIMARY KEY (account_change_id, title_id, pull_id),
   CONSTRAINT payment_hold_date_check CHECK (accepted_date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
@@ -1910,11 +1911,13 @@ CREATE INDEX payment_hold_title_idx ON conciliation.payment_hold (title_id);
 CREATE INDEX payment_hold_date_idx ON conciliation.payment_hold (accepted_date);
 
 COMMENT ON TABLE conciliation.payment_hold IS
-  'The current titles that a merge wrote while a change of the bank account that they name was open or refused. The hold lasts until a person confirms the change. A row remains after that, and is removed when a merge restates or withdraws the title before.';
+  'The current titles that a merge wrote while a change of the bank account that they name was open or refused. The hold lasts until a person confirms the change or a merge restates or withdraws the title: while title.last_change_pull_id is pull_id. Rows are not removed.';
 COMMENT ON COLUMN conciliation.payment_hold.account_change_id IS
   'account_change.id.';
 COMMENT ON COLUMN conciliation.payment_hold.title_id IS
   'title.id.';
+COMMENT ON COLUMN conciliation.payment_hold.pull_id IS
+  'pull.id of the pull whose merge wrote the title.';
 COMMENT ON COLUMN conciliation.payment_hold.accepted_date IS
   'title.accepted_date.';
 
@@ -1965,7 +1968,8 @@ SELECT
   EXISTS (
     SELECT FROM conciliation.payment_hold AS hold
     JOIN conciliation.account_change ON account_change.id = hold.account_change_id
-    WHERE hold.title_id = change.title_id AND account_change.state IN ('open', 'refused')
+    WHERE hold.title_id = change.title_id AND hold.pull_id = title.last_change_pull_id
+      AND account_change.state IN ('open', 'refused')
   ) AS payment_hold,
   (SELECT predecessor_id FROM conciliation.title_succession AS link
    WHERE link.title_id = change.title_id) AS predecessor_id,

@@ -93,7 +93,7 @@ const EXPECTED = `
   party_account                                          worker=arw
   party_equivalent                             finance=r worker=arw
   payables_to_block                      erp=r finance=r worker=r
-  payment_hold                                 finance=r worker=ard
+  payment_hold                                 finance=r worker=ar
   process_fault                                          worker=arwd
   program_lock                                           worker=arw
   provider                               erp=rd          worker=arw
