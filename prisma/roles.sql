@@ -96,8 +96,8 @@ BEGIN
     conciliation.checkpoint, conciliation.backfill,
     conciliation.rejected_title, conciliation.drift, conciliation.alert, conciliation.alert_delivery,
     conciliation.digest_delivery, conciliation.sign_off, conciliation.month_seal,
-    conciliation.booking_start, conciliation.booking_batch, conciliation.booking_consumer, conciliation.booking_feed,
-    conciliation.booking_line, conciliation.booking_offer, conciliation.booking_receipt,
+    conciliation.booking_start, conciliation.booking_batch, conciliation.booking_consumer, conciliation.booking_position,
+    conciliation.booking_feed, conciliation.booking_line, conciliation.booking_offer, conciliation.booking_receipt,
     conciliation.title_succession, conciliation.payment_hold,
     conciliation.check_finding, conciliation.day_check, conciliation.day_buyer,
     conciliation.erp_payable, conciliation.erp_payable_import, conciliation.match_run,
@@ -129,9 +129,10 @@ BEGIN
 
   -- Bookings: the released lines of the user's own consumer, its position, and its receipts. Row-level
   -- security limits each user to the consumer whose database_role it is.
-  GRANT SELECT ON conciliation.booking_feed, conciliation.booking_receipt, conciliation.payables_to_block
+  GRANT SELECT ON conciliation.booking_consumer, conciliation.booking_feed, conciliation.booking_receipt,
+    conciliation.payables_to_block
     TO conciliation_erp;
-  GRANT SELECT, UPDATE (last_seq, acknowledged_at) ON conciliation.booking_consumer TO conciliation_erp;
+  GRANT SELECT, UPDATE (last_seq, acknowledged_at) ON conciliation.booking_position TO conciliation_erp;
   GRANT INSERT (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status,
                 document, reason, is_final)
     ON conciliation.booking_receipt TO conciliation_erp;
@@ -145,7 +146,7 @@ BEGIN
 
   FOR object IN
     SELECT policyname AS name, tablename AS relation FROM pg_policies
-    WHERE schemaname = 'conciliation' AND tablename IN ('booking_consumer', 'booking_receipt')
+    WHERE schemaname = 'conciliation' AND tablename IN ('booking_consumer', 'booking_position', 'booking_receipt')
   LOOP
     EXECUTE format('DROP POLICY %I ON conciliation.%I', object.name, object.relation);
   END LOOP;
@@ -154,12 +155,18 @@ BEGIN
   CREATE POLICY booking_consumer_finance ON conciliation.booking_consumer
     FOR SELECT TO conciliation_finance USING (true);
   CREATE POLICY booking_consumer_own ON conciliation.booking_consumer
-    TO conciliation_erp USING (database_role = CURRENT_USER) WITH CHECK (database_role = CURRENT_USER);
+    FOR SELECT TO conciliation_erp USING (database_role = CURRENT_USER);
+  CREATE POLICY booking_position_service ON conciliation.booking_position
+    TO conciliation_worker USING (true) WITH CHECK (true);
+  CREATE POLICY booking_position_finance ON conciliation.booking_position
+    FOR SELECT TO conciliation_finance USING (true);
+  -- The subquery sees the user's own row of booking_consumer only.
+  CREATE POLICY booking_position_own ON conciliation.booking_position TO conciliation_erp
+    USING (consumer = (SELECT name FROM conciliation.booking_consumer WHERE database_role = CURRENT_USER));
   CREATE POLICY booking_receipt_service ON conciliation.booking_receipt
     TO conciliation_worker USING (true) WITH CHECK (true);
   CREATE POLICY booking_receipt_finance ON conciliation.booking_receipt
     FOR SELECT TO conciliation_finance USING (true);
-  -- The subquery sees the user's own row of booking_consumer only.
   CREATE POLICY booking_receipt_own ON conciliation.booking_receipt TO conciliation_erp
     USING (consumer = (SELECT name FROM conciliation.booking_consumer WHERE database_role = CURRENT_USER))
     WITH CHECK (consumer = (SELECT name FROM conciliation.booking_consumer WHERE database_role = CURRENT_USER));

@@ -1,5 +1,6 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
+import { takeLock } from '../database/program-lock.sql.ts';
 import { parseCnpj } from '../domain/tax-id.ts';
 import { InputError } from '../runtime/errors.ts';
 
@@ -32,7 +33,7 @@ export function setConsumer(database: Database, consumer: Consumer, by: string):
       throw new InputError(`key: there is no key ${apiKeyId}`);
     }
     // Otherwise two commands could give one buyer to two consumers.
-    await tx.$executeRaw`LOCK TABLE conciliation.booking_consumer IN SHARE ROW EXCLUSIVE MODE`;
+    await takeLock(tx, 'closing');
     const other = await tx.bookingConsumer.findFirst({
       where: {
         name: { not: name },
@@ -52,7 +53,7 @@ export function setConsumer(database: Database, consumer: Consumer, by: string):
     const values = { databaseRole, apiKeyId, buyers };
     await tx.bookingConsumer.upsert({
       where: { name },
-      create: { name, ...values },
+      create: { name, ...values, position: { create: {} } },
       update: values,
       select: { name: true },
     });

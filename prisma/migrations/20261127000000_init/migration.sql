@@ -2574,12 +2574,9 @@ CREATE TABLE conciliation.booking_consumer (
   database_role   text,
   api_key_id      bigint,
   buyers          text[],
-  last_seq        bigint      NOT NULL DEFAULT 0,
-  acknowledged_at timestamptz,
   created_at      timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
-  CONSTRAINT booking_consumer_name_check CHECK (name ~ '^[a-z][a-z0-9_-]{0,62}$'),
-  CONSTRAINT booking_consumer_last_seq_check CHECK (last_seq >= 0)
+  CONSTRAINT booking_consumer_name_check CHECK (name ~ '^[a-z][a-z0-9_-]{0,62}$')
 );
 
 CREATE UNIQUE INDEX booking_consumer_role_key ON conciliation.booking_consumer (database_role);
@@ -2598,16 +2595,37 @@ COMMENT ON COLUMN conciliation.booking_consumer.api_key_id IS
   'api_key.id of the key that reads the feed and writes receipts for the consumer. Null: no key does.';
 COMMENT ON COLUMN conciliation.booking_consumer.buyers IS
   'The CNPJs of the buyers whose lines belong to the consumer, without mask and in upper case; title.buyer_identification may be written in another way. Null: the lines of no buyer, except for the consumer erp. May be personal data.';
-COMMENT ON COLUMN conciliation.booking_consumer.last_seq IS
-  'The greatest booking_feed.seq that the consumer has processed, as the consumer stated last. 0: none.';
-COMMENT ON COLUMN conciliation.booking_consumer.acknowledged_at IS
-  'When the consumer stated last_seq. Null: never.';
 COMMENT ON COLUMN conciliation.booking_consumer.created_at IS
   'When the consumer was named.';
 
 -- The policies are in prisma/roles.sql, because the roles need not exist when a migration runs. Without a
 -- policy only the owner of the table reads or writes rows.
 ALTER TABLE conciliation.booking_consumer ENABLE ROW LEVEL SECURITY;
+
+
+-- A table of its own, because a login that may update a column of a row may also lock the row, and the lines of a
+-- sign-off refer to booking_consumer.
+CREATE TABLE conciliation.booking_position (
+  consumer        text        PRIMARY KEY REFERENCES conciliation.booking_consumer (name)
+                              ON DELETE RESTRICT ON UPDATE RESTRICT,
+  last_seq        bigint      NOT NULL DEFAULT 0,
+  acknowledged_at timestamptz,
+
+  CONSTRAINT booking_position_last_seq_check CHECK (last_seq >= 0)
+);
+
+INSERT INTO conciliation.booking_position (consumer) VALUES ('erp');
+
+COMMENT ON TABLE conciliation.booking_position IS
+  'The positions of the consumers in booking_feed. A database user sees and updates the row of its own consumer only.';
+COMMENT ON COLUMN conciliation.booking_position.consumer IS
+  'booking_consumer.name.';
+COMMENT ON COLUMN conciliation.booking_position.last_seq IS
+  'The greatest booking_feed.seq that the consumer has processed, as the consumer stated last. 0: none.';
+COMMENT ON COLUMN conciliation.booking_position.acknowledged_at IS
+  'When the consumer stated last_seq. Null: never.';
+
+ALTER TABLE conciliation.booking_position ENABLE ROW LEVEL SECURITY;
 
 
 CREATE TABLE conciliation.booking_start (

@@ -21,8 +21,6 @@ const EXPECTED = `
   backfill                                     finance=r worker=arw
   booking_batch                                finance=r worker=ar
   booking_consumer                       erp=r finance=r worker=arw
-  booking_consumer(acknowledged_at)      erp=w
-  booking_consumer(last_seq)             erp=w
   booking_feed                           erp=r finance=r worker=r
   booking_line                                 finance=r worker=ar
   booking_line(document)                                 worker=w
@@ -31,6 +29,9 @@ const EXPECTED = `
   booking_line(state)                                    worker=w
   booking_line(state_at)                                 worker=w
   booking_offer                                finance=r worker=ar
+  booking_position                       erp=r finance=r worker=arw
+  booking_position(acknowledged_at)      erp=w
+  booking_position(last_seq)             erp=w
   booking_receipt                        erp=r finance=r worker=ar
   booking_receipt(consumer)              erp=a
   booking_receipt(content_hash)          erp=a
