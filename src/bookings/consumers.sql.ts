@@ -50,13 +50,13 @@ export function setConsumer(database: Database, consumer: Consumer, by: string):
         `the database role, the key or a buyer belongs to the consumer ${other.name}`,
       );
     }
-    const values = { databaseRole, apiKeyId, buyers };
     await tx.bookingConsumer.upsert({
       where: { name },
-      create: { name, ...values, position: { create: {} } },
-      update: values,
+      create: { name, databaseRole, apiKeyId, buyers },
+      update: { databaseRole, apiKeyId, buyers },
       select: { name: true },
     });
+    await tx.bookingPosition.createMany({ data: { consumer: name }, skipDuplicates: true });
     await recordAudit(tx, {
       actor: by,
       action: 'bookings.consumer',

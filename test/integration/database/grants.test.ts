@@ -9,30 +9,28 @@ import { migrateQueue } from '../../../src/queue/postgres-backend.ts';
 import { withClient } from '../../support/client.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
-/** As PostgreSQL writes rights: a INSERT, r SELECT, w UPDATE, d DELETE. */
+/**
+ * As PostgreSQL writes rights: a INSERT, r SELECT, w UPDATE, d DELETE. The columns that the service may update are
+ * compared with its statements: roles.test.ts.
+ */
 const EXPECTED = `
-  _prisma_migrations                                     worker=r
-  account_change                               finance=r worker=arw
-  alert                                        finance=r worker=arw
-  alert_delivery                               finance=r worker=arw
-  api_key                                                worker=arw
-  audit_chain                                  finance=r worker=r
-  audit_entry                                  finance=r worker=ar
-  backfill                                     finance=r worker=arw
-  booking_batch                                finance=r worker=ar
-  booking_consumer                       erp=r finance=r worker=arw
-  booking_feed                           erp=r finance=r worker=r
-  booking_line                                 finance=r worker=ar
-  booking_line(document)                                 worker=w
-  booking_line(failure)                                  worker=w
-  booking_line(posted_hash)                              worker=w
-  booking_line(state)                                    worker=w
-  booking_line(state_at)                                 worker=w
-  booking_offer                                finance=r worker=ar
-  booking_position                       erp=r finance=r worker=arw
+  _prisma_migrations                                       worker=r
+  account_change                                 finance=r worker=ar
+  alert                                          finance=r worker=ar
+  alert_delivery                                 finance=r worker=ar
+  api_key                                                  worker=ar
+  audit_chain                                    finance=r worker=r
+  audit_entry                                    finance=r worker=ar
+  backfill                                       finance=r worker=ar
+  booking_batch                                  finance=r worker=ar
+  booking_consumer                       erp=r   finance=r worker=ar
+  booking_feed                           erp=r   finance=r worker=r
+  booking_line                                   finance=r worker=ar
+  booking_offer                                  finance=r worker=ar
+  booking_position                       erp=r   finance=r worker=ar
   booking_position(acknowledged_at)      erp=w
   booking_position(last_seq)             erp=w
-  booking_receipt                        erp=r finance=r worker=ar
+  booking_receipt                        erp=r   finance=r worker=ar
   booking_receipt(consumer)              erp=a
   booking_receipt(content_hash)          erp=a
   booking_receipt(date)                  erp=a
@@ -41,63 +39,57 @@ const EXPECTED = `
   booking_receipt(identity_hash)         erp=a
   booking_receipt(is_final)              erp=a
   booking_receipt(occurrence)            erp=a
-  booking_receipt(outcome)                               worker=w
   booking_receipt(reason)                erp=a
-  booking_receipt(settled_at)                            worker=w
-  booking_receipt(settled_by)                            worker=w
   booking_receipt(status)                erp=a
   booking_receipt(version)               erp=a
-  booking_start                                finance=r worker=arw
-  break_decision finance=r worker=arw
-  check_finding finance=r worker=arw
-  checkpoint                             erp=r finance=r worker=arw
-  company_buyer                                finance=r worker=arw
-  console_link                                           worker=arw
-  console_oidc_login                                     worker=arwd
-  console_session                                        worker=arwd
-  console_user                                           worker=arw
-  day                                    erp=r finance=r worker=arw
-  day_buyer finance=r worker=arw
-  day_check finance=r worker=arw
-  digest_delivery                              finance=r worker=arw
-  drift                                        finance=r worker=ar
-  drift(acknowledged_at)                                 worker=w
-  drift(acknowledged_by)                                 worker=w
-  drift(reason)                                          worker=w
-  erased_party                                           worker=r
-  erp_payable erp=r finance=r worker=arw
-  erp_payable(booking_key) erp=aw
-  erp_payable(company) erp=aw
-  erp_payable(currency) erp=aw
-  erp_payable(document) erp=aw
-  erp_payable(due_date) erp=aw
-  erp_payable(erp_key) erp=a
-  erp_payable(instalment) erp=aw
-  erp_payable(issue_date) erp=aw
-  erp_payable(open_value) erp=aw
-  erp_payable(order_uid) erp=aw
-  erp_payable(paid_to) erp=aw
-  erp_payable(payee) erp=aw
-  erp_payable(settled_as) erp=aw
-  erp_payable(settled_by) erp=aw
-  erp_payable(settled_on) erp=aw
-  erp_payable(status) erp=aw
-  erp_payable(supplier_external_id) erp=aw
-  erp_payable(supplier_tax_id) erp=aw
-  erp_payable(total_value) erp=aw
-  erp_payable(version) erp=aw
-  erp_payable_import erp=r finance=r worker=arw
-  erp_payable_import(kind) erp=a
-  erp_payable_reject worker=arw
-  match_run finance=r worker=arw
-  month_seal                                   finance=r worker=ar
-  party_account                                          worker=arw
-  party_equivalent                             finance=r worker=arw
-  payables_to_block                      erp=r finance=r worker=r
-  payment_hold                                 finance=r worker=ar
-  process_fault                                          worker=arwd
-  program_lock                                           worker=arw
-  provider                               erp=rd          worker=arw
+  booking_start                                  finance=r worker=ar
+  break_decision                                 finance=r worker=ar
+  check_finding                                  finance=r worker=ar
+  checkpoint                             erp=r   finance=r worker=ar
+  company_buyer                                  finance=r worker=ar
+  console_link                                             worker=ar
+  console_oidc_login                                       worker=ard
+  console_session                                          worker=ard
+  console_user                                             worker=ar
+  day                                    erp=r   finance=r worker=ar
+  day_buyer                                      finance=r worker=ar
+  day_check                                      finance=r worker=ar
+  digest_delivery                                finance=r worker=ar
+  drift                                          finance=r worker=ar
+  erased_party                                             worker=r
+  erp_payable                            erp=r   finance=r worker=ar
+  erp_payable(booking_key)               erp=aw
+  erp_payable(company)                   erp=aw
+  erp_payable(currency)                  erp=aw
+  erp_payable(document)                  erp=aw
+  erp_payable(due_date)                  erp=aw
+  erp_payable(erp_key)                   erp=a
+  erp_payable(instalment)                erp=aw
+  erp_payable(issue_date)                erp=aw
+  erp_payable(open_value)                erp=aw
+  erp_payable(order_uid)                 erp=aw
+  erp_payable(paid_to)                   erp=aw
+  erp_payable(payee)                     erp=aw
+  erp_payable(settled_as)                erp=aw
+  erp_payable(settled_by)                erp=aw
+  erp_payable(settled_on)                erp=aw
+  erp_payable(status)                    erp=aw
+  erp_payable(supplier_external_id)      erp=aw
+  erp_payable(supplier_tax_id)           erp=aw
+  erp_payable(total_value)               erp=aw
+  erp_payable(version)                   erp=aw
+  erp_payable_import                     erp=r   finance=r worker=ar
+  erp_payable_import(kind)               erp=a
+  erp_payable_reject                                       worker=ar
+  match_run                                      finance=r worker=ar
+  month_seal                                     finance=r worker=ar
+  party_account                                            worker=ar
+  party_equivalent                               finance=r worker=ar
+  payables_to_block                      erp=r   finance=r worker=r
+  payment_hold                                   finance=r worker=ar
+  process_fault                                            worker=ard
+  program_lock                                             worker=r
+  provider                               erp=rd            worker=ar
   provider(accounts)                     erp=aw
   provider(can_anticipate)               erp=aw
   provider(email_addresses)              erp=aw
@@ -107,32 +99,29 @@ const EXPECTED = `
   provider(phones)                       erp=aw
   provider(sync_state)                   erp=aw
   provider(type)                         erp=aw
-  provider_batch                                         worker=arw
-  pull                                         finance=r worker=arw
-  rejected_title                               finance=r worker=arw
-  schedule_total                                         worker=arwd
-  sign_in_limit worker=arwd
-  sign_off                                     finance=r worker=ar
-  sign_off(end_reason)                                   worker=w
-  sign_off(ended_at)                                     worker=w
-  sign_off(ended_by)                                     worker=w
-  staged_account                                         worker=arwd
-  staged_base                                            worker=arwd
-  staged_change                                          worker=arwd
-  staged_missing                                         worker=arwd
-  staged_reject                                          worker=arwd
-  staged_title                                           worker=arwd
-  sweep                                        finance=r worker=arw
-  sweep_difference                             finance=r worker=arw
-  title                                        finance=r worker=arw
-  title_change                                 finance=r worker=ar
-  title_check                                            worker=arw
-  title_feed                             erp=r finance=r worker=r
-  title_finding                                          worker=arw
-  title_match finance=r worker=arw
-  title_payable erp=r finance=r worker=r
-  title_revision                               finance=r worker=ar
-  title_succession                             finance=r worker=ar
+  provider_batch                                           worker=ar
+  pull                                           finance=r worker=ar
+  rejected_title                                 finance=r worker=ar
+  schedule_total                                           worker=ard
+  sign_in_limit                                            worker=ard
+  sign_off                                       finance=r worker=ar
+  staged_account                                           worker=ard
+  staged_base                                              worker=ard
+  staged_change                                            worker=ard
+  staged_missing                                           worker=ard
+  staged_reject                                            worker=ard
+  staged_title                                             worker=ard
+  sweep                                          finance=r worker=ar
+  sweep_difference                               finance=r worker=ar
+  title                                          finance=r worker=ar
+  title_change                                   finance=r worker=ar
+  title_check                                              worker=ar
+  title_feed                             erp=r   finance=r worker=r
+  title_finding                                            worker=ar
+  title_match                                    finance=r worker=ar
+  title_payable                          erp=r   finance=r worker=r
+  title_revision                                 finance=r worker=ar
+  title_succession                               finance=r worker=ar
 `;
 
 let database: TestDatabase;
@@ -172,7 +161,8 @@ async function readRights(): Promise<Rights[]> {
       )
       SELECT schema, name, kind::text, ARRAY(
                SELECT replace(split_part(item::text, '/', 1), 'conciliation_', '') FROM unnest(acl) AS item
-               WHERE NOT starts_with(item::text, owner::regrole || '=') ORDER BY 1
+               WHERE NOT starts_with(item::text, owner::regrole || '=')
+                 AND NOT (starts_with(item::text, 'conciliation_worker=w/') AND name LIKE '%)') ORDER BY 1
              ) AS grants
       FROM object ORDER BY schema, name COLLATE "C"`),
   );
@@ -182,7 +172,10 @@ async function readRights(): Promise<Rights[]> {
 test('each role has the expected rights on each relation, and no other role has any', async () => {
   const rights = await readRights();
   const relations = rights.filter(
-    ({ schema, kind }) => schema !== 'conciliation_queue' && kind !== 'S',
+    ({ schema, kind, name, grants }) =>
+      schema !== 'conciliation_queue' &&
+      kind !== 'S' &&
+      !(name.endsWith(')') && grants.length === 0),
   );
   const lines = relations.map(({ name, grants }) => [name, ...grants].join(' '));
   const expected = EXPECTED.trim().split('\n');
