@@ -136,7 +136,7 @@ test('a consumer is shown with its position and the open lines after it', async 
     [0n, open],
     [seq, 0],
   ] as const) {
-    await prisma.bookingConsumer.update({ where: { name: 'erp' }, data: { lastSeq } });
+    await prisma.bookingPosition.update({ where: { consumer: 'erp' }, data: { lastSeq } });
     expect(plain((await viewer.get('/bookings')).text)).toContain(`erp ${lastSeq} ${behind} `);
   }
 });
