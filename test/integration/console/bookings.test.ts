@@ -81,7 +81,7 @@ test('the page counts and adds up the whole filter', async () => {
   ]);
   expect(plain(text)).toContain('Book 4 lines · 17.3500000000000000001');
   expect(orders(text)).toEqual(['d', 'c', 'b', 'a']);
-  const failed = (await viewer.get('/bookings?state=failed')).text;
+  const failed = (await reviewer.get('/bookings?state=failed')).text;
   expect(orders(failed)).toEqual(['b']);
   expect(plain(failed)).toContain('período fechado');
   expect(plain(failed)).toContain('Book 1 line · 0.25');
@@ -114,14 +114,14 @@ test('a booking shows its lines and its receipts', async () => {
     where: { orderUid: 'a' },
     select: { id: true },
   });
-  const { status, text } = await viewer.get(`/bookings/${id}`);
+  const { status, text } = await reviewer.get(`/bookings/${id}`);
   expect(status).toBe(200);
   expect(plain(text)).toMatch(/Posted FT-118 .*Receipts .*FT-118 Accepted/);
   expect((await viewer.get('/bookings/999999')).status).toBe(404);
 });
 
 test('a receipt that does not fit is shown with what to do', async () => {
-  const { text } = await viewer.get('/bookings');
+  const { text } = await reviewer.get('/bookings');
   expect(plain(text)).toMatch(
     /Receipts that do not fit .*until a reviewer answers.* FT-9 Other content/,
   );
@@ -161,13 +161,32 @@ test('the file has the selected lines, and masks identifiers for a viewer', asyn
     details: { from: DAY, to: DAY, state: 'posted' },
   });
   const masked = (await viewer.post(path, {})).text;
-  expect(masked).toContain('FT-118');
+  expect(masked).toContain(',posted,••••,');
   expect(masked).not.toContain(String(cells['provider_identification']));
+});
+
+test('a viewer sees no text of the ERP, on no page, in no file and in no answer', async () => {
+  const { id } = await world.database.prisma.bookingLine.findFirstOrThrow({
+    where: { orderUid: 'a' },
+    select: { id: true },
+  });
+  const reads = [
+    () => viewer.get('/bookings'),
+    () => viewer.get(`/bookings/${id}`),
+    () => viewer.get('/api/booking-lines'),
+    () => viewer.get('/api/booking-status'),
+    () => viewer.post('/bookings', {}),
+  ];
+  for (const read of reads) {
+    const { status, text } = await read();
+    expect([status, /FT-|fechado/.exec(text)]).toEqual([200, null]);
+    expect(text).toContain('••••');
+  }
 });
 
 test('the API has the same figures, and refuses what cannot be read', async () => {
   const get = async (path: string) => {
-    const { status, text } = await viewer.get(path);
+    const { status, text } = await reviewer.get(path);
     return { status, body: JSON.parse(text) };
   };
   const { body } = await get(`/api/booking-lines?from=${DAY}&to=${DAY}&state=failed`);
