@@ -1,18 +1,18 @@
 import type { CivilDate } from '../domain/business-day.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import type { Transaction } from './database.ts';
 
 /**
  * For a decision about days that is not the signer's: otherwise one person would decide alone, after the sign-off.
- * @param concerns of a row `day` with the `seal` in force: whether the decision is about it
+ * @param concerns of a row `day` with the `seal` in force: whether the decision is about it. Absent: yes
  * @throws InputError if the person has signed one of the days off, or was an administrator when it was signed off
  */
 export async function requireOtherSigner(
   tx: Transaction,
   dates: readonly (CivilDate | null)[],
   by: string,
-  concerns: Prisma.Sql,
+  concerns: Prisma.Sql = Prisma.sql`true`,
 ): Promise<void> {
   // A sign-off locks the row as well, so it is committed, or sees this decision.
   await tx.$executeRaw`

@@ -44,7 +44,7 @@ const CHOSEN = /^(\d{4}-\d\d-\d\d)\/(\d{1,15})\/(\d{1,15})\/(\d{1,9})$/;
 
 /** Routes of released lines. They do not exist while no seal releases bookings. */
 export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  const { database, logger, bookingsFrom = null } = parts;
+  const { database, logger, fourEyes, bookingsFrom = null } = parts;
 
   server.get('/bookings', async (request, reply) => {
     if (bookingsFrom === null) return reply.callNotFound();
@@ -111,7 +111,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
       by: actorOf(request),
       ...releaseRules(parts),
       reason: requireReason(request.body),
-      bookingsFrom,
+      ...{ bookingsFrom, fourEyes },
     });
     return reply.redirect('/bookings?notice=receipts_answered', 303);
   });
@@ -151,6 +151,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
       by: actorOf(request),
       reason: requireReason(request.body),
       signOffId: Number(textParameter(request.body, 'seal')),
+      fourEyes,
     });
     return reply.redirect('/bookings?notice=difference_posted', 303);
   });

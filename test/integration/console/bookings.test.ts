@@ -17,11 +17,14 @@ let world: PullWorld;
 let console: ConsoleWorld;
 let viewer: ConsoleClient;
 let reviewer: ConsoleClient;
+/** The person who signs the days off. */
+let signer: ConsoleClient;
 beforeAll(async () => {
   world = await openPullWorld();
   console = await openConsole(world.database, { bookingsFrom: DAY });
   viewer = await console.as('viewer', 'vera');
   reviewer = await console.as('reviewer', 'rita');
+  signer = await console.as('reviewer', 'ana');
   await release(DAY, ['a', '10.10'], ['b', '0.25'], ['c', '7']);
   await release(NEXT, ['d', '0.0000000000000000001']);
   const { lines } = await readFeed(world.database, 'erp', { after: 0n, limit: 100 });
@@ -254,7 +257,10 @@ test('a day before bookings that is signed off again has the difference as a fil
   expect((await viewer.post(path, { seal, reason: 'x' })).status).toBe(403);
   expect((await reviewer.post(path, { seal, reason: '' })).status).toBe(400);
   expect((await reviewer.post(path, { seal: '1', reason: 'x' })).status).toBe(400);
+  const own = await signer.post(path, { seal, reason: 'voucher 12' });
+  expect([own.status, plain(own.text)]).toEqual([400, expect.stringContaining('You signed')]);
   expect((await reviewer.post(path, { seal, reason: 'voucher 12' })).status).toBe(303);
+  expect(await readFourEyesFault(world.database.prisma, before, 'rita')).toBe('own_decision');
   expect(await lastAudit(world)).toMatchObject({
     ...{ action: 'bookings.difference', actor: 'rita', reason: 'voucher 12' },
     details: { signOffId: Number(seal) },
@@ -270,13 +276,17 @@ test('a reviewer answers the receipts that were shown, with a reason, and the ne
     ([, value]) => value,
   );
   expect([all.endsWith('/1'), one.startsWith(`${NEXT}/`)]).toEqual([true, true]);
-  const send = (fields: Record<string, string>) =>
-    reviewer.post('/bookings/receipts', { reason: 'restored', answer: 'recorded', ...fields });
+  const send = (fields: Record<string, string>, client = reviewer) =>
+    client.post('/bookings/receipts', { reason: 'restored', answer: 'recorded', ...fields });
   expect((await viewer.post('/bookings/receipts', { receipts: all })).status).toBe(403);
   expect((await send({ receipts: all, reason: '' })).status).toBe(400);
   expect((await send({ receipts: all, answer: 'x' })).status).toBe(400);
   expect((await send({ receipts: 'x' })).status).toBe(400);
   expect((await send({ receipts: all.replace(/1$/, '2') })).status).toBe(400);
+  for (const answer of ['recorded', 'set_aside']) {
+    const own = await send({ receipts: one, answer }, signer);
+    expect([own.status, plain(own.text)]).toEqual([400, expect.stringContaining('You signed')]);
+  }
   expect((await send({ receipts: one })).status).toBe(303);
   expect(await lastAudit(world)).toMatchObject({
     ...{ action: 'bookings.receipts', actor: 'rita', reason: 'restored' },
