@@ -93,19 +93,19 @@ export function acknowledgeFindings(
   { by, reason }: { readonly by: string; readonly reason: string },
 ): Promise<number> {
   return database.prisma.$transaction(async (tx) => {
-    const findings = await tx.$queryRaw<{ date: string }[]>`
+    const findings = await tx.$queryRaw<{ date: CivilDate }[]>`
       UPDATE conciliation.title_finding
       SET acknowledged_at = now(), acknowledged_by = ${by}, reason = ${reason}
       WHERE id <= ${newestId} AND ${IS_ALERTED}
       RETURNING date::text AS date`;
     if (findings.length === 0) return 0;
-    const dates = [...new Set(findings.map(({ date }) => date))].sort();
-    await recordAudit(tx, {
-      actor: by,
-      action: 'findings.acknowledge',
-      reason,
-      details: { findings: findings.length, dates: dates.slice(0, 100) },
-    });
+    const counts = new Map<CivilDate, number>();
+    for (const { date } of findings) counts.set(date, (counts.get(date) ?? 0) + 1);
+    // An entry for each date: its author is not the second person for the date.
+    for (const [date, found] of [...counts].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const details = { findings: found };
+      await recordAudit(tx, { actor: by, action: 'findings.acknowledge', date, reason, details });
+    }
     return findings.length;
   });
 }

@@ -1164,7 +1164,7 @@ COMMENT ON COLUMN conciliation.drift.path IS
 COMMENT ON COLUMN conciliation.drift.kind IS
   'unknown_field: the interface does not have the field. unknown_value: the interface has the field and does not have the value.';
 COMMENT ON COLUMN conciliation.drift.value IS
-  'Of an unknown value: the value, at most 64 characters. Of an unknown field: the JSON type of its value, string if the value is kept as JSON text; unknown for a field beside titles.';
+  'Of an unknown value: the value, at most 64 characters. Of an unknown field: the JSON type of its value, string if the value is kept as JSON text; unknown for a field beside titles. May be personal data.';
 COMMENT ON COLUMN conciliation.drift.first_pull_id IS
   'pull.id of the first pull whose response had it.';
 COMMENT ON COLUMN conciliation.drift.first_seen_at IS
@@ -2127,7 +2127,7 @@ COMMENT ON COLUMN conciliation.erp_payable.supplier_external_id IS
 COMMENT ON COLUMN conciliation.erp_payable.supplier_tax_id IS
   'CPF or CNPJ of the supplier, without mask, letters in upper case. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.erp_payable.document IS
-  'The number of the invoice or other document. Null: not stated.';
+  'The number of the invoice or other document. Null: not stated. May be personal data.';
 COMMENT ON COLUMN conciliation.erp_payable.instalment IS
   'The instalment of the document. Null: not stated.';
 COMMENT ON COLUMN conciliation.erp_payable.order_uid IS
@@ -2817,9 +2817,9 @@ COMMENT ON COLUMN conciliation.booking_line.state IS
 COMMENT ON COLUMN conciliation.booking_line.state_at IS
   'Since when the line has the state.';
 COMMENT ON COLUMN conciliation.booking_line.document IS
-  'The document of the ERP, as of the newest receipt. Null: not posted.';
+  'The document of the ERP, as of the newest receipt. Null: not posted. May be personal data.';
 COMMENT ON COLUMN conciliation.booking_line.failure IS
-  'The reason of the ERP, as of the newest receipt. Null: not failed.';
+  'The reason of the ERP, as of the newest receipt. Null: not failed. May be personal data.';
 COMMENT ON COLUMN conciliation.booking_line.erp_key IS
   'The ERP''s key of the payable that the title is matched with. Null: no payable is matched, or no payables are given.';
 COMMENT ON COLUMN conciliation.booking_line.title_id IS
@@ -2959,9 +2959,9 @@ COMMENT ON COLUMN conciliation.booking_receipt.content_hash IS
 COMMENT ON COLUMN conciliation.booking_receipt.status IS
   'posted: with the ERP''s document. failed: with a reason; the line is offered again, unless the receipt is final.';
 COMMENT ON COLUMN conciliation.booking_receipt.document IS
-  'The ERP''s document. Null: failed.';
+  'The ERP''s document. Null: failed. May be personal data.';
 COMMENT ON COLUMN conciliation.booking_receipt.reason IS
-  'Why the line could not be posted. Null: posted.';
+  'Why the line could not be posted. Null: posted. May be personal data.';
 COMMENT ON COLUMN conciliation.booking_receipt.is_final IS
   'True: failed, and the ERP will never post the line. The line is refused and not offered again.';
 COMMENT ON COLUMN conciliation.booking_receipt.received_at IS
