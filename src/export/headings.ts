@@ -8,7 +8,7 @@ export type FileLanguage = 'en' | 'pt-BR';
  * The columns of a title, as pages and files for Portuguese readers name them. Amounts whose meaning the
  * platform does not document have the names of the interface.
  */
-export const TITLE_NAMES_PT: Readonly<Record<TitleColumn, string>> = {
+const TITLE_NAMES_PT: Readonly<Record<TitleColumn, string>> = {
   order_uid: 'Pedido',
   accepted_date: 'Aceite',
   anticipated_due_date: 'Vencimento',

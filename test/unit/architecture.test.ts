@@ -11,7 +11,8 @@ const SRC = join(import.meta.dirname, '../../src');
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   generated: [],
-  domain: [],
+  texts: [],
+  domain: ['texts'],
   runtime: [],
   config: ['domain', 'runtime'],
   database: ['domain', 'runtime'],
@@ -50,6 +51,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'matching',
     'payables',
     'runtime',
+    'texts',
     'webhooks',
   ],
   integrity: ['audit', 'database', 'domain', 'runtime', 'schedule'],
@@ -90,6 +92,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime',
     'schedule',
     'sweep',
+    'texts',
   ],
   scheduler: [
     'backfills',

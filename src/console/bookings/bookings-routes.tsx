@@ -62,7 +62,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     const lists = { lines, paging, kept: { ...kept, questions }, consumers, waiting, differences };
     const data = { filter, isFilterBad, totals, ...lists };
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.bookings.title,
+      title: context.text('bookings.title'),
       active: '/bookings',
       body: <BookingsPage data={data} />,
     }));
@@ -77,7 +77,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     ]);
     if (versions.length === 0) return reply.callNotFound();
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.bookings.history,
+      title: context.text('bookings.history'),
       active: '/bookings',
       body: <BookingPage versions={versions} receipts={receipts} />,
     }));

@@ -46,7 +46,7 @@ export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): v
   server.get('/months', async (request, reply) => {
     const months = await readMonths(database, todayOf(parts));
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.months.title,
+      title: context.text('months.title'),
       active: '/',
       body: <MonthsPage months={months} />,
     }));

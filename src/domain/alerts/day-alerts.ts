@@ -1,5 +1,6 @@
+import { textOf } from '../../texts/texts.ts';
 import type { CivilDate } from '../business-day.ts';
-import { CHECK_TEXTS, type CheckCode } from '../checks/checks.ts';
+import type { CheckCode } from '../checks/checks.ts';
 import { type HoldDetail, implausibleText, isImplausible } from '../checks/plausibility.ts';
 import type { HoldReason } from '../day-state.ts';
 import type { Alert } from './alert.ts';
@@ -98,8 +99,8 @@ export function openFindingsAlerts(open: readonly OpenFindings[]): Alert[] {
       const findings = sumOf(items, (day) => day.findings);
       const { code } = oldest;
       return {
-        message: `a person has to resolve ${findings} ${findings === 1 ? 'finding' : 'findings'} of the check "${CHECK_TEXTS.en[code].name}": ${listed}`,
-        messagePt: `há ${countPt(findings, 'apontamento', 'apontamentos')} a resolver da regra "${CHECK_TEXTS['pt-BR'][code].name}": ${listedPt}`,
+        message: `a person has to resolve ${findings} ${findings === 1 ? 'finding' : 'findings'} of the check "${textOf('en')(`checks.names.${code}`)}": ${listed}`,
+        messagePt: `há ${countPt(findings, 'apontamento', 'apontamentos')} a resolver da regra "${textOf('pt-BR')(`checks.names.${code}`)}": ${listedPt}`,
       };
     },
   );
