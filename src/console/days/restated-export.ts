@@ -4,7 +4,7 @@ import { isPlainDecimal } from '../../domain/decimal.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import { type CsvLocale, localDecimal, writeCsv } from '../../export/csv.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../export/export-columns.ts';
-import { type FileLanguage, headingOf, withHeadings } from '../../export/headings.ts';
+import { headingOf, withHeadings } from '../../export/headings.ts';
 import type { MovedTitle } from '../../ledger/moved-titles.sql.ts';
 import {
   type RestatedDay,
@@ -13,6 +13,7 @@ import {
   readRestatedSnapshot,
   SEALED_MEASURES,
 } from '../../ledger/restated-days.sql.ts';
+import type { Language } from '../../texts/texts.ts';
 import { maskColumn } from '../shell/masking.ts';
 
 /** totals: a row for each day and measure. fields: a row for each differing field of a title. */
@@ -93,7 +94,7 @@ export function writeMoved(
   return writeCsv(withHeadings(FIELDS_COLUMNS, locale), fieldRows(moved, isMasked, locale), locale);
 }
 
-async function* totalsRows(days: readonly RestatedDay[], language: FileLanguage): RowBatches {
+async function* totalsRows(days: readonly RestatedDay[], language: Language): RowBatches {
   yield days.flatMap((day) =>
     SEALED_MEASURES.map((measure): ExportRow => {
       const { sealed, present, difference } = day.differences[measure];

@@ -5,7 +5,7 @@ import { parseSync } from 'oxc-parser';
 import { expect, test } from 'vitest';
 import type { AuditAction } from '../../../src/audit/audit.ts';
 import type { UserFault } from '../../../src/console/access/console-users.sql.ts';
-import { MESSAGES, type TextKey, textOf } from '../../../src/texts/texts.ts';
+import { MESSAGES, namesIn, type TextKey, textOf } from '../../../src/texts/texts.ts';
 
 const SRC = join(import.meta.dirname, '../../../src');
 const KEYS = [...MESSAGES.en.keys()];
@@ -136,6 +136,14 @@ test('a plural shows its number as the reader writes numbers', () => {
   expect([0, 1, 2, 1234].map((count) => textOf('pt-BR')('schedule.titleCount', { count }))).toEqual(
     ['0 títulos', '1 título', '2 títulos', '1.234 títulos'],
   );
+});
+
+test('English files have the names of the data dictionary', () => {
+  for (const group of ['headings', 'titleFile.states', 'titleFile.statuses']) {
+    for (const name of namesIn(group)) {
+      expect(textOf('en').find(`${group}.${name}`)).toBe(name);
+    }
+  }
 });
 
 test('every audited action and every fault of a user has a message', () => {
