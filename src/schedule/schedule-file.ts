@@ -30,7 +30,7 @@ export function encodeSchedule(
   const batches = rowsOf(snapshot.lines, text);
   if (format === 'csv') return writeCsv(columns, batches, locale);
   const workbook = writeXlsx({
-    sheets: { titles: text('scheduleFile.sheet'), totals: text('scheduleFile.total') },
+    sheets: { titles: text('scheduleFile.sheet'), totals: text('titleFile.total') },
     columns,
     batches,
     rowCount: snapshot.lineCount,
@@ -38,7 +38,7 @@ export function encodeSchedule(
       columns: [{ name: text('schedule.dueDate'), kind: 'date' }, ...amountColumnsOf(text)],
       rows: [
         ...snapshot.dates.map((day) => [day.date, ...amountCells(day)]),
-        [text('scheduleFile.total'), ...amountCells(snapshot.overall)],
+        [text('titleFile.total'), ...amountCells(snapshot.overall)],
       ],
     },
   });

@@ -288,18 +288,18 @@ test('each sentence is in both languages, and few are the same', () => {
   const same = [...MESSAGES.en].filter(([key, text]) => MESSAGES['pt-BR'].get(key) === text);
   expect(same.map(([, text]) => text).sort()).toMatchInlineSnapshot(`
     [
-      "1",
-      "1 bytes",
-      "1 · 2",
-      "1, 2",
       "CSV",
       "E-mail",
       "Excel",
-      "Total",
       "buyerDiscountedValue",
       "financialDiscountedValue",
       "manual",
       "platformDiscountedValue",
+      "total",
+      "{altered} ({titles})",
+      "{bytes} bytes",
+      "{titles} · {value}",
+      "{who}, {at}",
     ]
   `);
 });
