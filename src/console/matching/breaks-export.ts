@@ -61,7 +61,7 @@ export async function sendBreaksFile(
     format === 'csv'
       ? writeCsv(columns, rows, language)
       : writeXlsx({
-          sheets: { titles: text('matching.breaks'), totals: 'total' },
+          sheets: { titles: text('matching.breaks'), totals: text('titleFile.total') },
           columns,
           batches: rows,
           rowCount: breaks.length,
@@ -82,7 +82,7 @@ export async function sendBreaksFile(
         }).bytes;
   return sendFile(reply, logger, (_, send) =>
     send({
-      name: `${language === 'en' ? 'breaks' : 'divergencias'}.${format}`,
+      name: `${text('fileNames.breaks')}.${format}`,
       type: TYPES[format],
       bytes,
     }),

@@ -10,7 +10,7 @@ import {
   type TitleSelection,
 } from '../../export/export-titles.sql.ts';
 import { type ExportFormat, encodeTitles } from '../../export/title-file.ts';
-import type { Language } from '../../texts/texts.ts';
+import { type Language, textOf } from '../../texts/texts.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import type { Principal } from '../shell/guard.ts';
 import { maskColumn } from '../shell/masking.ts';
@@ -52,7 +52,7 @@ export async function sendTitleFile(
         locale,
         language,
       );
-      const name = `${language === 'en' ? 'titles' : 'titulos'}-${from}-${to}.${format}`;
+      const name = `${textOf(language)('fileNames.titles')}-${from}-${to}.${format}`;
       await send({ name, type: CONTENT_TYPES[format], bytes });
     }),
   );

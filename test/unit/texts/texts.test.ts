@@ -139,7 +139,7 @@ test('a plural shows its number as the reader writes numbers', () => {
 });
 
 test('English files have the names of the data dictionary', () => {
-  for (const group of ['headings', 'titleFile.states', 'titleFile.statuses']) {
+  for (const group of ['headings', 'restated.kinds', 'titleFile.states', 'titleFile.statuses']) {
     for (const name of namesIn(group)) {
       expect(textOf('en').find(`${group}.${name}`)).toBe(name);
     }
