@@ -178,7 +178,7 @@ export function BookingsPage({ data }: PageProps) {
                   key={kind}
                   label={text(`bookings.kinds.${kind}`)}
                   value={text('bookings.kindTotal', {
-                    lines: lines,
+                    lines,
                     value: formats.amount(originalValue),
                   })}
                 />
