@@ -41,7 +41,7 @@ export function heldNotificationsAlert({ percent, sessions }: HeldNotifications)
   return {
     kind: 'pull_overdue',
     dedupeKey: 'pull_overdue:notifications',
-    ...inBoth(({ text }) => text('alertMessages.processes.notificationsHeld', values)),
+    ...inBoth(({ text }) => text('alertMessages.notificationsHeld', values)),
     date: null,
     pullId: null,
   };
