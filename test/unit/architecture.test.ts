@@ -105,6 +105,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   worker: ['domain', 'platform', 'providers', 'pull', 'queue', 'runtime'],
   app: [
+    'audit',
     'alerts',
     'backfills',
     'bookings',
