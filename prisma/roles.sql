@@ -55,7 +55,7 @@ BEGIN
     conciliation._prisma_migrations, conciliation.audit_chain, conciliation.erased_party,
     conciliation.title_feed, conciliation.booking_feed, conciliation.title_payable, conciliation.payables_to_block
     FROM conciliation_worker;
-  REVOKE UPDATE ON conciliation.title_revision, conciliation.title_change, conciliation.title_succession,
+  REVOKE UPDATE ON conciliation.title_revision, conciliation.title_change, conciliation.title_succession, conciliation.date_digest,
     conciliation.payment_hold, conciliation.audit_entry, conciliation.sign_off,
     conciliation.month_seal, conciliation.drift
     FROM conciliation_worker;

@@ -12,7 +12,7 @@ import {
 } from '../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { isAltered } from '../integrity/altered-day.sql.ts';
+import { isAltered } from '../integrity/check-date.sql.ts';
 import { requestCheck } from '../integrity/findings.sql.ts';
 import { InputError, StagingUnavailableError } from '../runtime/errors.ts';
 import { heldPaymentsColumn, isChecked } from './day-note.sql.ts';
@@ -41,6 +41,7 @@ const DECISIONS = [
   'account_change.confirm',
   'account_change.refuse',
   'findings.resolve',
+  'findings.acknowledge',
   'match.make',
   'match.undo',
   'break.resolve',

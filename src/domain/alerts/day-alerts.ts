@@ -148,8 +148,8 @@ export interface AlteredDate extends AlertDate {
   readonly foundDate: CivilDate;
   /** Findings of the last day and findings that last, without those that a person has acknowledged. */
   readonly findings: number;
-  /** `title.id` of some of the titles, in order. */
-  readonly titleIds: readonly bigint[];
+  /** Some of the rows that differ: see `title_finding.row_key`. */
+  readonly rows: readonly { readonly problem: string; readonly key: string }[];
   /** The newest pull that repairs the date; null: none was requested. */
   readonly pullId: bigint | null;
 }
@@ -157,8 +157,24 @@ export interface AlteredDate extends AlertDate {
 /** The minimum duration of the alert of a finding, because a repair may correct the difference within a minute. */
 export const FINDING_ALERT_HOURS = 24;
 
-/** Titles that the message of one alert names. */
-export const ALTERED_TITLES_NAMED = 5;
+/** Rows that the message of one alert names. */
+export const ALTERED_ROWS_NAMED = 5;
+
+/** What the rows of a problem are, in English and Portuguese. */
+const ALTERED_ROWS: Readonly<Record<string, readonly [string, string]>> = {
+  content: ['title', 'título'],
+  hold: ['payment of title', 'pagamento do título'],
+  line: ['booking line', 'lançamento'],
+  batch: ['booking batch', 'lote de lançamentos'],
+  seal: ['sign-off', 'fechamento'],
+  reject: ['accepted reject', 'rejeitado aceito'],
+  account: ['account change', 'troca de conta'],
+  finding: ['resolved finding', 'apontamento resolvido'],
+  pull: ['pull', 'busca'],
+  session: ['session of', 'sessão de'],
+  user: ['role of', 'perfil de'],
+  consumer: ['consumer', 'sistema consumidor'],
+};
 
 /** A statement that alters one date mostly alters others too, so the findings that began on one day are one alert. */
 export function alteredDateAlerts(dates: readonly AlteredDate[]): Alert[] {
@@ -169,24 +185,30 @@ export function alteredDateAlerts(dates: readonly AlteredDate[]): Alert[] {
     (altered) => {
       const { items, listed, listedPt } = altered;
       const findings = sumOf(items, (date) => date.findings);
-      const titleIds = items.flatMap((date) => date.titleIds).slice(0, ALTERED_TITLES_NAMED);
-      const isLonger = titleIds.length < findings;
-      const named = titleIds.map((id) => `title ${id}`).join(', ');
-      const namedPt = titleIds.map((id) => `título ${id}`).join(', ');
+      const nameIn = (language: 0 | 1) => [
+        ...new Set(
+          items
+            .flatMap((date) => date.rows)
+            .map(({ problem, key }) => `${ALTERED_ROWS[problem]?.[language] ?? problem} ${key}`),
+        ),
+      ];
+      const isLonger = nameIn(0).length > ALTERED_ROWS_NAMED || nameIn(0).length < findings;
+      const named = nameIn(0).slice(0, ALTERED_ROWS_NAMED).join(', ');
+      const namedPt = nameIn(1).slice(0, ALTERED_ROWS_NAMED).join(', ');
       const differences = findings === 1 ? '1 difference' : `${findings} differences`;
       return {
         message:
-          `the tables of ${listed} were altered outside of a merge: ${differences}` +
+          `the tables of ${listed} were altered outside of the program: ${differences}` +
           (named === '' ? '' : ` (${named}${isLonger ? ' and more' : ''})`),
         messagePt:
-          `registros de ${listedPt} foram alterados no banco de dados fora de uma busca: ${countPt(findings, 'diferença', 'diferenças')}` +
+          `registros de ${listedPt} foram alterados no banco de dados fora do programa: ${countPt(findings, 'diferença', 'diferenças')}` +
           (named === '' ? '' : ` (${namedPt}${isLonger ? ' e outros' : ''})`),
       };
     },
   );
 }
 
-/** Dates whose rows of `title` were not compared with the recorded hashes for long. */
+/** Dates that were not checked for long. */
 export interface OverdueChecks {
   readonly dates: number;
   /** The date with the oldest check. */

@@ -26,7 +26,8 @@ beforeAll(async () => {
     await world.insertTitles(date, ROWS / 3);
   }
   // The fixture makes up the content hashes.
-  await client.query(`UPDATE conciliation.title SET content_hash = ${computedContentHash(1).sql}`);
+  const hash = computedContentHash(toCivilDate('2026-03-29'));
+  await client.query(`UPDATE conciliation.title SET content_hash = ${hash.text}`, hash.values);
   await client.query(`
     INSERT INTO conciliation.day (date, state)
     SELECT date::date, 'reconciled'
