@@ -26,9 +26,9 @@ export const titlesAlteration = (date: CivilDate): Prisma.Sql => Prisma.sql`
   SELECT 'titles' AS problem, NULL AS row_key
   WHERE NOT ${areRowsRecorded(date)}
      OR EXISTS (
-       SELECT FROM (SELECT fence FROM conciliation.pull WHERE date = ${date}::date AND state = 'merged'
-                    ORDER BY fence DESC LIMIT 1) AS merged
-       WHERE NOT EXISTS (
+       SELECT FROM (SELECT max(fence) AS fence FROM conciliation.pull
+                    WHERE date = ${date}::date AND state = 'merged') AS merged
+       WHERE fence IS NOT NULL AND NOT EXISTS (
          SELECT FROM conciliation.date_digest AS recorded JOIN conciliation.pull AS own ON own.id = recorded.pull_id
          WHERE recorded.date = ${date}::date AND own.fence >= merged.fence))
      OR EXISTS (

@@ -72,7 +72,7 @@ export const bookingAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
   FROM line LEFT JOIN batch ON batch.id = line.batch_id
   WHERE batch.id IS NULL
      OR line.posted_hash IS NOT NULL AND ${hasNoReceiptEntry(date)})
-     OR batch.sign_off_id IS NOT NULL AND line.kind <> 'reverse'
+     OR (batch.sign_off_id IS NOT NULL OR line.posted_hash IS NULL) AND line.kind <> 'reverse'
         AND (line.own_identity, line.own_content) <> (line.identity_hash, line.content_hash)
         AND NOT EXISTS (
           SELECT FROM erased WHERE erased.content_hash = line.content_hash

@@ -109,8 +109,8 @@ const columnsOf = (table: string) =>
   );
 
 /**
- * Plans a change for each title whose content the response has and one of whose columns differs, or whose payment is
- * not held although it has to be. The copies are numbered as `matchCurrent` numbers them.
+ * Plans a change for each title whose content the response has, if one of its columns differs, if its payment is not
+ * held although it has to be, or if the feed does not have its id. The copies are numbered as `matchCurrent` numbers them.
  */
 async function planDiffering(tx: Transaction, fence: bigint, date: CivilDate): Promise<void> {
   await tx.$executeRaw`
@@ -126,7 +126,10 @@ async function planDiffering(tx: Transaction, fence: bigint, date: CivilDate): P
     FROM response JOIN present USING (content_hash, copy)
     -- As text, because 3.90 and 3.9 are equal as numbers and written differently.
     WHERE ROW(${columnsOf('response')})::text <> ROW(${columnsOf('present')})::text
-       OR present.id IN (SELECT title_id FROM (${missingHolds(date)}) AS missing)`;
+       OR present.id IN (SELECT title_id FROM (${missingHolds(date)}) AS missing)
+       OR present.id NOT IN (
+         SELECT title_id FROM conciliation.title_change
+         WHERE pull_id = ANY(ARRAY(SELECT id FROM conciliation.pull WHERE date = ${date}::date)))`;
 }
 
 /** @param isDifference whether only the difference from the titles of the date was staged */
