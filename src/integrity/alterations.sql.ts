@@ -108,6 +108,8 @@ export const missingHolds = (date: CivilDate): Prisma.Sql => Prisma.sql`
     JOIN conciliation.account_change AS change USING (kind, party_key, account_hash)
     JOIN conciliation.title AS title ON title.id = account.title_id
     WHERE change.state IN ('open', 'refused')
+      -- An erased title that names no account has lost it: see stageAccounts.
+      AND NOT (title.erased_at IS NOT NULL AND jsonb_strip_nulls(change.after) = '{}')
   ), numbered AS MATERIALIZED (
     SELECT pull_id, min(change_seq) AS first FROM conciliation.title_change
     WHERE pull_id = ANY(ARRAY(SELECT pull_id FROM named UNION SELECT last_change_pull_id FROM named))
