@@ -55,6 +55,7 @@ const EXPECTED = `
   console_oidc_login                                     worker=arwd
   console_session                                        worker=arwd
   console_user                                           worker=arw
+  date_digest                                            worker=ar
   day                                    erp=r finance=r worker=arw
   day_buyer finance=r worker=arw
   day_check finance=r worker=arw

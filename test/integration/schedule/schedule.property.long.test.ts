@@ -212,7 +212,9 @@ const SAME_TITLE = {
 } as const;
 const RETURNING: Step[] = [
   { kind: 'pull', place: 0, titles: [SAME_TITLE] },
+  // An answer without titles is held.
   { kind: 'empty', place: 0 },
+  { kind: 'release' },
   { kind: 'pull', place: 0, titles: [SAME_TITLE] },
 ];
 
