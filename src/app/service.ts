@@ -259,11 +259,7 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
     ...overrides.alerts,
   });
   stops.push(() => alerts.stop());
-  const housekeeping = startHousekeeping({
-    database,
-    logger,
-    silenceMs: (config.platform?.timeoutSeconds ?? 60) * 1000,
-  });
+  const housekeeping = startHousekeeping({ database, logger });
   stops.push(() => housekeeping.stop());
   if (config.bookingsFrom !== null) {
     const { bookingsFrom, erpPayablesMaxAgeHours, signsCleanDays, timeZone } = config;

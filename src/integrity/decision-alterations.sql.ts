@@ -60,10 +60,13 @@ export const decisionAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
     OR pull.state = 'cancelled' AND pull.fold_count IS NOT NULL
     OR pull.hold_reason IS NOT NULL AND CASE pull.state
          WHEN 'held' THEN false WHEN 'merged' THEN false
-         WHEN 'superseded' THEN NOT EXISTS (
-           SELECT FROM conciliation.pull AS newer
-           WHERE newer.date = pull.date AND newer.fence > pull.fence
-             AND newer.state IN ('merged', 'unchanged', 'held', 'superseded'))
+         -- A response that a crash of the database has lost is replaced before the next one comes.
+         WHEN 'superseded' THEN EXISTS (
+           SELECT FROM conciliation.day WHERE day.date = pull.date AND day.state = 'reconciled')
+           AND NOT EXISTS (
+             SELECT FROM conciliation.pull AS newer
+             WHERE newer.date = pull.date AND newer.fence > pull.fence
+               AND newer.state IN ('merged', 'unchanged', 'held', 'superseded'))
          ELSE true END)`;
 
 /** Sessions, roles and the access of consumers, which do not belong to a date. */

@@ -45,13 +45,13 @@ const setSums = Prisma.raw(
  * sees the changes of the transaction that this one waited for.
  */
 export async function lockDay(tx: Transaction, date: CivilDate): Promise<LockedDay> {
-  const lock = () => tx.$queryRaw<unknown[]>`
-    SELECT date::text FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
-  if ((await lock()).length === 0) {
-    const inserted = await tx.$executeRaw`
-      INSERT INTO conciliation.day (date) VALUES (${date}::date) ON CONFLICT DO NOTHING`;
-    if (inserted === 0) await lock();
-  }
+  await tx.$executeRaw`
+    WITH present AS MATERIALIZED (
+      SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE
+    )
+    INSERT INTO conciliation.day (date) SELECT ${date}::date WHERE NOT EXISTS (SELECT FROM present)
+    -- Another transaction has created the row meanwhile: waits for it, and locks the row.
+    ON CONFLICT (date) DO UPDATE SET date = excluded.date`;
   return readDay(tx, date);
 }
 

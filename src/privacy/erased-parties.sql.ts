@@ -104,7 +104,7 @@ const erasedAmong = (keys: Prisma.Sql): Prisma.Sql => Prisma.sql`
  * list locks it against `eraseParty`, which locks it before it adds one. A merge that saw an empty
  * list has therefore ended, and its titles are visible, before a party is erased from all titles.
  */
-export async function hasErasedParties(tx: Transaction): Promise<boolean> {
+async function hasErasedParties(tx: Transaction): Promise<boolean> {
   const parties = await tx.$queryRaw<unknown[]>`
     SELECT FROM conciliation.erased_party WHERE ended_at IS NULL LIMIT 1`;
   return parties.length > 0;

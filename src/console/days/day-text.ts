@@ -141,7 +141,7 @@ const en = {
   release: {
     title: (pull: string) => `Release pull ${pull}`,
     intro: 'Preview. Nothing has been changed yet.',
-    gone: 'This pull no longer holds a response: it was released, superseded, or its titles were lost in a crash of the database. Pull the date again.',
+    gone: 'This pull no longer holds a response: it was released, superseded, or its titles were lost in a crash of the database and the date is pulled again.',
     now: 'Titles now',
     response: 'In the response',
     change: 'What the release would do',
@@ -313,7 +313,7 @@ const ptBR: typeof en = {
   release: {
     title: (pull) => `Liberar a busca ${pull}`,
     intro: 'Simulação. Nada foi alterado ainda.',
-    gone: 'Esta busca não está mais retida: foi liberada ou substituída, ou seus títulos se perderam em uma queda do banco de dados. Busque a data de novo.',
+    gone: 'Esta busca não está mais retida: foi liberada ou substituída, ou seus títulos se perderam em uma queda do banco de dados e a data será buscada de novo.',
     now: 'Títulos agora',
     response: 'Na resposta',
     change: 'O que a liberação faria',

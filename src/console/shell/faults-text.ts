@@ -42,7 +42,7 @@ const en = {
     no_rejects: ({ date }: Values) => `${date} has no rejected titles that wait for a decision.`,
     not_held: ({ pull }: Values) => `Pull ${pull} is no longer held.`,
     hold_lost: ({ date, pull }: Values) =>
-      `The titles that pull ${pull} held for ${date} were lost in a database crash. Pull the date again.`,
+      `The titles that pull ${pull} held for ${date} were lost in a database crash. The date is pulled again.`,
     match_title: () => 'The title is withdrawn, or has a match.',
     match_payable: () => 'The payable is not open, or has a match.',
     match_gone: () => 'This match does not exist, or has ended.',
@@ -117,7 +117,7 @@ const ptBR: typeof en = {
     no_rejects: ({ date }) => `O dia ${date} não tem títulos rejeitados à espera de decisão.`,
     not_held: ({ pull }) => `A busca ${pull} não está mais retida.`,
     hold_lost: ({ date, pull }) =>
-      `Os títulos que a busca ${pull} retinha para ${date} se perderam em uma queda do banco de dados. Busque a data de novo.`,
+      `Os títulos que a busca ${pull} retinha para ${date} se perderam em uma queda do banco de dados. A data será buscada de novo.`,
     match_title: () => 'O título foi retirado ou já está vinculado.',
     match_payable: () => 'A conta a pagar não está em aberto ou já está vinculada.',
     match_gone: () => 'Este vínculo não existe ou já foi desfeito.',

@@ -6,7 +6,6 @@ import {
 } from '../../accounts/account-watch.sql.ts';
 import { holdPayments } from '../../accounts/payment-holds.sql.ts';
 import type { Transaction } from '../../database/database.ts';
-import type { NamedAccounts } from '../../domain/accounts/named-accounts.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { stateAfterMerge } from '../../domain/day-state.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
@@ -19,7 +18,7 @@ import {
   setHeldDay,
   setMergedDay,
 } from '../../ledger/day-ledger.sql.ts';
-import { discardStaged } from '../../ledger/discard-staged.sql.ts';
+import { discardPlan, discardStaged } from '../../ledger/discard-staged.sql.ts';
 import { countOpenRejects, mergeRejects } from '../../ledger/rejects.sql.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
 import { writeTotals } from '../../schedule/schedule-totals.sql.ts';
@@ -50,8 +49,6 @@ export interface MergedResponse {
   readonly fold: TitleFold | null;
   /** Whether the pull believes nothing that is stored for its date, because rows of it were altered. */
   readonly isRepair: boolean;
-  /** The accounts that the titles name, where the titles are in `title` already. Null: they are staged. */
-  readonly loadedAccounts: NamedAccounts | null;
 }
 
 /**
@@ -62,24 +59,19 @@ export interface MergedResponse {
  * bank accounts, numbers the changes for `title_feed`, notes drift and moves the checkpoint. The closing
  * phase ends with the commit. No statement of it waits for the network or for another process; PostgreSQL
  * ends a session that stays idle in it (idle_in_transaction_session_timeout).
- *
- * @param beforeClosing is called between the two parts, when the row of the day has its new totals
  */
-export async function endMerge(
-  tx: Transaction,
-  merge: MergedResponse,
-  beforeClosing?: () => Promise<void>,
-): Promise<void> {
+export async function endMerge(tx: Transaction, merge: MergedResponse): Promise<void> {
   const { pullId, plan, drift } = merge;
   const source = { pullId, fence: merge.fence, date: merge.day.date };
   const { isNewlyReconciled, isDayStale } = await mergeOwnDate(tx, merge);
-  await beforeClosing?.();
   const isChanged = merge.state === 'merged';
-  if (isChanged) await stageAccounts(tx, source, merge.loadedAccounts?.list() ?? null);
+  if (isChanged) await stageAccounts(tx, source);
   // After the accounts, because the totals compare them in any writing.
   if (isDayStale) {
     await writeTotals(tx, Prisma.sql`accepted_date = ${source.date}::date`, source.fence);
   }
+  if (merge.state === 'held') await discardPlan(tx, merge.fence);
+  else await discardStaged(tx, merge.fence);
 
   if (!isChanged && !isNewlyReconciled && drift.length === 0 && !merge.isRepair) return;
   await lockClosing(tx);
@@ -101,7 +93,7 @@ async function mergeOwnDate(
   tx: Transaction,
   merge: MergedResponse,
 ): Promise<{ readonly isNewlyReconciled: boolean; readonly isDayStale: boolean }> {
-  const { pullId, fence, day, plan, state, loadedAccounts, dateWasClosed, fold } = merge;
+  const { pullId, fence, day, plan, state, dateWasClosed, fold } = merge;
   const { date } = day;
   if (state === 'superseded') return { isNewlyReconciled: false, isDayStale: false };
   const hasOtherHold = day.heldPullId !== null && day.heldPullId !== pullId;
@@ -113,11 +105,10 @@ async function mergeOwnDate(
     return { isNewlyReconciled: false, isDayStale: false };
   }
   const isChanged = state === 'merged';
-  const isStaged = loadedAccounts === null;
   // Otherwise the new digest would cover what something else than a merge has changed.
   const isRecorded =
     merge.isRepair || (isChanged && (!day.hasTitles || (await hasRecordedRows(tx, date))));
-  if (isChanged && isStaged) {
+  if (isChanged) {
     const hasPairs = plan.inserted > 0 && plan.withdrawn > 0;
     await applyChanges(tx, { pullId, fence }, day.hasTitles, hasPairs);
   }

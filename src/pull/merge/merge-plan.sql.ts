@@ -5,7 +5,6 @@ import { TITLE_COLUMNS } from '../../domain/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { missingHolds } from '../../integrity/alterations.sql.ts';
 import type { LockedDay } from '../../ledger/day-ledger.sql.ts';
-import { discardPlan } from '../../ledger/discard-staged.sql.ts';
 import { StagingUnavailableError } from '../../runtime/errors.ts';
 
 /** The changes of a response in its date, counted. */
@@ -58,32 +57,38 @@ export async function planChanges(
   day: LockedDay,
   isRepair: boolean,
 ): Promise<MergePlan> {
-  await discardPlan(tx, fence);
-  const [base] = await tx.$queryRaw<[{ isStale: boolean }?]>`
-    SELECT base_changed_at IS DISTINCT FROM ${day.changedAt}::timestamptz AS "isStale"
-    FROM conciliation.staged_base WHERE fence = ${fence}`;
-  if (base?.isStale === true) {
+  const [base] = await tx.$queryRaw<
+    [{ isKnown: boolean; isStale: boolean; titles: number; rejected: number }]
+  >`
+    SELECT base.fence IS NOT NULL AS "isKnown",
+           base.fence IS NOT NULL AND base_changed_at IS DISTINCT FROM ${day.changedAt}::timestamptz AS "isStale",
+           (SELECT count(*) FROM conciliation.staged_title WHERE fence = ${fence})::int
+             + coalesce(base.known, 0) AS titles,
+           (SELECT count(*) FROM conciliation.staged_reject WHERE fence = ${fence})::int AS rejected
+    FROM (SELECT) AS one LEFT JOIN conciliation.staged_base AS base ON base.fence = ${fence}`;
+  const { isKnown, isStale, ...staged } = base;
+  if (isStale) {
     throw new StagingUnavailableError(
       `another pull changed ${day.date} while its titles were read; they are read again`,
       { context: { date: day.date } },
     );
   }
-  if (base === undefined && !day.hasTitles) {
-    const plan = await countPlan(tx, fence, 0);
-    return { ...plan, inserted: plan.titles, unchanged: 0 };
+  if (!isKnown && !day.hasTitles) {
+    const none = { changed: 0, withdrawn: 0, restored: 0, unchanged: 0, withheld: 0 };
+    return { ...staged, ...none, inserted: staged.titles };
   }
   if (isRepair) await hashAgain(tx, day.date);
-  await matchCurrent(tx, fence, day, base !== undefined);
+  await matchCurrent(tx, fence, day, isKnown);
   if (isRepair) await planDiffering(tx, fence, day.date);
   const withheld = await withholdWithdrawals(tx, fence);
-  const plan = await countPlan(tx, fence, withheld);
+  const plan = await countPlan(tx, fence, staged, withheld);
   if (plan.inserted === 0) return plan;
   // The count of the day may be wrong where the difference from the titles of the date is not known: the
   // status of a row may have been altered.
-  const mayHaveWithdrawn = base === undefined || day.withdrawnCount > 0;
+  const mayHaveWithdrawn = !isKnown || day.withdrawnCount > 0;
   if (mayHaveWithdrawn) await matchWithdrawn(tx, fence, day);
   await numberInsertions(tx, fence, day);
-  return mayHaveWithdrawn ? countPlan(tx, fence, withheld) : plan;
+  return mayHaveWithdrawn ? countPlan(tx, fence, staged, withheld) : plan;
 }
 
 /**
@@ -280,16 +285,18 @@ async function numberInsertions(
     WHERE change.fence = ${fence} AND change.ordinal = incoming.ordinal`;
 }
 
-async function countPlan(tx: Transaction, fence: bigint, withheld: number): Promise<MergePlan> {
-  const [count] = await tx.$queryRaw<[Omit<MergePlan, 'withheld' | 'unchanged'>]>`
-    SELECT (SELECT count(*) FROM conciliation.staged_title WHERE fence = ${fence})::int
-             + coalesce((SELECT known FROM conciliation.staged_base WHERE fence = ${fence}), 0) AS titles,
-           (SELECT count(*) FROM conciliation.staged_reject WHERE fence = ${fence})::int AS rejected,
-           count(*) FILTER (WHERE kind = 'inserted')::int AS inserted,
+async function countPlan(
+  tx: Transaction,
+  fence: bigint,
+  staged: Pick<MergePlan, 'titles' | 'rejected'>,
+  withheld: number,
+): Promise<MergePlan> {
+  const [count] = await tx.$queryRaw<[Omit<ChangeCounts, 'withheld' | 'unchanged'>]>`
+    SELECT count(*) FILTER (WHERE kind = 'inserted')::int AS inserted,
            count(*) FILTER (WHERE kind = 'changed')::int AS changed,
            count(*) FILTER (WHERE kind = 'withdrawn')::int AS withdrawn,
            count(*) FILTER (WHERE kind = 'restored')::int AS restored
     FROM conciliation.staged_change WHERE fence = ${fence}`;
-  const unchanged = count.titles - count.inserted - count.changed - count.restored;
-  return { ...count, unchanged, withheld };
+  const unchanged = staged.titles - count.inserted - count.changed - count.restored;
+  return { ...staged, ...count, unchanged, withheld };
 }

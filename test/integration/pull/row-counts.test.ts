@@ -22,7 +22,7 @@ async function loseRows(trigger: string, body: string): Promise<void> {
 }
 
 async function expectNothingMerged(message: string): Promise<void> {
-  const outcome = await world.attempt(DAY, { alwaysStage: true });
+  const outcome = await world.attempt(DAY);
   expect(outcome).toMatchObject({ kind: 'retry', error: { message } });
   expect(outcome.kind !== 'done' && outcome.error).toBeInstanceOf(StagingUnavailableError);
   expect(await world.database.prisma.title.count()).toBe(0);

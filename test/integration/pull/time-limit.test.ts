@@ -76,8 +76,7 @@ test.each([
       FOR EACH STATEMENT EXECUTE FUNCTION refuse()`);
   const pull = { origin: 'manual', date: DAY, requestedBy: 'test' } as const;
   const pullId = await createPull(world.database, pull);
-  const parts = { ...world.parts, alwaysStage: true };
-  const outcome = await runPull(parts, pullId, new AbortController().signal);
+  const outcome = await runPull(world.parts, pullId, new AbortController().signal);
   await world.database.pool.query('DROP FUNCTION refuse() CASCADE');
   expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } });
   const row = await world.database.prisma.pull.findUnique({ where: { id: pullId } });
