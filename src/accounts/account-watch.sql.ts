@@ -102,7 +102,7 @@ export interface PartyAccounts {
 /**
  * Common table expressions of the closing phase. They store the bank account of every provider and financial agent
  * that the merged titles name. `compared` has one row: the parties whose accounts may have changed, as JSON of
- * `PartyAccounts`, and whether an open change concerns the date.
+ * `PartyAccounts`, and whether one of these accounts has an open change.
  *
  * Looks only at parties with several accounts. Most parties have one account, and the titles name that one. A party
  * without accepted accounts has those of its tax identifier, so that a supplier that is registered again is not a new
@@ -232,11 +232,7 @@ export const accountComparison = ({ fence, date }: WatchedMerge): Prisma.Sql => 
            'kind', kind, 'partyKey', party_key, 'known', known_of.known, 'seen', seen_of.seen))
          FROM seen_of LEFT JOIN known_of USING (kind, party_key)) AS parties,
         EXISTS (SELECT FROM seen JOIN decision USING (kind, party_key, account_hash)
-                WHERE decision.state IN ('open', 'refused'))
-        OR EXISTS (SELECT FROM conciliation.payment_hold AS hold
-                   JOIN conciliation.account_change AS change ON change.id = hold.account_change_id
-                   WHERE hold.accepted_date = ${date}::date
-                     AND change.state IN ('open', 'refused')) AS has_open_change
+                WHERE decision.state IN ('open', 'refused')) AS has_open_change
     )`;
 
 interface PartyChange {
@@ -470,6 +466,8 @@ export async function endReturned(
     WHERE change.kind = again.kind AND change.party_key = again.party_key
       AND change.before_hash = again.account_hash AND change.state = 'open'
       AND NOT EXISTS (SELECT FROM conciliation.payment_hold AS hold
+                      JOIN conciliation.title ON title.id = hold.title_id
+                        AND title.last_change_pull_id = hold.pull_id
                       WHERE hold.account_change_id = change.id)
     RETURNING change.id::float8 AS id, change.accepted_date::text AS date`;
   for (const { id, date } of ended) {

@@ -1,6 +1,7 @@
 /** The answers of a person to receipts that name an unknown line or another content. */
 import { type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { requireOtherSigner } from '../database/own-seal.sql.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import { BATCH_DIGEST } from '../database/title-hashes.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
@@ -29,19 +30,22 @@ export interface SeenReceipts {
 /**
  * Gives receipts of a date an answer. If the date has a seal that is not restated, and no other receipt of the date
  * waits for an answer, this transaction releases it.
- * @throws InputError if other receipts wait by now, or if the date is before BOOKINGS_FROM and has no lines to correct
+ * @param decision.fourEyes whether the person who signed the day off may not answer. Absent: no.
+ * @throws InputError if other receipts wait by now, the person may not answer, or if the date is before BOOKINGS_FROM and has no lines to correct
  */
 export function answerReceipts(
   database: Database,
   seen: SeenReceipts,
   answer: ReceiptAnswer,
-  decision: Decision & ReleaseRules & { readonly bookingsFrom: CivilDate },
+  decision: Decision &
+    ReleaseRules & { readonly bookingsFrom: CivilDate; readonly fourEyes?: boolean },
 ): Promise<void> {
   const { date, first, last, count } = seen;
   const chosen = Prisma.sql`receipt.date = ${date}::date AND receipt.outcome IN ('unknown_key', 'other_content')
     AND receipt.id BETWEEN ${first}::bigint AND ${last}::bigint`;
   return database.prisma.$transaction(async (tx) => {
     await lockDay(tx, date);
+    if (decision.fourEyes === true) await requireOtherSigner(tx, [date], decision.by);
     // Receipts are compared under this lock. So those that are counted here are those that the answer marks.
     await takeLock(tx, 'closing');
     await settleReceipts(tx, date);

@@ -64,6 +64,8 @@ const SESSION_END_TIMEOUT_MS = 5_000;
  * after this time.
  */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
+/** Statements name the schema of each table. So no object that another user has made can take the place of PostgreSQL's own. */
+const SEARCH_PATH = 'pg_catalog,pg_temp';
 
 /** Opens no connection: an unreachable database is reported by the first query. */
 export function openDatabase(options: DatabaseOptions): Database {
@@ -170,6 +172,7 @@ export function withSessionSettings(
   settings: {
     readonly applicationName: string;
     readonly statementTimeoutMs: number;
+    /** Default: `SEARCH_PATH`. */
     readonly searchPath?: string;
   },
 ): string {
@@ -182,7 +185,7 @@ export function withSessionSettings(
     '-c DateStyle=ISO',
     `-c statement_timeout=${settings.statementTimeoutMs}`,
     `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
-    settings.searchPath === undefined ? null : `-c search_path=${settings.searchPath}`,
+    `-c search_path=${settings.searchPath ?? SEARCH_PATH}`,
   ];
   // As separate parameters these would override `options`.
   parameters.delete('statement_timeout');
@@ -197,14 +200,20 @@ export function withSessionSettings(
  * startup settings.
  */
 export async function checkSession(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<{ time_zone: string; date_style: string }>(
-    `SELECT current_setting('TimeZone') AS time_zone, current_setting('DateStyle') AS date_style`,
+  const { rows } = await client.query<{ time_zone: string; date_style: string; path: string }>(
+    `SELECT current_setting('TimeZone') AS time_zone, current_setting('DateStyle') AS date_style,
+            replace(current_setting('search_path'), ' ', '') AS path`,
   );
   const [session] = rows;
-  if (session?.time_zone === 'UTC' && session.date_style.startsWith('ISO')) return;
+  if (
+    session?.time_zone === 'UTC' &&
+    session.date_style.startsWith('ISO') &&
+    session.path === SEARCH_PATH
+  )
+    return;
   throw new ConfigError([
-    `DATABASE_URL leads to sessions with TimeZone ${session?.time_zone} and DateStyle ${session?.date_style}, ` +
-      'although UTC and ISO were asked for: a connection pooler in between overrides them; ' +
+    `DATABASE_URL leads to sessions with TimeZone ${session?.time_zone}, DateStyle ${session?.date_style} and search_path ${session?.path}, ` +
+      `although UTC, ISO and ${SEARCH_PATH} were asked for: a connection pooler in between overrides them; ` +
       'connect to PostgreSQL itself, or let the pooler pass startup options on',
   ]);
 }

@@ -120,7 +120,7 @@ export const missingHolds = (date: CivilDate): Prisma.Sql => Prisma.sql`
   JOIN numbered AS found ON found.pull_id = named.pull_id
   JOIN numbered AS written ON written.pull_id = named.last_change_pull_id AND written.first >= found.first
   WHERE (named.id, named.title_id) NOT IN (
-    SELECT account_change_id, title_id FROM (${OPEN_HOLDS} AND hold.accepted_date = ${date}::date) AS held)`;
+    SELECT account_change_id, title_id FROM (${OPEN_HOLDS}) AS held WHERE accepted_date = ${date}::date)`;
 
 export const holdAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
   SELECT 'hold' AS problem, title_id::text AS row_key FROM (${missingHolds(date)}) AS missing`;

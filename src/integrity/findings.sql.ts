@@ -79,8 +79,7 @@ export async function readAlertedFindings(
 }
 
 /**
- * Ends the alerts of the findings that a person has seen. The findings stay until the difference is gone. The audit
- * log has an entry for each date: its author is not the second person for it.
+ * Ends the alerts of the findings that a person has seen. The findings stay until the difference is gone.
  *
  * @param newestId the newest finding that the person has seen
  * @returns the number of findings that were acknowledged
@@ -97,11 +96,12 @@ export function acknowledgeFindings(
       WHERE id <= ${newestId} AND ${IS_ALERTED}
       RETURNING date::text AS date`;
     if (findings.length === 0) return 0;
-    for (const date of [...new Set(findings.map((finding) => finding.date))].sort()) {
-      await recordAudit(tx, {
-        ...{ actor: by, action: 'findings.acknowledge', date, reason },
-        details: { findings: findings.filter((finding) => finding.date === date).length },
-      });
+    const counts = new Map<CivilDate, number>();
+    for (const { date } of findings) counts.set(date, (counts.get(date) ?? 0) + 1);
+    // An entry for each date: its author is not the second person for the date.
+    for (const [date, found] of [...counts].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const details = { findings: found };
+      await recordAudit(tx, { actor: by, action: 'findings.acknowledge', date, reason, details });
     }
     return findings.length;
   });

@@ -34,7 +34,10 @@ export interface SignOff {
 
 const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
 
-/** The actions in the audit log after which a second person has to sign the date off. */
+/**
+ * The actions in the audit log after which a second person has to sign the date off: every decision of a person that
+ * names a date, except for the signing and reopening of days. A request for a pull decides nothing.
+ */
 const DECISIONS = [
   'pull.release',
   'rejects.accept',
@@ -45,6 +48,7 @@ const DECISIONS = [
   'match.make',
   'match.undo',
   'break.resolve',
+  'bookings.difference',
   'bookings.receipts',
 ];
 
@@ -224,10 +228,9 @@ export function readNewestSeals(
 }
 
 /**
- * The dates that a person may not sign off as the second person, with the reason: the person released a pull into the
- * date, accepted its rejects, decided about its accounts, resolved its findings or breaks, or made or undid a match; or
- * the date was open, which is in the ledger without a seal in force, when the person, an administrator before, got the
- * present role.
+ * The dates that a person may not sign off as the second person, with the reason: the person made one of the decisions
+ * of `DECISIONS` about the date; or the date was open, which is in the ledger without a seal in force, when the person,
+ * an administrator before, got the present role.
  */
 export async function readFourEyesFaults(
   client: Pick<Transaction, '$queryRaw'>,

@@ -15,12 +15,12 @@ import { InputError } from '../runtime/errors.ts';
 import { writeTotals } from '../schedule/schedule-totals.sql.ts';
 import { erasePayables, eraseProviders } from './erase-supplier-rows.sql.ts';
 import {
-  eraseBookingLines,
+  eraseBookings,
   eraseRevisions,
   eraseStaged,
   eraseTitles,
 } from './erase-title-rows.sql.ts';
-import { keysInText, PARTY_KEYS } from './erased-parties.sql.ts';
+import { isNamedIn, keysInText, PARTY_KEYS } from './erased-parties.sql.ts';
 import { endErasure, findListed, LOCK_TIMEOUT, listParty, TRANSACTION } from './party-list.sql.ts';
 import {
   addExternalIds,
@@ -44,11 +44,13 @@ export interface ErasureRequest {
 /** Number of rows with erased data, by table. */
 export interface ErasureCounts {
   readonly bookingLines: number;
+  readonly bookingReceipts: number;
   readonly titles: number;
   readonly revisions: number;
   readonly partyAccounts: number;
   readonly accountChanges: number;
   readonly rejects: number;
+  readonly drift: number;
   readonly providers: number;
   readonly providerBatches: number;
   readonly payables: number;
@@ -198,8 +200,8 @@ async function eraseRows(
   const keys = keysOf(names);
   // The days first, as a merge and a release lock them: the totals of a date are those of all of its titles.
   const dates = await lockDays(tx);
-  // Booking lines next: a release locks the table, and then waits for merges.
-  const bookingLines = await eraseBookingLines(tx, keys, pseudonym);
+  // Bookings next: a release locks the lines, and then waits for merges.
+  const bookings = await eraseBookings(tx, names, pseudonym);
   // Staged titles before revisions: a merge locks its staged titles first, then title_revision.
   await eraseStaged(tx, keys, pseudonym);
   // Revisions before titles, because the present titles decide which revisions belong to the party.
@@ -232,6 +234,18 @@ async function eraseRows(
     UPDATE conciliation.rejected_title reject SET raw = ''
     WHERE raw <> '' AND EXISTS (
       SELECT FROM ${keysInText('reject.raw')} AS named WHERE named.key = ANY(${keys}::text[]))`;
+  // Two values may become one.
+  const [{ drift }] = await tx.$queryRaw<[{ drift: number }]>`
+    WITH named AS (
+      DELETE FROM conciliation.drift WHERE ${isNamedIn(Prisma.sql`value`, names, Prisma.sql`false`)} RETURNING *
+    ), kept AS (
+      INSERT INTO conciliation.drift
+        (path, kind, value, first_pull_id, first_seen_at, acknowledged_at, acknowledged_by, reason)
+      SELECT path, kind, ${pseudonym}, first_pull_id, first_seen_at, acknowledged_at, acknowledged_by, reason
+      FROM named ORDER BY acknowledged_at NULLS FIRST
+      ON CONFLICT DO NOTHING
+    )
+    SELECT count(*)::int AS drift FROM named`;
   const providerBatches = await tx.$executeRaw`
     UPDATE conciliation.provider_batch batch
     SET answer = NULL,
@@ -248,12 +262,13 @@ async function eraseRows(
     WHERE raw <> '' AND EXISTS (
       SELECT FROM ${keysInText('reject.raw')} AS named WHERE named.key = ANY(${keys}::text[]))`;
   return {
-    bookingLines,
+    ...bookings,
     titles,
     revisions,
     partyAccounts,
     accountChanges,
     rejects,
+    drift,
     providers,
     providerBatches,
     payables,

@@ -3,11 +3,13 @@ import type { Transaction } from '../database/database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import {
   ASSIGNMENTS,
+  isNamedIn,
   keysInText,
   keysOfExtra,
   PARTY_COLUMNS,
   PARTY_KEYS,
 } from './erased-parties.sql.ts';
+import { keysOf, type PartyNames } from './party-names.sql.ts';
 
 export async function eraseTitles(
   tx: Transaction,
@@ -29,11 +31,15 @@ export async function eraseTitles(
   return new Set(ids.map(({ id }) => id)).size;
 }
 
-export async function eraseBookingLines(
+/** Erases the data of a party from lines, and from what the ERP wrote about lines. */
+export async function eraseBookings(
   tx: Transaction,
-  keys: readonly string[],
+  names: PartyNames,
   pseudonym: string,
-): Promise<number> {
+): Promise<{ readonly bookingLines: number; readonly bookingReceipts: number }> {
+  const keys = keysOf(names);
+  // Receipts first: the service writes receipts and then their lines.
+  await tx.$executeRaw`ALTER TABLE conciliation.booking_receipt DISABLE TRIGGER booking_receipt_kept`;
   await tx.$executeRaw`ALTER TABLE conciliation.booking_line DISABLE TRIGGER booking_line_kept`;
   const ids = new Set<bigint>();
   for (const kind of ['provider', 'financial_agent'] as const) {
@@ -45,8 +51,31 @@ export async function eraseBookingLines(
       RETURNING id`;
     for (const { id } of erased) ids.add(id);
   }
+  const isOwn = Prisma.sql`coalesce(${pseudonym} IN (line.provider_external_id, line.financial_agent_identification), false)`;
+  /** What is left of the texts in the rows (id, document, reason, is_own) where it differs. */
+  const cleaned = (rows: Prisma.Sql) => Prisma.sql`
+    SELECT * FROM (
+      SELECT id, document AS document_before, reason AS reason_before,
+             CASE WHEN ${isNamedIn(Prisma.sql`document`, names, Prisma.sql`is_own`)} THEN ${pseudonym} ELSE document END AS document,
+             CASE WHEN (is_own AND reason IS NOT NULL) OR ${isNamedIn(Prisma.sql`reason`, names, Prisma.sql`is_own`)}
+                  THEN ${pseudonym} ELSE reason END AS reason
+      FROM (${rows}) AS written
+    ) AS clean WHERE (document, reason) IS DISTINCT FROM (document_before, reason_before)`;
+  const lines = await tx.$queryRaw<{ id: bigint }[]>`
+    UPDATE conciliation.booking_line AS line SET document = clean.document, failure = clean.reason
+    FROM (${cleaned(Prisma.sql`
+      SELECT id, document, failure AS reason, ${isOwn} AS is_own FROM conciliation.booking_line AS line`)}) AS clean
+    WHERE clean.id = line.id RETURNING line.id`;
+  for (const { id } of lines) ids.add(id);
+  const bookingReceipts = await tx.$executeRaw`
+    UPDATE conciliation.booking_receipt AS receipt SET document = clean.document, reason = clean.reason
+    FROM (${cleaned(Prisma.sql`
+      SELECT told.id, told.document, told.reason, ${isOwn} AS is_own FROM conciliation.booking_receipt AS told
+      LEFT JOIN conciliation.booking_line AS line USING (date, identity_hash, occurrence, version)`)}) AS clean
+    WHERE clean.id = receipt.id`;
   await tx.$executeRaw`ALTER TABLE conciliation.booking_line ENABLE TRIGGER booking_line_kept`;
-  return ids.size;
+  await tx.$executeRaw`ALTER TABLE conciliation.booking_receipt ENABLE TRIGGER booking_receipt_kept`;
+  return { bookingLines: ids.size, bookingReceipts };
 }
 
 /**

@@ -1199,7 +1199,7 @@ COMMENT ON COLUMN conciliation.drift.path IS
 COMMENT ON COLUMN conciliation.drift.kind IS
   'unknown_field: the interface does not have the field. unknown_value: the interface has the field and does not have the value.';
 COMMENT ON COLUMN conciliation.drift.value IS
-  'Of an unknown value: the value, at most 64 characters. Of an unknown field: the JSON type of its value, string if the value is kept as JSON text; unknown for a field beside titles.';
+  'Of an unknown value: the value, at most 64 characters. Of an unknown field: the JSON type of its value, string if the value is kept as JSON text; unknown for a field beside titles. May be personal data.';
 COMMENT ON COLUMN conciliation.drift.first_pull_id IS
   'pull.id of the first pull whose response had it.';
 COMMENT ON COLUMN conciliation.drift.first_seen_at IS
@@ -1935,9 +1935,10 @@ COMMENT ON COLUMN conciliation.account_change.reason IS
 CREATE TABLE conciliation.payment_hold (
   account_change_id bigint NOT NULL,
   title_id          bigint NOT NULL,
+  pull_id           bigint NOT NULL,
   accepted_date     date   NOT NULL,
 
-  PRIMARY KEY (account_change_id, title_id),
+  PRIMARY KEY (account_change_id, title_id, pull_id),
   CONSTRAINT payment_hold_date_check CHECK (accepted_date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
@@ -1945,11 +1946,13 @@ CREATE INDEX payment_hold_title_idx ON conciliation.payment_hold (title_id);
 CREATE INDEX payment_hold_date_idx ON conciliation.payment_hold (accepted_date);
 
 COMMENT ON TABLE conciliation.payment_hold IS
-  'The current titles that a merge wrote while a change of the bank account that they name was open or refused. The hold lasts until a person confirms the change. A row remains after that, and is removed when a merge restates or withdraws the title before.';
+  'The current titles that a merge wrote while a change of the bank account that they name was open or refused. The hold lasts until a person confirms the change or a merge restates or withdraws the title: while title.last_change_pull_id is pull_id. Rows are not removed.';
 COMMENT ON COLUMN conciliation.payment_hold.account_change_id IS
   'account_change.id.';
 COMMENT ON COLUMN conciliation.payment_hold.title_id IS
   'title.id.';
+COMMENT ON COLUMN conciliation.payment_hold.pull_id IS
+  'pull.id of the pull whose merge wrote the title.';
 COMMENT ON COLUMN conciliation.payment_hold.accepted_date IS
   'title.accepted_date.';
 
@@ -2000,7 +2003,8 @@ SELECT
   EXISTS (
     SELECT FROM conciliation.payment_hold AS hold
     JOIN conciliation.account_change ON account_change.id = hold.account_change_id
-    WHERE hold.title_id = change.title_id AND account_change.state IN ('open', 'refused')
+    WHERE hold.title_id = change.title_id AND hold.pull_id = title.last_change_pull_id
+      AND account_change.state IN ('open', 'refused')
   ) AS payment_hold,
   (SELECT predecessor_id FROM conciliation.title_succession AS link
    WHERE link.title_id = change.title_id) AS predecessor_id,
@@ -2158,7 +2162,7 @@ COMMENT ON COLUMN conciliation.erp_payable.supplier_external_id IS
 COMMENT ON COLUMN conciliation.erp_payable.supplier_tax_id IS
   'CPF or CNPJ of the supplier, without mask, letters in upper case. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.erp_payable.document IS
-  'The number of the invoice or other document. Null: not stated.';
+  'The number of the invoice or other document. Null: not stated. May be personal data.';
 COMMENT ON COLUMN conciliation.erp_payable.instalment IS
   'The instalment of the document. Null: not stated.';
 COMMENT ON COLUMN conciliation.erp_payable.order_uid IS
@@ -2605,12 +2609,9 @@ CREATE TABLE conciliation.booking_consumer (
   database_role   text,
   api_key_id      bigint,
   buyers          text[],
-  last_seq        bigint      NOT NULL DEFAULT 0,
-  acknowledged_at timestamptz,
   created_at      timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
-  CONSTRAINT booking_consumer_name_check CHECK (name ~ '^[a-z][a-z0-9_-]{0,62}$'),
-  CONSTRAINT booking_consumer_last_seq_check CHECK (last_seq >= 0)
+  CONSTRAINT booking_consumer_name_check CHECK (name ~ '^[a-z][a-z0-9_-]{0,62}$')
 );
 
 CREATE UNIQUE INDEX booking_consumer_role_key ON conciliation.booking_consumer (database_role);
@@ -2629,16 +2630,37 @@ COMMENT ON COLUMN conciliation.booking_consumer.api_key_id IS
   'api_key.id of the key that reads the feed and writes receipts for the consumer. Null: no key does.';
 COMMENT ON COLUMN conciliation.booking_consumer.buyers IS
   'The CNPJs of the buyers whose lines belong to the consumer, without mask and in upper case; title.buyer_identification may be written in another way. Null: the lines of no buyer, except for the consumer erp. May be personal data.';
-COMMENT ON COLUMN conciliation.booking_consumer.last_seq IS
-  'The greatest booking_feed.seq that the consumer has processed, as the consumer stated last. 0: none.';
-COMMENT ON COLUMN conciliation.booking_consumer.acknowledged_at IS
-  'When the consumer stated last_seq. Null: never.';
 COMMENT ON COLUMN conciliation.booking_consumer.created_at IS
   'When the consumer was named.';
 
 -- The policies are in prisma/roles.sql, because the roles need not exist when a migration runs. Without a
 -- policy only the owner of the table reads or writes rows.
 ALTER TABLE conciliation.booking_consumer ENABLE ROW LEVEL SECURITY;
+
+
+-- A table of its own, because a login that may update a column of a row may also lock the row, and the lines of a
+-- sign-off refer to booking_consumer.
+CREATE TABLE conciliation.booking_position (
+  consumer        text        PRIMARY KEY REFERENCES conciliation.booking_consumer (name)
+                              ON DELETE RESTRICT ON UPDATE RESTRICT,
+  last_seq        bigint      NOT NULL DEFAULT 0,
+  acknowledged_at timestamptz,
+
+  CONSTRAINT booking_position_last_seq_check CHECK (last_seq >= 0)
+);
+
+INSERT INTO conciliation.booking_position (consumer) VALUES ('erp');
+
+COMMENT ON TABLE conciliation.booking_position IS
+  'The positions of the consumers in booking_feed. A database user sees and updates the row of its own consumer only.';
+COMMENT ON COLUMN conciliation.booking_position.consumer IS
+  'booking_consumer.name.';
+COMMENT ON COLUMN conciliation.booking_position.last_seq IS
+  'The greatest booking_feed.seq that the consumer has processed, as the consumer stated last. 0: none.';
+COMMENT ON COLUMN conciliation.booking_position.acknowledged_at IS
+  'When the consumer stated last_seq. Null: never.';
+
+ALTER TABLE conciliation.booking_position ENABLE ROW LEVEL SECURITY;
 
 
 CREATE TABLE conciliation.booking_start (
@@ -2830,9 +2852,9 @@ COMMENT ON COLUMN conciliation.booking_line.state IS
 COMMENT ON COLUMN conciliation.booking_line.state_at IS
   'Since when the line has the state.';
 COMMENT ON COLUMN conciliation.booking_line.document IS
-  'The document of the ERP, as of the newest receipt. Null: not posted.';
+  'The document of the ERP, as of the newest receipt. Null: not posted. May be personal data.';
 COMMENT ON COLUMN conciliation.booking_line.failure IS
-  'The reason of the ERP, as of the newest receipt. Null: not failed.';
+  'The reason of the ERP, as of the newest receipt. Null: not failed. May be personal data.';
 COMMENT ON COLUMN conciliation.booking_line.erp_key IS
   'The ERP''s key of the payable that the title is matched with. Null: no payable is matched, or no payables are given.';
 COMMENT ON COLUMN conciliation.booking_line.title_id IS
@@ -2882,7 +2904,7 @@ CREATE TRIGGER booking_offer_append_only
 
 -- A wake-up for sessions that wait with LISTEN conciliation_booking.
 CREATE FUNCTION conciliation.announce_offers() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   -- The position is text, because many readers of JSON round numbers beyond 2^53. The name of a consumer needs no escape.
   PERFORM pg_notify('conciliation_booking', format('{"consumer":"%s","seq":"%s"}', offered.consumer, offered.seq))
@@ -2972,9 +2994,9 @@ COMMENT ON COLUMN conciliation.booking_receipt.content_hash IS
 COMMENT ON COLUMN conciliation.booking_receipt.status IS
   'posted: with the ERP''s document. failed: with a reason; the line is offered again, unless the receipt is final.';
 COMMENT ON COLUMN conciliation.booking_receipt.document IS
-  'The ERP''s document. Null: failed.';
+  'The ERP''s document. Null: failed. May be personal data.';
 COMMENT ON COLUMN conciliation.booking_receipt.reason IS
-  'Why the line could not be posted. Null: posted.';
+  'Why the line could not be posted. Null: posted. May be personal data.';
 COMMENT ON COLUMN conciliation.booking_receipt.is_final IS
   'True: failed, and the ERP will never post the line. The line is refused and not offered again.';
 COMMENT ON COLUMN conciliation.booking_receipt.received_at IS

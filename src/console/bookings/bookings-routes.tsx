@@ -18,7 +18,7 @@ import { readMoved } from '../../ledger/restated-days.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { writeMoved } from '../days/restated-export.ts';
 import { type ConsoleParts, releaseRules } from '../shell/console-parts.ts';
-import { maskColumn } from '../shell/masking.ts';
+import { maskColumn, maskErpTexts } from '../shell/masking.ts';
 import { pageContext, textParameter } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
 import { actorOf, dateOfPath, idOfPath, requireReason } from '../shell/path-parameters.ts';
@@ -44,7 +44,7 @@ const CHOSEN = /^(\d{4}-\d\d-\d\d)\/(\d{1,15})\/(\d{1,15})\/(\d{1,9})$/;
 
 /** Routes of released lines. They do not exist while no seal releases bookings. */
 export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  const { database, logger, bookingsFrom = null } = parts;
+  const { database, logger, fourEyes, bookingsFrom = null } = parts;
 
   server.get('/bookings', async (request, reply) => {
     if (bookingsFrom === null) return reply.callNotFound();
@@ -58,9 +58,13 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
       readUnbookedChanges(database.prisma),
     ]);
     const paging = pagingOf(request.query, 'page', totals.lines, LINES_A_PAGE);
-    const lines = await readLines(database, filter, paging);
-    const lists = { lines, paging, kept: { ...kept, questions }, consumers, waiting, differences };
-    const data = { filter, isFilterBad, totals, ...lists };
+    const lines = maskErpTexts(await readLines(database, filter, paging), request.principal);
+    const receipts = maskErpTexts(kept.receipts, request.principal);
+    const lists = { lines, paging, consumers, waiting, differences };
+    const data = {
+      ...{ filter, isFilterBad, totals, ...lists },
+      kept: { count: kept.count, receipts, questions },
+    };
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.bookings.title,
       active: '/bookings',
@@ -79,7 +83,12 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.bookings.history,
       active: '/bookings',
-      body: <BookingPage versions={versions} receipts={receipts} />,
+      body: (
+        <BookingPage
+          versions={maskErpTexts(versions, request.principal)}
+          receipts={maskErpTexts(receipts, request.principal)}
+        />
+      ),
     }));
   });
 
@@ -102,7 +111,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
       by: actorOf(request),
       ...releaseRules(parts),
       reason: requireReason(request.body),
-      bookingsFrom,
+      ...{ bookingsFrom, fourEyes },
     });
     return reply.redirect('/bookings?notice=receipts_answered', 303);
   });
@@ -142,6 +151,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
       by: actorOf(request),
       reason: requireReason(request.body),
       signOffId: Number(textParameter(request.body, 'seal')),
+      fourEyes,
     });
     return reply.redirect('/bookings?notice=difference_posted', 303);
   });

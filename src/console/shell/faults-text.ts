@@ -54,7 +54,7 @@ const en = {
       `The filter has ${count} breaks, and a file has at most ${limit}. Choose a date, a supplier or a kind.`,
     break_changed: () => 'The break has changed since you looked at it. Look again.',
     own_seal: ({ date }: Values) =>
-      `You signed ${date} off, or it was signed off when you were an administrator, and its bookings are not released yet. Another user has to decide.`,
+      `You signed ${date} off, or it was signed off when you were an administrator. Another user has to decide.`,
     receipts_changed: ({ date }: Values) =>
       `Other receipts of ${date} wait by now, or they are answered. Look again.`,
     receipt_answer: () => 'Choose receipts and an answer.',
@@ -129,7 +129,7 @@ const ptBR: typeof en = {
       `O filtro tem ${count} divergências, e um arquivo comporta até ${limit}. Escolha uma data, um fornecedor ou um tipo.`,
     break_changed: () => 'A divergência mudou depois que você abriu a página. Confira de novo.',
     own_seal: ({ date }) =>
-      `Você fechou o dia ${date}, ou ele foi fechado quando você era administrador, e os lançamentos ainda não foram liberados. Outra pessoa precisa decidir.`,
+      `Você fechou o dia ${date}, ou ele foi fechado quando você era administrador. Outra pessoa precisa decidir.`,
     receipts_changed: ({ date }) =>
       `Os retornos do dia ${date} mudaram ou já foram decididos. Confira de novo.`,
     receipt_answer: () => 'Escolha os retornos e uma resposta.',

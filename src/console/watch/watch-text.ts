@@ -62,6 +62,7 @@ const en = {
       'pull.release': 'released a pull',
       'pull.request': 'asked for a pull',
       'rejects.accept': 'accepted rejects',
+      'settings.change': 'started with other settings',
       'start_date.set': 'corrected the start date',
       'rejects.reveal': 'looked at raw rejects',
       'title.reveal': 'looked at identifiers of a title',
@@ -154,6 +155,8 @@ const en = {
       synced: 'synced',
       rejected: 'rejected',
       invalid: 'invalid',
+      changes: 'variables',
+      host: 'host',
     } as Readonly<Record<string, string>>,
     secondFactors: {
       set: 'set up',
@@ -231,6 +234,7 @@ const ptBR: typeof en = {
       'pull.release': 'liberou uma busca',
       'pull.request': 'solicitou uma busca',
       'rejects.accept': 'aceitou rejeitados',
+      'settings.change': 'iniciou com outra configuração',
       'start_date.set': 'corrigiu a data inicial',
       'rejects.reveal': 'consultou rejeitados na íntegra',
       'title.reveal': 'consultou identificadores de um título',
@@ -323,6 +327,8 @@ const ptBR: typeof en = {
       synced: 'sincronizados',
       rejected: 'recusados',
       invalid: 'inválidos',
+      changes: 'variáveis',
+      host: 'servidor',
     },
     secondFactors: {
       set: 'ativada',

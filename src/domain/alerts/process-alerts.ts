@@ -54,6 +54,25 @@ export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[]
   ];
 }
 
+/** The share of PostgreSQL's queue of notifications that may be used. Ordinary queues are almost empty. */
+export const NOTIFICATIONS_LIMIT = 0.1;
+
+export interface HeldNotifications {
+  readonly percent: number;
+  /** Numbers and users of sessions of PostgreSQL whose transactions may hold the queue, the likeliest first. */
+  readonly sessions: readonly string[];
+}
+
+export function heldNotificationsAlert({ percent, sessions }: HeldNotifications): Alert {
+  const held = sessions.join(', ');
+  return processAlert(
+    'pull_overdue',
+    'pull_overdue:notifications',
+    `the queue of notifications of PostgreSQL is ${percent}% full; sessions in a transaction: ${held || 'none'}. Once the queue is full, no sign-off with bookings and no job on PostgreSQL succeeds`,
+    `a fila de notificações do PostgreSQL está ${percent}% cheia; sessões em transação: ${held || 'nenhuma'}. Com a fila cheia, falham as aprovações com lançamentos e as tarefas no PostgreSQL`,
+  );
+}
+
 function processAlert(
   kind: AlertKind,
   dedupeKey: string,

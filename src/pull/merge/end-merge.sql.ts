@@ -20,6 +20,7 @@ import {
 } from '../../ledger/day-ledger.sql.ts';
 import { discardPlan, discardStaged } from '../../ledger/discard-staged.sql.ts';
 import { countOpenRejects, mergeRejects } from '../../ledger/rejects.sql.ts';
+import { pseudonymIn } from '../../privacy/erased-parties.sql.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
 import { writeTotals } from '../../schedule/schedule-totals.sql.ts';
 import { closeMerge } from './closing-statement.sql.ts';
@@ -162,7 +163,7 @@ async function recordDrift(
   if (drift.length === 0) return;
   await tx.$executeRaw`
     INSERT INTO conciliation.drift (path, kind, value, first_pull_id)
-    SELECT path, kind, value, ${pullId}::bigint
+    SELECT path, kind, coalesce(${pseudonymIn(Prisma.sql`value`)}, value), ${pullId}::bigint
     FROM jsonb_to_recordset(${JSON.stringify(drift)}::jsonb) AS seen (path text, kind text, value text)
     ON CONFLICT DO NOTHING`;
 }

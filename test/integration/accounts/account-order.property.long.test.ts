@@ -51,7 +51,9 @@ async function heldAfter(days: readonly (readonly NamedTitle[])[]) {
   }
   const holds = await world.database.prisma.$queryRaw<{ uid: string }[]>`
     SELECT order_uid || ' of ' || title.accepted_date - ${daysFrom(usedDays)}::date AS uid
-    FROM conciliation.payment_hold AS hold JOIN conciliation.title ON title.id = hold.title_id ORDER BY 1`;
+    FROM conciliation.payment_hold AS hold JOIN conciliation.title ON title.id = hold.title_id
+      AND title.last_change_pull_id = hold.pull_id
+    ORDER BY 1`;
   const changes = await world.database.prisma.$queryRaw<{ change: string }[]>`
     SELECT (before || jsonb_build_object('after', after))::text AS change
     FROM conciliation.account_change ORDER BY 1`;

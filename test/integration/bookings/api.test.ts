@@ -64,10 +64,10 @@ test('the key of a consumer reads its lines, answers them, and states its positi
     lines: [],
     next: body.next,
   });
-  const consumer = await world.database.prisma.bookingConsumer.findUniqueOrThrow({
-    where: { name: 'erp' },
+  const position = await world.database.prisma.bookingPosition.findUniqueOrThrow({
+    where: { consumer: 'erp' },
   });
-  expect(String(consumer.lastSeq)).toBe(body.next);
+  expect(String(position.lastSeq)).toBe(body.next);
 });
 
 test('a position that the feed has not reached is refused', async () => {

@@ -87,7 +87,7 @@ test('lines are posted once, a restatement replaces, and a withdrawal reverses',
 });
 
 test('the position is the end of the feed, and the statements post nothing after it', async () => {
-  const { rows } = await erp.query('SELECT last_seq FROM conciliation.booking_consumer');
+  const { rows } = await erp.query('SELECT last_seq FROM conciliation.booking_position');
   expect(rows).toEqual([{ last_seq: '4' }]);
   expect((await erp.query(statements[1] ?? '')).rows).toEqual([]);
 });

@@ -24,6 +24,7 @@ const SMALL = [
   'backfill',
   'booking_batch',
   'booking_consumer',
+  'booking_position',
   'booking_start',
   'break_decision',
   'check_finding',

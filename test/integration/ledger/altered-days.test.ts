@@ -6,7 +6,7 @@ import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { acknowledgeFindings, readDueDate } from '../../../src/integrity/findings.sql.ts';
 import { verifyDate } from '../../../src/integrity/verify-dates.ts';
 import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
-import { signOffDays } from '../../../src/ledger/sign-off.sql.ts';
+import { readFourEyesFault, signOffDays } from '../../../src/ledger/sign-off.sql.ts';
 import { runMatching } from '../../../src/matching/run-matching.sql.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
@@ -298,4 +298,6 @@ test('a reviewer acknowledges the differences that the page of alerts has shown,
     date,
     details: { findings: before },
   });
+  // An acknowledged difference may let the day be signed off and released.
+  expect(await readFourEyesFault(world.database.prisma, date, 'rita')).toBe('own_decision');
 });
