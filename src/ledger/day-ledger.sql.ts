@@ -114,6 +114,9 @@ export async function setMergedDay(
         SELECT string_agg(uuid_send(content_hash), '' ORDER BY content_hash) AS hashes
         FROM conciliation.title WHERE accepted_date = ${day.date}::date AND status = 'current'
       ) AS content
+    ), seal AS (
+      SELECT signed_off_at, signed_off_by, content_digest FROM conciliation.sign_off
+      WHERE date = ${day.date}::date AND ended_at IS NULL
     )
     UPDATE conciliation.day day
     SET ${settled}, title_count = fresh.titles, withdrawn_count = fresh.withdrawn, ${setSums},
@@ -123,7 +126,7 @@ export async function setMergedDay(
         signed_off_digest = seal.content_digest,
         restated_after_sign_off = day.restated_after_sign_off
           OR (seal.content_digest IS NOT NULL AND seal.content_digest <> fresh.digest)
-    FROM fresh LEFT JOIN conciliation.sign_off AS seal ON seal.date = ${day.date}::date AND seal.ended_at IS NULL
+    FROM fresh LEFT JOIN seal ON true
     WHERE day.date = ${day.date}::date`;
 }
 

@@ -225,6 +225,24 @@ describe('an altered title is found, refused and restored:', () => {
     ).toEqual(Array(3).fill({ v: '1000.50' }));
   });
 
+  test('a title that the newest answer does not have, with a merged pull and a digest of its own', async () => {
+    await attack(
+      `INSERT INTO conciliation.title (occurrence, ${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id)
+       SELECT 99, ${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id
+       FROM conciliation.title ${A}`,
+      DAY_AGREES,
+      `INSERT INTO conciliation.pull (origin, date, requested_by, state, fence, fold_count, fold_sum, withheld, finished_at)
+       SELECT 'daily', date, 'scheduler', 'merged', nextval('conciliation.pull_fence_seq'), fold_count, fold_sum, 0, now()
+       FROM conciliation.pull WHERE date = $1`,
+      `UPDATE conciliation.day SET last_pull_id = (SELECT max(id) FROM conciliation.pull WHERE date = $1) WHERE date = $1`,
+      `INSERT INTO conciliation.date_digest (date, pull_id, titles, digest)
+       SELECT $1, (SELECT max(id) FROM conciliation.pull WHERE date = $1), count(*),
+              sha256(string_agg(${ROW_DIGEST.sql}, '' ORDER BY id)) FROM conciliation.title WHERE accepted_date = $1`,
+    );
+    expect(await problems()).toEqual(['day', 'totals']);
+    expect(await sign()).toBe('altered');
+  });
+
   test('a second digest of one pull is refused, and so are a change and a deletion of one', async () => {
     await expect(
       query(`INSERT INTO conciliation.date_digest (date, pull_id, titles, digest)
