@@ -405,13 +405,16 @@ const accountsOfTitles = (source: WatchedMerge) => Prisma.sql`
   GROUP BY GROUPING SETS ((${providerColumns}), (${agentColumns}))`;
 
 /** Rows (kind, party_key, account_hash, title_id): the accounts that each written title names. */
-export const namedAccounts = (source: WatchedMerge) => Prisma.sql`
+export const namedAccounts = (source: WatchedMerge) => accountsNamedBy(writtenTitles(source));
+
+/** @param titles what follows FROM in a query for rows `title` */
+export const accountsNamedBy = (titles: Prisma.Sql) => Prisma.sql`
   SELECT kind, party_key, account.account_hash, title_id
   FROM (
     SELECT kind, ${partyKey} AS party_key, ${writingHash} AS writing_hash, id AS title_id
     FROM (
       SELECT ${statedParty}, written.id
-      FROM (SELECT title.* FROM ${writtenTitles(source)}) AS written CROSS JOIN ${parties}
+      FROM (SELECT title.* FROM ${titles}) AS written CROSS JOIN ${parties}
     ) AS party
   ) AS named JOIN conciliation.party_account AS account USING (kind, party_key, writing_hash)`;
 

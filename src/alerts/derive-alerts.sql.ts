@@ -11,7 +11,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import { IS_OPEN_FINDING } from '../database/open-findings.sql.ts';
 import { type Alert, LEDGER_ALERT_KINDS } from '../domain/alerts/alert.ts';
 import {
-  ALTERED_TITLES_NAMED,
+  ALTERED_ROWS_NAMED,
   type AlteredDate,
   alteredDateAlerts,
   brokenMonthAlerts,
@@ -326,8 +326,8 @@ function readAlteredDates(tx: Transaction): Promise<AlteredDate[]> {
   return tx.$queryRaw<AlteredDate[]>`
     SELECT date::text AS date, count(*)::int AS findings,
            (min(found_at) AT TIME ZONE 'UTC')::date::text AS "foundDate",
-           coalesce((array_agg(DISTINCT title_id) FILTER (WHERE title_id IS NOT NULL))
-                    [1:${ALTERED_TITLES_NAMED}::int], '{}') AS "titleIds",
+           to_jsonb(coalesce((array_agg(jsonb_build_object('problem', problem, 'key', row_key) ORDER BY id)
+                              FILTER (WHERE row_key IS NOT NULL))[1:${ALTERED_ROWS_NAMED}::int], '{}')) AS rows,
            (SELECT max(id) FROM conciliation.pull
             WHERE pull.date = finding.date AND origin = 'repair') AS "pullId"
     FROM conciliation.title_finding AS finding

@@ -3,6 +3,7 @@ import { type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { requireOtherSigner } from '../database/own-seal.sql.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
+import { BATCH_DIGEST } from '../database/title-hashes.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
@@ -131,10 +132,7 @@ async function recordPosted(
          billing_fee_sum, money_transfer_fee_sum, digest)
       SELECT ${date}::date, ${by}, count(*), count(*) FILTER (WHERE kind = 'book'),
              count(*) FILTER (WHERE kind = 'adjust'), count(*) FILTER (WHERE kind = 'reverse'), 0, 0, 0, 0, 0, 0,
-             encode(sha256(convert_to(coalesce(string_agg(
-               to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':' || occurrence
-                 || ':' || version || E'\n' || kind || E'\n' || replace(content_hash::text, '-', '') || E'\n', ''
-               ORDER BY identity_hash, occurrence, version), ''), 'UTF8')), 'hex')
+             ${BATCH_DIGEST}
       FROM line
       RETURNING id
     ), written AS (

@@ -13,7 +13,7 @@ import {
 } from '../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { isAltered } from '../integrity/altered-day.sql.ts';
+import { isAltered } from '../integrity/check-date.sql.ts';
 import { requestCheck } from '../integrity/findings.sql.ts';
 import { InputError, StagingUnavailableError } from '../runtime/errors.ts';
 import { heldPaymentsColumn, isChecked } from './day-note.sql.ts';
@@ -44,8 +44,8 @@ const DECISIONS = [
   'rejects.accept',
   'account_change.confirm',
   'account_change.refuse',
-  'findings.acknowledge',
   'findings.resolve',
+  'findings.acknowledge',
   'match.make',
   'match.undo',
   'break.resolve',

@@ -9,17 +9,12 @@ import type { Database, Transaction } from '../database/database.ts';
 import { taxIdOf } from '../database/tax-id.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { contentAlterations } from '../integrity/alterations.sql.ts';
+import { appendDigest, hasRecordedRows } from '../integrity/date-digest.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import { writeTotals } from '../schedule/schedule-totals.sql.ts';
 import { erasePayables, eraseProviders } from './erase-supplier-rows.sql.ts';
-import {
-  eraseBookings,
-  eraseRevisions,
-  eraseStaged,
-  eraseTitles,
-  findRecords,
-  recordErasedRows,
-} from './erase-title-rows.sql.ts';
+import { eraseBookings, eraseRevisions, eraseStaged, eraseTitles } from './erase-title-rows.sql.ts';
 import { isNamedIn, keysInText, PARTY_KEYS } from './erased-parties.sql.ts';
 import { endErasure, findListed, LOCK_TIMEOUT, listParty, TRANSACTION } from './party-list.sql.ts';
 import {
@@ -206,9 +201,17 @@ async function eraseRows(
   await eraseStaged(tx, keys, pseudonym);
   // Revisions before titles, because the present titles decide which revisions belong to the party.
   const revisions = await eraseRevisions(tx, keys, pseudonym);
-  await findRecords(tx);
+  // A digest of a date with an altered title would cover the alteration.
+  const recorded: CivilDate[] = [];
+  for (const date of dates) {
+    const altered = await tx.$queryRaw<unknown[]>`
+      SELECT FROM (${contentAlterations(date)}) AS altered LIMIT 1`;
+    if (altered.length === 0 && (await hasRecordedRows(tx, date))) recorded.push(date);
+  }
   const titles = await eraseTitles(tx, keys, pseudonym);
-  await recordErasedRows(tx);
+  for (const date of recorded) {
+    if (!(await hasRecordedRows(tx, date))) await appendDigest(tx, date, null);
+  }
   const isParty = Prisma.sql`(
     'tax_id:' || ${taxIdOf('party_key')} = ANY(${keys}::text[])
     OR (kind = 'provider' AND 'external_id:' || party_key = ANY(${keys}::text[])))`;

@@ -1,6 +1,5 @@
 /** Erases the data of a party from titles, revisions and the rows derived from them; `eraseParty` gives the order. */
 import type { Transaction } from '../database/database.ts';
-import { COMPUTED_IDENTITY_HASH, contentHashOf, ROW_HASH } from '../database/title-hashes.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import {
   ASSIGNMENTS,
@@ -77,49 +76,6 @@ export async function eraseBookings(
   await tx.$executeRaw`ALTER TABLE conciliation.booking_line ENABLE TRIGGER booking_line_kept`;
   await tx.$executeRaw`ALTER TABLE conciliation.booking_receipt ENABLE TRIGGER booking_receipt_kept`;
   return { bookingLines: ids.size, bookingReceipts };
-}
-
-/**
- * Notes the newest record of each of the party's titles, but of no title whose row is altered: the hash of an altered
- * row is not recorded. To be called before `eraseTitles`.
- */
-export async function findRecords(tx: Transaction): Promise<void> {
-  const named = Prisma.sql`ANY(ARRAY(SELECT id FROM pg_temp.party_title))`;
-  await tx.$executeRaw`
-    CREATE TEMPORARY TABLE party_record (title_id bigint, change_seq bigint) ON COMMIT DROP`;
-  await tx.$executeRaw`
-    INSERT INTO pg_temp.party_record (title_id, change_seq)
-    SELECT title_id, change_seq
-    FROM (
-      SELECT DISTINCT ON (title_id) title_id, change_seq, row_hash FROM conciliation.title_change
-      WHERE title_id = ${named} AND kind <> 'payment_released'
-      ORDER BY title_id, change_seq DESC
-    ) AS newest
-    JOIN (
-      SELECT id, ${ROW_HASH} AS row_hash,
-             erased_at IS NOT NULL
-               OR (content_hash = ${contentHashOf(Prisma.sql`content_version`)}
-                   AND identity_hash = ${COMPUTED_IDENTITY_HASH}) AS has_own_content
-      FROM conciliation.title
-      JOIN (SELECT date, content_version FROM conciliation.day) AS day ON day.date = accepted_date
-      WHERE id = ${named}
-    ) AS present ON id = title_id AND present.row_hash = newest.row_hash AND has_own_content`;
-}
-
-/** Records the hashes of the rows that `findRecords` has noted, as the erasure left them; see `ROW_HASH`. */
-export async function recordErasedRows(tx: Transaction): Promise<void> {
-  await tx.$executeRaw`
-    ALTER TABLE conciliation.title_change DISABLE TRIGGER title_change_append_only`;
-  await tx.$executeRaw`
-    WITH erased AS (
-      SELECT id, ${ROW_HASH} AS row_hash FROM conciliation.title
-      WHERE id = ANY(ARRAY(SELECT title_id FROM pg_temp.party_record)) AND erased_at IS NOT NULL
-    )
-    UPDATE conciliation.title_change AS change SET row_hash = erased.row_hash
-    FROM pg_temp.party_record AS newest JOIN erased ON erased.id = newest.title_id
-    WHERE change.change_seq = newest.change_seq`;
-  await tx.$executeRaw`
-    ALTER TABLE conciliation.title_change ENABLE TRIGGER title_change_append_only`;
 }
 
 /**

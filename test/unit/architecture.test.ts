@@ -38,10 +38,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   export: ['audit', 'database', 'domain', 'runtime', 'texts'],
   schedule: ['accounts', 'audit', 'database', 'domain', 'export', 'runtime', 'texts'],
-  privacy: ['audit', 'database', 'domain', 'runtime', 'schedule'],
+  privacy: ['audit', 'database', 'domain', 'integrity', 'runtime', 'schedule'],
   ledger: ['accounts', 'audit', 'bookings', 'database', 'domain', 'export', 'integrity', 'runtime'],
   checks: ['audit', 'database', 'domain', 'ledger', 'runtime'],
-  closing: ['audit', 'database', 'domain', 'export', 'integrity', 'ledger', 'privacy', 'runtime'],
+  closing: ['audit', 'database', 'domain', 'export', 'ledger', 'privacy', 'runtime'],
   alerts: [
     'bookings',
     'closing',
@@ -54,7 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'texts',
     'webhooks',
   ],
-  integrity: ['audit', 'database', 'domain', 'runtime', 'schedule'],
+  integrity: ['accounts', 'audit', 'database', 'domain', 'runtime', 'schedule'],
   pull: [
     'accounts',
     'audit',

@@ -113,8 +113,8 @@ export interface AlteredDate extends AlertDate {
   readonly foundDate: CivilDate;
   /** Findings of the last day and findings that last, without those that a person has acknowledged. */
   readonly findings: number;
-  /** `title.id` of some of the titles, in order. */
-  readonly titleIds: readonly bigint[];
+  /** Some of the rows that differ: see `title_finding.row_key`. */
+  readonly rows: readonly { readonly problem: string; readonly key: string }[];
   /** The newest pull that repairs the date; null: none was requested. */
   readonly pullId: bigint | null;
 }
@@ -122,8 +122,8 @@ export interface AlteredDate extends AlertDate {
 /** The minimum duration of the alert of a finding, because a repair may correct the difference within a minute. */
 export const FINDING_ALERT_HOURS = 24;
 
-/** Titles that the message of one alert names. */
-export const ALTERED_TITLES_NAMED = 5;
+/** Rows that the message of one alert names. */
+export const ALTERED_ROWS_NAMED = 5;
 
 /** A statement that alters one date mostly alters others too, so the findings that began on one day are one alert. */
 export function alteredDateAlerts(dates: readonly AlteredDate[]): Alert[] {
@@ -133,20 +133,27 @@ export function alteredDateAlerts(dates: readonly AlteredDate[]): Alert[] {
     ({ foundDate }) => foundDate,
     ({ items, listed }, { text }) => {
       const findings = sumOf(items, (date) => date.findings);
-      const titleIds = items.flatMap((date) => date.titleIds).slice(0, ALTERED_TITLES_NAMED);
+      const names = [
+        ...new Set(
+          items
+            .flatMap((date) => date.rows)
+            .map(
+              ({ problem, key }) =>
+                text.find(`alteredRows.${problem}`, { key }) ?? `${problem} ${key}`,
+            ),
+        ),
+      ];
       const altered = text('alertMessages.altered', { listed, findings });
-      if (titleIds.length === 0) return altered;
-      const titles = titleIds
-        .map((id) => text('alertMessages.alteredTitle', { id: String(id) }))
-        .join(', ');
-      return titleIds.length < findings
-        ? text('alertMessages.alteredSome', { altered, titles })
-        : text('alertMessages.alteredTitles', { altered, titles });
+      if (names.length === 0) return altered;
+      const rows = names.slice(0, ALTERED_ROWS_NAMED).join(', ');
+      return names.length > ALTERED_ROWS_NAMED || names.length < findings
+        ? text('alertMessages.alteredSome', { altered, rows })
+        : text('alertMessages.alteredRows', { altered, rows });
     },
   );
 }
 
-/** Dates whose rows of `title` were not compared with the recorded hashes for long. */
+/** Dates that were not checked for long. */
 export interface OverdueChecks {
   readonly dates: number;
   /** The date with the oldest check. */

@@ -10,6 +10,7 @@ import type { CivilDate } from '../../domain/business-day.ts';
 import { stateAfterMerge } from '../../domain/day-state.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { appendDigest, hasRecordedRows } from '../../integrity/date-digest.sql.ts';
 import {
   advanceCheckpoint,
   type LockedDay,
@@ -25,7 +26,6 @@ import { writeTotals } from '../../schedule/schedule-totals.sql.ts';
 import { closeMerge } from './closing-statement.sql.ts';
 import { applyChanges } from './merge-apply.sql.ts';
 import type { MergePlan } from './merge-plan.sql.ts';
-import { recordMissing, restoreSeal } from './merge-repair.sql.ts';
 
 export interface DriftRecord {
   readonly path: string;
@@ -48,7 +48,7 @@ export interface MergedResponse {
   readonly drift: readonly DriftRecord[];
   /** Of the response. Null: the day has it already. */
   readonly fold: TitleFold | null;
-  /** Whether the pull repairs a date with rows that were altered. */
+  /** Whether the pull believes nothing that is stored for its date, because rows of it were altered. */
   readonly isRepair: boolean;
 }
 
@@ -106,6 +106,9 @@ async function mergeOwnDate(
     return { isNewlyReconciled: false, isDayStale: false };
   }
   const isChanged = state === 'merged';
+  // Otherwise the new digest would cover what something else than a merge has changed.
+  const isRecorded =
+    merge.isRepair || (isChanged && (!day.hasTitles || (await hasRecordedRows(tx, date))));
   if (isChanged) {
     const hasPairs = plan.inserted > 0 && plan.withdrawn > 0;
     await applyChanges(tx, { pullId, fence }, day.hasTitles, hasPairs);
@@ -118,10 +121,29 @@ async function mergeOwnDate(
     openRejects,
     hasOpenFindings: day.hasOpenFindings,
   });
-  if (merge.isRepair) await restoreSeal(tx, date);
   const isDayStale = isChanged || !day.hasDigest || merge.isRepair;
   await setMergedDay(tx, { date, pullId, state: newState, fold }, isDayStale);
+  if (isRecorded) await appendDigest(tx, date, pullId);
   return { isNewlyReconciled: newState === 'reconciled' && day.state !== 'reconciled', isDayStale };
+}
+
+/** Numbers the end of the titles of a date whose rows are gone, for the feed. */
+async function recordMissing(
+  tx: Transaction,
+  { pullId, date }: { readonly pullId: bigint; readonly date: CivilDate },
+): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO conciliation.title_change (title_id, kind, pull_id)
+    SELECT title_id, 'withdrawn', ${pullId}::bigint
+    FROM (
+      SELECT DISTINCT ON (title_id) title_id, content_hash FROM conciliation.title_change
+      WHERE pull_id = ANY(ARRAY(SELECT id FROM conciliation.pull WHERE date = ${date}::date))
+        AND kind <> 'payment_released'
+      ORDER BY title_id, change_seq DESC
+    ) AS newest
+    WHERE content_hash IS NOT NULL
+      AND NOT EXISTS (SELECT FROM conciliation.title WHERE id = newest.title_id AND accepted_date = ${date}::date)
+    ORDER BY title_id`;
 }
 
 /** Ends the older pulls that are held in the date, because a newer response is merged or held there. */

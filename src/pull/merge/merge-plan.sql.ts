@@ -1,8 +1,11 @@
 import type { Transaction } from '../../database/database.ts';
+import { COMPUTED_IDENTITY_HASH, computedContentHash } from '../../database/title-hashes.sql.ts';
+import type { CivilDate } from '../../domain/business-day.ts';
+import { TITLE_COLUMNS } from '../../domain/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { missingHolds } from '../../integrity/alterations.sql.ts';
 import type { LockedDay } from '../../ledger/day-ledger.sql.ts';
 import { StagingUnavailableError } from '../../runtime/errors.ts';
-import { findAlteredTitles, planRepairs } from './merge-repair.sql.ts';
 
 /** The changes of a response in its date, counted. */
 export interface ChangeCounts {
@@ -45,7 +48,7 @@ export interface MergePlan extends ChangeCounts {
  * The caller holds the lock of the day's row, so the titles do not change between the statements below, and
  * has called `configurePlanner`.
  *
- * @param isRepair whether the stored hashes of the titles are checked before they are matched
+ * @param isRepair whether no stored hash counts, and every column that differs from the response is written
  * @throws StagingUnavailableError when the date was changed since its titles were read
  */
 export async function planChanges(
@@ -74,9 +77,9 @@ export async function planChanges(
     const none = { changed: 0, withdrawn: 0, restored: 0, unchanged: 0, withheld: 0 };
     return { ...staged, ...none, inserted: staged.titles };
   }
-  if (isRepair) await findAlteredTitles(tx, day.date);
+  if (isRepair) await hashAgain(tx, day.date);
   await matchCurrent(tx, fence, day, isKnown);
-  if (isRepair) await planRepairs(tx, fence, day.date);
+  if (isRepair) await planDiffering(tx, fence, day.date);
   const withheld = await withholdWithdrawals(tx, fence);
   const plan = await countPlan(tx, fence, staged, withheld);
   if (plan.inserted === 0) return plan;
@@ -86,6 +89,52 @@ export async function planChanges(
   if (mayHaveWithdrawn) await matchWithdrawn(tx, fence, day);
   await numberInsertions(tx, fence, day);
   return mayHaveWithdrawn ? countPlan(tx, fence, staged, withheld) : plan;
+}
+
+/**
+ * Gives the titles of a date the content hashes of their columns. The identity hash of a current title stays, so that
+ * it is matched with the title of the response that it was.
+ */
+async function hashAgain(tx: Transaction, date: CivilDate): Promise<void> {
+  const computed = computedContentHash(date);
+  await tx.$executeRaw`
+    UPDATE conciliation.title
+    SET content_hash = ${computed},
+        identity_hash = CASE status WHEN 'current' THEN identity_hash ELSE ${COMPUTED_IDENTITY_HASH} END
+    WHERE accepted_date = ${date}::date AND erased_at IS NULL
+      AND (content_hash <> ${computed} OR status = 'withdrawn' AND identity_hash <> ${COMPUTED_IDENTITY_HASH})`;
+}
+
+// Column names are constants of domain/: nothing from outside reaches Prisma.raw.
+const columnsOf = (table: string) =>
+  Prisma.raw(
+    [...TITLE_COLUMNS, 'identity_hash', 'raw_hash', 'erased_at IS NULL']
+      .map((column) => `${table}.${column}`)
+      .join(', '),
+  );
+
+/**
+ * Plans a change for each title whose content the response has, if one of its columns differs, if its payment is not
+ * held although it has to be, or if the feed does not have its id. The copies are numbered as `matchCurrent` numbers them.
+ */
+async function planDiffering(tx: Transaction, fence: bigint, date: CivilDate): Promise<void> {
+  await tx.$executeRaw`
+    WITH response AS (
+      SELECT *, row_number() OVER (PARTITION BY content_hash ORDER BY ordinal) AS copy
+      FROM conciliation.staged_title WHERE fence = ${fence}
+    ), present AS (
+      SELECT *, row_number() OVER (PARTITION BY content_hash ORDER BY occurrence, id) AS copy
+      FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current'
+    )
+    INSERT INTO conciliation.staged_change (fence, kind, ordinal, title_id, occurrence)
+    SELECT ${fence}::bigint, 'changed', response.ordinal, present.id, 1
+    FROM response JOIN present USING (content_hash, copy)
+    -- As text, because 3.90 and 3.9 are equal as numbers and written differently.
+    WHERE ROW(${columnsOf('response')})::text <> ROW(${columnsOf('present')})::text
+       OR present.id IN (SELECT title_id FROM (${missingHolds(date)}) AS missing)
+       OR present.id NOT IN (
+         SELECT title_id FROM conciliation.title_change
+         WHERE pull_id = ANY(ARRAY(SELECT id FROM conciliation.pull WHERE date = ${date}::date)))`;
 }
 
 /** @param isDifference whether only the difference from the titles of the date was staged */

@@ -134,7 +134,7 @@ async function endAttempt(
   return report;
 }
 
-/** Whether the attempt takes no row of its date for what the tables say. */
+/** Whether the attempt believes nothing that is stored for its date: a check has asked for the pull. */
 export function isRepair({ origin }: Pick<Attempt, 'origin'>): boolean {
   return origin === 'repair';
 }

@@ -34,6 +34,7 @@ const SMALL = [
   'console_oidc_login',
   'console_session',
   'console_user',
+  'date_digest',
   'day_buyer',
   'day_check',
   'digest_delivery',
