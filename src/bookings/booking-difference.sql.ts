@@ -1,6 +1,10 @@
 import type { Transaction } from '../database/database.ts';
 import { companyIdOf } from '../database/tax-id.sql.ts';
-import { DESTINATION_COLUMNS, destinationColumns } from '../database/title-hashes.sql.ts';
+import {
+  BATCH_DIGEST,
+  DESTINATION_COLUMNS,
+  destinationColumns,
+} from '../database/title-hashes.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -30,11 +34,6 @@ const sums = Prisma.raw(
   AMOUNT_COLUMNS.map(
     (name) => `coalesce(sum(coalesce(sealed.${name}, 0) - coalesce(top.${name}, 0)), 0)`,
   ).join(', '),
-);
-
-/** The text of a key, as `booking_feed.key`. */
-const KEY = Prisma.raw(
-  `to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':' || occurrence || ':' || version`,
 );
 
 /**
@@ -158,9 +157,7 @@ export async function writeDifference(
         SELECT count(*)::int, (count(*) FILTER (WHERE kind = 'book'))::int,
                (count(*) FILTER (WHERE kind = 'adjust'))::int,
                (count(*) FILTER (WHERE kind = 'reverse'))::int,
-               encode(sha256(convert_to(coalesce(string_agg(
-                 ${KEY} || E'\n' || kind || E'\n' || replace(content_hash::text, '-', '') || E'\n', ''
-                 ORDER BY identity_hash, occurrence, version), ''), 'UTF8')), 'hex')
+               ${BATCH_DIGEST}
         FROM line
       ) AS counted (lines)
       WHERE counted.lines > 0 OR waiting.titles = 0 OR NOT EXISTS (

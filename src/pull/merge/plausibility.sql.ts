@@ -89,51 +89,6 @@ const factsOfBuyers = (date: CivilDate, counted: Prisma.Sql) => Prisma.sql`
   ORDER BY 1`;
 
 /**
- * Whether the loaded titles of a date and those of its weekday are of several buyers. Otherwise the facts of the one
- * buyer are those of all titles.
- */
-const hasSeveralBuyers = (date: CivilDate) => Prisma.sql`
-  WITH known AS MATERIALIZED (
-    SELECT DISTINCT buyer_identification AS buyer FROM conciliation.day_buyer
-    WHERE date = ANY(ARRAY(SELECT ${date}::date - 7 * week FROM generate_series(0, ${USUAL_WEEKS}::int) AS week))
-  ), one AS MATERIALIZED (
-    SELECT buyer FROM known
-    UNION ALL
-    (SELECT coalesce(buyer_identification, '') FROM conciliation.title WHERE accepted_date = ${date}::date LIMIT 1)
-    LIMIT 1
-  )
-  SELECT (SELECT count(*) FROM known) > 1
-      OR EXISTS (SELECT FROM conciliation.title
-                 WHERE accepted_date = ${date}::date
-                   AND coalesce(buyer_identification, '') <> (SELECT buyer FROM one))`;
-
-/** The facts of a response whose titles were loaded into a date without titles and added up in its day. */
-export async function readLoadedFacts(
-  tx: Transaction,
-  date: CivilDate,
-  plan: MergePlan,
-  duplicates: number,
-): Promise<ResponseFacts[]> {
-  const mean = Prisma.sql`
-    SELECT original_value_sum / nullif(title_count, 0) FROM conciliation.day WHERE date = ${date}::date`;
-  const [{ hasBuyers, ...found }] = await tx.$queryRaw<[Usual & { hasBuyers: boolean }]>`
-    SELECT found.*, (${hasSeveralBuyers(date)}) AS "hasBuyers" FROM (${usual(date, mean)}) AS found`;
-  const whole = { ...countsOf(plan, 0), ...found, duplicates };
-  if (!hasBuyers) return [whole];
-  const buyers = await tx.$queryRaw<CountedFacts[]>(
-    factsOfBuyers(
-      date,
-      Prisma.sql`
-        SELECT buyer_identification, count(*) AS titles,
-               count(*) FILTER (WHERE occurrence > 1) AS duplicates, 0 AS present, count(*) AS inserted,
-               0 AS changed, sum(original_value) AS value
-        FROM conciliation.title WHERE accepted_date = ${date}::date GROUP BY 1`,
-    ),
-  );
-  return [whole, ...buyers.map((facts) => ({ ...facts, lost: 0, lostBefore: 0 }))];
-}
-
-/**
  * The facts of a staged response after `planChanges`.
  * @param losses of the buyers; those of a buyer that is not listed are 0
  */
@@ -149,9 +104,11 @@ export async function readStagedFacts(
   const mean = isNew
     ? Prisma.sql`SELECT avg(original_value) FROM conciliation.staged_title WHERE fence = ${fence}`
     : Prisma.sql`SELECT NULL::numeric`;
-  const [found] = await tx.$queryRaw<[Usual]>(usual(date, mean));
-  const duplicates = plan.inserted < MIN_TITLES ? 0 : await countDuplicates(tx, fence, isNew);
-  const whole = { ...countsOf(plan, day.titleCount), ...found, duplicates };
+  const duplicates =
+    plan.inserted < MIN_TITLES ? Prisma.sql`SELECT 0::float8` : duplicatesOf(fence, isNew);
+  const [found] = await tx.$queryRaw<[Usual & { duplicates: number }]>`
+    SELECT usual.*, (${duplicates}) AS duplicates FROM (${usual(date, mean)}) AS usual`;
+  const whole = { ...countsOf(plan, day.titleCount), ...found };
   const counted = isNew ? newTitlesOfBuyers(fence) : changesOfBuyers(fence, day);
   const buyers = await tx.$queryRaw<CountedFacts[]>(factsOfBuyers(date, counted));
   const lossesOf = new Map(losses.map((loss) => [loss.buyer, loss]));
@@ -166,16 +123,13 @@ function countsOf({ titles, inserted, changed }: MergePlan, currentTitles: numbe
   return { buyer: null, titles, inserted, changed, lost: 0, lostBefore: 0, currentTitles };
 }
 
-async function countDuplicates(tx: Transaction, fence: bigint, isNew: boolean): Promise<number> {
-  const [{ count }] = await tx.$queryRaw<[{ count: number }]>(
-    isNew
-      ? Prisma.sql`SELECT (count(*) - count(DISTINCT identity_hash))::float8 AS count
-                   FROM conciliation.staged_title WHERE fence = ${fence}`
-      : Prisma.sql`SELECT count(*)::float8 AS count FROM conciliation.staged_change
-                   WHERE fence = ${fence} AND kind = 'inserted' AND occurrence > 1`,
-  );
-  return count;
-}
+/** The number of inserted titles of an identity that another title has. */
+const duplicatesOf = (fence: bigint, isNew: boolean) =>
+  isNew
+    ? Prisma.sql`SELECT (count(*) - count(DISTINCT identity_hash))::float8 AS count
+                 FROM conciliation.staged_title WHERE fence = ${fence}`
+    : Prisma.sql`SELECT count(*)::float8 AS count FROM conciliation.staged_change
+                 WHERE fence = ${fence} AND kind = 'inserted' AND occurrence > 1`;
 
 /** A date without titles has no rows in `staged_change`. */
 const newTitlesOfBuyers = (fence: bigint) => Prisma.sql`

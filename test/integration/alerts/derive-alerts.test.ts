@@ -436,10 +436,10 @@ test('several processes that derive at once raise each alert once', async () => 
   }
   // A derivation that does not wait then reads before the first has committed.
   await world.database.prisma.$executeRaw`
-    CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+    CREATE FUNCTION conciliation.slow() RETURNS trigger LANGUAGE plpgsql AS
     'BEGIN PERFORM pg_sleep(0.05); RETURN NEW; END'`;
   await world.database.prisma.$executeRaw`
-    CREATE TRIGGER slow AFTER INSERT ON conciliation.alert FOR EACH ROW EXECUTE FUNCTION slow()`;
+    CREATE TRIGGER slow AFTER INSERT ON conciliation.alert FOR EACH ROW EXECUTE FUNCTION conciliation.slow()`;
   const results = await Promise.all(Array.from({ length: 8 }, () => derive()));
   await world.database.prisma.$executeRaw`DROP TRIGGER slow ON conciliation.alert`;
   expect(results.map(({ raised }) => raised).sort()).toEqual([0, 0, 0, 0, 0, 0, 0, 4]);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { settleReceipts } from '../../../src/bookings/receipts.sql.ts';
 import { skipLostNumbers } from '../../../src/database/lost-numbers.sql.ts';
 import { migrate } from '../../../src/database/migrate.ts';
@@ -89,7 +89,7 @@ test('lines are posted once, a restatement replaces, and a withdrawal reverses',
 });
 
 test('the position is the end of the feed, and the statements post nothing after it', async () => {
-  const { rows } = await erp.query('SELECT last_seq FROM conciliation.booking_consumer');
+  const { rows } = await erp.query('SELECT last_seq FROM conciliation.booking_position');
   expect(rows).toEqual([{ last_seq: '4' }]);
   expect((await erp.query(statements[1] ?? '')).rows).toEqual([]);
 });
