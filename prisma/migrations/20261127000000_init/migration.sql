@@ -2150,6 +2150,9 @@ CREATE INDEX erp_payable_order_idx ON conciliation.erp_payable (order_uid);
 CREATE INDEX erp_payable_changed_idx ON conciliation.erp_payable (changed_at);
 -- Finds the branches of a company by the root of their CNPJ.
 CREATE INDEX erp_payable_root_idx ON conciliation.erp_payable (left(supplier_tax_id, 8), due_date);
+-- Finds the payables that the lines of a booking made.
+CREATE INDEX erp_payable_booking_idx
+  ON conciliation.erp_payable (regexp_replace(booking_key, ':[0-9]+$', '')) WHERE booking_key IS NOT NULL;
 
 COMMENT ON TABLE conciliation.erp_payable IS
   'The payables of the ERP, to be matched with the titles. The ERP writes rows by SQL, or they are imported from files and requests. A payable is open while its status is open and closed_at is null.';
@@ -2509,6 +2512,8 @@ CREATE UNIQUE INDEX title_match_title_key
   ON conciliation.title_match (title_id, title_part) WHERE ended_at IS NULL;
 CREATE UNIQUE INDEX title_match_payable_key
   ON conciliation.title_match (erp_key, erp_part) WHERE ended_at IS NULL;
+-- Finds the titles that a payable had before.
+CREATE INDEX title_match_ended_idx ON conciliation.title_match (erp_key) WHERE ended_at IS NOT NULL;
 CREATE INDEX title_match_run_idx ON conciliation.title_match (run_id);
 CREATE INDEX title_match_sum_idx ON conciliation.title_match (sum_id) WHERE sum_id IS NOT NULL;
 
