@@ -7,7 +7,7 @@ import { startAlertLoop } from '../alerts/alert-loop.ts';
 import type { Channel } from '../alerts/channel.ts';
 import { DIGEST_CRON } from '../alerts/digest.ts';
 import { startFaultReports } from '../alerts/fault-reports.ts';
-import { recordSettings, type Settings } from '../audit/settings.sql.ts';
+import { recordSettings, type Settings } from '../audit/settings.ts';
 import { moveBookings } from '../bookings/booking-start.sql.ts';
 import { startWakeUps } from '../bookings/wake-ups.ts';
 import { startCheckLoop } from '../checks/check-loop.ts';

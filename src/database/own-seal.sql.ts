@@ -2,6 +2,25 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import type { Transaction } from './database.ts';
+import { companyIdOf, taxIdOf } from './tax-id.sql.ts';
+
+/**
+ * Whether a confirmation of the person, of the buyer of a company or of an agent, is in force and concerns a current
+ * title of the date.
+ */
+export const hasConfirmed = (date: Prisma.Sql, person: string): Prisma.Sql => Prisma.sql`EXISTS (
+  SELECT FROM (
+    SELECT buyer, NULL::text[] AS agents FROM conciliation.company_buyer
+    WHERE ended_at IS NULL AND confirmed_by = ${person}
+    UNION ALL
+    SELECT NULL, ARRAY[left(tax_id, 8), left(same_as, 8)] FROM conciliation.party_equivalent
+    WHERE ended_at IS NULL AND confirmed_by = ${person}
+  ) AS confirmed
+  JOIN (
+    SELECT DISTINCT buyer_identification, financial_agent_identification FROM conciliation.title
+    WHERE accepted_date = ${date} AND status = 'current'
+  ) AS stated ON ${companyIdOf('buyer_identification')} = buyer
+              OR left(${taxIdOf('financial_agent_identification')}, 8) = ANY(agents))`;
 
 /**
  * For a decision about days that is not the signer's: otherwise one person would decide alone, after the sign-off.

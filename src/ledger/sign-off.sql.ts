@@ -2,6 +2,7 @@ import { type AuditAction, type Decision, recordAudit } from '../audit/audit.ts'
 import { beginBookings } from '../bookings/booking-start.sql.ts';
 import { RELEASE_TRANSACTION, releaseSealedDay } from '../bookings/release.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { hasConfirmed } from '../database/own-seal.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
 import {
@@ -229,7 +230,7 @@ export function readNewestSeals(
 
 /**
  * The dates that a person may not sign off as the second person, with the reason: the person made one of the decisions
- * of `DECISIONS` about the date; or the date was open, which is in the ledger without a seal in force, when the person,
+ * of `DECISIONS` about the date, or confirmed a company or an agent of its titles; or the date was open, which is in the ledger without a seal in force, when the person,
  * an administrator before, got the present role.
  */
 export async function readFourEyesFaults(
@@ -243,7 +244,8 @@ export async function readFourEyesFaults(
       SELECT date,
              EXISTS (SELECT FROM conciliation.audit_entry AS entry
                      WHERE entry.date = day.date AND entry.action = ANY(${DECISIONS})
-                       AND entry.actor = ${signer}) AS has_decided,
+                       AND entry.actor = ${signer})
+               OR ${hasConfirmed(Prisma.sql`day.date`, signer)} AS has_decided,
              EXISTS (SELECT FROM conciliation.console_user AS person
                      WHERE person.name = ${signer}
                        AND EXISTS (SELECT FROM conciliation.pull

@@ -49,7 +49,7 @@ export interface BreakTitle {
 
 /** Whom a payable is to be paid to. `other`: neither the supplier nor the financial agent of the title. */
 export const PAYEES = ['supplier', 'agent', 'other'] as const;
-export type Payee = (typeof PAYEES)[number];
+type Payee = (typeof PAYEES)[number];
 
 export interface BreakPayable {
   readonly erpKey: string;

@@ -23,7 +23,7 @@ const refuse = (fault: MatchFault) => new InputError(MATCH_FAULTS[fault], { cont
  * True for a row of `day` with its `seal` while a match, and the end of an urgent break, decide whether and how the
  * bookings are released.
  */
-const WAITS = Prisma.sql`
+export const WAITS = Prisma.sql`
   day.date >= (SELECT bookings_from FROM conciliation.booking_start)
   AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS released
                   WHERE released.date = day.date AND released.sign_off_id = seal.id

@@ -14,12 +14,7 @@ import { appendDigest, hasRecordedRows } from '../integrity/date-digest.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import { writeTotals } from '../schedule/schedule-totals.sql.ts';
 import { erasePayables, eraseProviders } from './erase-supplier-rows.sql.ts';
-import {
-  eraseBookings,
-  eraseRevisions,
-  eraseStaged,
-  eraseTitles,
-} from './erase-title-rows.sql.ts';
+import { eraseBookings, eraseRevisions, eraseStaged, eraseTitles } from './erase-title-rows.sql.ts';
 import { isNamedIn, keysInText, PARTY_KEYS } from './erased-parties.sql.ts';
 import { endErasure, findListed, LOCK_TIMEOUT, listParty, TRANSACTION } from './party-list.sql.ts';
 import {

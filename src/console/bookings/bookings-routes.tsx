@@ -16,6 +16,7 @@ import type { ExportRow, RowBatches } from '../../export/export-columns.ts';
 import { withSnapshot } from '../../export/snapshot.sql.ts';
 import { readMoved } from '../../ledger/restated-days.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
+import { textOf } from '../../texts/texts.ts';
 import { writeMoved } from '../days/restated-export.ts';
 import { type ConsoleParts, releaseRules } from '../shell/console-parts.ts';
 import { maskColumn, maskErpTexts } from '../shell/masking.ts';
@@ -66,7 +67,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
       kept: { count: kept.count, receipts, questions },
     };
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.bookings.title,
+      title: context.text('bookings.title'),
       active: '/bookings',
       body: <BookingsPage data={data} />,
     }));
@@ -81,7 +82,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     ]);
     if (versions.length === 0) return reply.callNotFound();
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.bookings.history,
+      title: context.text('bookings.history'),
       active: '/bookings',
       body: (
         <BookingPage
@@ -136,7 +137,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
         } as const;
         await recordAudit(database.prisma, entry);
         await send({
-          name: `${language === 'en' ? 'difference' : 'diferenca'}-${date}.csv`,
+          name: `${textOf(language)('fileNames.difference')}-${date}.csv`,
           type: 'text/csv; charset=utf-8',
           bytes: writeMoved(readMoved(snapshot, [change]), isMasked, language),
         });
@@ -181,7 +182,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
         const { text, values } = linesFile(filter);
         const rows = snapshot.read<ExportRow>(text, [...values], { rowMode: 'array' });
         await send({
-          name: language === 'en' ? 'bookings.csv' : 'lancamentos.csv',
+          name: `${textOf(language)('fileNames.bookings')}.csv`,
           type: 'text/csv; charset=utf-8',
           bytes: writeCsv(LINE_COLUMNS, isMasked ? masked(rows) : rows, language),
         });

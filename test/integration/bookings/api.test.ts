@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { settleReceipts } from '../../../src/bookings/receipts.sql.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';

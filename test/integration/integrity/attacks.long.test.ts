@@ -3,7 +3,7 @@
  * its date, and keeps the date from being signed off and released.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { resolveFindings } from '../../../src/checks/findings.sql.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
