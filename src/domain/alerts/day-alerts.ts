@@ -142,10 +142,10 @@ export function alteredDateAlerts(dates: readonly AlteredDate[]): Alert[] {
       ];
       const altered = text('alertMessages.altered', { listed, findings });
       if (rows.length === 0) return altered;
-      const named = { altered, titles: rows.slice(0, ALTERED_ROWS_NAMED).join(', ') };
+      const titles = rows.slice(0, ALTERED_ROWS_NAMED).join(', ');
       return rows.length < findings || rows.length > ALTERED_ROWS_NAMED
-        ? text('alertMessages.alteredSome', named)
-        : text('alertMessages.alteredTitles', named);
+        ? text('alertMessages.alteredSome', { altered, titles })
+        : text('alertMessages.alteredTitles', { altered, titles });
     },
   );
 }
