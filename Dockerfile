@@ -34,6 +34,7 @@ COPY --from=build /app/dist ./dist
 COPY package.json LICENSE ./
 COPY bin ./bin
 COPY assets ./assets
+COPY locales ./locales
 COPY prisma ./prisma
 USER node
 EXPOSE 8080

@@ -16,6 +16,9 @@
 \set finance_password `cat /run/secrets/finance-password`
 \set erp_password `cat /run/secrets/erp-password`
 
+-- First, because "migrator" could have made functions with the names that are called below.
+SET search_path = pg_catalog, pg_temp;
+
 -- A statement that fails or takes long is not logged with its password.
 SET log_min_error_statement = panic;
 SET log_min_duration_statement = -1;

@@ -8,6 +8,10 @@
 -- "conciliation migrate --roles" runs this file if its user is a superuser. Otherwise a superuser runs the file
 -- with psql, in the database of the program. The file may run any number of times. Other programs in the same
 -- database that use advisory locks need a GRANT as below.
+
+-- First, because the owner of the database could have made functions with the names that are called below.
+SET search_path = pg_catalog, pg_temp;
+
 DO $$
 DECLARE
   function regprocedure;

@@ -13,6 +13,10 @@
 --
 -- Creating a role requires CREATEROLE. If the owner lacks it, as on many managed databases, an
 -- administrator first creates the three roles with NOLOGIN.
+
+-- First, because other users could have made functions with the names that are called below.
+SET search_path = pg_catalog, pg_temp;
+
 DO $$
 DECLARE
   role text;
@@ -44,34 +48,130 @@ BEGIN
   END LOOP;
   GRANT USAGE ON SCHEMA conciliation TO conciliation_worker, conciliation_finance, conciliation_erp;
 
+  BEGIN
+    REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+  EXCEPTION WHEN insufficient_privilege OR invalid_schema_name THEN
+    -- "conciliation migrate --roles" names the statement for a superuser.
+    NULL;
+  END;
+
   -- Temporary tables let a login attach code to a type of its own. Only the service makes any.
   EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
 
-  -- The service. A table of a later version is included: it can be read and written, not deleted from.
+  -- The service. It reads every table, and writes what a statement of the program writes: a test compares the two.
   EXECUTE format('GRANT CONNECT, TEMPORARY ON DATABASE %I TO conciliation_worker', current_database());
-  GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA conciliation TO conciliation_worker;
+  GRANT SELECT ON ALL TABLES IN SCHEMA conciliation TO conciliation_worker;
   GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA conciliation TO conciliation_worker;
-  REVOKE INSERT, UPDATE ON
-    conciliation._prisma_migrations, conciliation.audit_chain, conciliation.erased_party,
-    conciliation.title_feed, conciliation.booking_feed, conciliation.title_payable, conciliation.payables_to_block
-    FROM conciliation_worker;
-  REVOKE UPDATE ON conciliation.title_revision, conciliation.title_change, conciliation.title_succession,
-    conciliation.payment_hold, conciliation.audit_entry, conciliation.sign_off,
-    conciliation.month_seal, conciliation.drift
-    FROM conciliation_worker;
-  REVOKE UPDATE ON conciliation.booking_batch, conciliation.booking_line, conciliation.booking_offer,
-    conciliation.booking_receipt
-    FROM conciliation_worker;
-  GRANT UPDATE (state, state_at, document, failure, posted_hash) ON conciliation.booking_line TO conciliation_worker;
-  GRANT UPDATE (outcome, settled_at, settled_by) ON conciliation.booking_receipt TO conciliation_worker;
-  GRANT UPDATE (ended_at, ended_by, end_reason) ON conciliation.sign_off TO conciliation_worker;
-  GRANT UPDATE (acknowledged_at, acknowledged_by, reason) ON conciliation.drift TO conciliation_worker;
-  GRANT DELETE ON
-    conciliation.staged_title, conciliation.staged_reject, conciliation.staged_base,
-    conciliation.staged_missing, conciliation.staged_change, conciliation.staged_account,
-    conciliation.console_session, conciliation.console_oidc_login, conciliation.sign_in_limit,
-    conciliation.process_fault, conciliation.schedule_total, conciliation.payment_hold
+  GRANT INSERT ON
+    conciliation.account_change, conciliation.alert, conciliation.alert_delivery, conciliation.api_key,
+    conciliation.audit_entry, conciliation.backfill, conciliation.booking_batch, conciliation.booking_consumer,
+    conciliation.booking_line, conciliation.booking_offer, conciliation.booking_position,
+    conciliation.booking_receipt, conciliation.booking_start, conciliation.break_decision,
+    conciliation.check_finding, conciliation.checkpoint, conciliation.company_buyer, conciliation.console_link,
+    conciliation.console_oidc_login, conciliation.console_session, conciliation.console_user, conciliation.date_digest,
+    conciliation.day, conciliation.day_buyer, conciliation.day_check, conciliation.digest_delivery, conciliation.drift,
+    conciliation.erp_payable, conciliation.erp_payable_import, conciliation.erp_payable_reject,
+    conciliation.match_run, conciliation.month_seal, conciliation.party_account, conciliation.party_equivalent,
+    conciliation.payment_hold, conciliation.process_fault, conciliation.provider, conciliation.provider_batch,
+    conciliation.pull, conciliation.rejected_title, conciliation.schedule_total, conciliation.sign_in_limit,
+    conciliation.sign_off, conciliation.staged_account, conciliation.staged_base, conciliation.staged_change,
+    conciliation.staged_missing, conciliation.staged_reject, conciliation.staged_title, conciliation.sweep,
+    conciliation.sweep_difference, conciliation.title, conciliation.title_change, conciliation.title_check,
+    conciliation.title_finding, conciliation.title_match, conciliation.title_revision,
+    conciliation.title_succession
     TO conciliation_worker;
+  GRANT DELETE ON
+    conciliation.console_oidc_login, conciliation.console_session, conciliation.process_fault,
+    conciliation.schedule_total, conciliation.sign_in_limit, conciliation.staged_account,
+    conciliation.staged_base, conciliation.staged_change, conciliation.staged_missing,
+    conciliation.staged_reject, conciliation.staged_title
+    TO conciliation_worker;
+  -- Of program_lock the service locks rows, for which PostgreSQL asks the right to update a column.
+  GRANT UPDATE (decided_at, decided_by, reason, state) ON conciliation.account_change TO conciliation_worker;
+  GRANT UPDATE (announce_at, date, message, message_pt, pull_id, resolved_at)
+    ON conciliation.alert TO conciliation_worker;
+  GRANT UPDATE (attempts, delivered_at, delivered_message, deliveries, next_attempt_at)
+    ON conciliation.alert_delivery TO conciliation_worker;
+  GRANT UPDATE (last_used_at, revoked_at, revoked_by) ON conciliation.api_key TO conciliation_worker;
+  GRANT UPDATE (finished_at, state) ON conciliation.backfill TO conciliation_worker;
+  GRANT UPDATE (api_key_id, buyers, database_role) ON conciliation.booking_consumer TO conciliation_worker;
+  GRANT UPDATE (document, failure, posted_hash, state, state_at) ON conciliation.booking_line TO conciliation_worker;
+  GRANT UPDATE (acknowledged_at, last_seq) ON conciliation.booking_position TO conciliation_worker;
+  GRANT UPDATE (outcome, settled_at, settled_by) ON conciliation.booking_receipt TO conciliation_worker;
+  GRANT UPDATE (bookings_from, stored_at) ON conciliation.booking_start TO conciliation_worker;
+  GRANT UPDATE (closed_at, detail, id, reason, resolved_at, resolved_by, severity, version)
+    ON conciliation.check_finding TO conciliation_worker;
+  GRANT UPDATE (last_reconciled_date, pull_id, start_date, updated_at)
+    ON conciliation.checkpoint TO conciliation_worker;
+  GRANT UPDATE (ended_at, ended_by) ON conciliation.company_buyer TO conciliation_worker;
+  GRANT UPDATE (used_at) ON conciliation.console_link TO conciliation_worker;
+  GRANT UPDATE (last_seen_at, token_hash, totp_offer) ON conciliation.console_session TO conciliation_worker;
+  GRANT UPDATE (decides_from, disabled_at, email, last_login_at, oidc_issuer, oidc_subject, password_hash,
+    recovery_hashes, role, totp_secret, totp_step)
+    ON conciliation.console_user TO conciliation_worker;
+  GRANT UPDATE (billing_fee_sum, buyer_discounted_value_sum, changed_at, content_digest, content_version, date,
+    financial_discounted_value_sum, fold_count, fold_sum, held_pull_id, last_pull_id, latest_due_date,
+    money_transfer_fee_sum, original_value_sum, platform_discounted_value_sum, rejected_count,
+    restated_after_sign_off, signed_off_at, signed_off_by, signed_off_digest, state, title_count, verified_at,
+    withdrawn_count)
+    ON conciliation.day TO conciliation_worker;
+  GRANT UPDATE (original_value_sum, titles) ON conciliation.day_buyer TO conciliation_worker;
+  GRANT UPDATE (checked_at, content_digest, rules) ON conciliation.day_check TO conciliation_worker;
+  GRANT UPDATE (attempts, delivered_at, next_attempt_at) ON conciliation.digest_delivery TO conciliation_worker;
+  GRANT UPDATE (acknowledged_at, acknowledged_by, reason) ON conciliation.drift TO conciliation_worker;
+  GRANT UPDATE (booking_key, closed_at, company, currency, document, due_date, import_id, instalment, issue_date,
+    open_value, order_uid, paid_to, payee, settled_as, settled_by, settled_on, stated_at, status,
+    supplier_external_id, supplier_tax_id, total_value, version)
+    ON conciliation.erp_payable TO conciliation_worker;
+  GRANT UPDATE (changed, closed, downgraded, ended_at, incomparable, inserted, is_complete, outdated, rejected,
+    unchanged)
+    ON conciliation.erp_payable_import TO conciliation_worker;
+  GRANT UPDATE (breaks, broken_dates, matched, reopened, unmapped_companies, urgent_breaks, urgent_dates,
+    urgent_known)
+    ON conciliation.match_run TO conciliation_worker;
+  GRANT UPDATE (last_accepted_date, last_seen_at, tax_id) ON conciliation.party_account TO conciliation_worker;
+  GRANT UPDATE (ended_at, ended_by) ON conciliation.party_equivalent TO conciliation_worker;
+  GRANT UPDATE (seen_at) ON conciliation.process_fault TO conciliation_worker;
+  GRANT UPDATE (name) ON conciliation.program_lock TO conciliation_worker;
+  GRANT UPDATE (accounts, can_anticipate, contested_by, email_addresses, identification_number, last_error, name,
+    phones, sent_tax_ids, sync_state, synced_at, synced_hash, type)
+    ON conciliation.provider TO conciliation_worker;
+  GRANT UPDATE (answer, error_code, finished_at, http_status, next_attempt_at)
+    ON conciliation.provider_batch TO conciliation_worker;
+  GRANT UPDATE (abandoned, attempts, changed, date_was_closed, decided_at, decided_by, error_code, error_message,
+    fence, fetch_started_at, finished_at, fold_count, fold_sum, hold_detail, hold_reason, http_status, inserted,
+    next_attempt_at, process_id, reason, rejected, response_bytes, restored, run_ended_at, state, titles, unchanged,
+    withdrawn, withheld)
+    ON conciliation.pull TO conciliation_worker;
+  GRANT UPDATE (decided_at, decided_by, last_pull_id, ordinal, reason, status)
+    ON conciliation.rejected_title TO conciliation_worker;
+  GRANT UPDATE (tries) ON conciliation.sign_in_limit TO conciliation_worker;
+  GRANT UPDATE (end_reason, ended_at, ended_by) ON conciliation.sign_off TO conciliation_worker;
+  GRANT UPDATE (account_hash, normal_form) ON conciliation.staged_account TO conciliation_worker;
+  GRANT UPDATE (kind, occurrence, title_id) ON conciliation.staged_change TO conciliation_worker;
+  GRANT UPDATE (raw) ON conciliation.staged_reject TO conciliation_worker;
+  GRANT UPDATE (erased_at, extra, financial_agent_identification, financial_agent_name, payment_account,
+    payment_account_digit, payment_agency, payment_agency_digit, payment_bank, provider_account,
+    provider_account_digit, provider_agency, provider_agency_digit, provider_bank, provider_external_id,
+    provider_identification)
+    ON conciliation.staged_title TO conciliation_worker;
+  GRANT UPDATE (attempts, dates_compared, dates_differing, early_titles, error_code, error_message, fence,
+    fetch_started_at, finished_at, future_titles, http_status, next_attempt_at, over_limit, response_bytes,
+    response_ended_at, state, titles, undated_titles)
+    ON conciliation.sweep TO conciliation_worker;
+  GRANT UPDATE (pull_id) ON conciliation.sweep_difference TO conciliation_worker;
+  GRANT UPDATE (accepted_date, anticipated_due_date, billing_fee, buyer_discounted_value, buyer_identification,
+    buyer_is_financial, changed_at, content_hash, erased_at, extra, financial_agent_identification,
+    financial_agent_name, financial_agent_type, financial_discounted_value, identity_hash, last_change_pull_id,
+    money_transfer_fee, order_uid, original_value, payment_account, payment_account_digit, payment_agency,
+    payment_agency_digit, payment_bank, payment_type, platform_commission, platform_discounted_value,
+    provider_account, provider_account_digit, provider_agency, provider_agency_digit, provider_bank,
+    provider_external_id, provider_identification, raw_hash, status)
+    ON conciliation.title TO conciliation_worker;
+  GRANT UPDATE (checked_at, titles) ON conciliation.title_check TO conciliation_worker;
+  GRANT UPDATE (acknowledged_at, acknowledged_by, closed_at, reason)
+    ON conciliation.title_finding TO conciliation_worker;
+  GRANT UPDATE (end_reason, ended_at, ended_by) ON conciliation.title_match TO conciliation_worker;
   IF to_regnamespace('conciliation_queue') IS NOT NULL THEN
     GRANT USAGE ON SCHEMA conciliation_queue TO conciliation_worker;
     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA conciliation_queue TO conciliation_worker;
@@ -85,8 +185,8 @@ BEGIN
     conciliation.checkpoint, conciliation.backfill,
     conciliation.rejected_title, conciliation.drift, conciliation.alert, conciliation.alert_delivery,
     conciliation.digest_delivery, conciliation.sign_off, conciliation.month_seal,
-    conciliation.booking_start, conciliation.booking_batch, conciliation.booking_consumer, conciliation.booking_feed,
-    conciliation.booking_line, conciliation.booking_offer, conciliation.booking_receipt,
+    conciliation.booking_start, conciliation.booking_batch, conciliation.booking_consumer, conciliation.booking_position,
+    conciliation.booking_feed, conciliation.booking_line, conciliation.booking_offer, conciliation.booking_receipt,
     conciliation.title_succession, conciliation.payment_hold,
     conciliation.check_finding, conciliation.day_check, conciliation.day_buyer,
     conciliation.erp_payable, conciliation.erp_payable_import, conciliation.match_run,
@@ -118,9 +218,10 @@ BEGIN
 
   -- Bookings: the released lines of the user's own consumer, its position, and its receipts. Row-level
   -- security limits each user to the consumer whose database_role it is.
-  GRANT SELECT ON conciliation.booking_feed, conciliation.booking_receipt, conciliation.payables_to_block
+  GRANT SELECT ON conciliation.booking_consumer, conciliation.booking_feed, conciliation.booking_receipt,
+    conciliation.payables_to_block
     TO conciliation_erp;
-  GRANT SELECT, UPDATE (last_seq, acknowledged_at) ON conciliation.booking_consumer TO conciliation_erp;
+  GRANT SELECT, UPDATE (last_seq, acknowledged_at) ON conciliation.booking_position TO conciliation_erp;
   GRANT INSERT (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status,
                 document, reason, is_final)
     ON conciliation.booking_receipt TO conciliation_erp;
@@ -134,7 +235,7 @@ BEGIN
 
   FOR object IN
     SELECT policyname AS name, tablename AS relation FROM pg_policies
-    WHERE schemaname = 'conciliation' AND tablename IN ('booking_consumer', 'booking_receipt')
+    WHERE schemaname = 'conciliation' AND tablename IN ('booking_consumer', 'booking_position', 'booking_receipt')
   LOOP
     EXECUTE format('DROP POLICY %I ON conciliation.%I', object.name, object.relation);
   END LOOP;
@@ -143,12 +244,18 @@ BEGIN
   CREATE POLICY booking_consumer_finance ON conciliation.booking_consumer
     FOR SELECT TO conciliation_finance USING (true);
   CREATE POLICY booking_consumer_own ON conciliation.booking_consumer
-    TO conciliation_erp USING (database_role = CURRENT_USER) WITH CHECK (database_role = CURRENT_USER);
+    FOR SELECT TO conciliation_erp USING (database_role = CURRENT_USER);
+  CREATE POLICY booking_position_service ON conciliation.booking_position
+    TO conciliation_worker USING (true) WITH CHECK (true);
+  CREATE POLICY booking_position_finance ON conciliation.booking_position
+    FOR SELECT TO conciliation_finance USING (true);
+  -- The subquery sees the user's own row of booking_consumer only.
+  CREATE POLICY booking_position_own ON conciliation.booking_position TO conciliation_erp
+    USING (consumer = (SELECT name FROM conciliation.booking_consumer WHERE database_role = CURRENT_USER));
   CREATE POLICY booking_receipt_service ON conciliation.booking_receipt
     TO conciliation_worker USING (true) WITH CHECK (true);
   CREATE POLICY booking_receipt_finance ON conciliation.booking_receipt
     FOR SELECT TO conciliation_finance USING (true);
-  -- The subquery sees the user's own row of booking_consumer only.
   CREATE POLICY booking_receipt_own ON conciliation.booking_receipt TO conciliation_erp
     USING (consumer = (SELECT name FROM conciliation.booking_consumer WHERE database_role = CURRENT_USER))
     WITH CHECK (consumer = (SELECT name FROM conciliation.booking_consumer WHERE database_role = CURRENT_USER));

@@ -5,7 +5,7 @@ import type { Destination } from '../domain/accounts/destination.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
-import { releasePayments } from './payment-holds.sql.ts';
+import { LASTING_HOLDS, releasePayments } from './payment-holds.sql.ts';
 
 /** A bank account as the titles state it. Personal data. */
 export interface BankAccount {
@@ -98,8 +98,8 @@ export function readAccountChanges(
     LEFT JOIN conciliation.provider provider
       ON change.kind = 'provider' AND provider.external_id = change.party_key
     CROSS JOIN LATERAL (
-      SELECT count(*) AS titles, coalesce(sum(named.original_value), 0) AS value
-      FROM conciliation.payment_hold AS hold JOIN conciliation.title AS named ON named.id = hold.title_id
+      SELECT count(*) AS titles, coalesce(sum(hold.original_value), 0) AS value
+      FROM (${LASTING_HOLDS}) AS hold
       WHERE hold.account_change_id = change.id AND change.state IN ('open', 'refused')
     ) AS held
     WINDOW party AS (PARTITION BY kind, party_key)
@@ -195,5 +195,5 @@ function readHeldDates(
 ): Promise<{ id: bigint; date: CivilDate }[]> {
   return tx.$queryRaw<{ id: bigint; date: CivilDate }[]>`
     SELECT DISTINCT account_change_id AS id, accepted_date::text AS date
-    FROM conciliation.payment_hold WHERE account_change_id = ANY(${ids}::bigint[])`;
+    FROM (${LASTING_HOLDS}) AS hold WHERE account_change_id = ANY(${ids}::bigint[])`;
 }

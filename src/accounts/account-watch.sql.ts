@@ -13,7 +13,6 @@ import {
   type StatedAccount,
 } from '../domain/accounts/bank-account.ts';
 import { DESTINATION_PATHS, type PartyKind } from '../domain/accounts/destination.ts';
-import type { NamedAccount } from '../domain/accounts/named-accounts.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
@@ -27,25 +26,16 @@ export interface WatchedMerge {
 /**
  * Writes the bank accounts that the titles of a merge name into `staged_account`, for `accountComparison`. To be
  * called before the closing phase, when titles and revisions are written.
- *
- * @param inserted the accounts that the reader has collected, where all titles were inserted; null: the
- *   accounts are read from the titles
  */
-export async function stageAccounts(
-  tx: Transaction,
-  source: WatchedMerge,
-  inserted: readonly NamedAccount[] | null,
-): Promise<void> {
+export async function stageAccounts(tx: Transaction, source: WatchedMerge): Promise<void> {
   const { fence } = source;
-  const named = inserted === null ? accountsOfTitles(source) : accountsNamed(inserted);
   const [{ unread }] = await tx.$queryRaw<[{ unread: number }]>`
     -- Materialized: the planner would otherwise compute the key once for every use of it.
     WITH party AS MATERIALIZED (
-      SELECT ${statedParty}, normal_form, account_hash, is_restated, is_erased FROM (${named}) AS named
+      SELECT ${statedParty}, is_restated, is_erased FROM (${accountsOfTitles(source)}) AS named
     ), grouped AS MATERIALIZED (
       SELECT kind, ${partyKey} AS party_key, ${writingHash} AS writing_hash, bank, agency, agency_digit, account,
-             account_digit, destination, min(normal_form) AS normal_form,
-             min(account_hash::text)::uuid AS account_hash, bool_or(is_restated) AS is_restated,
+             account_digit, destination, bool_or(is_restated) AS is_restated,
              max(${taxId}) AS tax_id
       -- An erased title has lost its account.
       FROM party WHERE key IS NOT NULL AND NOT (is_erased AND ${namesNoAccount})
@@ -55,8 +45,7 @@ export async function stageAccounts(
         (fence, kind, party_key, writing_hash, bank, agency, agency_digit, account, account_digit, destination,
          normal_form, account_hash, is_restated, tax_id)
       SELECT ${fence}::bigint, kind, party_key, writing_hash, bank, agency, agency_digit, account, account_digit,
-             destination, coalesce(grouped.normal_form, known.normal_form),
-             coalesce(grouped.account_hash, known.account_hash), is_restated, grouped.tax_id
+             destination, known.normal_form, known.account_hash, is_restated, grouped.tax_id
       FROM grouped LEFT JOIN LATERAL (
         SELECT normal_form, account_hash FROM conciliation.party_account AS account
         WHERE account.kind = grouped.kind AND account.party_key = grouped.party_key
@@ -113,7 +102,7 @@ export interface PartyAccounts {
 /**
  * Common table expressions of the closing phase. They store the bank account of every provider and financial agent
  * that the merged titles name. `compared` has one row: the parties whose accounts may have changed, as JSON of
- * `PartyAccounts`, and whether an open change concerns the date.
+ * `PartyAccounts`, and whether one of these accounts has an open change.
  *
  * Looks only at parties with several accounts. Most parties have one account, and the titles name that one. A party
  * without accepted accounts has those of its tax identifier, so that a supplier that is registered again is not a new
@@ -243,11 +232,7 @@ export const accountComparison = ({ fence, date }: WatchedMerge): Prisma.Sql => 
            'kind', kind, 'partyKey', party_key, 'known', known_of.known, 'seen', seen_of.seen))
          FROM seen_of LEFT JOIN known_of USING (kind, party_key)) AS parties,
         EXISTS (SELECT FROM seen JOIN decision USING (kind, party_key, account_hash)
-                WHERE decision.state IN ('open', 'refused'))
-        OR EXISTS (SELECT FROM conciliation.payment_hold AS hold
-                   JOIN conciliation.account_change AS change ON change.id = hold.account_change_id
-                   WHERE hold.accepted_date = ${date}::date
-                     AND change.state IN ('open', 'refused')) AS has_open_change
+                WHERE decision.state IN ('open', 'refused')) AS has_open_change
     )`;
 
 interface PartyChange {
@@ -415,28 +400,21 @@ const accountsOfTitles = (source: WatchedMerge) => Prisma.sql`
          CASE grouping(provider_external_id)
            WHEN 0 THEN bool_or(${isRestated(source, PROVIDER_ACCOUNT, DESTINATION_PATHS.provider)})
            ELSE bool_or(${isRestated(source, AGENT_ACCOUNT, DESTINATION_PATHS.financial_agent)})
-         END AS is_restated, bool_and(erased_at IS NOT NULL) AS is_erased, NULL AS normal_form, NULL::uuid AS account_hash
+         END AS is_restated, bool_and(erased_at IS NOT NULL) AS is_erased
   FROM (SELECT *, ${destinationColumns} FROM ${writtenTitles(source)}) AS title
   GROUP BY GROUPING SETS ((${providerColumns}), (${agentColumns}))`;
 
-/** The same rows, from the accounts that the reader has collected. */
-const accountsNamed = (accounts: readonly NamedAccount[]) => Prisma.sql`
-  SELECT named.kind, named."externalId" AS external_id, named.identification, named.bank,
-         named.agency, named."agencyDigit" AS agency_digit, named.account,
-         named."accountDigit" AS account_digit, named.destination, named.normal_form, named.account_hash,
-         false AS is_restated, false AS is_erased
-  FROM json_to_recordset(${JSON.stringify(accounts.map((account) => ({ ...account, ...formOf(account) })))}::json)
-    AS named (kind text, "externalId" text, identification text, bank text, agency text, "agencyDigit" text,
-              account text, "accountDigit" text, destination jsonb, normal_form text, account_hash uuid)`;
-
 /** Rows (kind, party_key, account_hash, title_id): the accounts that each written title names. */
-export const namedAccounts = (source: WatchedMerge) => Prisma.sql`
+export const namedAccounts = (source: WatchedMerge) => accountsNamedBy(writtenTitles(source));
+
+/** @param titles what follows FROM in a query for rows `title` */
+export const accountsNamedBy = (titles: Prisma.Sql) => Prisma.sql`
   SELECT kind, party_key, account.account_hash, title_id
   FROM (
     SELECT kind, ${partyKey} AS party_key, ${writingHash} AS writing_hash, id AS title_id
     FROM (
       SELECT ${statedParty}, written.id
-      FROM (SELECT title.* FROM ${writtenTitles(source)}) AS written CROSS JOIN ${parties}
+      FROM (SELECT title.* FROM ${titles}) AS written CROSS JOIN ${parties}
     ) AS party
   ) AS named JOIN conciliation.party_account AS account USING (kind, party_key, writing_hash)`;
 
@@ -488,6 +466,8 @@ export async function endReturned(
     WHERE change.kind = again.kind AND change.party_key = again.party_key
       AND change.before_hash = again.account_hash AND change.state = 'open'
       AND NOT EXISTS (SELECT FROM conciliation.payment_hold AS hold
+                      JOIN conciliation.title ON title.id = hold.title_id
+                        AND title.last_change_pull_id = hold.pull_id
                       WHERE hold.account_change_id = change.id)
     RETURNING change.id::float8 AS id, change.accepted_date::text AS date`;
   for (const { id, date } of ended) {

@@ -1,8 +1,8 @@
 import { type AlertKind, type AlertLanguage, severityOf } from '../domain/alerts/alert.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { capitalised } from '../domain/display-text.ts';
+import { textOf } from '../texts/texts.ts';
 import type { DueAlert } from './alert-delivery.sql.ts';
-import { ALERT_TEXTS } from './alert-text.ts';
 import type { Message } from './channel.ts';
 
 /** How messages are written. */
@@ -22,35 +22,37 @@ export function stateOf(alert: DueAlert): AlertState {
 
 export function alertMessage(alert: DueAlert, style: MessageStyle): Message {
   const { kind, date, pullId, raisedAt, resolvedAt } = alert;
-  const texts = ALERT_TEXTS[style.language];
+  const text = textOf(style.language);
   const state = stateOf(alert);
   const severity = severityOf(kind);
   // The last message may name more than the state at the end.
   const sentence = state === 'resolved' ? (alert.deliveredMessage ?? alert.message) : alert.message;
-  const prefix = state === 'raised' ? null : texts.states[state];
+  const prefix = state === 'raised' ? null : text(`alerts.states.${state}`);
   const from = instantText(raisedAt, style);
   const duration =
-    resolvedAt === null ? texts.since(from) : texts.lasted(from, instantText(resolvedAt, style));
-  const nextStep = state === 'resolved' ? null : texts.nextSteps[kind];
+    resolvedAt === null
+      ? text('alerts.since', { from })
+      : text('alerts.lasted', { from, until: instantText(resolvedAt, style) });
+  const nextStep = state === 'resolved' ? null : text(`alerts.nextSteps.${kind}`);
   const link = style.consoleUrl === null ? null : new URL(pageOf(kind, date), style.consoleUrl);
-  const text = prefix === null ? sentence : `${prefix}: ${sentence}`;
+  const message = prefix === null ? sentence : `${prefix}: ${sentence}`;
   const thread = `alert-${alert.id}-raised`;
   return {
     id: `alert-${alert.id}-${state === 'updated' ? `updated-${alert.deliveries}` : state}`,
     thread,
     severity: state === 'resolved' ? null : severity,
-    title: `${prefix ?? texts.severities[severity]}: ${texts.kinds[kind]}`,
+    title: `${prefix ?? text(`alerts.severities.${severity}`)}: ${text(`alerts.kinds.${kind}`)}`,
     paragraphs: [
       `${capitalised(sentence)}.`,
       duration,
-      ...(nextStep === null ? [] : [texts.nextStep(nextStep)]),
+      ...(nextStep === null ? [] : [text('alerts.nextStep', { step: nextStep })]),
     ],
-    link: link === null ? null : { url: link, label: texts.open },
+    link: link === null ? null : { url: link, label: text('alerts.openPage') },
     document: {
       kind,
       state,
       severity,
-      message: resolvedAt === null ? text : `${text}. ${duration}`,
+      message: resolvedAt === null ? message : `${message}. ${duration}`,
       date,
       pullId: pullId === null ? null : Number(pullId),
       raisedAt: raisedAt.toISOString(),

@@ -11,7 +11,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import { IS_OPEN_FINDING } from '../database/open-findings.sql.ts';
 import { type Alert, LEDGER_ALERT_KINDS } from '../domain/alerts/alert.ts';
 import {
-  ALTERED_TITLES_NAMED,
+  ALTERED_ROWS_NAMED,
   type AlteredDate,
   alteredDateAlerts,
   brokenMonthAlerts,
@@ -40,7 +40,12 @@ import {
   waitingDaysAlert,
 } from '../domain/alerts/erp-alerts.ts';
 import { type ChangedAccounts, changedAccountsAlert } from '../domain/alerts/party-alerts.ts';
-import { faultyProcessAlerts } from '../domain/alerts/process-alerts.ts';
+import {
+  faultyProcessAlerts,
+  type HeldNotifications,
+  heldNotificationsAlert,
+  NOTIFICATIONS_LIMIT,
+} from '../domain/alerts/process-alerts.ts';
 import {
   contractDriftAlert,
   DRIFT_PATHS_NAMED,
@@ -74,6 +79,8 @@ export interface AlertPolicy extends StalenessLimits {
   readonly payablesMaxAgeHours?: number;
   /** The slot of the sweeps before the latest. Absent: missing sweeps raise no alert. */
   readonly sweepSlotBefore?: (now: Date) => Date;
+  /** Default: `NOTIFICATIONS_LIMIT`. */
+  readonly notificationsLimit?: number;
 }
 
 /**
@@ -121,6 +128,7 @@ export async function readLedgerAlerts(
     ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
     ...(await readNewDrift(tx)).map(contractDriftAlert),
     ...faultyProcessAlerts(await readFaults(tx)),
+    ...(await readHeldNotifications(tx, policy)).map(heldNotificationsAlert),
     ...[stale, staleSweep, stalePayables, await readPaidToSupplier(tx)].filter(
       (alert) => alert !== null,
     ),
@@ -318,8 +326,8 @@ function readAlteredDates(tx: Transaction): Promise<AlteredDate[]> {
   return tx.$queryRaw<AlteredDate[]>`
     SELECT date::text AS date, count(*)::int AS findings,
            (min(found_at) AT TIME ZONE 'UTC')::date::text AS "foundDate",
-           coalesce((array_agg(DISTINCT title_id) FILTER (WHERE title_id IS NOT NULL))
-                    [1:${ALTERED_TITLES_NAMED}::int], '{}') AS "titleIds",
+           to_jsonb(coalesce((array_agg(jsonb_build_object('problem', problem, 'key', row_key) ORDER BY id)
+                              FILTER (WHERE row_key IS NOT NULL))[1:${ALTERED_ROWS_NAMED}::int], '{}')) AS rows,
            (SELECT max(id) FROM conciliation.pull
             WHERE pull.date = finding.date AND origin = 'repair') AS "pullId"
     FROM conciliation.title_finding AS finding
@@ -337,6 +345,25 @@ function readOverdueChecks(tx: Transaction): Promise<OverdueChecks[]> {
     WHERE coalesce(done.checked_at, day.verified_at)
           < clock_timestamp() - make_interval(hours => ${CHECK_OVERDUE_HOURS}::int)
     ORDER BY coalesce(done.checked_at, day.verified_at), day.date LIMIT 1`;
+}
+
+/**
+ * At most one row. A session that listens keeps what was sent while it stays in a transaction. PostgreSQL tells nobody
+ * which sessions listen, and tells the service when a transaction began only for its own ones. So those of other
+ * users come first.
+ */
+function readHeldNotifications(
+  tx: Transaction,
+  { notificationsLimit = NOTIFICATIONS_LIMIT }: AlertPolicy,
+): Promise<HeldNotifications[]> {
+  return tx.$queryRaw<HeldNotifications[]>`
+    SELECT round(100 * used)::int AS percent, ARRAY(
+             SELECT format('%s (%s)', session.pid, session.usename)
+             FROM pg_locks AS transaction JOIN pg_stat_activity AS session USING (pid)
+             WHERE transaction.locktype = 'virtualxid' AND transaction.mode = 'ExclusiveLock'
+               AND session.usename IS NOT NULL AND session.pid <> pg_backend_pid()
+             ORDER BY session.xact_start NULLS FIRST LIMIT 3) AS sessions
+    FROM pg_notification_queue_usage() AS used WHERE used > ${notificationsLimit}::float8`;
 }
 
 function readChangedAccounts(tx: Transaction): Promise<ChangedAccounts[]> {

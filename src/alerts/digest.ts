@@ -3,8 +3,8 @@ import type { Database } from '../database/database.ts';
 import { listDates } from '../domain/alerts/dated-alerts.ts';
 import { dateIn } from '../domain/business-day.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { textOf } from '../texts/texts.ts';
 import type { MessageStyle } from './alert-message.ts';
-import { ALERT_TEXTS } from './alert-text.ts';
 import type { Channel, Message } from './channel.ts';
 import { LEASE_MARGIN_MS, settleAll } from './deliver-alerts.ts';
 import type { AlertPolicy } from './derive-alerts.sql.ts';
@@ -65,15 +65,16 @@ export function digestMessage(items: OpenItems, slotAt: Date, style: MessageStyl
   const { language, timeZone, consoleUrl } = style;
   const id = `digest-${slotAt.toISOString().slice(0, 16).replace(':', '')}`;
   const date = dateIn(timeZone, slotAt);
+  const text = textOf(language);
   const headline = headlineOf(items, language);
   const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
   return {
     id,
     thread: id,
     severity: null,
-    title: ALERT_TEXTS[language].digest(listDates([date], language)),
+    title: text('alerts.digest', { date: listDates([date], language) }),
     paragraphs: [headline.title, headline.lines.join('\n')],
-    link: consoleUrl === null ? null : { url: consoleUrl, label: ALERT_TEXTS[language].open },
+    link: consoleUrl === null ? null : { url: consoleUrl, label: text('alerts.openPage') },
     document: {
       kind: 'digest',
       date,

@@ -2,10 +2,12 @@
  * The long-running service. The roles of a process decide which parts it has and in which order
  * they start. The parts stop in the opposite order, so that the database is closed last.
  */
+import { hostname } from 'node:os';
 import { startAlertLoop } from '../alerts/alert-loop.ts';
 import type { Channel } from '../alerts/channel.ts';
 import { DIGEST_CRON } from '../alerts/digest.ts';
 import { startFaultReports } from '../alerts/fault-reports.ts';
+import { recordSettings, type Settings } from '../audit/settings.ts';
 import { moveBookings } from '../bookings/booking-start.sql.ts';
 import { startWakeUps } from '../bookings/wake-ups.ts';
 import { startCheckLoop } from '../checks/check-loop.ts';
@@ -105,6 +107,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     const channels = roles.has('scheduler') ? await openUsableChannels(options.config) : [];
     const shared = await openShared(options, stops);
+    // First, so that a start that is refused leaves the entry, too.
+    await recordSettings(shared.database, settingsOf(options.config), hostname());
     if (roles.has('scheduler') || roles.has('console')) {
       await moveBookings(shared.database, options.config.bookingsFrom);
     }
@@ -125,6 +129,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     throw error;
   }
 }
+
+/** What decides about holds, sign-offs and bookings, by variable. A change leaves an entry in the audit log. */
+const settingsOf = (config: Config): Settings => ({
+  SIGN_OFF_FOUR_EYES: config.signOffFourEyes ? 'on' : 'off',
+  AUTO_SIGN_OFF: config.signsCleanDays ? 'clean' : 'off',
+  BOOKINGS_FROM: config.bookingsFrom ?? '–',
+  ERP_PAYABLES_MAX_AGE_HOURS: String(config.erpPayablesMaxAgeHours),
+  WITHDRAWAL_LIMIT_PERCENT: String(config.withdrawalLimitPercent),
+  PLAUSIBILITY: config.checksPlausibility ? 'on' : 'off',
+  CHECK_SEVERITIES: Object.entries(config.checkSeverities)
+    .map(([check, severity]) => `${check}=${severity}`)
+    .join(','),
+});
 
 async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Shared> {
   const { config, logger, overrides = {} } = options;
@@ -259,11 +276,7 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
     ...overrides.alerts,
   });
   stops.push(() => alerts.stop());
-  const housekeeping = startHousekeeping({
-    database,
-    logger,
-    silenceMs: (config.platform?.timeoutSeconds ?? 60) * 1000,
-  });
+  const housekeeping = startHousekeeping({ database, logger });
   stops.push(() => housekeeping.stop());
   if (config.bookingsFrom !== null) {
     const { bookingsFrom, erpPayablesMaxAgeHours, signsCleanDays, timeZone } = config;

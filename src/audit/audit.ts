@@ -64,6 +64,7 @@ export type AuditAction =
   | 'session.refused'
   | 'session.refused_account'
   | 'session.start'
+  | 'settings.change'
   | 'start_date.set'
   | 'title.reveal'
   | 'user.add'

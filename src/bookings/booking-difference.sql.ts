@@ -1,6 +1,10 @@
 import type { Transaction } from '../database/database.ts';
 import { companyIdOf } from '../database/tax-id.sql.ts';
-import { DESTINATION_COLUMNS, destinationColumns } from '../database/title-hashes.sql.ts';
+import {
+  BATCH_DIGEST,
+  DESTINATION_COLUMNS,
+  destinationColumns,
+} from '../database/title-hashes.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -30,11 +34,6 @@ const sums = Prisma.raw(
   AMOUNT_COLUMNS.map(
     (name) => `coalesce(sum(coalesce(sealed.${name}, 0) - coalesce(top.${name}, 0)), 0)`,
   ).join(', '),
-);
-
-/** The text of a key, as `booking_feed.key`. */
-const KEY = Prisma.raw(
-  `to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':' || occurrence || ':' || version`,
 );
 
 /**
@@ -105,7 +104,12 @@ export async function writeDifference(
              row_number() OVER (PARTITION BY identity_hash, line_id IS NULL ORDER BY place) AS nr
       FROM present WHERE NOT waits
     ), reversed AS (
-      SELECT *, row_number() OVER (PARTITION BY identity_hash ORDER BY occurrence) AS nr
+      SELECT *, row_number() OVER (PARTITION BY identity_hash ORDER BY occurrence) AS nr,
+             -- The ERP has not reversed what it has posted.
+             (SELECT posted.kind <> 'reverse' FROM conciliation.booking_line AS posted
+              WHERE posted.date = top.date AND posted.identity_hash = top.identity_hash
+                AND posted.occurrence = top.occurrence AND posted.state = 'posted'
+              ORDER BY posted.version DESC LIMIT 1) IS TRUE AS stands
       FROM top WHERE is_reversed
     ), taken AS (
       SELECT identity_hash, max(occurrence) AS last, count(*) FILTER (WHERE is_reversed) AS reversed
@@ -125,12 +129,14 @@ export async function writeDifference(
       FROM paired JOIN top ON top.id = paired.line_id
       WHERE paired.title_id IS NULL
       UNION ALL
-      -- A new booking takes the place of a reversed one, otherwise the next number.
+      -- A new booking takes the place of a reversed one, otherwise the next number. What stands in the ERP is replaced.
       SELECT coalesce(reversed.consumer, buyer.consumer, 'erp'), ${origin.date}::date, paired.identity_hash,
              coalesce(reversed.occurrence,
                       coalesce(taken.last, 0) + paired.nr - coalesce(taken.reversed, 0))::int,
-             coalesce(reversed.version, 0) + 1, 'book', sealed.content_hash, reversed.version,
-             sealed.erp_key, sealed.id, ${columnsOf('sealed')}
+             coalesce(reversed.version, 0) + 1,
+             CASE WHEN stands AND reversed.state IN ('failed', 'refused') THEN 'adjust' ELSE 'book' END,
+             sealed.content_hash, reversed.version,
+             coalesce(sealed.erp_key, CASE WHEN stands THEN reversed.erp_key END), sealed.id, ${columnsOf('sealed')}
       FROM paired JOIN sealed ON sealed.id = paired.title_id
       LEFT JOIN taken ON taken.identity_hash = paired.identity_hash
       LEFT JOIN reversed ON reversed.identity_hash = paired.identity_hash AND reversed.nr = paired.nr
@@ -151,9 +157,7 @@ export async function writeDifference(
         SELECT count(*)::int, (count(*) FILTER (WHERE kind = 'book'))::int,
                (count(*) FILTER (WHERE kind = 'adjust'))::int,
                (count(*) FILTER (WHERE kind = 'reverse'))::int,
-               encode(sha256(convert_to(coalesce(string_agg(
-                 ${KEY} || E'\n' || kind || E'\n' || replace(content_hash::text, '-', '') || E'\n', ''
-                 ORDER BY identity_hash, occurrence, version), ''), 'UTF8')), 'hex')
+               ${BATCH_DIGEST}
         FROM line
       ) AS counted (lines)
       WHERE counted.lines > 0 OR waiting.titles = 0 OR NOT EXISTS (

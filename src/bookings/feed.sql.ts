@@ -68,8 +68,8 @@ export async function readFeed(
   }
   if (isProcessed) {
     await database.prisma.$executeRaw`
-      UPDATE conciliation.booking_consumer SET last_seq = ${after}, acknowledged_at = now()
-      WHERE name = ${consumer}`;
+      UPDATE conciliation.booking_position SET last_seq = ${after}, acknowledged_at = now()
+      WHERE consumer = ${consumer}`;
   }
   const lines = await database.prisma.$queryRaw<OfferedLine[]>`
     SELECT offer.seq::text AS seq, ${keyOf('version')} AS key, ${keyOf('succeeds')} AS "succeedsKey", line.kind,

@@ -48,11 +48,11 @@ export function readConsumerLags(tx: Pick<Transaction, '$queryRaw'>): Promise<Co
       WHERE line.state IN ('released', 'failed')
       GROUP BY line.id
     )
-    SELECT consumer.name, consumer.last_seq::text AS "lastSeq", consumer.acknowledged_at AS "acknowledgedAt",
+    SELECT place.consumer AS name, place.last_seq::text AS "lastSeq", place.acknowledged_at AS "acknowledgedAt",
            count(open.id)::int AS behind, min(open.offered_at) AS "behindSince"
-    FROM conciliation.booking_consumer AS consumer
-    LEFT JOIN open ON open.consumer = consumer.name AND open.seq > consumer.last_seq
-    GROUP BY consumer.name ORDER BY consumer.name`;
+    FROM conciliation.booking_position AS place
+    LEFT JOIN open ON open.consumer = place.consumer AND open.seq > place.last_seq
+    GROUP BY place.consumer ORDER BY place.consumer`;
 }
 
 /** The newest offer after the position of a consumer. */
@@ -66,9 +66,9 @@ export interface UnreadOffer {
 export function readUnreadOffers(tx: Pick<Transaction, '$queryRaw'>): Promise<UnreadOffer[]> {
   return tx.$queryRaw<UnreadOffer[]>`
     SELECT DISTINCT ON (line.consumer) line.consumer, offer.seq::text AS seq, offer.offered_at AS "offeredAt"
-    FROM conciliation.booking_consumer AS consumer
-    JOIN conciliation.booking_line AS line ON line.consumer = consumer.name AND line.state IN ('released', 'failed')
-    JOIN conciliation.booking_offer AS offer ON offer.line_id = line.id AND offer.seq > consumer.last_seq
+    FROM conciliation.booking_position AS place
+    JOIN conciliation.booking_line AS line ON line.consumer = place.consumer AND line.state IN ('released', 'failed')
+    JOIN conciliation.booking_offer AS offer ON offer.line_id = line.id AND offer.seq > place.last_seq
     ORDER BY line.consumer, offer.seq DESC`;
 }
 

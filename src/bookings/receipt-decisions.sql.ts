@@ -1,7 +1,9 @@
 /** The answers of a person to receipts that name an unknown line or another content. */
 import { type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { requireOtherSigner } from '../database/own-seal.sql.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
+import { BATCH_DIGEST } from '../database/title-hashes.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
@@ -28,19 +30,22 @@ export interface SeenReceipts {
 /**
  * Gives receipts of a date an answer. If the date has a seal that is not restated, and no other receipt of the date
  * waits for an answer, this transaction releases it.
- * @throws InputError if other receipts wait by now, or if the date is before BOOKINGS_FROM and has no lines to correct
+ * @param decision.fourEyes whether the person who signed the day off may not answer. Absent: no.
+ * @throws InputError if other receipts wait by now, the person may not answer, or if the date is before BOOKINGS_FROM and has no lines to correct
  */
 export function answerReceipts(
   database: Database,
   seen: SeenReceipts,
   answer: ReceiptAnswer,
-  decision: Decision & ReleaseRules & { readonly bookingsFrom: CivilDate },
+  decision: Decision &
+    ReleaseRules & { readonly bookingsFrom: CivilDate; readonly fourEyes?: boolean },
 ): Promise<void> {
   const { date, first, last, count } = seen;
   const chosen = Prisma.sql`receipt.date = ${date}::date AND receipt.outcome IN ('unknown_key', 'other_content')
     AND receipt.id BETWEEN ${first}::bigint AND ${last}::bigint`;
   return database.prisma.$transaction(async (tx) => {
     await lockDay(tx, date);
+    if (decision.fourEyes === true) await requireOtherSigner(tx, [date], decision.by);
     // Receipts are compared under this lock. So those that are counted here are those that the answer marks.
     await takeLock(tx, 'closing');
     await settleReceipts(tx, date);
@@ -127,10 +132,7 @@ async function recordPosted(
          billing_fee_sum, money_transfer_fee_sum, digest)
       SELECT ${date}::date, ${by}, count(*), count(*) FILTER (WHERE kind = 'book'),
              count(*) FILTER (WHERE kind = 'adjust'), count(*) FILTER (WHERE kind = 'reverse'), 0, 0, 0, 0, 0, 0,
-             encode(sha256(convert_to(coalesce(string_agg(
-               to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':' || occurrence
-                 || ':' || version || E'\n' || kind || E'\n' || replace(content_hash::text, '-', '') || E'\n', ''
-               ORDER BY identity_hash, occurrence, version), ''), 'UTF8')), 'hex')
+             ${BATCH_DIGEST}
       FROM line
       RETURNING id
     ), written AS (

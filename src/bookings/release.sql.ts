@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { isAltered } from '../integrity/altered-day.sql.ts';
+import { isAltered } from '../integrity/check-date.sql.ts';
 import { requestCheck } from '../integrity/findings.sql.ts';
 import { writeDifference } from './booking-difference.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';

@@ -69,6 +69,8 @@ export function takeReceipts(
              receipt.status, receipt.document, receipt.reason, receipt.is_final)
         IS DISTINCT FROM (given.date, given.identity_hash, given.occurrence, given.version, given.content_hash,
                           given.status, given.document, given.reason, given.is_final)
+        -- The text that an erasure has replaced is not there to compare.
+        AND coalesce(receipt.document, receipt.reason) !~ '^erased-[0-9]+$'
       LIMIT 1`;
     if (conflict !== undefined) {
       throw new InputError(

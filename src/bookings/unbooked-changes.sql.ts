@@ -1,6 +1,7 @@
 /** Dates before BOOKINGS_FROM that were signed off again with another content: the ERP lacks the difference. */
 import { type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { requireOtherSigner } from '../database/own-seal.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { InputError } from '../runtime/errors.ts';
 import { lockDay } from './release.sql.ts';
@@ -47,15 +48,18 @@ export const noDifference = (date: CivilDate): InputError =>
 
 /**
  * Records that the ERP has the difference that a person saw.
- * @throws InputError where the date has no such difference any more
+ * @param decision.fourEyes whether the person who signed the day off may not confirm. Absent: no.
+ * @throws InputError where the date has no such difference any more, or the person may not confirm
  */
 export function confirmUnbookedChange(
   database: Database,
   date: CivilDate,
-  { by, reason, signOffId }: Decision & { readonly signOffId: number },
+  decision: Decision & { readonly signOffId: number; readonly fourEyes?: boolean },
 ): Promise<void> {
+  const { by, reason, signOffId, fourEyes } = decision;
   return database.prisma.$transaction(async (tx) => {
     await lockDay(tx, date);
+    if (fourEyes === true) await requireOtherSigner(tx, [date], by);
     const changes = await readUnbookedChanges(tx);
     if (!changes.some((change) => change.date === date && change.signOffId === signOffId)) {
       throw noDifference(date);

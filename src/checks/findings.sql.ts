@@ -9,7 +9,7 @@ import { CHECK_TRANSACTION } from './check-day.sql.ts';
 
 /** `closed`: the title no longer has the fault. `resolved`: a person has resolved the finding. */
 export const FINDING_STATES = ['open', 'resolved', 'closed'] as const;
-export type FindingState = (typeof FINDING_STATES)[number];
+type FindingState = (typeof FINDING_STATES)[number];
 
 export interface FindingFilter {
   /** Null: all. */

@@ -12,11 +12,21 @@ import { formatCount, renderTable, right } from './output/table.ts';
 import { stagingAction } from './staging-run.ts';
 
 const PROBLEMS: Readonly<Record<Problem, string>> = {
-  content: 'the columns do not have their recorded hash',
-  record: 'the row does not have its recorded hash',
-  unrecorded: 'no merge inserted the row',
-  missing: 'the row is gone',
-  history: 'the recorded changes do not lead to the row',
+  content: 'the columns of a title do not have its hashes',
+  titles: 'the titles are not those that the newest merge has left',
+  totals: 'the totals of the payment schedule are not those of the titles',
+  hold: 'the payment of a title is not held',
+  line: 'the columns of a booking line do not have its hashes',
+  lines: 'the booking lines are not the content of the seal that released them',
+  batch: 'a batch is not the sum of its lines, or not of a seal',
+  seal: 'a sign-off or reopening has no entry in the audit log',
+  reject: 'an acceptance of a rejected title has no entry in the audit log',
+  account: 'a decision about an account has no entry in the audit log',
+  finding: 'a resolution of a finding has no entry in the audit log',
+  pull: 'a decision about a held response has no entry in the audit log',
+  session: 'the session of a user has no entry in the audit log',
+  user: 'the role of a user is not that of the audit log',
+  consumer: 'the access of a consumer is not that of the audit log',
   day: 'counts, sums, digest or seal of the day are not those of its titles',
   unchecked: 'a value in the tables makes a part of the check fail',
 };
@@ -29,16 +39,17 @@ interface VerifyOptions {
 export function addVerifyCommand(program: Command, exit: Exit): void {
   program
     .command('verify')
-    .description('check that nothing but merges has changed the titles')
+    .description('compute again what follows from something else')
     .option('--from <date>', 'the first accepted date, YYYY-MM-DD', dateArgument)
     .option('--to <date>', 'the last accepted date, YYYY-MM-DD', dateArgument)
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
-Compares each title with the hash that its newest merge recorded, and each day with its titles. The service
-does the same for every date once a day. A difference raises the alert titles_altered and requests a pull
-that restores the platform's values; the service makes that pull. The alert lasts for a day at least.
+Compares the titles of each date with what the newest merge has left, and with the titles the day, the payment
+schedule and the payment holds; the booking lines with the seals that released them; the decisions with the
+audit log. The service does the same for every date once a day. A difference raises the alert titles_altered.
+Where a pull can correct it, the service makes one. The alert lasts for a day at least.
 
 Exit status: 0 no difference, 1 failed, 2 wrong usage, 3 a difference was found.
 
@@ -72,10 +83,10 @@ async function verifyDates(
     line.end();
   }
   const differences = altered.flatMap(({ date, alterations, repairPullId }) =>
-    alterations.map(({ titleId, problem }) => ({
+    alterations.map(({ problem, rowKey }) => ({
       date,
-      titleId: titleId === null ? null : Number(titleId),
       problem,
+      row: rowKey,
       repairPullId: repairPullId === null ? null : Number(repairPullId),
     })),
   );
@@ -93,17 +104,17 @@ async function verifyDates(
 function differenceTable(
   differences: readonly {
     readonly date: CivilDate;
-    readonly titleId: number | null;
     readonly problem: Problem;
+    readonly row: string | null;
     readonly repairPullId: number | null;
   }[],
 ): string {
   return renderTable(
-    ['date', right('title'), 'difference', right('repaired by pull')],
-    differences.map(({ date, titleId, problem, repairPullId }) => [
+    ['date', 'difference', 'row', right('repaired by pull')],
+    differences.map(({ date, problem, row, repairPullId }) => [
       date,
-      titleId === null ? '-' : String(titleId),
       PROBLEMS[problem],
+      row ?? '-',
       repairPullId === null ? '-' : String(repairPullId),
     ]),
   );

@@ -86,7 +86,7 @@ export const MONTH_FAULTS: Readonly<Record<MonthFault, string>> = {
  * - `added`: an earlier start date added the day to the month
  */
 export const BREAK_CAUSES = ['restated', 'reopened', 'sealed_again', 'added'] as const;
-export type BreakCause = (typeof BREAK_CAUSES)[number];
+type BreakCause = (typeof BREAK_CAUSES)[number];
 
 export interface BrokenDay {
   readonly date: CivilDate;

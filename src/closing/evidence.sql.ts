@@ -11,7 +11,7 @@ import {
 } from '../export/export-columns.ts';
 import { withSnapshot } from '../export/snapshot.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { pastTitles } from '../integrity/past-titles.sql.ts';
+import { pastTitles } from '../ledger/past-titles.sql.ts';
 import { PARTY_COLUMNS } from '../privacy/erased-parties.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import type { BrokenDay, CivilMonth, SealRecord } from './civil-month.ts';

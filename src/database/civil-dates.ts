@@ -47,6 +47,7 @@ export const CIVIL_DATES = {
     acceptedDate: civilDate('acceptedDate'),
     anticipatedDueDate: optionalCivilDate('anticipatedDueDate'),
   },
+  dateDigest: { date: civilDate('date') },
   titleCheck: { date: civilDate('date') },
   titleSuccession: { acceptedDate: civilDate('acceptedDate') },
   titleFinding: { date: civilDate('date') },

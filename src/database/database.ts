@@ -34,11 +34,6 @@ export interface Database {
    */
   connect(): Promise<pg.PoolClient>;
   /**
-   * Returns the connection of a transaction, for a COPY inside of it. Null if the connection is not certain: behind a
-   * pooler that changes servers between transactions.
-   */
-  connectionOf(session: TransactionSession): Promise<pg.ClientBase | null>;
-  /**
    * Waits until all connections are returned and the server has ended their sessions, for the latter at most
    * `SESSION_END_TIMEOUT_MS`. May be called more than once.
    */
@@ -49,14 +44,6 @@ type DatabaseClient = ReturnType<typeof extendClient>;
 
 /** The client inside of a transaction. */
 export type Transaction = Omit<DatabaseClient, ITXClientDenyList>;
-
-/** PostgreSQL's identification of a running transaction. */
-export interface TransactionSession {
-  /** `pg_backend_pid()` */
-  readonly serverPid: number;
-  /** `pg_current_xact_id()` */
-  readonly transactionId: string;
-}
 
 export interface DatabaseOptions {
   readonly databaseUrl: string;
@@ -77,11 +64,13 @@ const SESSION_END_TIMEOUT_MS = 5_000;
  * after this time.
  */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
+/** Statements name the schema of each table. So no object that another user has made can take the place of PostgreSQL's own. */
+const SEARCH_PATH = 'pg_catalog,pg_temp';
 
 /** Opens no connection: an unreachable database is reported by the first query. */
 export function openDatabase(options: DatabaseOptions): Database {
   const { logger, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
-  const connections = new Map<number, pg.ClientBase>();
+  const connections = new Set<pg.ClientBase>();
   const pool = new pg.Pool({
     connectionString: withSessionSettings(options.databaseUrl, {
       applicationName: options.applicationName,
@@ -92,16 +81,14 @@ export function openDatabase(options: DatabaseOptions): Database {
     keepAlive: true,
     types: { getTypeParser },
     onConnect: async (client) => {
-      const { serverPid } = await checkSession(client).catch((error: unknown) => {
+      await checkSession(client).catch((error: unknown) => {
         // Prisma replaces an error that has a code with its own error, but keeps a cause.
         throw error instanceof ConfigError ? new Error('session refused', { cause: error }) : error;
       });
-      connections.set(serverPid, client);
+      connections.add(client);
     },
   });
-  pool.on('remove', (client) => {
-    for (const [pid, connected] of connections) if (connected === client) connections.delete(pid);
-  });
+  pool.on('remove', (client) => connections.delete(client));
   const logLoss = (error: Error) => {
     logger.warn({ reason: describeDatabaseError(error) }, 'database connection lost');
   };
@@ -113,7 +100,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   /** `pool.end()` does not wait for the server. A server that is stopped next would report sessions as lost. */
   async function endSessions(): Promise<void> {
     await pool.end();
-    const ended = [...connections.values()].map(
+    const ended = [...connections].map(
       (client) => new Promise<void>((settle) => client.once('end', settle)),
     );
     await within(SESSION_END_TIMEOUT_MS, Promise.all(ended)).catch(() => {});
@@ -133,14 +120,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     prisma,
     pool,
     connect: () => mapErrors(pool.connect()),
-    async connectionOf({ serverPid, transactionId }) {
-      const connection = connections.get(serverPid);
-      const same = await connection?.query(
-        'SELECT FROM pg_current_xact_id() AS id WHERE id::text = $1',
-        [transactionId],
-      );
-      return same?.rowCount === 1 ? (connection ?? null) : null;
-    },
     close: () => {
       closing ??= prisma.$disconnect().then(endSessions);
       return closing;
@@ -193,6 +172,7 @@ export function withSessionSettings(
   settings: {
     readonly applicationName: string;
     readonly statementTimeoutMs: number;
+    /** Default: `SEARCH_PATH`. */
     readonly searchPath?: string;
   },
 ): string {
@@ -205,7 +185,7 @@ export function withSessionSettings(
     '-c DateStyle=ISO',
     `-c statement_timeout=${settings.statementTimeoutMs}`,
     `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
-    settings.searchPath === undefined ? null : `-c search_path=${settings.searchPath}`,
+    `-c search_path=${settings.searchPath ?? SEARCH_PATH}`,
   ];
   // As separate parameters these would override `options`.
   parameters.delete('statement_timeout');
@@ -219,18 +199,21 @@ export function withSessionSettings(
  * Refuses a session with other settings than the requested ones: a pooler may drop or replace
  * startup settings.
  */
-export async function checkSession(client: pg.ClientBase): Promise<{ readonly serverPid: number }> {
-  const { rows } = await client.query<{ time_zone: string; date_style: string; pid: number }>(
+export async function checkSession(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ time_zone: string; date_style: string; path: string }>(
     `SELECT current_setting('TimeZone') AS time_zone, current_setting('DateStyle') AS date_style,
-            pg_backend_pid() AS pid`,
+            replace(current_setting('search_path'), ' ', '') AS path`,
   );
   const [session] = rows;
-  if (session?.time_zone === 'UTC' && session.date_style.startsWith('ISO')) {
-    return { serverPid: session.pid };
-  }
+  if (
+    session?.time_zone === 'UTC' &&
+    session.date_style.startsWith('ISO') &&
+    session.path === SEARCH_PATH
+  )
+    return;
   throw new ConfigError([
-    `DATABASE_URL leads to sessions with TimeZone ${session?.time_zone} and DateStyle ${session?.date_style}, ` +
-      'although UTC and ISO were asked for: a connection pooler in between overrides them; ' +
+    `DATABASE_URL leads to sessions with TimeZone ${session?.time_zone}, DateStyle ${session?.date_style} and search_path ${session?.path}, ` +
+      `although UTC, ISO and ${SEARCH_PATH} were asked for: a connection pooler in between overrides them; ` +
       'connect to PostgreSQL itself, or let the pooler pass startup options on',
   ]);
 }
@@ -240,7 +223,7 @@ const DATE_ARRAY_OID: number = 1182;
 const TEXT_ARRAY_OID: number = 1009;
 
 /** Keeps dates as text. A JavaScript Date would turn a civil date into an instant in the local time zone. */
-export function getTypeParser(oid: number, format?: 'text' | 'binary') {
+function getTypeParser(oid: number, format?: 'text' | 'binary') {
   if (oid === builtins.DATE) return pg.types.getTypeParser(builtins.TEXT, format);
   if (oid === DATE_ARRAY_OID) return pg.types.getTypeParser(TEXT_ARRAY_OID, format);
   return pg.types.getTypeParser(oid, format);

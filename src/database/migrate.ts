@@ -111,6 +111,7 @@ async function migrateInTransaction(
     // Of two processes that set the same rights at once, one fails. Readers cannot take this lock.
     await client.query(`LOCK TABLE ${SCHEMA_NAME}._prisma_migrations IN SHARE ROW EXCLUSIVE MODE`);
     ({ advisoryLocksArePublic } = await grantRoles(client));
+    await refuseSharedSchema(client);
   }
   await client.query('COMMIT');
   if (applied.length > 0) options.logger.info({ applied }, 'database migrated');
@@ -125,6 +126,7 @@ async function migrateInTransaction(
 export async function pendingMigrations(databaseUrl: string): Promise<string[]> {
   const migrations = await readMigrations();
   return withConnection(databaseUrl, async (client) => {
+    await refuseSharedSchema(client);
     const pending = pendingOf(migrations, await readHistory(client));
     return pending.map(({ name }) => name);
   });
@@ -182,6 +184,18 @@ async function refuseOldServer(client: pg.Client): Promise<void> {
   const [server] = rows;
   if (server === undefined || server.version >= OLDEST_SERVER_VERSION) return;
   throw new ConfigError([`DATABASE_URL leads to PostgreSQL ${server.name}; it takes 15 or newer`]);
+}
+
+/** A database that PostgreSQL 14 or older has made lets every login place functions where other logins look for PostgreSQL's own. */
+async function refuseSharedSchema(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(
+    `SELECT FROM pg_namespace, aclexplode(nspacl)
+     WHERE nspname = 'public' AND grantee = 0 AND privilege_type = 'CREATE'`,
+  );
+  if (rows.length === 0) return;
+  throw new ConfigError([
+    'DATABASE_URL: every login may create objects in the schema "public" of the database; as a superuser, run this there: REVOKE CREATE ON SCHEMA public FROM PUBLIC',
+  ]);
 }
 
 async function readHistory(client: pg.Client): Promise<RecordedMigration[]> {
@@ -264,7 +278,6 @@ async function withConnection<T>(
     connectionString: withSessionSettings(databaseUrl, {
       applicationName: 'conciliation migrate',
       statementTimeoutMs: 0,
-      searchPath: SCHEMA_NAME,
     }),
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
   });

@@ -8,10 +8,12 @@ import {
   DESTINATION_PATHS,
   type PartyKind,
 } from '../domain/accounts/destination.ts';
+import type { CivilDate } from '../domain/business-day.ts';
 import {
   AMOUNT_COLUMNS,
   CONTENT_VERSIONS,
   IDENTITY_COLUMNS,
+  newestContentVersion,
   VALUE_COLUMNS,
   type ValueColumn,
 } from '../domain/title.ts';
@@ -80,57 +82,31 @@ export const COMPUTED_IDENTITY_HASH = canonicalHash(IDENTITY_COLUMNS);
 
 const CONTENT_HASHES = CONTENT_VERSIONS.map((columns) => canonicalHash(columns, destinationBytes));
 
-/**
- * The content hash that the columns of a row of `title` have.
- *
- * @throws RangeError for a version that this program does not know
- */
-export function computedContentHash(version: number): Prisma.Sql {
-  const computed = CONTENT_HASHES[version - 1];
-  if (computed === undefined) throw new RangeError(`no version ${version} of content hashes`);
-  return computed;
-}
-
-/** The content hash that the columns of a row of `title` have, by a version that is a column of the row. */
-export const contentHashOf = (version: Prisma.Sql): Prisma.Sql => {
+/** The content hash that the columns of a row of `title` have, by a version of `CONTENT_VERSIONS`. */
+const contentHashOf = (version: Prisma.Sql): Prisma.Sql => {
   const cases = CONTENT_HASHES.map(
     (hash, index) => Prisma.sql`WHEN ${index + 1}::int THEN ${hash}`,
   );
   return Prisma.sql`CASE ${version} ${Prisma.join(cases, ' ')} END`;
 };
 
-/**
- * `title_change.row_hash` of a row of `title`. The content hash represents the columns that it covers, and for
- * the identity hash, which is made of some of them. It covers an amount without its trailing zeros, so the
- * scales of the amounts are covered as well: together these are the digits that were written. An erased row
- * has lost what its content hash covers, so its columns are covered themselves. Nulls are left out, so that a
- * column which a release adds changes no hash.
- *
- * A merge computes these hashes under the lock of the closing phase, so few functions are called for each row.
- */
-export const rowHash = (columns: readonly ValueColumn[]) =>
-  Prisma.raw(
-    `substring(sha256(${[
-      'int8send(id)',
-      'int4send(occurrence)',
-      `convert_to(status, 'UTF8')`,
-      'uuid_send(content_hash)',
-      'uuid_send(raw_hash)',
-      `coalesce(convert_to(extra::text, 'UTF8'), '\\xff')`,
-      scales(AMOUNT_COLUMNS.slice(0, 3)),
-      scales(AMOUNT_COLUMNS.slice(3)),
-      `CASE WHEN erased_at IS NULL THEN ''
-          ELSE uuid_send(identity_hash) || convert_to(jsonb_strip_nulls(jsonb_build_object(
-            ${columns.map((column) => `'${column}', ${column}`).join(', ')}))::text, 'UTF8') END`,
-    ].join(' || ')}), 1, 16)`,
-  );
+/** The content hash that the columns of a row of `title` have by the version of a date; newest: that of other dates. */
+export const computedContentHash = (date: CivilDate): Prisma.Sql =>
+  contentHashOf(Prisma.sql`coalesce(
+    (SELECT content_version FROM conciliation.day WHERE day.date = ${date}::date), ${newestContentVersion()}::int)`);
 
-export const ROW_HASH = rowHash(VALUE_COLUMNS);
+/** The SHA-256 of a row of `title`: what no merge has written is not in it. See `date_digest.digest`. */
+export const ROW_DIGEST = Prisma.raw(
+  `sha256(record_send(ROW(
+     id, occurrence, status, content_hash, raw_hash, first_pull_id, last_change_pull_id, extra,
+     ${AMOUNT_COLUMNS.join(', ')},
+     CASE WHEN erased_at IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object(
+       'identity_hash', identity_hash, ${VALUE_COLUMNS.map((column) => `'${column}', ${column}`).join(', ')})) END)))`,
+);
 
-/** Up to four scales in eight bytes. A scale of numeric takes 14 bits. */
-function scales(columns: readonly string[]): string {
-  const placed = columns.map(
-    (column, index) => `(coalesce(scale(${column}) + 1, 0)::int8 << ${16 * index})`,
-  );
-  return `int8send(${placed.join(' | ')})`;
-}
+/** `booking_batch.digest` of rows with the columns of `booking_line`. */
+export const BATCH_DIGEST = Prisma.sql`
+  encode(sha256(convert_to(coalesce(string_agg(
+    to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':' || occurrence || ':' || version
+      || E'\n' || kind || E'\n' || replace(content_hash::text, '-', '') || E'\n', ''
+    ORDER BY identity_hash, occurrence, version), ''), 'UTF8')), 'hex')`;

@@ -132,7 +132,7 @@ export function digestOf(canonical: Buffer): string {
  * '='; values cannot run into each other, because U+0000 ends each field and the contract check
  * refuses it in titles.
  */
-export function canonicalFields(title: Title, columns: readonly ValueColumn[]): string {
+function canonicalFields(title: Title, columns: readonly ValueColumn[]): string {
   let canonical = '';
   for (const column of columns) {
     const text = canonicalText(title, column);

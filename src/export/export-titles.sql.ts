@@ -60,11 +60,11 @@ const TITLES_SQL = `
          (held.title_id IS NOT NULL)::text AS payment_hold, found.codes AS open_findings
   FROM conciliation.title
   LEFT JOIN (
-    SELECT DISTINCT hold.title_id
+    SELECT DISTINCT hold.title_id, hold.pull_id
     FROM conciliation.payment_hold AS hold
     JOIN conciliation.account_change AS change ON change.id = hold.account_change_id
     WHERE hold.accepted_date BETWEEN $1::date AND $2::date AND change.state IN ('open', 'refused')
-  ) AS held ON held.title_id = title.id
+  ) AS held ON held.title_id = title.id AND held.pull_id = title.last_change_pull_id
   LEFT JOIN (
     SELECT finding.title_id, string_agg(finding.code, ' ' ORDER BY finding.code) AS codes
     FROM conciliation.check_finding AS finding

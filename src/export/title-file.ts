@@ -3,8 +3,9 @@
  * bytes are produced as they are read, so memory does not grow with the number of rows. This file
  * writes the titles of a snapshot in each format.
  */
-import { DAY_STATES, type DayState } from '../domain/day-state.ts';
+
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
+import { type Language, namesIn, type Text, textOf } from '../texts/texts.ts';
 import { type CsvLocale, writeCsv } from './csv.ts';
 import {
   type ExportColumn,
@@ -14,7 +15,7 @@ import {
   TITLE_EXPORT_COLUMNS,
 } from './export-columns.ts';
 import type { ExportedDay, TitleSnapshot, TitleTotals } from './export-titles.sql.ts';
-import { type FileLanguage, withHeadings } from './headings.ts';
+import { withHeadings } from './headings.ts';
 import { writeJsonl } from './jsonl.ts';
 import { type Workbook, writeXlsx } from './xlsx.ts';
 
@@ -39,7 +40,7 @@ export function encodeTitles(
   snapshot: TitleSnapshot,
   format: ExportFormat,
   locale: CsvLocale = 'pt-BR',
-  language: FileLanguage = 'en',
+  language: Language = 'en',
 ): TitleFile {
   const columns = [...TITLE_EXPORT_COLUMNS, ...NOTE_COLUMNS, ...DAY_COLUMNS];
   switch (format) {
@@ -55,32 +56,6 @@ export function encodeTitles(
       return titlesWorkbook(snapshot, language);
   }
 }
-
-const STATES_EN = Object.fromEntries(
-  [...DAY_STATES, 'restated'].map((state) => [state, state]),
-) as Record<DayState | 'restated', string>;
-
-const WORDS = {
-  en: {
-    sheets: { titles: 'titles', totals: 'totals' },
-    total: 'total',
-    status: {} as Readonly<Record<string, string>>,
-    states: STATES_EN,
-  },
-  'pt-BR': {
-    sheets: { titles: 'títulos', totals: 'totais' },
-    total: 'total',
-    status: { current: 'vigente', withdrawn: 'retirado' } as Readonly<Record<string, string>>,
-    states: {
-      pending: 'pendente',
-      reconciled: 'conciliado',
-      attention: 'atenção',
-      held: 'retido',
-      failed: 'falhou',
-      restated: 'alterado depois do fechamento',
-    } satisfies typeof STATES_EN,
-  },
-};
 
 /** The names and the meaning of the columns of `conciliation.day`. */
 const TOTALS_COLUMNS: readonly ExportColumn[] = [
@@ -103,9 +78,9 @@ const DAY_COLUMNS: readonly ExportColumn[] = [
   { name: 'day_content_digest', kind: 'text' },
 ];
 
-function titlesWorkbook(snapshot: TitleSnapshot, language: FileLanguage): Workbook {
+function titlesWorkbook(snapshot: TitleSnapshot, language: Language): Workbook {
   const { titles, overall, days, ledger } = snapshot;
-  const words = WORDS[language];
+  const text = textOf(language);
   const totals = new Map(days.map((day) => [day.date, day]));
   const states = new Map(ledger.map((day) => [day.date, day]));
   // A day of the ledger may have no title, and a date with titles has a day.
@@ -117,11 +92,11 @@ function titlesWorkbook(snapshot: TitleSnapshot, language: FileLanguage): Workbo
     totals: {
       columns: withHeadings(TOTALS_COLUMNS, language),
       rows: [
-        ...dates.map((date) => totalsRow(date, states.get(date), totals.get(date), words)),
-        totalsRow(words.total, undefined, overall, words),
+        ...dates.map((date) => totalsRow(date, states.get(date), totals.get(date), text)),
+        totalsRow(text('titleFile.total'), undefined, overall, text),
       ],
     },
-    sheets: words.sheets,
+    sheets: { titles: text('titleFile.titles'), totals: text('titleFile.totals') },
   });
 }
 
@@ -129,14 +104,14 @@ function totalsRow(
   name: string,
   day: ExportedDay | undefined,
   totals: TitleTotals | undefined,
-  words: (typeof WORDS)[FileLanguage],
+  text: Text,
 ): ExportRow {
   return [
     name,
     String(totals?.current ?? 0),
     String(totals?.withdrawn ?? 0),
     ...AMOUNT_COLUMNS.map((column) => totals?.sums[column] ?? '0'),
-    day === undefined ? null : stateOf(day, words),
+    day === undefined ? null : stateOf(day, text),
     day?.signedOffAt ?? null,
     day?.signedOffBy ?? null,
     day?.signedOffDigest ?? null,
@@ -144,8 +119,8 @@ function totalsRow(
   ];
 }
 
-function stateOf(day: ExportedDay, words: (typeof WORDS)[FileLanguage]): string {
-  return words.states[day.isRestated ? 'restated' : day.state];
+function stateOf(day: ExportedDay, text: Text): string {
+  return text(`titleFile.states.${day.isRestated ? 'restated' : day.state}`);
 }
 
 const DATE_INDEX = TITLE_EXPORT_COLUMNS.findIndex(({ name }) => name === 'accepted_date');
@@ -153,12 +128,12 @@ const DATE_INDEX = TITLE_EXPORT_COLUMNS.findIndex(({ name }) => name === 'accept
 async function* withDays(
   titles: RowBatches,
   ledger: readonly ExportedDay[],
-  language: FileLanguage,
+  language: Language,
 ): RowBatches {
   const cells = new Map(
     ledger.map((day): [string | null, ExportRow] => [
       day.date,
-      [stateOf(day, WORDS[language]), day.signedOffAt, day.signedOffDigest, day.contentDigest],
+      [stateOf(day, textOf(language)), day.signedOffAt, day.signedOffDigest, day.contentDigest],
     ]),
   );
   const unknown = DAY_COLUMNS.map(() => null);
@@ -170,11 +145,12 @@ async function* withDays(
 const STATUS_INDEX = TITLE_EXPORT_COLUMNS.findIndex(({ name }) => name === 'status');
 
 /** The titles with the word of the language for their status. */
-async function* inWords(titles: RowBatches, language: FileLanguage): RowBatches {
-  const { status } = WORDS[language];
+async function* inWords(titles: RowBatches, language: Language): RowBatches {
+  const text = textOf(language);
+  const statuses = new Map(
+    namesIn('titleFile.statuses').map((name) => [name, text.find(`titleFile.statuses.${name}`)]),
+  );
   for await (const rows of titles) {
-    yield language === 'en'
-      ? rows
-      : rows.map((row) => row.with(STATUS_INDEX, status[row[STATUS_INDEX] ?? ''] ?? null));
+    yield rows.map((row) => row.with(STATUS_INDEX, statuses.get(row[STATUS_INDEX] ?? '') ?? null));
   }
 }

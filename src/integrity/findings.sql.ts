@@ -3,18 +3,18 @@ import type { Database, Transaction } from '../database/database.ts';
 import { FINDING_ALERT_HOURS } from '../domain/alerts/day-alerts.ts';
 import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import type { DateCheck } from './check-date.sql.ts';
+import { type DateCheck, isRepairable } from './check-date.sql.ts';
 
 /**
  * Records the outcome of a check: opens findings for new alterations, closes findings whose alteration has ended,
- * and requests a repair of the date. A repair cannot correct the history, or a date that cannot be checked.
+ * and requests a pull that corrects those of them that a pull can correct.
  *
  * @returns the pull that repairs the date; null: none is needed, one has just ended, or the ledger lacks
  *   the date
  */
 export function recordCheck(database: Database, check: DateCheck): Promise<bigint | null> {
   const { date, checkedAt, titles, alterations } = check;
-  const titleIds = alterations.map(({ titleId }) => titleId);
+  const rowKeys = alterations.map(({ rowKey }) => rowKey);
   const problems = alterations.map(({ problem }) => problem);
   return database.prisma.$transaction(async (tx) => {
     // Locks the date's row of title_check, so that two checks at a time request one repair.
@@ -26,18 +26,15 @@ export function recordCheck(database: Database, check: DateCheck): Promise<bigin
       UPDATE conciliation.title_finding AS finding SET closed_at = now()
       WHERE finding.date = ${date}::date AND finding.closed_at IS NULL
         AND NOT EXISTS (
-          SELECT FROM unnest(${titleIds}::bigint[], ${problems}::text[]) AS alteration (title_id, problem)
+          SELECT FROM unnest(${rowKeys}::text[], ${problems}::text[]) AS alteration (row_key, problem)
           WHERE alteration.problem = finding.problem
-            AND alteration.title_id IS NOT DISTINCT FROM finding.title_id)`;
+            AND alteration.row_key IS NOT DISTINCT FROM finding.row_key)`;
     await tx.$executeRaw`
-      INSERT INTO conciliation.title_finding (date, title_id, problem)
-      SELECT ${date}::date, title_id, problem
-      FROM unnest(${titleIds}::bigint[], ${problems}::text[]) AS alteration (title_id, problem)
+      INSERT INTO conciliation.title_finding (date, problem, row_key)
+      SELECT ${date}::date, problem, row_key
+      FROM unnest(${rowKeys}::text[], ${problems}::text[]) AS alteration (row_key, problem)
       ON CONFLICT DO NOTHING`;
-    const isRepairable = problems.some(
-      (problem) => problem !== 'history' && problem !== 'unchecked',
-    );
-    return isRepairable ? requestRepair(tx, date) : null;
+    return alterations.some(isRepairable) ? requestRepair(tx, date) : null;
   });
 }
 
@@ -93,19 +90,19 @@ export function acknowledgeFindings(
   { by, reason }: { readonly by: string; readonly reason: string },
 ): Promise<number> {
   return database.prisma.$transaction(async (tx) => {
-    const findings = await tx.$queryRaw<{ date: string }[]>`
+    const findings = await tx.$queryRaw<{ date: CivilDate }[]>`
       UPDATE conciliation.title_finding
       SET acknowledged_at = now(), acknowledged_by = ${by}, reason = ${reason}
       WHERE id <= ${newestId} AND ${IS_ALERTED}
       RETURNING date::text AS date`;
     if (findings.length === 0) return 0;
-    const dates = [...new Set(findings.map(({ date }) => date))].sort();
-    await recordAudit(tx, {
-      actor: by,
-      action: 'findings.acknowledge',
-      reason,
-      details: { findings: findings.length, dates: dates.slice(0, 100) },
-    });
+    const counts = new Map<CivilDate, number>();
+    for (const { date } of findings) counts.set(date, (counts.get(date) ?? 0) + 1);
+    // An entry for each date: its author is not the second person for the date.
+    for (const [date, found] of [...counts].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const details = { findings: found };
+      await recordAudit(tx, { actor: by, action: 'findings.acknowledge', date, reason, details });
+    }
     return findings.length;
   });
 }

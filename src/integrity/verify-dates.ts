@@ -1,5 +1,5 @@
 /**
- * integrity/ finds titles that were changed by something other than a merge, and has them repaired by a pull.
+ * integrity/ computes again what follows from something else, and has altered titles repaired by a pull.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../database/database.ts';
@@ -56,7 +56,7 @@ export function startVerification({
     if (alterations.length === 0) return;
     logger.error(
       { date, alterations: alterations.length, pullId: repairPullId?.toString() ?? null },
-      'titles were altered outside of a merge',
+      'rows were altered outside of the program',
     );
   };
   const verifyDueDates = async () => {

@@ -7,7 +7,7 @@ import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { AUTO_SIGN_OFF_AUTHOR } from '../domain/sign-off.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { isAltered } from '../integrity/altered-day.sql.ts';
+import { isAltered } from '../integrity/check-date.sql.ts';
 import { requestCheck } from '../integrity/findings.sql.ts';
 import { isChecked } from './day-note.sql.ts';
 import { sealDay } from './sign-off.sql.ts';

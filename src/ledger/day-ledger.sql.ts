@@ -45,13 +45,13 @@ const setSums = Prisma.raw(
  * sees the changes of the transaction that this one waited for.
  */
 export async function lockDay(tx: Transaction, date: CivilDate): Promise<LockedDay> {
-  const lock = () => tx.$queryRaw<unknown[]>`
-    SELECT date::text FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
-  if ((await lock()).length === 0) {
-    const inserted = await tx.$executeRaw`
-      INSERT INTO conciliation.day (date) VALUES (${date}::date) ON CONFLICT DO NOTHING`;
-    if (inserted === 0) await lock();
-  }
+  await tx.$executeRaw`
+    WITH present AS MATERIALIZED (
+      SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE
+    )
+    INSERT INTO conciliation.day (date) SELECT ${date}::date WHERE NOT EXISTS (SELECT FROM present)
+    -- Another transaction has created the row meanwhile: waits for it, and locks the row.
+    ON CONFLICT (date) DO UPDATE SET date = excluded.date`;
   return readDay(tx, date);
 }
 
@@ -82,7 +82,7 @@ export interface SettledDay {
 /**
  * Records the result of a merge in the row of its date.
  * @param isChanged whether titles changed: if true, count, sums and digest are recomputed from the
- * current titles. The digest is SHA-256 over the sorted content hashes. It is equal exactly for
+ * current titles, and the seal is that of `sign_off`. The digest is SHA-256 over the sorted content hashes. It is equal exactly for
  * equal multisets, and one line of SQL can verify it.
  */
 export async function setMergedDay(
@@ -114,14 +114,19 @@ export async function setMergedDay(
         SELECT string_agg(uuid_send(content_hash), '' ORDER BY content_hash) AS hashes
         FROM conciliation.title WHERE accepted_date = ${day.date}::date AND status = 'current'
       ) AS content
+    ), seal AS (
+      SELECT signed_off_at, signed_off_by, content_digest FROM conciliation.sign_off
+      WHERE date = ${day.date}::date AND ended_at IS NULL
     )
     UPDATE conciliation.day day
     SET ${settled}, title_count = fresh.titles, withdrawn_count = fresh.withdrawn, ${setSums},
         content_digest = fresh.digest, latest_due_date = fresh.latest_due_date, changed_at = now(),
         content_version = coalesce(${day.fold?.version ?? null}::smallint, content_version),
+        signed_off_at = seal.signed_off_at, signed_off_by = seal.signed_off_by,
+        signed_off_digest = seal.content_digest,
         restated_after_sign_off = day.restated_after_sign_off
-          OR (day.signed_off_digest IS NOT NULL AND day.signed_off_digest <> fresh.digest)
-    FROM fresh
+          OR (seal.content_digest IS NOT NULL AND seal.content_digest <> fresh.digest)
+    FROM fresh LEFT JOIN seal ON true
     WHERE day.date = ${day.date}::date`;
 }
 

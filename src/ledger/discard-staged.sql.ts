@@ -2,15 +2,11 @@ import type { Transaction } from '../database/database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 // Constants of this program. No input reaches Prisma.raw.
-const OTHER_TABLES = [
-  'staged_reject',
-  'staged_base',
-  'staged_missing',
-  'staged_change',
-  'staged_account',
-].map((table) => Prisma.raw(table));
+const OTHER_TABLES = ['staged_reject', 'staged_base', 'staged_missing', 'staged_change'].map(
+  (table) => Prisma.raw(table),
+);
 
-/** Removes the staged rows of an attempt. */
+/** Removes the staged rows of an attempt. Those of `staged_account` do not outlast the transaction of a merge. */
 export async function discardStaged(tx: Transaction, fence: bigint): Promise<void> {
   await deleteStaged(tx, Prisma.sql`fence = ${fence}`);
 }

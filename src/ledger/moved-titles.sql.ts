@@ -2,7 +2,7 @@ import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { TITLE_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { undoneAlterations } from '../integrity/past-titles.sql.ts';
+import { undoneAlterations } from './past-titles.sql.ts';
 
 /** A first pull has only new titles, and another page lists the titles of a day. */
 const NEW_TITLES_LISTED = 10;

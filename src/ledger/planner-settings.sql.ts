@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 
 /**
  * Configures PostgreSQL's planner for the transaction of a merge, which must not depend on statistics:
@@ -10,22 +11,18 @@ import type { Transaction } from '../database/database.ts';
  * - Rows of large tables are looked up by an index. Rows named by another statement are named by an
  *   array of keys, `id = ANY(ARRAY(SELECT …))`, which an index answers. By statistics of a minute ago,
  *   when `title` had ten dates, each date is a tenth of the table.
- * - A prepared statement has one plan for all values, so PostgreSQL does not plan the statement each time. The two
- *   rules above keep a plan that was made for few rows usable for many. An unprepared statement would lose the
- *   estimates for its values and gain nothing.
  * - No statement is compiled (`jit`). The code would be compiled again at each execution, also under the lock of the
  *   closing phase.
- *
- * @param isPrepared whether the statements of the transaction are prepared
  */
-export async function configurePlanner(tx: Transaction, isPrepared = false): Promise<void> {
-  const planCacheMode = isPrepared ? 'force_generic_plan' : 'auto';
-  // Room for a hash of narrow rows. A larger hash goes to disk and takes several times as long.
-  await tx.$executeRaw`
-    SELECT set_config('enable_nestloop', 'off', true), set_config('enable_seqscan', 'off', true),
-           set_config('plan_cache_mode', ${planCacheMode}, true), set_config('jit', 'off', true),
-           set_config('work_mem', '64MB', true)`;
+export async function configurePlanner(tx: Transaction): Promise<void> {
+  await tx.$executeRaw`SELECT ${PLANNER_SETTINGS}`;
 }
+
+/** The output columns of a statement that configures the planner. */
+export const PLANNER_SETTINGS = Prisma.sql`
+  -- Room for a hash of narrow rows. A larger hash goes to disk and takes several times as long.
+  set_config('work_mem', '64MB', true), set_config('enable_nestloop', 'off', true),
+  set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`;
 
 export async function resetPlanner(tx: Transaction): Promise<void> {
   await tx.$executeRaw`

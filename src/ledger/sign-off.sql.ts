@@ -2,6 +2,7 @@ import { type AuditAction, type Decision, recordAudit } from '../audit/audit.ts'
 import { beginBookings } from '../bookings/booking-start.sql.ts';
 import { RELEASE_TRANSACTION, releaseSealedDay } from '../bookings/release.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { hasConfirmed } from '../database/own-seal.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { isAltered } from '../integrity/altered-day.sql.ts';
+import { isAltered } from '../integrity/check-date.sql.ts';
 import { requestCheck } from '../integrity/findings.sql.ts';
 import { InputError, StagingUnavailableError } from '../runtime/errors.ts';
 import { heldPaymentsColumn, isChecked } from './day-note.sql.ts';
@@ -34,16 +35,21 @@ export interface SignOff {
 
 const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
 
-/** The actions in the audit log after which a second person has to sign the date off. */
+/**
+ * The actions in the audit log after which a second person has to sign the date off: every decision of a person that
+ * names a date, except for the signing and reopening of days. A request for a pull decides nothing.
+ */
 const DECISIONS = [
   'pull.release',
   'rejects.accept',
   'account_change.confirm',
   'account_change.refuse',
   'findings.resolve',
+  'findings.acknowledge',
   'match.make',
   'match.undo',
   'break.resolve',
+  'bookings.difference',
   'bookings.receipts',
 ];
 
@@ -223,10 +229,9 @@ export function readNewestSeals(
 }
 
 /**
- * The dates that a person may not sign off as the second person, with the reason: the person released a pull into the
- * date, accepted its rejects, decided about its accounts, resolved its findings or breaks, or made or undid a match; or
- * the date was open, which is in the ledger without a seal in force, when the person, an administrator before, got the
- * present role.
+ * The dates that a person may not sign off as the second person, with the reason: the person made one of the decisions
+ * of `DECISIONS` about the date, or confirmed a company or an agent of its titles; or the date was open, which is in the ledger without a seal in force, when the person,
+ * an administrator before, got the present role.
  */
 export async function readFourEyesFaults(
   client: Pick<Transaction, '$queryRaw'>,
@@ -239,7 +244,8 @@ export async function readFourEyesFaults(
       SELECT date,
              EXISTS (SELECT FROM conciliation.audit_entry AS entry
                      WHERE entry.date = day.date AND entry.action = ANY(${DECISIONS})
-                       AND entry.actor = ${signer}) AS has_decided,
+                       AND entry.actor = ${signer})
+               OR ${hasConfirmed(Prisma.sql`day.date`, signer)} AS has_decided,
              EXISTS (SELECT FROM conciliation.console_user AS person
                      WHERE person.name = ${signer}
                        AND EXISTS (SELECT FROM conciliation.pull

@@ -50,7 +50,7 @@ export interface BreakTitle {
 
 /** Whom a payable is to be paid to. `other`: neither the supplier nor the financial agent of the title. */
 export const PAYEES = ['supplier', 'agent', 'other'] as const;
-export type Payee = (typeof PAYEES)[number];
+type Payee = (typeof PAYEES)[number];
 
 export interface BreakPayable {
   readonly erpKey: string;
@@ -148,6 +148,9 @@ const pairsOfSupplier = (
 const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper,
   (${SAME_CODE} OR ${sameParty(Prisma.sql`title.tax_id`)}) IS TRUE AS same_supplier`;
 
+/** The booking of the line that made a payable: the key without its version, because an adjustment posts the booking again. */
+const BOOKING_OF_PAYABLE = Prisma.sql`regexp_replace(payable.booking_key, ':[0-9]+$', '')`;
+
 /** The columns of a title `title` that are compared with payables. */
 const SIDE = Prisma.sql`title.id, title.order_uid, title.original_value, title.anticipated_due_date,
   ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id`;
@@ -167,6 +170,8 @@ interface Scope extends AskedScope {
   readonly claimants: Prisma.Sql;
   /** Of `free`: those that may be breaks without an unmatched title. */
   readonly alone: Prisma.Sql;
+  /** Of `payable` with a booking key: all that name the bookings of some of them. */
+  readonly made: Prisma.Sql;
   /** Of `title_match`. */
   readonly matches: Prisma.Sql;
   /** The dates whose lines and titles are read, for the CTE `near_date`. */
@@ -210,6 +215,7 @@ const wholeScope = (date: CivilDate | null): Scope => ({
     (coalesce(title.provider_external_id, title.provider_identification), title.original_value)
       IN (SELECT coalesce(stated_code, stated_tax_id), original_value FROM in_doubt)`,
   alone: ALL,
+  made: ALL,
   matches: ALL,
   dates: Prisma.sql`SELECT NULL::date AS date`,
   isBooked: IS_BOOKED,
@@ -237,12 +243,15 @@ const indexedScope = (among: Prisma.Sql) => {
   const ofNearDate = Prisma.sql`ANY(ARRAY(SELECT date FROM near_date))`;
   return {
     isWhole: false,
-    // The dates of the titles, of withdrawn titles of the same orders, and of the other titles of the payables.
+    // The dates of the titles, of withdrawn titles of the same orders, and of the other titles that the payables have or had.
     dates: Prisma.sql`
       SELECT accepted_date AS date FROM conciliation.title AS other WHERE ${among}
       UNION SELECT accepted_date FROM conciliation.title
       WHERE status = 'withdrawn' AND order_uid = ANY(ARRAY(SELECT order_uid FROM conciliation.title AS other WHERE ${among}))
       UNION SELECT accepted_date FROM ${titlesOf(Prisma.sql`held`)} AS held_title
+      UNION SELECT accepted_date FROM conciliation.title WHERE id = ANY(ARRAY(
+        SELECT title_id FROM conciliation.title_match
+        WHERE ended_at IS NOT NULL AND erp_key = ANY(ARRAY(SELECT erp_key FROM held))))
       UNION SELECT date FROM conciliation.booking_line WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM rival))`,
     rivals: RIVALS_BY_INDEX,
     claimants: Prisma.sql`
@@ -264,6 +273,8 @@ const breakScope = ({ titleId, erpKey }: Omit<BreakKey, 'kind'>): Scope => ({
   unmatched: Prisma.sql`title.id = ${titleId}::bigint`,
   near: nearUnmatched(erpKey),
   alone: Prisma.sql`erp_key = ${erpKey}::text`,
+  made: Prisma.sql`${BOOKING_OF_PAYABLE} = ANY(ARRAY(
+    SELECT ${BOOKING_OF_PAYABLE} FROM conciliation.erp_payable AS payable WHERE erp_key = ${erpKey}::text))`,
   isBooked: IS_BOOKED,
 });
 
@@ -273,6 +284,7 @@ const releaseScope = (date: Prisma.Sql): Scope => ({
   unmatched: Prisma.sql`title.accepted_date = ${date}`,
   near: nearUnmatched(null),
   alone: Prisma.sql`false`,
+  made: Prisma.sql`false`,
   isBooked: Prisma.sql`true`,
 });
 
@@ -330,7 +342,15 @@ const KEEPING_LINES: readonly BreakKind[] = [
   'anticipated_twice',
   'paid_in_part',
   'gone_from_erp',
+  'reversal_refused',
 ];
+
+/** The title of a pair without a match; 0 for a match. */
+const SOLE = Prisma.sql`(CASE WHEN source = 0 THEN 0 ELSE pair.title_id END)`;
+
+/** When a payable was stated last. A payable that SQL wrote is stated by each later statement. */
+const STATED_AT = Prisma.sql`
+  (CASE WHEN payable.import_id IS NULL THEN greatest(payable.stated_at, run.sql_at) ELSE payable.stated_at END)`;
 
 /** Payables of the agent that a posting made, and of other currencies, have no title. */
 const HAS_TITLE = Prisma.sql`
@@ -506,32 +526,31 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     LEFT JOIN live USING (title_id)
     GROUP BY erp_key
   ), named AS MATERIALIZED (
-    SELECT erp_key, array_agg(name) AS identities FROM (
-      SELECT pair.erp_key, name FROM pair JOIN asked USING (title_id)
+    -- Of a title without a match, its own bookings. The titles of a match share the payable.
+    SELECT erp_key, sole, array_agg(name) AS identities FROM (
+      SELECT pair.erp_key, ${SOLE} AS sole, name FROM pair JOIN asked USING (title_id)
       UNION
-      SELECT pair.erp_key, ${identityOf(Prisma.sql`accepted_date`)}
+      SELECT pair.erp_key, ${SOLE}, ${identityOf(Prisma.sql`accepted_date`)}
       FROM pair JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = title_id
-    ) AS names GROUP BY erp_key
+    ) AS names GROUP BY erp_key, sole
   ), situated AS MATERIALIZED (
     SELECT pair.title_id, pair.erp_key, source, place, pair.days, source = 0 AS is_matched, rule,
            title.buyer_is_financial IS TRUE AS is_early, title.status = 'current' AS is_current,
            ${scope.isBooked} AS is_booked, title.anticipated_due_date AS title_due_date,
            payable.settled_on, payable.changed_at,
-           CASE WHEN payable.import_id IS NULL THEN greatest(payable.stated_at, run.sql_at)
-                ELSE payable.stated_at END AS stated_at,
+           ${STATED_AT} AS stated_at,
            ${situationOf(
              Prisma.sql`named.identities`,
-             Prisma.sql`least(coalesce(demand.value, 0), payable.total_value) > payable.open_value
+             Prisma.sql`least(coalesce(demand.value, 0), greatest(payable.total_value, erp_value)) > payable.open_value
                -- Of a sum, the difference may be a line that the ERP has posted and not yet answered.
                AND (payable.total_value > payable.open_value
-                    OR payable.total_value IS NULL AND erp_value > payable.open_value
-                       AND (rule <> 'sum' OR is_awaited IS NOT TRUE))`,
+                    OR erp_value > payable.open_value AND (rule <> 'sum' OR is_awaited IS NOT TRUE))`,
            )} AS situation
     FROM run CROSS JOIN pair
     JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = pair.title_id
     JOIN ${payablesOf(Prisma.sql`pair`, scope.isWhole)} AS payable ON payable.erp_key = pair.erp_key
     LEFT JOIN demand ON demand.erp_key = pair.erp_key
-    LEFT JOIN named ON named.erp_key = pair.erp_key
+    LEFT JOIN named ON named.erp_key = pair.erp_key AND sole = ${SOLE}
   ), judged AS MATERIALIZED (
     -- Where several results are possible, the least severe one counts.
     SELECT title_id, erp_key, source, place, days, situation, kind, rule, is_current,
@@ -549,6 +568,46 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     -- A booking that no title has any more explains its own payables only.
     WHERE only_keys IS NULL OR erp_key = ANY(only_keys)
     GROUP BY title_id, erp_key, source, place, days, situation, kind, rule, is_current
+  ), standing AS MATERIALIZED (
+    -- Bookings that are not reversed, of no current title, or on a payable that is no longer that of their title.
+    SELECT date, name, name || ':' || occurrence AS booking, kind, state, states, original_value, key AS erp_key,
+           own.title_id AS owner, kind = 'reverse' AND state = 'refused' AS is_refused
+    FROM booking LEFT JOIN own ON line_id = booking.id
+    LEFT JOIN LATERAL unnest(string_to_array(erp_key, ',')) AS key ON true
+    WHERE NOT is_undone
+      AND (own.title_id IS NULL OR (own.title_id, key) NOT IN (SELECT held.title_id, held.erp_key FROM held))
+  ), follower AS MATERIALIZED (
+    SELECT standing.*, asked.title_id FROM asked JOIN standing USING (name) WHERE NOT is_own AND owner IS NULL
+  ), claim AS MATERIALIZED (
+    -- The other titles of their payables, and the titles that continue a withdrawn one.
+    SELECT standing.*, held.title_id, accepted_date FROM standing JOIN held USING (erp_key)
+    JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = held.title_id
+    WHERE title.status = 'current' AND name <> ${identityOf(Prisma.sql`accepted_date`)}
+    UNION ALL
+    SELECT follower.*, accepted_date FROM follower
+    JOIN ${titlesOf(Prisma.sql`follower`)} AS title ON title.id = title_id
+    WHERE CASE WHEN is_refused THEN follower.original_value = title.original_value
+               ELSE title_id IN (SELECT id FROM unmatched) END
+  ), used AS MATERIALIZED (
+    SELECT DISTINCT ON (title_id) title_id, erp_key, kind, CASE kind WHEN 'already_assigned' THEN 1 ELSE 2 END AS severity
+    FROM (
+      SELECT title_id, claim.erp_key,
+             CASE WHEN is_refused THEN 'reversal_refused'
+                  WHEN owner IS NOT NULL OR is_paid OR 'posted' = ANY(states) AND title_id IN (
+                    SELECT title_id FROM asked WHERE is_own AND state = 'posted') THEN 'anticipated_twice'
+                  WHEN title_id NOT IN (SELECT title_id FROM live WHERE is_own) THEN 'already_assigned' END AS kind
+      FROM claim LEFT JOIN ${payablesOf(Prisma.sql`claim`)} AS payable ON payable.erp_key = claim.erp_key
+      CROSS JOIN LATERAL (
+        SELECT coalesce(payable.status = 'paid' AND coalesce(payable.paid_to, payable.payee) IS NOT NULL, false)
+               OR booking IN (
+                 SELECT ${BOOKING_OF_PAYABLE} FROM conciliation.erp_payable AS payable
+                 WHERE status = 'paid' AND ${BOOKING_OF_PAYABLE} = ANY(ARRAY(SELECT booking FROM claim))) AS is_paid
+      ) AS agent
+      WHERE owner IS NOT NULL OR is_paid
+         -- A release offers the reversals of its date first, and a line that is offered later is read later.
+         OR CASE WHEN kind = 'reverse' THEN state IN ('failed', 'refused') ELSE date <> accepted_date END
+    ) AS use WHERE kind IS NOT NULL
+    ORDER BY title_id, severity DESC, erp_key
   ), best AS MATERIALIZED (
     SELECT DISTINCT ON (title_id) * FROM judged
     WHERE source > 0 AND title_id IN (SELECT id FROM unmatched)
@@ -626,7 +685,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
          ROW(copy.company, copy.supplier_external_id, copy.supplier_tax_id, copy.instalment, copy.due_date)
     WHERE copy.document IS NOT NULL AND payable.erp_key <> copy.erp_key
   ), found AS MATERIALIZED (
-    SELECT CASE WHEN best.severity > 0 THEN best.kind
+    SELECT CASE WHEN best.severity > 0 AND best.severity >= coalesce(used.severity, 0) THEN best.kind
+                WHEN used.kind IS NOT NULL THEN used.kind
                 -- What a line has asked for explains the payable, or its receipt does.
                 WHEN live.is_posted OR live.title_id IS NOT NULL AND best.situation <> 'open' THEN NULL
                 WHEN contested.title_id IS NOT NULL THEN 'anticipated_twice'
@@ -636,17 +696,24 @@ const breaksOf = (scope: Scope) => Prisma.sql`
                 WHEN coalesce(other_value, due.erp_key) IS NOT NULL THEN 'value_differs'
                 WHEN other_due IS NOT NULL THEN 'due_date_differs'
                 ELSE 'missing_in_erp' END AS kind,
-           CASE WHEN best.severity > 0 THEN best.severity
+           CASE WHEN best.severity > 0 OR used.kind IS NOT NULL THEN greatest(best.severity, used.severity)
                 WHEN contested.title_id IS NOT NULL OR fit IS NULL AND taken.erp_key IS NOT NULL THEN 2
                 ELSE 1 END AS severity,
-           best.severity > 0 OR contested.title_id IS NOT NULL OR fit IS NULL AND taken.erp_key IS NOT NULL AS keeps,
+           best.severity > 0 OR used.kind IS NOT NULL OR contested.title_id IS NOT NULL
+             OR fit IS NULL AND taken.erp_key IS NOT NULL AS keeps,
            id AS title_id,
-           CASE WHEN best.severity > 0 THEN best.erp_key
+           CASE WHEN best.severity > 0 AND best.severity >= coalesce(used.severity, 0) THEN best.erp_key
+                WHEN used.kind IS NOT NULL THEN used.erp_key
                 ELSE coalesce(fit, taken.erp_key, other_value, due.erp_key, other_due) END AS erp_key
     FROM unmatched LEFT JOIN best ON best.title_id = id LEFT JOIN live ON live.title_id = id
     LEFT JOIN doubt ON doubt.title_id = id LEFT JOIN taken ON taken.title_id = id
     LEFT JOIN contested ON contested.title_id = id
-    LEFT JOIN due ON due.title_id = id
+    LEFT JOIN due ON due.title_id = id LEFT JOIN used ON used.title_id = id
+    UNION ALL
+    SELECT kind, severity, true, title_id, erp_key FROM used
+    WHERE title_id NOT IN (SELECT id FROM unmatched) AND NOT EXISTS (
+      SELECT FROM judged
+      WHERE judged.title_id = used.title_id AND source IN (0, 3) AND judged.severity >= used.severity)
     UNION ALL
     SELECT kind, severity, is_current, title_id, erp_key FROM judged
     WHERE severity > 0 AND (source IN (0, 3) OR NOT is_current)
@@ -659,21 +726,19 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       AND title.id NOT IN (SELECT title_id FROM live WHERE is_own)
       AND title.id NOT IN (SELECT title_id FROM judged WHERE severity > 0)
     UNION ALL
-    SELECT 'posted_twice', 2, false, (SELECT title_id FROM booking WHERE name || ':' || occurrence = regexp_replace(booking_key, ':[0-9]+$', '')),
-           max(erp_key)
-    FROM conciliation.erp_payable
-    WHERE status <> 'cancelled' AND closed_at IS NULL
-      AND booking_key IN (SELECT booking_key FROM conciliation.erp_payable WHERE ${scope.alone})
-    GROUP BY booking_key HAVING count(*) > 1
+    -- An older version that is stated later than the newest receipt was not undone.
+    SELECT 'posted_twice', 2, false, min(booking.title_id), max(payable.erp_key)
+    FROM run CROSS JOIN (
+      SELECT *, ${BOOKING_OF_PAYABLE} AS booking FROM conciliation.erp_payable AS payable
+      WHERE booking_key IS NOT NULL AND status <> 'cancelled' AND closed_at IS NULL AND ${scope.made}
+    ) AS payable LEFT JOIN booking ON payable.booking = name || ':' || booking.occurrence
+    GROUP BY payable.booking, is_undone
+    HAVING count(*) > count(DISTINCT booking_key)
+        OR count(*) FILTER (WHERE status = 'open' AND ${STATED_AT} > posted_at)
+           > CASE WHEN is_undone THEN 0 ELSE 1 END
     UNION ALL
-    SELECT 'reversal_refused', 2, false, title_id, split_part(erp_key, ',', 1)
-    FROM booking WHERE kind = 'reverse' AND state = 'refused'
-    UNION ALL
-    -- The receivable has come back, and the agent was paid for the withdrawn title.
-    SELECT 'reversal_refused', 2, true, asked.title_id, split_part(booking.erp_key, ',', 1)
-    FROM asked JOIN booking USING (name) JOIN ${titlesOf(Prisma.sql`asked`)} AS title ON title.id = asked.title_id
-    WHERE NOT asked.is_own AND kind = 'reverse' AND booking.state = 'refused'
-      AND title.original_value = booking.original_value
+    SELECT 'reversal_refused', 2, true, coalesce(own.title_id, booking.title_id), split_part(erp_key, ',', 1)
+    FROM booking LEFT JOIN own ON line_id = booking.id WHERE kind = 'reverse' AND state = 'refused'
     UNION ALL
     SELECT CASE WHEN withdrawn IS NULL THEN 'missing_on_platform' ELSE 'withdrawn_open' END, 1, false,
            withdrawn, erp_key

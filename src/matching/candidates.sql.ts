@@ -34,7 +34,7 @@ export const PAYABLE_GROUND = groundWith(PAYABLE_VALUE);
 
 /** Of a match `match` and its payable: less is open than at the time of the match, and nothing else has changed. */
 export const IS_REDUCED = Prisma.sql`
-  (payable.total_value IS NULL AND payable.open_value < match.erp_value
+  (${PAYABLE_VALUE} < match.erp_value
    AND ${groundWith(Prisma.sql`match.erp_value`)} = match.erp_ground)`;
 
 /** The tax identifier of a title's supplier without mask and with its leading zeros. Null: not stated. */

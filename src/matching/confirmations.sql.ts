@@ -1,10 +1,13 @@
 /** What people confirm for the matching: the buyers of companies, and the tax identifiers of financial agents. */
 import { type AuditAction, type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { hasConfirmed, requireOtherSigner } from '../database/own-seal.sql.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import { cnpjOf, readCompanyFacts } from './companies.sql.ts';
-import { forgetUrgent } from './match-decisions.sql.ts';
+import { forgetUrgent, type MatchDecision, WAITS } from './match-decisions.sql.ts';
 
 const MAX_COMPANY = 255;
 
@@ -96,7 +99,7 @@ const requireCnpj = (field: string, text: string): string => {
 export function confirmCompanies(
   database: Database,
   pairs: readonly CompanyBuyer[],
-  decision: Decision,
+  decision: MatchDecision,
 ): Promise<number> {
   const data = pairs.map(({ company, buyer }) => {
     const code = company.trim();
@@ -129,7 +132,7 @@ export function confirmCompanies(
 export async function confirmAgent(
   database: Database,
   { taxId, sameAs }: { readonly taxId: string; readonly sameAs: string },
-  decision: Decision,
+  decision: MatchDecision,
 ): Promise<void> {
   const [first, second] = [requireCnpj('taxId', taxId), requireCnpj('sameAs', sameAs)].sort();
   if (first === undefined || second === undefined || first.slice(0, 8) === second.slice(0, 8)) {
@@ -173,15 +176,29 @@ const authorOf = ({ by, reason }: Decision) => ({ confirmedBy: by, reason });
 function decide(
   database: Database,
   action: AuditAction,
-  { by, reason }: Decision,
+  { by, reason, fourEyes }: MatchDecision,
   act: (tx: Transaction) => Promise<bigint[]>,
 ): Promise<number> {
   return database.prisma.$transaction(async (tx) => {
     await takeLock(tx, 'matching');
     const rows = await act(tx);
     if (rows.length === 0) return 0;
+    if (fourEyes === true && action.endsWith('.confirm')) await requireOthersToWait(tx, by);
     await forgetUrgent(tx);
     await recordAudit(tx, { actor: by, action, reason, details: { rows: rows.map(Number) } });
     return rows.length;
   });
+}
+
+/**
+ * A confirmation can match the titles that a signed day waits for, and end an urgent break.
+ * @throws InputError when the person has signed off such a day, and its bookings wait for their release
+ */
+async function requireOthersToWait(tx: Transaction, by: string): Promise<void> {
+  const waiting = await tx.$queryRaw<{ date: CivilDate }[]>`
+    SELECT day.date::text AS date
+    FROM conciliation.day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
+    WHERE ${WAITS}`;
+  const dates = waiting.map(({ date }) => date);
+  await requireOtherSigner(tx, dates, by, hasConfirmed(Prisma.sql`day.date`, by));
 }

@@ -204,8 +204,13 @@ export const situationOf = (identities: Prisma.Sql, isPart: Prisma.Sql): Prisma.
   const paidTo = Prisma.sql`coalesce(payable.paid_to, CASE WHEN (${PAYEE}) <> 'supplier' THEN payable.payee END)`;
   return Prisma.sql`
     CASE WHEN payable.settled_by IS NOT NULL
-           THEN CASE WHEN regexp_replace(payable.settled_by, ':[0-9]+:[0-9]+$', '') = ANY(${identities}) THEN 'settled_here'
-                     ELSE 'settled_elsewhere' END
+           THEN CASE WHEN (regexp_replace(payable.settled_by, ':[0-9]+:[0-9]+$', '') = ANY(${identities})) IS NOT TRUE
+                       THEN 'settled_elsewhere'
+                     -- A receiver that the ERP states contradicts the key, which the posting program may keep too long.
+                     WHEN payable.paid_to IS NOT NULL AND NOT ${isAgent(Prisma.sql`payable.paid_to`, TITLE_AGENT)}
+                          AND NOT ${isPostedAgent(Prisma.sql`payable.paid_to`)} THEN 'paid_supplier'
+                     WHEN (${PAYEE}) = 'other' THEN 'other_payee'
+                     ELSE 'settled_here' END
          WHEN payable.settled_as = 'assignment' THEN 'assigned'
          WHEN payable.settled_as = 'offset' THEN 'offset'
          WHEN payable.status = 'cancelled' THEN 'cancelled'

@@ -1,7 +1,9 @@
 import { type AuditAction, type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { requireOtherSigner } from '../database/own-seal.sql.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import { type BreakKey, readBreak } from './breaks.sql.ts';
 import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
@@ -12,13 +14,20 @@ const MATCH_FAULTS = {
   match_payable: 'the payable is not open, or has a match',
   match_gone: 'the match does not exist, or has ended',
   break_changed: 'the break has changed since it was shown; look at it again',
-  own_seal:
-    'you have signed the day off, or it was signed off before your role changed, and its bookings are not released yet; another person has to decide',
 } as const;
 type MatchFault = keyof typeof MATCH_FAULTS;
 
-const refuse = (fault: MatchFault, date: CivilDate | null = null) =>
-  new InputError(MATCH_FAULTS[fault], { context: { fault, ...(date !== null && { date }) } });
+const refuse = (fault: MatchFault) => new InputError(MATCH_FAULTS[fault], { context: { fault } });
+
+/**
+ * True for a row of `day` with its `seal` while a match, and the end of an urgent break, decide whether and how the
+ * bookings are released.
+ */
+export const WAITS = Prisma.sql`
+  day.date >= (SELECT bookings_from FROM conciliation.booking_start)
+  AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS released
+                  WHERE released.date = day.date AND released.sign_off_id = seal.id
+                    AND released.waiting_titles = 0)`;
 
 /** A person's decision about matches. The person does not sign the days of the titles off. */
 export interface MatchDecision extends Decision {
@@ -145,7 +154,7 @@ async function recordDecision(
   about: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const dates = [...new Set(of)].toSorted();
-  if (decision.fourEyes === true) await requireOtherSigner(tx, dates, decision);
+  if (decision.fourEyes === true) await requireOtherSigner(tx, dates, decision.by, WAITS);
   await forgetUrgent(tx);
   const { by: actor, reason } = decision;
   for (const date of dates.length === 0 ? [null] : dates) {
@@ -158,31 +167,4 @@ export async function forgetUrgent(tx: Transaction): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.match_run SET urgent_known = false
     WHERE id = (SELECT max(id) FROM conciliation.match_run)`;
-}
-
-/**
- * A match and the end of an urgent break decide whether and how the bookings of a signed day are released. Otherwise
- * the person who signed the day could decide so alone, after the sign-off.
- */
-async function requireOtherSigner(
-  tx: Transaction,
-  dates: readonly (CivilDate | null)[],
-  decision: MatchDecision,
-): Promise<void> {
-  // A sign-off locks the row as well, so it is committed, or sees this decision.
-  await tx.$executeRaw`
-    SELECT FROM conciliation.day WHERE date = ANY(${dates}::text[]::date[]) ORDER BY date FOR UPDATE`;
-  const [own] = await tx.$queryRaw<[{ date: CivilDate }?]>`
-    SELECT day.date::text AS date
-    FROM conciliation.day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
-    WHERE day.date = ANY(${dates}::text[]::date[]) AND NOT day.restated_after_sign_off
-      AND (seal.signed_off_by = ${decision.by}
-           OR EXISTS (SELECT FROM conciliation.console_user AS person
-                      WHERE person.name = ${decision.by} AND person.decides_from >= seal.signed_off_at))
-      AND day.date >= (SELECT bookings_from FROM conciliation.booking_start)
-      AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS released
-                      WHERE released.date = day.date AND released.sign_off_id = seal.id
-                        AND released.waiting_titles = 0)
-    ORDER BY day.date LIMIT 1`;
-  if (own !== undefined) throw refuse('own_seal', own.date);
 }

@@ -9,18 +9,13 @@ import type { Database, Transaction } from '../database/database.ts';
 import { taxIdOf } from '../database/tax-id.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { contentAlterations } from '../integrity/alterations.sql.ts';
+import { appendDigest, hasRecordedRows } from '../integrity/date-digest.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import { writeTotals } from '../schedule/schedule-totals.sql.ts';
 import { erasePayables, eraseProviders } from './erase-supplier-rows.sql.ts';
-import {
-  eraseBookingLines,
-  eraseRevisions,
-  eraseStaged,
-  eraseTitles,
-  findRecords,
-  recordErasedRows,
-} from './erase-title-rows.sql.ts';
-import { keysInText, PARTY_KEYS } from './erased-parties.sql.ts';
+import { eraseBookings, eraseRevisions, eraseStaged, eraseTitles } from './erase-title-rows.sql.ts';
+import { isNamedIn, keysInText, PARTY_KEYS } from './erased-parties.sql.ts';
 import { endErasure, findListed, LOCK_TIMEOUT, listParty, TRANSACTION } from './party-list.sql.ts';
 import {
   addExternalIds,
@@ -44,11 +39,13 @@ export interface ErasureRequest {
 /** Number of rows with erased data, by table. */
 export interface ErasureCounts {
   readonly bookingLines: number;
+  readonly bookingReceipts: number;
   readonly titles: number;
   readonly revisions: number;
   readonly partyAccounts: number;
   readonly accountChanges: number;
   readonly rejects: number;
+  readonly drift: number;
   readonly providers: number;
   readonly providerBatches: number;
   readonly payables: number;
@@ -198,15 +195,23 @@ async function eraseRows(
   const keys = keysOf(names);
   // The days first, as a merge and a release lock them: the totals of a date are those of all of its titles.
   const dates = await lockDays(tx);
-  // Booking lines next: a release locks the table, and then waits for merges.
-  const bookingLines = await eraseBookingLines(tx, keys, pseudonym);
+  // Bookings next: a release locks the lines, and then waits for merges.
+  const bookings = await eraseBookings(tx, names, pseudonym);
   // Staged titles before revisions: a merge locks its staged titles first, then title_revision.
   await eraseStaged(tx, keys, pseudonym);
   // Revisions before titles, because the present titles decide which revisions belong to the party.
   const revisions = await eraseRevisions(tx, keys, pseudonym);
-  await findRecords(tx);
+  // A digest of a date with an altered title would cover the alteration.
+  const recorded: CivilDate[] = [];
+  for (const date of dates) {
+    const altered = await tx.$queryRaw<unknown[]>`
+      SELECT FROM (${contentAlterations(date)}) AS altered LIMIT 1`;
+    if (altered.length === 0 && (await hasRecordedRows(tx, date))) recorded.push(date);
+  }
   const titles = await eraseTitles(tx, keys, pseudonym);
-  await recordErasedRows(tx);
+  for (const date of recorded) {
+    if (!(await hasRecordedRows(tx, date))) await appendDigest(tx, date, null);
+  }
   const isParty = Prisma.sql`(
     'tax_id:' || ${taxIdOf('party_key')} = ANY(${keys}::text[])
     OR (kind = 'provider' AND 'external_id:' || party_key = ANY(${keys}::text[])))`;
@@ -224,6 +229,18 @@ async function eraseRows(
     UPDATE conciliation.rejected_title reject SET raw = ''
     WHERE raw <> '' AND EXISTS (
       SELECT FROM ${keysInText('reject.raw')} AS named WHERE named.key = ANY(${keys}::text[]))`;
+  // Two values may become one.
+  const [{ drift }] = await tx.$queryRaw<[{ drift: number }]>`
+    WITH named AS (
+      DELETE FROM conciliation.drift WHERE ${isNamedIn(Prisma.sql`value`, names, Prisma.sql`false`)} RETURNING *
+    ), kept AS (
+      INSERT INTO conciliation.drift
+        (path, kind, value, first_pull_id, first_seen_at, acknowledged_at, acknowledged_by, reason)
+      SELECT path, kind, ${pseudonym}, first_pull_id, first_seen_at, acknowledged_at, acknowledged_by, reason
+      FROM named ORDER BY acknowledged_at NULLS FIRST
+      ON CONFLICT DO NOTHING
+    )
+    SELECT count(*)::int AS drift FROM named`;
   const providerBatches = await tx.$executeRaw`
     UPDATE conciliation.provider_batch batch
     SET answer = NULL,
@@ -240,12 +257,13 @@ async function eraseRows(
     WHERE raw <> '' AND EXISTS (
       SELECT FROM ${keysInText('reject.raw')} AS named WHERE named.key = ANY(${keys}::text[]))`;
   return {
-    bookingLines,
+    ...bookings,
     titles,
     revisions,
     partyAccounts,
     accountChanges,
     rejects,
+    drift,
     providers,
     providerBatches,
     payables,

@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { keysInText } from './erased-parties.sql.ts';
+import { isNamedIn, keysInText } from './erased-parties.sql.ts';
 import { keysOf, type PartyNames } from './party-names.sql.ts';
 
 /** A payable and a title of the party have the same pseudonym as the supplier's code, so they still match. */
@@ -20,10 +20,13 @@ export function erasePayables(
         supplier_tax_id = CASE WHEN NOT is_supplier THEN supplier_tax_id END,
         payee = CASE WHEN NOT ${isPayee} THEN payee END,
         paid_to = CASE WHEN NOT ${isPaid} THEN paid_to END,
+        document = CASE WHEN NOT is_in_document THEN document END,
         -- An erasure states nothing. The trigger takes a row whose instant is unchanged for a statement of the ERP.
         stated_at = stated_at + interval '1 microsecond'
-    FROM (SELECT erp_key AS key, coalesce(${isSupplier}, false) AS is_supplier FROM conciliation.erp_payable) AS named
-    WHERE erp_key = key AND (is_supplier OR ${isPayee} OR ${isPaid})`;
+    FROM (SELECT *, ${isNamedIn(Prisma.sql`written`, names, Prisma.sql`is_supplier`)} AS is_in_document
+          FROM (SELECT erp_key AS key, document AS written, coalesce(${isSupplier}, false) AS is_supplier
+                FROM conciliation.erp_payable) AS supplied) AS named
+    WHERE erp_key = key AND (is_supplier OR is_in_document OR ${isPayee} OR ${isPaid})`;
 }
 
 /** The supplier's row, and references to it in the rows of other suppliers. */

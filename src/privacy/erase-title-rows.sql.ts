@@ -1,14 +1,15 @@
 /** Erases the data of a party from titles, revisions and the rows derived from them; `eraseParty` gives the order. */
 import type { Transaction } from '../database/database.ts';
-import { COMPUTED_IDENTITY_HASH, contentHashOf, ROW_HASH } from '../database/title-hashes.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import {
   ASSIGNMENTS,
+  isNamedIn,
   keysInText,
   keysOfExtra,
   PARTY_COLUMNS,
   PARTY_KEYS,
 } from './erased-parties.sql.ts';
+import { keysOf, type PartyNames } from './party-names.sql.ts';
 
 export async function eraseTitles(
   tx: Transaction,
@@ -30,11 +31,15 @@ export async function eraseTitles(
   return new Set(ids.map(({ id }) => id)).size;
 }
 
-export async function eraseBookingLines(
+/** Erases the data of a party from lines, and from what the ERP wrote about lines. */
+export async function eraseBookings(
   tx: Transaction,
-  keys: readonly string[],
+  names: PartyNames,
   pseudonym: string,
-): Promise<number> {
+): Promise<{ readonly bookingLines: number; readonly bookingReceipts: number }> {
+  const keys = keysOf(names);
+  // Receipts first: the service writes receipts and then their lines.
+  await tx.$executeRaw`ALTER TABLE conciliation.booking_receipt DISABLE TRIGGER booking_receipt_kept`;
   await tx.$executeRaw`ALTER TABLE conciliation.booking_line DISABLE TRIGGER booking_line_kept`;
   const ids = new Set<bigint>();
   for (const kind of ['provider', 'financial_agent'] as const) {
@@ -46,51 +51,31 @@ export async function eraseBookingLines(
       RETURNING id`;
     for (const { id } of erased) ids.add(id);
   }
+  const isOwn = Prisma.sql`coalesce(${pseudonym} IN (line.provider_external_id, line.financial_agent_identification), false)`;
+  /** What is left of the texts in the rows (id, document, reason, is_own) where it differs. */
+  const cleaned = (rows: Prisma.Sql) => Prisma.sql`
+    SELECT * FROM (
+      SELECT id, document AS document_before, reason AS reason_before,
+             CASE WHEN ${isNamedIn(Prisma.sql`document`, names, Prisma.sql`is_own`)} THEN ${pseudonym} ELSE document END AS document,
+             CASE WHEN (is_own AND reason IS NOT NULL) OR ${isNamedIn(Prisma.sql`reason`, names, Prisma.sql`is_own`)}
+                  THEN ${pseudonym} ELSE reason END AS reason
+      FROM (${rows}) AS written
+    ) AS clean WHERE (document, reason) IS DISTINCT FROM (document_before, reason_before)`;
+  const lines = await tx.$queryRaw<{ id: bigint }[]>`
+    UPDATE conciliation.booking_line AS line SET document = clean.document, failure = clean.reason
+    FROM (${cleaned(Prisma.sql`
+      SELECT id, document, failure AS reason, ${isOwn} AS is_own FROM conciliation.booking_line AS line`)}) AS clean
+    WHERE clean.id = line.id RETURNING line.id`;
+  for (const { id } of lines) ids.add(id);
+  const bookingReceipts = await tx.$executeRaw`
+    UPDATE conciliation.booking_receipt AS receipt SET document = clean.document, reason = clean.reason
+    FROM (${cleaned(Prisma.sql`
+      SELECT told.id, told.document, told.reason, ${isOwn} AS is_own FROM conciliation.booking_receipt AS told
+      LEFT JOIN conciliation.booking_line AS line USING (date, identity_hash, occurrence, version)`)}) AS clean
+    WHERE clean.id = receipt.id`;
   await tx.$executeRaw`ALTER TABLE conciliation.booking_line ENABLE TRIGGER booking_line_kept`;
-  return ids.size;
-}
-
-/**
- * Notes the newest record of each of the party's titles, but of no title whose row is altered: the hash of an altered
- * row is not recorded. To be called before `eraseTitles`.
- */
-export async function findRecords(tx: Transaction): Promise<void> {
-  const named = Prisma.sql`ANY(ARRAY(SELECT id FROM pg_temp.party_title))`;
-  await tx.$executeRaw`
-    CREATE TEMPORARY TABLE party_record (title_id bigint, change_seq bigint) ON COMMIT DROP`;
-  await tx.$executeRaw`
-    INSERT INTO pg_temp.party_record (title_id, change_seq)
-    SELECT title_id, change_seq
-    FROM (
-      SELECT DISTINCT ON (title_id) title_id, change_seq, row_hash FROM conciliation.title_change
-      WHERE title_id = ${named} AND kind <> 'payment_released'
-      ORDER BY title_id, change_seq DESC
-    ) AS newest
-    JOIN (
-      SELECT id, ${ROW_HASH} AS row_hash,
-             erased_at IS NOT NULL
-               OR (content_hash = ${contentHashOf(Prisma.sql`content_version`)}
-                   AND identity_hash = ${COMPUTED_IDENTITY_HASH}) AS has_own_content
-      FROM conciliation.title
-      JOIN (SELECT date, content_version FROM conciliation.day) AS day ON day.date = accepted_date
-      WHERE id = ${named}
-    ) AS present ON id = title_id AND present.row_hash = newest.row_hash AND has_own_content`;
-}
-
-/** Records the hashes of the rows that `findRecords` has noted, as the erasure left them; see `ROW_HASH`. */
-export async function recordErasedRows(tx: Transaction): Promise<void> {
-  await tx.$executeRaw`
-    ALTER TABLE conciliation.title_change DISABLE TRIGGER title_change_append_only`;
-  await tx.$executeRaw`
-    WITH erased AS (
-      SELECT id, ${ROW_HASH} AS row_hash FROM conciliation.title
-      WHERE id = ANY(ARRAY(SELECT title_id FROM pg_temp.party_record)) AND erased_at IS NOT NULL
-    )
-    UPDATE conciliation.title_change AS change SET row_hash = erased.row_hash
-    FROM pg_temp.party_record AS newest JOIN erased ON erased.id = newest.title_id
-    WHERE change.change_seq = newest.change_seq`;
-  await tx.$executeRaw`
-    ALTER TABLE conciliation.title_change ENABLE TRIGGER title_change_append_only`;
+  await tx.$executeRaw`ALTER TABLE conciliation.booking_receipt ENABLE TRIGGER booking_receipt_kept`;
+  return { bookingLines: ids.size, bookingReceipts };
 }
 
 /**

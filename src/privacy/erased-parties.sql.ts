@@ -1,6 +1,7 @@
 import type { Transaction } from '../database/database.ts';
 import { taxIdOf, taxIdText } from '../database/tax-id.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { keysOf, type PartyNames } from './party-names.sql.ts';
 
 /*
  * A party is a provider or a financial agent. The list erased_party knows an erased party by hashes of its
@@ -70,22 +71,45 @@ export const keysInText = (column: string): Prisma.Sql =>
                                 ('external_id:' || nullif(btrim(value), ''))) AS named (key)
      WHERE named.key IS NOT NULL)`);
 
+/** A tax identifier with some of the signs of its mask; and with all or none, where such signs may be beside it. */
+const WRITINGS = [
+  '[0-9A-Za-z][0-9A-Za-z./-]{8,}',
+  '[0-9]{3}[.][0-9]{3}[.][0-9]{3}-[0-9]{2}|[0-9A-Za-z]{2}(?:[.][0-9A-Za-z]{3}){2}/[0-9A-Za-z]{4}-[0-9]{2}|[0-9A-Za-z]{9,}',
+];
+
+/**
+ * Returns the rows (key) of the parties that a text may name: everything of the form of a tax identifier. Numbers of
+ * the ERP are not looked for: a short one is part of many values.
+ */
+const taxIdsInText = (text: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  SELECT DISTINCT 'tax_id:' || tax_id AS key
+  FROM unnest(${WRITINGS}::text[]) AS writing CROSS JOIN LATERAL regexp_matches(${text}, writing, 'g') AS token
+  CROSS JOIN LATERAL (SELECT ${taxIdOf('token[1]')} AS tax_id) AS plain
+  -- Also a text of up to 14 characters with wrong check digits: no-cpf-or-cnpj: has 15.
+  WHERE length(tax_id) <= 29`;
+
+/**
+ * Whether a text that is not the platform's names the party. Only in a row that is about the party (`isOwn`) is a
+ * part of the text that equals its number in the ERP taken for that number.
+ */
+export const isNamedIn = (text: Prisma.Sql, names: PartyNames, isOwn: Prisma.Sql): Prisma.Sql => {
+  const keys = keysOf({ ...names, externalIds: [] });
+  return Prisma.sql`(
+    EXISTS (SELECT FROM (${taxIdsInText(text)}) AS named WHERE key = ANY(${keys}::text[]))
+    OR (${isOwn} AND EXISTS (SELECT FROM unnest(${names.externalIds}::text[]) AS number
+                             WHERE strpos(${text}, number) > 0)))`;
+};
+
 /**
  * Returns the rows (fence, ordinal, key) of the parties that undocumented fields of staged titles may name: every
- * text of the form of a tax identifier, and the provider's second number. Other numbers of the ERP are not looked
- * for: a short one is part of many values. Escapes are left out first, because a field that is kept as JSON text has
- * them beside the values.
+ * text of the form of a tax identifier, and the provider's second number. Escapes are left out first, because a field
+ * that is kept as JSON text has them beside the values.
  */
 export const keysOfExtra = (titles: Prisma.Sql): Prisma.Sql => Prisma.sql`
   SELECT fence, ordinal, named.key
   FROM conciliation.staged_title AS staged
   CROSS JOIN LATERAL (
-    SELECT DISTINCT 'tax_id:' || tax_id AS key
-    FROM regexp_matches(regexp_replace(staged.extra::text, '\\\\+(u[0-9A-Fa-f]{4}|.)', ' ', 'g'),
-                        '[0-9A-Za-z][0-9A-Za-z./-]{8,}', 'g') AS token
-    CROSS JOIN LATERAL (SELECT ${taxIdOf('token[1]')} AS tax_id) AS plain
-    -- Also a text of up to 14 characters with wrong check digits: no-cpf-or-cnpj: has 15.
-    WHERE length(tax_id) <= 29
+    ${taxIdsInText(Prisma.sql`regexp_replace(staged.extra::text, '\\\\+(u[0-9A-Fa-f]{4}|.)', ' ', 'g')`)}
     UNION ALL
     SELECT 'external_id:' || nullif(btrim(staged.extra #>> '{provider,externalId}'), '')
   ) AS named
@@ -99,12 +123,16 @@ const erasedAmong = (keys: Prisma.Sql): Prisma.Sql => Prisma.sql`
     ON party.ended_at IS NULL
    AND sha256(party.salt || convert_to(named.key, 'UTF8')) = ANY(party.key_hashes)`;
 
+/** The pseudonym of the erased party that a text names; null: none. */
+export const pseudonymIn = (text: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  (SELECT min(pseudonym) FROM (${erasedAmong(Prisma.sql`(${taxIdsInText(text)})`)}) AS erased)`;
+
 /**
  * Whether any party is erased. Until the end of the transaction no party can be added: reading the
  * list locks it against `eraseParty`, which locks it before it adds one. A merge that saw an empty
  * list has therefore ended, and its titles are visible, before a party is erased from all titles.
  */
-export async function hasErasedParties(tx: Transaction): Promise<boolean> {
+async function hasErasedParties(tx: Transaction): Promise<boolean> {
   const parties = await tx.$queryRaw<unknown[]>`
     SELECT FROM conciliation.erased_party WHERE ended_at IS NULL LIMIT 1`;
   return parties.length > 0;

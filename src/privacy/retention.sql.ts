@@ -162,6 +162,7 @@ function removableBefore(
           UNION ALL SELECT first_pull_id FROM conciliation.drift
           UNION ALL SELECT pull_id FROM conciliation.sweep_difference WHERE pull_id IS NOT NULL
           UNION ALL SELECT pull_id FROM conciliation.audit_entry WHERE pull_id IS NOT NULL
+          UNION ALL SELECT pull_id FROM conciliation.date_digest WHERE pull_id IS NOT NULL
           UNION ALL SELECT pull_id FROM conciliation.checkpoint WHERE pull_id IS NOT NULL)`,
   };
 }

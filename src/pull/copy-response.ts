@@ -1,12 +1,11 @@
-import type { ClientBase } from 'pg';
 import { dayWindow } from '../domain/plan/pull-plan.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { ResponseReader } from '../reader/response-reader.ts';
-import { encodeReject, type RejectedTitle, type TitleTarget } from '../reader/title-row.ts';
+import { encodeReject, type RejectedTitle } from '../reader/title-row.ts';
 import { RowsLostError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
-import { copyRows, copyRowsAndCommit } from './copy-rows.sql.ts';
+import { copyRows } from './copy-rows.sql.ts';
 import type { KnownDay } from './known-day.sql.ts';
 import type { ReadResponse } from './merge/merge.sql.ts';
 import type { PullParts } from './pull-parts.ts';
@@ -22,15 +21,6 @@ export interface FetchedResponse {
 }
 
 /**
- * A load that has sent no row for this time ends itself at the next chunk. With the longest time between two chunks,
- * this time must be shorter than the silence after which housekeeping ends the session.
- */
-const MAX_MS_WITHOUT_ROW = 30_000;
-
-/** The response must be requested again and staged. The transaction of the load is rolled back. */
-export class StagingRequiredError extends Error {}
-
-/**
  * Reads a response and copies its titles and rejects into the staging tables. Ends well only when the
  * document has closed, the transfer has ended cleanly, and PostgreSQL has taken as many rows as titles
  * were read.
@@ -39,33 +29,14 @@ export class StagingRequiredError extends Error {}
  * @throws PlatformUnavailableError when the transfer broke off
  * @throws StagingUnavailableError if the database becomes unavailable; RowsLostError if a row was not taken
  */
-export function stageResponse(
-  parts: PullParts,
-  fetched: FetchedResponse,
-  signal: AbortSignal,
-): Promise<ReadResponse> {
-  const target: TitleTarget = { table: 'staged_title', fence: fetched.attempt.fence };
-  return copyResponse(parts, fetched, target, null, signal);
-}
-
-/**
- * Does the work of `stageResponse` for either target.
- *
- * @throws StagingRequiredError where a `connection` would look like that of a stopped process, because the response
- *   goes on and has no titles that keep the contract
- * @param connection in the transaction that the titles are to be copied in; null: in a transaction of
- *   their own. Rejects are staged in any case.
- */
-export async function copyResponse(
+export async function stageResponse(
   { database: { pool }, onProgress }: PullParts,
   { attempt, response, known, dateWasClosed }: FetchedResponse,
-  target: TitleTarget,
-  connection: ClientBase | null,
   signal: AbortSignal,
 ): Promise<ReadResponse> {
   const { date, fence } = attempt;
   const reader = new ResponseReader(response, {
-    target,
+    fence,
     window: dayWindow(date),
     known: known.titles,
     versions: new Map([[date, known.contentVersion]]),
@@ -75,27 +46,18 @@ export async function copyResponse(
   const copyRejects = async (rejects: readonly RejectedTitle[]) => {
     if (rejects.length === 0) return;
     const rows = encodeRejects(fence, rejects);
-    copiedRejects += await copyRowsAndCommit(pool, 'staged_reject', rows, signal);
+    copiedRejects += await copyRows(pool, 'staged_reject', rows, signal);
   };
   /** Passes on the rows of titles, and copies the rejects on a separate connection meanwhile. */
   async function* titleRows(): AsyncGenerator<Buffer> {
-    let rowMs = performance.now();
-    for await (const { rows, rejects, isLast } of reader.read()) {
+    for await (const { rows, rejects } of reader.read()) {
       await copyRejects(rejects);
       yield* rows;
-      const now = performance.now();
-      if (rows.length > 0) rowMs = now;
-      else if (connection !== null && !isLast && now - rowMs > MAX_MS_WITHOUT_ROW) {
-        throw new StagingRequiredError('the response had no title for too long');
-      }
       reachFaultPoint('mid-copy');
     }
   }
 
-  const copiedTitles =
-    connection === null
-      ? await copyRowsAndCommit(pool, target.table, titleRows(), signal)
-      : await copyRows(connection, target.table, titleRows(), signal);
+  const copiedTitles = await copyRows(pool, 'staged_title', titleRows(), signal);
   reader.release();
   reachFaultPoint('copy-done');
   const read = reader.result;

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import type { ClientBase, Pool } from 'pg';
+import type { Pool } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { toStagingError } from '../database/database.ts';
 import { COPY_END, COPY_START } from '../reader/binary-row.ts';
@@ -9,37 +9,13 @@ import { ROW_COLUMNS, type RowTable } from '../reader/title-row.ts';
 type Rows = AsyncIterable<Buffer> | Iterable<Buffer>;
 
 /**
- * Copies rows into a table on a connection that is in a transaction. After an error, the
- * transaction can only be rolled back, to a savepoint or as a whole.
+ * Copies rows into a table on a connection of its own, in a transaction that is committed only if `rows` ends without
+ * an error.
  * @returns the number of rows that PostgreSQL has taken
- * @throws the errors of `rows` and of the driver
- */
-export async function copyRows(
-  connection: ClientBase,
-  table: RowTable,
-  rows: Rows,
-  signal: AbortSignal,
-): Promise<number> {
-  const columns = ROW_COLUMNS[table].join(', ');
-  const copy = connection.query(
-    copyFrom(`COPY conciliation.${table} (${columns}) FROM STDIN (FORMAT binary)`),
-  );
-  await pipeline(toDocument(rows), copy, { signal });
-  return copy.rowCount;
-}
-
-async function* toDocument(rows: Rows): AsyncGenerator<Buffer> {
-  yield COPY_START;
-  yield* rows;
-  yield COPY_END;
-}
-
-/**
- * Like `copyRows`, in a separate transaction, which is committed only if `rows` ends without an error.
  * @throws the errors of `rows`
  * @throws StagingUnavailableError when the connection to the database is lost
  */
-export async function copyRowsAndCommit(
+export async function copyRows(
   pool: Pool,
   table: RowTable,
   rows: Rows,
@@ -54,9 +30,13 @@ export async function copyRowsAndCommit(
     // COPY lasts as long as the platform's response takes to arrive. The platform client limits that
     // time, so statement_timeout would only end slow responses.
     await client.query('SET LOCAL statement_timeout = 0');
-    const rowCount = await copyRows(client, table, rows, signal);
+    const columns = ROW_COLUMNS[table].join(', ');
+    const copy = client.query(
+      copyFrom(`COPY conciliation.${table} (${columns}) FROM STDIN (FORMAT binary)`),
+    );
+    await pipeline(toDocument(rows), copy, { signal });
     await client.query('COMMIT');
-    return rowCount;
+    return copy.rowCount;
   } catch (error) {
     failure = error instanceof Error ? error : new Error('COPY failed');
     throw toStagingError(error);
@@ -64,4 +44,10 @@ export async function copyRowsAndCommit(
     // The protocol state after a failed COPY is unknown, so that connection is not used again.
     client.release(failure);
   }
+}
+
+async function* toDocument(rows: Rows): AsyncGenerator<Buffer> {
+  yield COPY_START;
+  yield* rows;
+  yield COPY_END;
 }

@@ -163,7 +163,7 @@ function assessHeld(
     );
     await discardPlan(tx, fence);
     if (!isLost) return { id, lost, hold };
-    // A person pulls the date again.
+    // The planner replaces the pull.
     const reason = held.holdReason as HoldReason;
     return { id, lost: held.withdrawn, hold: { reason, detail: held.holdDetail } };
   }, MERGE_TRANSACTION);

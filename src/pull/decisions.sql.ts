@@ -2,7 +2,6 @@ import { type AuditAction, type AuditRecord, type Decision, recordAudit } from '
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { lockDay, settleDay } from '../ledger/day-ledger.sql.ts';
-import { discardStaged } from '../ledger/discard-staged.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
 import { eraseErased } from '../privacy/erased-parties.sql.ts';
 import { InputError } from '../runtime/errors.ts';
@@ -37,7 +36,7 @@ export function releasePull(
     const plan = await planChanges(tx, fence, day, held.isRepair);
     if (isHoldLost(held, plan)) {
       throw new InputError(
-        `the titles that pull ${pullId} held for ${date} were lost in a database crash; pull the date again`,
+        `the titles that pull ${pullId} held for ${date} were lost in a database crash; the date is pulled again`,
         { context: { fault: 'hold_lost', date, pull: String(pullId) } },
       );
     }
@@ -51,10 +50,8 @@ export function releasePull(
       dateWasClosed,
       fold: null,
       drift: [],
-      loadedAccounts: null,
       isRepair: held.isRepair,
     });
-    await discardStaged(tx, fence);
     if (decision !== null) {
       await recordAudit(tx, auditRecord('pull.release', decision, { date, pullId }));
     }

@@ -60,12 +60,42 @@ const PLAN_COUNTS = [
 ] as const satisfies readonly (keyof MergePlan & keyof HeldPull)[];
 
 /**
- * Whether the staged rows of a held pull are gone. The staging tables are unlogged, so a crash of the
- * database empties them. Then the plan differs from the one that was held.
+ * Whether the staged rows of a held pull are gone, and `replaceLostHolds` has not run since. The staging tables are
+ * unlogged, so a crash of the database empties them. Then the plan differs from the one that was held.
  */
 export function isHoldLost(held: HeldPull, plan: MergePlan): boolean {
   return (
     held.titles !== plan.titles + plan.rejected ||
     PLAN_COUNTS.some((count) => held[count] !== plan[count])
   );
+}
+
+/**
+ * Ends the held pulls whose staged rows are gone, and plans a pull of each of their dates. A crash of the database
+ * empties all staging tables, and a held response with titles has a row in one of these. A date whose row is locked is
+ * left to the next call.
+ *
+ * @returns the number of planned pulls
+ */
+export function replaceLostHolds(tx: Transaction): Promise<number> {
+  return tx.$executeRaw`
+    WITH lost AS MATERIALIZED (
+      SELECT pull.id, pull.date, pull.origin
+      FROM conciliation.pull JOIN conciliation.day ON day.held_pull_id = pull.id
+      WHERE pull.state = 'held' AND pull.titles > 0
+        AND NOT EXISTS (SELECT FROM conciliation.staged_title WHERE fence = pull.fence)
+        AND NOT EXISTS (SELECT FROM conciliation.staged_reject WHERE fence = pull.fence)
+        AND NOT EXISTS (SELECT FROM conciliation.staged_base WHERE fence = pull.fence)
+      FOR UPDATE OF day SKIP LOCKED
+    ), ended AS (
+      UPDATE conciliation.pull
+      SET state = 'superseded', finished_at = now(), inserted = 0, changed = 0, withdrawn = 0, restored = 0,
+          unchanged = 0, withheld = 0
+      FROM lost WHERE pull.id = lost.id
+    ), freed AS (
+      UPDATE conciliation.day SET state = 'pending', held_pull_id = NULL
+      FROM lost WHERE day.held_pull_id = lost.id
+    )
+    INSERT INTO conciliation.pull (origin, date, requested_by)
+    SELECT CASE origin WHEN 'repair' THEN origin ELSE 'daily' END, date, 'scheduler' FROM lost`;
 }

@@ -21,8 +21,6 @@ export interface PullParts {
   /** False: a response is held because of withdrawals only. */
   readonly checksPlausibility: boolean;
   readonly retry: RetryPolicy;
-  /** Stages the responses to dates without titles, too: the second request of an attempt, and tests. */
-  readonly alwaysStage?: boolean;
   /**
    * The largest number of titles that are held in memory to be compared with a response; see `readKnownDay`.
    */

@@ -2,16 +2,14 @@
  * pull/ makes one attempt at one accepted date, from the request to the merge. `pullDate` names its steps.
  */
 import { lastClosedDate } from '../domain/business-day.ts';
-import { discardStaged } from '../ledger/discard-staged.sql.ts';
 import { type Attempt, startAttempt } from '../ledger/pull-ledger.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { AttemptAbandonedError, ShutdownError, StaleFenceError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { endFailedAttempt } from './attempt-failure.ts';
 import { logReport } from './attempt-log.ts';
-import { type FetchedResponse, StagingRequiredError, stageResponse } from './copy-response.ts';
+import { type FetchedResponse, stageResponse } from './copy-response.ts';
 import { type KnownDay, readKnownDay } from './known-day.sql.ts';
-import { loadNewDate } from './load-new-date.sql.ts';
 import { isRepair, mergeStaged, type PullReport } from './merge/merge.sql.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
 
@@ -61,19 +59,11 @@ async function pullDate(
   progress.httpStatus = response.httpStatus;
   progress.bytesReceived = response.bytesReceived;
   try {
-    // The titles of a date without titles need no staging: reading and merging are one step.
-    const loaded = await loadNewDate(parts, fetched, signal);
-    if (loaded !== null) return loaded;
     const read = await stageResponse(parts, fetched, signal);
     return await mergeStaged(parts.database, attempt, read, parts);
-  } catch (error) {
-    if (!(error instanceof StagingRequiredError)) throw error;
   } finally {
     await closeResponse(response);
   }
-  // The titles of the response were rolled back. Its rejects were staged, and would count twice.
-  await discardStaged(parts.database.prisma, attempt.fence);
-  return pullDate({ ...parts, alwaysStage: true }, attempt, progress, signal);
 }
 
 /** Attempts that end their process keep the pulls of all other dates from being made. */

@@ -7,7 +7,6 @@
  * unusual title to the exact reader (`ResponseReader`). docs/performance.md has the measurements.
  */
 
-import { type NamedAccounts, PARTY_RUNS } from '../domain/accounts/named-accounts.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { parseDecimal, toPlainDecimal } from '../domain/decimal.ts';
 import { rawHash } from '../domain/known-titles.ts';
@@ -18,7 +17,6 @@ import {
   newestContentVersion,
   type Title,
   VALUE_COLUMNS,
-  type ValueColumn,
 } from '../domain/title.ts';
 import { TitleFold, type TitleFolds } from '../domain/title-fold.ts';
 import { DATE_BYTES, HASH_BYTES, NULL_LENGTH, writeNumeric } from './binary-row.ts';
@@ -26,19 +24,12 @@ import { DIGIT_ZERO, MINUS_SIGN, toView } from './json-bytes.ts';
 import type { KnownTexts } from './known-texts.ts';
 import { TITLE_LAYOUT, ValueKind } from './title-layout.ts';
 import { DEPARTS, EXPONENT, NO_POINT, TitleLocator } from './title-locator.ts';
-import { beginRow, type TitleTarget } from './title-row.ts';
+import { beginRow } from './title-row.ts';
 import type { TitleShortcut } from './title-stream.ts';
 
 const COLUMNS = VALUE_COLUMNS.length;
 const KINDS = Uint8Array.from(TITLE_LAYOUT, ({ kind }) => kind);
 const IDENTITY = Int32Array.from(IDENTITY_COLUMNS, (column) => VALUE_COLUMNS.indexOf(column));
-
-/**
- * For each kind of party, the first column that names the party and its account, and the column after the
- * last.
- */
-const [PROVIDER_START, PROVIDER_END] = boundsOf(PARTY_RUNS.provider);
-const [AGENT_START, AGENT_END] = boundsOf(PARTY_RUNS.financial_agent);
 
 /** The fields whose values the interface enumerates, with their columns. */
 const ENUMERATED = TITLE_LAYOUT.flatMap(({ only, column }, field) =>
@@ -76,8 +67,6 @@ export class FastReader implements TitleShortcut {
   #foldDate: CivilDate | null = null;
   readonly #newestVersion = newestContentVersion();
   readonly #rowStart: Buffer;
-  /** Null where the rows are not for `title`. */
-  readonly #loaded: Extract<TitleTarget, { table: 'title' }> | null;
   #titlesRead = 0;
   #chunk: Uint8Array = Buffer.alloc(0);
   /** Whether the locator has a copy of the chunk. Known titles are skipped without one. */
@@ -100,20 +89,18 @@ export class FastReader implements TitleShortcut {
   #end = 0;
 
   /**
-   * @param rows the target of the rows, and the known titles, which get none; null: no title gets a row
+   * @param rows the fence of the rows, and the known titles, which get none; null: no title gets a row
    * @param folds every title that is read is added to the fold of its date
    */
   constructor(
-    rows: { readonly target: TitleTarget; readonly known: KnownTexts } | null,
+    rows: { readonly fence: bigint; readonly known: KnownTexts } | null,
     window: PullWindow,
     folds: TitleFolds,
   ) {
-    const target = rows?.target ?? null;
     this.#known = rows?.known ?? null;
     this.#locator = new TitleLocator(window);
     this.#folds = folds;
-    this.#rowStart = target === null ? Buffer.alloc(0) : beginRow(target).rows;
-    this.#loaded = target?.table === 'title' ? target : null;
+    this.#rowStart = rows === null ? Buffer.alloc(0) : beginRow(rows.fence).rows;
   }
 
   get titlesRead(): number {
@@ -178,8 +165,7 @@ export class FastReader implements TitleShortcut {
   }
 
   /**
-   * Writes the row of the located title, and adds the title to all that is kept of a response: the fold of
-   * its date and, for a row of `title`, the occurrences and the bank accounts.
+   * Writes the row of the located title, and adds the title to the fold of its date.
    *
    * @param textHash null: the title gets no row. The next title overwrites the bytes that were written.
    * @returns false for a title that is left to the exact reader: the date's content hashes have an older
@@ -205,10 +191,6 @@ export class FastReader implements TitleShortcut {
     rowView.setInt32(rowAt, HASH_BYTES);
     rowAt += 4;
     for (let byte = 0; byte < HASH_BYTES; byte++) row[rowAt++] = textHash[byte] as number;
-    if (this.#loaded !== null) {
-      rowAt = writeInteger(rowView, rowAt, this.#loaded.occurrences.next(identity));
-      this.#noteAccounts(this.#loaded.accounts);
-    }
     this.#end = rowAt;
     return true;
   }
@@ -228,7 +210,7 @@ export class FastReader implements TitleShortcut {
 
     let rowAt = this.#end;
     for (const byte of this.#rowStart) row[rowAt++] = byte;
-    if (this.#loaded === null) rowAt = writeInteger(rowView, rowAt, ordinal);
+    rowAt = writeInteger(rowView, rowAt, ordinal);
     let at = 0;
     for (let column = 0; column < COLUMNS; column++) {
       columnStarts[column] = at;
@@ -311,7 +293,7 @@ export class FastReader implements TitleShortcut {
     return start + 1;
   }
 
-  /** Hashes the identity columns, which it copies behind the content. Returns a character for each byte. */
+  /** Hashes the identity columns, which it copies behind the content. */
   #hashIdentity(contentEnd: number): string {
     const canonical = this.#canonical;
     const view = this.#canonicalView;
@@ -325,20 +307,7 @@ export class FastReader implements TitleShortcut {
       }
       at += length;
     }
-    return digestOf(canonical.subarray(contentEnd, at)).slice(0, HASH_BYTES);
-  }
-
-  #noteAccounts(accounts: NamedAccounts): void {
-    const canonical = this.#canonical;
-    const starts = this.#columnStarts;
-    accounts.add(
-      'provider',
-      canonical.toString('latin1', starts[PROVIDER_START], starts[PROVIDER_END]),
-    );
-    accounts.add(
-      'financial_agent',
-      canonical.toString('latin1', starts[AGENT_START], starts[AGENT_END]),
-    );
+    return digestOf(canonical.subarray(contentEnd, at));
   }
 
   /** Gives the blocks back. The rows must be stored, and the reader is not used again. */
@@ -362,10 +331,6 @@ export class FastReader implements TitleShortcut {
     this.#taken = 0;
     this.#end = waiting.length;
   }
-}
-
-function boundsOf([first, last]: readonly [ValueColumn, ValueColumn]): [number, number] {
-  return [VALUE_COLUMNS.indexOf(first), VALUE_COLUMNS.indexOf(last) + 1];
 }
 
 /** @param digest a character for each byte */

@@ -8,7 +8,7 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import { type KnownTitles, type MissingText, rawHash } from '../domain/known-titles.ts';
 import type { PullWindow } from '../domain/plan/pull-plan.ts';
-import { contentHash, hash128, identityHash, type Title } from '../domain/title.ts';
+import { contentHash, hash128 } from '../domain/title.ts';
 import { TitleFolds } from '../domain/title-fold.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { DriftLog } from '../platform/drift-log.ts';
@@ -17,7 +17,7 @@ import type { DriftItem } from '../platform/title-extra.ts';
 import { readExactTitle } from './exact-title.ts';
 import { FastReader } from './fast-reader.ts';
 import { KnownTexts } from './known-texts.ts';
-import { encodeTitle, type RejectedTitle, type TitleTarget } from './title-row.ts';
+import { encodeTitle, type RejectedTitle } from './title-row.ts';
 import {
   cutTitles,
   MAX_TITLE_BYTES,
@@ -42,12 +42,10 @@ export interface ReadResult {
 
 /** The rows of one chunk of a response. */
 export interface RowBatch {
-  /** Rows for COPY into the target's table. */
+  /** Rows for COPY into `staged_title`. */
   readonly rows: readonly Buffer[];
   /** Empty until enough rejects wait. */
   readonly rejects: readonly RejectedTitle[];
-  /** Whether the document has closed, so that no row follows. */
-  readonly isLast: boolean;
 }
 
 /** Rejects wait in memory until their raw text has this size. */
@@ -56,7 +54,8 @@ const REJECT_BUFFER_BYTES = 4 * 1024 * 1024;
 const MAX_RAW_CHARACTERS = 64 * 1024;
 
 export interface ReadOptions {
-  readonly target: TitleTarget;
+  /** Of the attempt. */
+  readonly fence: bigint;
   readonly window: PullWindow;
   /** The texts of the date's titles. Reading takes out those that the response has. */
   readonly known: KnownTitles;
@@ -79,12 +78,12 @@ export class ResponseReader {
   #rejectBytes = 0;
 
   constructor(response: ConciliationResponse, options: ReadOptions) {
-    const { target, window, known, versions } = options;
+    const { fence, window, known, versions } = options;
     this.#response = response;
     this.#options = options;
     this.#folds = new TitleFolds(versions);
     this.#known = new KnownTexts(known, this.#folds.at(window.from));
-    this.#fastReader = new FastReader({ target, known: this.#known }, window, this.#folds);
+    this.#fastReader = new FastReader({ fence, known: this.#known }, window, this.#folds);
   }
 
   /**
@@ -101,16 +100,12 @@ export class ResponseReader {
         ({ length }) => length > 0,
       );
       const isFull = this.#rejectBytes > REJECT_BUFFER_BYTES;
-      yield {
-        rows,
-        rejects: isFull ? this.#takeRejects() : [],
-        isLast: reader.isComplete,
-      };
+      yield { rows, rejects: isFull ? this.#takeRejects() : [] };
     }
     for (const field of reader.otherFields) {
       this.#drift.add([{ path: field, kind: 'unknown_field', value: 'unknown' }]);
     }
-    yield { rows: [], rejects: this.#takeRejects(), isLast: true };
+    yield { rows: [], rejects: this.#takeRejects() };
   }
 
   /** Complete once `read` has ended. */
@@ -132,7 +127,7 @@ export class ResponseReader {
 
   /** The row of a title that the fast reader has not read; null where the title gets none. */
   #readExactly(raw: RawTitle): Buffer | null {
-    const { target, window } = this.#options;
+    const { fence, window } = this.#options;
     const textHash = rawHash(raw.bytes);
     if (!raw.truncated && this.#known.take(textHash)) return null;
     const outcome = readTitle(raw, window);
@@ -149,7 +144,7 @@ export class ResponseReader {
     const fold = this.#folds.at(title.accepted_date);
     const content = contentHash(title, fold.version);
     fold.addDigits(content);
-    return addTitle(target, raw.ordinal, title, textHash.toString('hex'), content);
+    return encodeTitle(fence, raw.ordinal, title, textHash.toString('hex'), content);
   }
 
   #takeRejects(): RejectedTitle[] {
@@ -158,28 +153,6 @@ export class ResponseReader {
     this.#rejectBytes = 0;
     return rejects;
   }
-}
-
-/**
- * Adds a title to its target: counts it among those of equal identity and notes its bank accounts, where
- * the target asks for that, and returns its row.
- *
- * @param raw of the text that the title was read from, 32 hexadecimal digits
- */
-export function addTitle(
-  target: TitleTarget,
-  ordinal: number,
-  title: Title,
-  raw: string,
-  content = contentHash(title),
-): Buffer {
-  const identity = identityHash(title);
-  const hashes = { identity, content, raw };
-  if (target.table === 'staged_title') return encodeTitle({ ...target, ordinal }, title, hashes);
-  const { table, pullId, occurrences, accounts } = target;
-  accounts.addTitle(title);
-  const occurrence = occurrences.next(Buffer.from(identity, 'hex').toString('latin1'));
-  return encodeTitle({ table, pullId, occurrence }, title, hashes);
 }
 
 type TitleOutcome =

@@ -1,18 +1,14 @@
 /**
- * The rows of titles and rejects for COPY, in the format of `binary-row.ts`. `FastReader` writes the same rows of
+ * The staged rows of titles and rejects for COPY, in the format of `binary-row.ts`. `FastReader` writes the same rows of
  * titles.
  */
 
-import type { NamedAccounts } from '../domain/accounts/named-accounts.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { toPlainDecimal } from '../domain/decimal.ts';
 import { toJsonText } from '../domain/json-text.ts';
-import type { Occurrences } from '../domain/occurrences.ts';
-import { TITLE_COLUMNS, type Title } from '../domain/title.ts';
+import { contentHash, identityHash, TITLE_COLUMNS, type Title } from '../domain/title.ts';
 import { RowWriter } from './binary-row.ts';
 import { TITLE_LAYOUT, ValueKind } from './title-layout.ts';
-
-const CONTENT_COLUMNS = [...TITLE_COLUMNS, 'identity_hash', 'content_hash', 'raw_hash'];
 
 const DATE_COLUMNS: ReadonlySet<string | null> = new Set(
   TITLE_LAYOUT.filter(({ kind }) => kind === ValueKind.date).map(({ column }) => column),
@@ -20,45 +16,26 @@ const DATE_COLUMNS: ReadonlySet<string | null> = new Set(
 
 /** The columns of a row, by the table that the row is copied into. */
 export const ROW_COLUMNS = {
-  staged_title: ['fence', 'ordinal', ...CONTENT_COLUMNS],
-  title: ['first_pull_id', 'last_change_pull_id', ...CONTENT_COLUMNS, 'occurrence'],
+  staged_title: ['fence', 'ordinal', ...TITLE_COLUMNS, 'identity_hash', 'content_hash', 'raw_hash'],
   staged_reject: ['fence', 'ordinal', 'order_uid', 'reasons', 'raw', 'raw_bytes', 'raw_hash'],
 } as const;
 
 export type RowTable = keyof typeof ROW_COLUMNS;
 
 /**
- * The table that the titles of a response are copied into: `staged_title`, to be merged from there, or
- * `title` itself, which only a date without titles allows.
+ * Returns the row of a title for COPY. Hashes have 32 hexadecimal digits.
+ *
+ * @param raw of the text that the title was read from
  */
-export type TitleTarget =
-  | { readonly table: 'staged_title'; readonly fence: bigint }
-  | {
-      readonly table: 'title';
-      readonly pullId: bigint;
-      /** Numbers the titles of equal identity. Every title that is read is counted in. */
-      readonly occurrences: Occurrences;
-      /** Collects the bank accounts that the titles name. Those of every title that is read are added. */
-      readonly accounts: NamedAccounts;
-    };
-
-/** The table of a row, with the values that the row has beside the title's content. */
-export type TitlePlace =
-  | { readonly table: 'staged_title'; readonly fence: bigint; readonly ordinal: number }
-  | { readonly table: 'title'; readonly pullId: bigint; readonly occurrence: number };
-
-/** The hashes of a title, each as 32 hexadecimal digits. */
-export interface TitleHashes {
-  readonly identity: string;
-  readonly content: string;
-  /** Of the text that the title was read from. */
-  readonly raw: string;
-}
-
-/** Returns the row of a title for COPY. */
-export function encodeTitle(place: TitlePlace, title: Title, hashes: TitleHashes): Buffer {
-  const row = beginRow(place);
-  if (place.table === 'staged_title') row.integer(place.ordinal);
+export function encodeTitle(
+  fence: bigint,
+  ordinal: number,
+  title: Title,
+  raw: string,
+  content = contentHash(title),
+): Buffer {
+  const row = beginRow(fence);
+  row.integer(ordinal);
   for (const column of TITLE_COLUMNS) {
     if (column === 'extra') {
       row.jsonb(title.extra && toJsonText(title.extra));
@@ -70,22 +47,17 @@ export function encodeTitle(place: TitlePlace, title: Title, hashes: TitleHashes
     else if (typeof value === 'boolean') row.boolean(value);
     else row.numeric(toPlainDecimal(value.written));
   }
-  row.uuid(hashes.identity);
-  row.uuid(hashes.content);
-  row.uuid(hashes.raw);
-  if (place.table === 'title') row.integer(place.occurrence);
+  row.uuid(identityHash(title));
+  row.uuid(content);
+  row.uuid(raw);
   return row.rows;
 }
 
-/** Begins a row with the values that all rows of a response have. In `staged_title`, the title's ordinal follows. */
-export function beginRow(target: TitleTarget | TitlePlace): RowWriter {
+/** Begins the row of a title with the values that all rows of a response have. The title's ordinal follows. */
+export function beginRow(fence: bigint): RowWriter {
   const row = new RowWriter();
-  row.begin(ROW_COLUMNS[target.table].length);
-  if (target.table === 'staged_title') row.bigint(target.fence);
-  else {
-    row.bigint(target.pullId);
-    row.bigint(target.pullId);
-  }
+  row.begin(ROW_COLUMNS.staged_title.length);
+  row.bigint(fence);
   return row;
 }
 

@@ -71,11 +71,6 @@ export class TitleReader {
     return this.#titlesRead;
   }
 
-  /** Whether the document has closed, so that no title follows. */
-  get isComplete(): boolean {
-    return this.#scanner.isComplete;
-  }
-
   /**
    * Names of root fields other than `titles`, to be reported as drift: the first 100, shortened to 200
    * characters, with unprintable characters replaced.

@@ -245,7 +245,7 @@ export async function readPayee(database: Database, titleId: number): Promise<Pa
 }
 
 /** A payee and a due date. */
-export interface ScheduleLine extends ScheduleGroup {
+interface ScheduleLine extends ScheduleGroup {
   readonly dueDate: CivilDate;
 }
 

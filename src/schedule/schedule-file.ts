@@ -3,14 +3,9 @@ import type { Database } from '../database/database.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { type CsvLocale, writeCsv } from '../export/csv.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../export/export-columns.ts';
-import type { AmountColumn } from '../export/export-titles.sql.ts';
 import { writeXlsx } from '../export/xlsx.ts';
-import type {
-  DueRange,
-  ScheduleLine,
-  ScheduleSnapshot,
-  ScheduleTotals,
-} from './read-schedule.sql.ts';
+import { type Text, textOf } from '../texts/texts.ts';
+import type { DueRange, ScheduleSnapshot, ScheduleTotals } from './read-schedule.sql.ts';
 
 export const SCHEDULE_FORMATS = ['csv', 'xlsx'] as const;
 export type ScheduleFormat = (typeof SCHEDULE_FORMATS)[number];
@@ -23,80 +18,6 @@ export const SCHEDULE_TYPES: Readonly<Record<ScheduleFormat, string>> = {
 /** The longest range of due dates of a file, in days. */
 export const MAX_DUE_DAYS = 366;
 
-type PayeeKind = NonNullable<ScheduleLine['payee']['kind']>;
-
-interface Words {
-  readonly sheet: string;
-  readonly total: string;
-  readonly dueDate: string;
-  readonly kind: string;
-  readonly kinds: Readonly<Record<PayeeKind, string>>;
-  readonly name: string;
-  readonly externalId: string;
-  readonly identification: string;
-  readonly account: readonly [string, string, string, string, string];
-  readonly titles: string;
-  readonly amounts: Readonly<Record<AmountColumn, string>>;
-  readonly changed: string;
-  readonly waitingTitles: string;
-  readonly waitingValue: string;
-  readonly yes: string;
-  readonly no: string;
-}
-
-const WORDS: Readonly<Record<CsvLocale, Words>> = {
-  en: {
-    sheet: 'payments',
-    total: 'total',
-    dueDate: 'Due date',
-    kind: 'Kind of party',
-    kinds: { financial_agent: 'financial agent', provider: 'provider' },
-    name: 'To be paid',
-    externalId: 'Code in the ERP',
-    identification: 'Tax identifier',
-    account: ['Bank', 'Branch', 'Branch digit', 'Account', 'Account digit'],
-    titles: 'Titles',
-    amounts: {
-      original_value: 'Original value',
-      platform_discounted_value: 'platformDiscountedValue',
-      financial_discounted_value: 'financialDiscountedValue',
-      buyer_discounted_value: 'buyerDiscountedValue',
-      billing_fee: 'Billing fee',
-      money_transfer_fee: 'Transfer fee',
-    },
-    changed: 'Account changed, not confirmed',
-    waitingTitles: 'Titles of days that wait for a person',
-    waitingValue: 'Their original value',
-    yes: 'yes',
-    no: 'no',
-  },
-  'pt-BR': {
-    sheet: 'pagamentos',
-    total: 'total',
-    dueDate: 'Vencimento',
-    kind: 'Tipo de favorecido',
-    kinds: { financial_agent: 'agente financeiro', provider: 'fornecedor' },
-    name: 'Favorecido',
-    externalId: 'Código no ERP',
-    identification: 'CPF/CNPJ',
-    account: ['Banco', 'Agência', 'Dígito da agência', 'Conta', 'Dígito da conta'],
-    titles: 'Títulos',
-    amounts: {
-      original_value: 'Valor original',
-      platform_discounted_value: 'platformDiscountedValue',
-      financial_discounted_value: 'financialDiscountedValue',
-      buyer_discounted_value: 'buyerDiscountedValue',
-      billing_fee: 'Tarifa de cobrança',
-      money_transfer_fee: 'Tarifa de transferência',
-    },
-    changed: 'Conta alterada, não confirmada',
-    waitingTitles: 'Títulos de dias com pendência',
-    waitingValue: 'Valor original com pendência',
-    yes: 'sim',
-    no: 'não',
-  },
-};
-
 /**
  * Returns the schedule as a file: a row for each due date, party and account.
  */
@@ -104,32 +25,35 @@ export function encodeSchedule(
   snapshot: Pick<ScheduleSnapshot, 'overall' | 'lineCount' | 'dates' | 'lines'>,
   { format, locale }: { format: ScheduleFormat; locale: CsvLocale },
 ): AsyncIterable<Uint8Array> {
-  const words = WORDS[locale];
-  const columns = columnsOf(words);
-  const batches = rowsOf(snapshot.lines, words);
+  const text = textOf(locale);
+  const columns = columnsOf(text);
+  const batches = rowsOf(snapshot.lines, text);
   if (format === 'csv') return writeCsv(columns, batches, locale);
   const workbook = writeXlsx({
-    sheets: { titles: words.sheet, totals: words.total },
+    sheets: { titles: text('scheduleFile.sheet'), totals: text('titleFile.total') },
     columns,
     batches,
     rowCount: snapshot.lineCount,
     totals: {
-      columns: [{ name: words.dueDate, kind: 'date' }, ...amountColumnsOf(words)],
+      columns: [{ name: text('schedule.dueDate'), kind: 'date' }, ...amountColumnsOf(text)],
       rows: [
         ...snapshot.dates.map((day) => [day.date, ...amountCells(day)]),
-        [words.total, ...amountCells(snapshot.overall)],
+        [text('titleFile.total'), ...amountCells(snapshot.overall)],
       ],
     },
   });
   return workbook.bytes;
 }
 
-function amountColumnsOf(words: Words): readonly ExportColumn[] {
+function amountColumnsOf(text: Text): readonly ExportColumn[] {
   return [
-    { name: words.titles, kind: 'integer' },
-    ...AMOUNT_COLUMNS.map((column) => ({ name: words.amounts[column], kind: 'amount' as const })),
-    { name: words.waitingTitles, kind: 'integer' },
-    { name: words.waitingValue, kind: 'amount' },
+    { name: text('schedule.titles'), kind: 'integer' },
+    ...AMOUNT_COLUMNS.map((column) => ({
+      name: text(`title.fields.${column}`),
+      kind: 'amount' as const,
+    })),
+    { name: text('scheduleFile.waitingTitles'), kind: 'integer' },
+    { name: text('scheduleFile.waitingValue'), kind: 'amount' },
   ];
 }
 
@@ -142,23 +66,32 @@ function amountCells(totals: ScheduleTotals): ExportRow {
   ];
 }
 
-function columnsOf(words: Words): readonly ExportColumn[] {
-  const texts = [words.kind, words.name, words.externalId, words.identification, ...words.account];
+function columnsOf(text: Text): readonly ExportColumn[] {
+  const account = (['bank', 'agency', 'agencyDigit', 'account', 'accountDigit'] as const).map(
+    (part) => text(`scheduleFile.${part}`),
+  );
+  const texts = [
+    text('scheduleFile.kind'),
+    text('schedule.party'),
+    text('scheduleFile.externalId'),
+    text('scheduleFile.identification'),
+    ...account,
+  ];
   return [
-    { name: words.dueDate, kind: 'date' },
+    { name: text('schedule.dueDate'), kind: 'date' },
     ...texts.map((name) => ({ name, kind: 'text' as const })),
-    ...amountColumnsOf(words),
-    { name: words.changed, kind: 'text' },
+    ...amountColumnsOf(text),
+    { name: text('scheduleFile.changed'), kind: 'text' },
   ];
 }
 
-async function* rowsOf(batches: ScheduleSnapshot['lines'], words: Words): RowBatches {
+async function* rowsOf(batches: ScheduleSnapshot['lines'], text: Text): RowBatches {
   for await (const lines of batches) {
     yield lines.map((line): ExportRow => {
       const { kind, name, externalId, identification, account, isChanged } = line.payee;
       return [
         line.dueDate,
-        kind === null ? null : words.kinds[kind],
+        kind === null ? null : text(`scheduleFile.kinds.${kind}`),
         name,
         externalId,
         identification,
@@ -168,7 +101,7 @@ async function* rowsOf(batches: ScheduleSnapshot['lines'], words: Words): RowBat
         account.account,
         account.accountDigit,
         ...amountCells(line),
-        isChanged ? words.yes : words.no,
+        isChanged ? text('title.yes') : text('title.no'),
       ];
     });
   }

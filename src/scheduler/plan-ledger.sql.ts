@@ -14,6 +14,7 @@ import { replanAfterMinutes, SPENT_ERROR_CODES } from '../domain/plan/retry.ts';
 import type { PullState } from '../domain/pull-state.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { ensureCheckpoint } from '../ledger/day-ledger.sql.ts';
+import { replaceLostHolds } from '../pull/held-pull.sql.ts';
 import { planSweeps } from '../sweep/plan-sweeps.sql.ts';
 
 export interface PlanRequest {
@@ -27,10 +28,9 @@ export interface PlanRequest {
 }
 
 /**
-/**
- * Creates every pull and sweep that is due by the schedules, by the newest sweep and by the backfills, and
- * cancels the waiting pulls of cancelled backfills. Any number of planners may call this function at the same
- * time and repeatedly.
+ * Creates every pull and sweep that is due by the schedules, by the newest sweep and by the backfills, replaces
+ * held pulls that a crash has emptied, and cancels the waiting pulls of cancelled backfills. Any number of planners may
+ * call this function at the same time and repeatedly.
  *
  * @returns the number of created pulls and sweeps
  */
@@ -39,7 +39,7 @@ export function planPulls(database: Database, request: PlanRequest): Promise<num
     // The unique index on origin, date and slot alone would prevent duplicates. The lock also protects the
     // limits for open pulls.
     await takeLock(tx, 'planner');
-    const created = await planScheduled(tx, request);
+    const created = (await replaceLostHolds(tx)) + (await planScheduled(tx, request));
     return created + (await planBackfills(tx, request.maxOpenBackfillPulls));
   });
 }

@@ -10,14 +10,13 @@ import { type TitleFold, TitleFolds } from '../../src/domain/title-fold.ts';
 import { readExactTitle } from '../../src/reader/exact-title.ts';
 import { FastReader } from '../../src/reader/fast-reader.ts';
 import { KnownTexts } from '../../src/reader/known-texts.ts';
-import { addTitle } from '../../src/reader/response-reader.ts';
-import type { TitleTarget } from '../../src/reader/title-row.ts';
+import { encodeTitle } from '../../src/reader/title-row.ts';
 import { type RawTitle, TitleReader } from '../../src/reader/title-stream.ts';
 import { PlatformContractError } from '../../src/runtime/errors.ts';
 import { dateText, numericText, type RowValues, splitRows, valueIn } from '../support/copy-rows.ts';
 import { canonicalOf, type SlowTitle } from './slow-titles.ts';
 
-const STAGED: TitleTarget = { table: 'staged_title', fence: 1n };
+const FENCE = 1n;
 
 /** Rows for `staged_title`, by ordinal; null where a title was rejected. */
 export type Rows = (RowValues | null)[];
@@ -52,7 +51,7 @@ export function readBothWays(
   const ordinary = readRows(chunks, null, readOnce);
   const folds = new TitleFolds();
   const known = nothingKnown(folds.at(window.from));
-  const fast = new FastReader({ target: STAGED, known }, window, folds);
+  const fast = new FastReader({ fence: FENCE, known }, window, folds);
   try {
     return { fast: readRows(chunks, fast, readOnce), ordinary };
   } finally {
@@ -93,7 +92,7 @@ function readOrdinary({ ordinal, bytes, truncated }: RawTitle, window: PullWindo
   const check = readExactTitle(bytes, window);
   if (!check.ok) return rejected;
   const [row = null] = splitRows(
-    addTitle(STAGED, ordinal, check.title, rawHash(bytes).toString('hex')),
+    encodeTitle(FENCE, ordinal, check.title, rawHash(bytes).toString('hex')),
   );
   return { bytes, row, drifted: check.drift.length > 0 ? check.title : null };
 }

@@ -13,6 +13,7 @@ import { releaseWaitingDays } from '../../src/bookings/release.sql.ts';
 import { takeReceipts } from '../../src/bookings/take-receipts.sql.ts';
 import { skipLostNumbers } from '../../src/database/lost-numbers.sql.ts';
 import type { CivilDate } from '../../src/domain/business-day.ts';
+import { checkDate } from '../../src/integrity/check-date.sql.ts';
 import { reopenDay, signOffDay } from '../../src/ledger/sign-off.sql.ts';
 import { InputError } from '../../src/runtime/errors.ts';
 import { createSeededRandom } from '../../src/sandbox/seeded-random.ts';
@@ -90,10 +91,12 @@ class History {
       await this.#settle(false);
       this.#expectLedger(this.#sealed);
     }
+    await this.#expectNoFinding();
     if (this.#wasRestored) this.#erp.sendAgain();
     await this.#settle(true);
     this.#expectLedger(this.#items);
     await this.#expectAllPosted();
+    await this.#expectNoFinding();
   }
 
   async #restate(date: CivilDate): Promise<void> {
@@ -202,6 +205,14 @@ class History {
       items.map((item) => ModelErp.contentOf(date, titleOf(item))),
     );
     expect(this.#erp.ledger()).toEqual(expected.sort());
+  }
+
+  /** What follows from something else is what it has to be, wherever the history stands. */
+  async #expectNoFinding(): Promise<void> {
+    for (const date of DATES) {
+      const { alterations } = await checkDate(world.database, date, new AbortController().signal);
+      expect(alterations).toEqual([]);
+    }
   }
 
   /** Every present booking was answered, and nothing waits for a person. */

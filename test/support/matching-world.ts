@@ -28,12 +28,17 @@ export async function pullTitles(world: PullWorld, titles: readonly DayTitle[]):
   await world.pull(DAY, { withdrawalLimitPercent: 100 });
 }
 
-/** Removes payables, matches and decisions. */
+/** Removes payables, matches, decisions, seals and lines. */
 export async function clearMatching({ prisma }: Database): Promise<void> {
   await prisma.$executeRaw`
     TRUNCATE conciliation.title_match, conciliation.match_run, conciliation.break_decision,
              conciliation.company_buyer, conciliation.party_equivalent,
              conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import`;
+  await prisma.$transaction(async (tx) => {
+    // A trigger refuses the removal of lines.
+    await tx.$executeRaw`SELECT set_config('session_replication_role', 'replica', true)`;
+    await tx.$executeRaw`TRUNCATE conciliation.sign_off, conciliation.booking_batch CASCADE`;
+  });
 }
 
 export const match = (database: Database) => runMatching(database, { by: 'test' });

@@ -11,7 +11,8 @@ const SRC = join(import.meta.dirname, '../../src');
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   generated: [],
-  domain: [],
+  texts: [],
+  domain: ['texts'],
   runtime: [],
   config: ['domain', 'runtime'],
   database: ['domain', 'runtime'],
@@ -35,12 +36,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime',
     'webhooks',
   ],
-  export: ['audit', 'database', 'domain', 'runtime'],
-  schedule: ['accounts', 'audit', 'database', 'domain', 'export', 'runtime'],
-  privacy: ['audit', 'database', 'domain', 'runtime', 'schedule'],
+  export: ['audit', 'database', 'domain', 'runtime', 'texts'],
+  schedule: ['accounts', 'audit', 'database', 'domain', 'export', 'runtime', 'texts'],
+  privacy: ['audit', 'database', 'domain', 'integrity', 'runtime', 'schedule'],
   ledger: ['accounts', 'audit', 'bookings', 'database', 'domain', 'export', 'integrity', 'runtime'],
   checks: ['audit', 'database', 'domain', 'ledger', 'runtime'],
-  closing: ['audit', 'database', 'domain', 'export', 'integrity', 'ledger', 'privacy', 'runtime'],
+  closing: ['audit', 'database', 'domain', 'export', 'ledger', 'privacy', 'runtime'],
   alerts: [
     'bookings',
     'closing',
@@ -50,9 +51,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'matching',
     'payables',
     'runtime',
+    'texts',
     'webhooks',
   ],
-  integrity: ['audit', 'database', 'domain', 'runtime', 'schedule'],
+  integrity: ['accounts', 'audit', 'database', 'domain', 'runtime', 'schedule'],
   pull: [
     'accounts',
     'audit',
@@ -90,6 +92,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime',
     'schedule',
     'sweep',
+    'texts',
   ],
   scheduler: [
     'backfills',
@@ -105,6 +108,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   worker: ['domain', 'platform', 'providers', 'pull', 'queue', 'runtime'],
   app: [
+    'audit',
     'alerts',
     'backfills',
     'bookings',

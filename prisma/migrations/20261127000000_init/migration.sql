@@ -363,11 +363,11 @@ CREATE TRIGGER title_revision_append_only
 
 -- Narrow, because its rows are written while the merge holds the lock that all merges share.
 CREATE TABLE conciliation.title_change (
-  change_seq bigserial PRIMARY KEY,
-  title_id   bigint    NOT NULL,
-  kind       text      NOT NULL,
-  pull_id    bigint    NOT NULL,
-  row_hash   bytea,
+  change_seq   bigserial PRIMARY KEY,
+  title_id     bigint    NOT NULL,
+  kind         text      NOT NULL,
+  pull_id      bigint    NOT NULL,
+  content_hash uuid,
 
   CONSTRAINT title_change_kind_check CHECK (kind IN ('inserted', 'changed', 'withdrawn', 'restored', 'payment_released'))
 ) WITH (
@@ -391,8 +391,8 @@ COMMENT ON COLUMN conciliation.title_change.kind IS
   'inserted: received for the first time. changed: some field was restated. withdrawn: a newer response for the date lacked the title. restored: a newer response had the withdrawn title again, perhaps restated. payment_released: a person confirmed the changed bank account that held the payment; the title is as before.';
 COMMENT ON COLUMN conciliation.title_change.pull_id IS
   'pull.id of the pull that brought the change; with the kind payment_released, of the pull that brought the account.';
-COMMENT ON COLUMN conciliation.title_change.row_hash IS
-  'Hash of the row of title as the change left it: the first 16 bytes of SHA-256. "conciliation verify" compares the newest hash of a title with the row. Null: the row had been deleted outside of the program, or the kind is payment_released, which changes no row.';
+COMMENT ON COLUMN conciliation.title_change.content_hash IS
+  'title.content_hash as the change left it. Null: the row of the title had been deleted outside of the program, or the kind is payment_released, which changes no row.';
 
 CREATE TRIGGER title_change_append_only
   BEFORE UPDATE OR DELETE OR TRUNCATE ON conciliation.title_change
@@ -426,6 +426,41 @@ CREATE TRIGGER title_succession_append_only
   FOR EACH STATEMENT EXECUTE FUNCTION conciliation.refuse_rewriting();
 
 
+CREATE TABLE conciliation.date_digest (
+  id          bigserial   PRIMARY KEY,
+  date        date        NOT NULL,
+  pull_id     bigint,
+  appended_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  titles      bigint      NOT NULL,
+  digest      bytea       NOT NULL,
+
+  CONSTRAINT date_digest_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
+);
+
+-- A merge appends one row. A second one for the same pull is refused.
+CREATE UNIQUE INDEX date_digest_pull_key ON conciliation.date_digest (pull_id);
+CREATE INDEX date_digest_date_idx ON conciliation.date_digest (date, id);
+
+COMMENT ON TABLE conciliation.date_digest IS
+  'One row for each merge that changed titles of a date, and for each erasure that changed rows of it: the rows of title that it left. The check compares the newest row with title. Append-only.';
+COMMENT ON COLUMN conciliation.date_digest.id IS
+  'Key of the row. The greatest one of a date counts.';
+COMMENT ON COLUMN conciliation.date_digest.date IS
+  'The accepted date.';
+COMMENT ON COLUMN conciliation.date_digest.pull_id IS
+  'pull.id of the pull that was merged. Null: an erasure of personal data.';
+COMMENT ON COLUMN conciliation.date_digest.appended_at IS
+  'When the transaction began that appended the row.';
+COMMENT ON COLUMN conciliation.date_digest.titles IS
+  'Rows of title, withdrawn ones included.';
+COMMENT ON COLUMN conciliation.date_digest.digest IS
+  'SHA-256 over the SHA-256 of each row of title, in the order of id: id, occurrence, status, hashes, pulls, undocumented fields and the digits of the amounts; of an erased title every column.';
+
+CREATE TRIGGER date_digest_append_only
+  BEFORE UPDATE OR DELETE OR TRUNCATE ON conciliation.date_digest
+  FOR EACH STATEMENT EXECUTE FUNCTION conciliation.refuse_rewriting();
+
+
 CREATE TABLE conciliation.title_check (
   date       date        PRIMARY KEY,
   checked_at timestamptz NOT NULL,
@@ -435,20 +470,20 @@ CREATE TABLE conciliation.title_check (
 );
 
 COMMENT ON TABLE conciliation.title_check IS
-  'One row for every accepted date whose rows of title were compared with the hashes that the merges recorded. The service compares each date once a day, "conciliation verify" on demand.';
+  'One row for every accepted date that was checked: what follows from something else was computed again. The service checks each date once a day, "conciliation verify" on demand.';
 COMMENT ON COLUMN conciliation.title_check.date IS
   'The accepted date.';
 COMMENT ON COLUMN conciliation.title_check.checked_at IS
-  'When the newest comparison of the date began.';
+  'When the newest check of the date began.';
 COMMENT ON COLUMN conciliation.title_check.titles IS
-  'Rows of title that the newest comparison read, withdrawn ones included.';
+  'Rows of title that the newest check read, withdrawn ones included.';
 
 
 CREATE TABLE conciliation.title_finding (
   id              bigserial   PRIMARY KEY,
   date            date        NOT NULL,
-  title_id        bigint,
   problem         text        NOT NULL,
+  row_key         text,
   found_at        timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   acknowledged_at timestamptz,
   acknowledged_by text,
@@ -456,34 +491,34 @@ CREATE TABLE conciliation.title_finding (
   closed_at       timestamptz,
 
   CONSTRAINT title_finding_problem_check
-    CHECK (problem IN ('content', 'record', 'unrecorded', 'missing', 'history', 'day', 'unchecked')),
-  CONSTRAINT title_finding_title_check CHECK ((title_id IS NULL) = (problem IN ('day', 'unchecked'))),
+    CHECK (problem IN ('content', 'titles', 'day', 'totals', 'hold', 'line', 'lines', 'batch', 'seal', 'reject', 'account',
+                       'finding', 'pull', 'session', 'user', 'consumer', 'unchecked')),
   CONSTRAINT title_finding_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
-CREATE UNIQUE INDEX title_finding_open_key ON conciliation.title_finding (date, problem, title_id)
+CREATE UNIQUE INDEX title_finding_open_key ON conciliation.title_finding (date, problem, row_key)
   NULLS NOT DISTINCT WHERE closed_at IS NULL;
 
 COMMENT ON TABLE conciliation.title_finding IS
-  'One row for every difference that a comparison of title with the recorded hashes found. A difference means that a row was changed by something other than a merge.';
+  'One row for every difference that a check of a date found. A difference means that something other than the program has changed a row, or that a decision has no entry in the audit log.';
 COMMENT ON COLUMN conciliation.title_finding.id IS
   'Key of the finding.';
 COMMENT ON COLUMN conciliation.title_finding.date IS
-  'The accepted date whose comparison found the difference.';
-COMMENT ON COLUMN conciliation.title_finding.title_id IS
-  'title.id of the title; null where the problem is day or unchecked.';
+  'The accepted date whose check found the difference.';
 COMMENT ON COLUMN conciliation.title_finding.problem IS
-  'content: the columns do not have the recorded content hash or identity hash. record: the row does not have the hash that its newest change recorded. unrecorded: no merge inserted the row. missing: the row is gone. history: the revisions do not agree with the recorded changes or with the row, or the first recorded change is not the insertion by the pull in first_pull_id. day: counts, sums or digest of the row of day are not those of the titles and rejects, their number is not that of the newest merged answer, the row does not name that answer, it is reconciled while a response is held or rejects or findings are open, or the seal is not that of sign_off. unchecked: a value in the tables makes a part of the comparison fail.';
+  'content: the columns of a title do not have its content hash or identity hash. titles: the titles are not those of the newest row of date_digest, or that row is not of the newest merge or of an erasure. day: counts, sums or digest of the row of day are not those of the titles and rejects, their number is not that of the newest merged answer, the row does not name that answer, it is reconciled while a response is held or rejects or findings are open, or the seal is not that of sign_off. totals: the totals of the payment schedule are not those of the titles. hold: a title names an account with an open or refused change, and its payment is not held. line: a booking line does not have its content hash or identity hash, or a receipt was recorded for it without an entry in the audit log. lines: the newest booking lines are not the content of the seal that released them. batch: a batch is not the sum of its lines, or not of a seal of the date, or released a seal a second time. seal, reject, account, finding, pull: a sign-off or reopening, an acceptance of a reject, a decision about an account, a resolution of a finding or a decision about a held response has no entry in the audit log. session, user, consumer: the beginning of a session, the role of a user or the access of a consumer is not that of the audit log, which keeps every date. unchecked: a value in the tables makes a part of the check fail.';
+COMMENT ON COLUMN conciliation.title_finding.row_key IS
+  'The row that differs: title.id for content and hold, the id of the line, batch, seal (sign_off), reject (rejected_title), account (account_change), finding (check_finding) or pull, the name of the user or consumer. Null: the date as a whole.';
 COMMENT ON COLUMN conciliation.title_finding.found_at IS
   'When the difference was found first.';
 COMMENT ON COLUMN conciliation.title_finding.acknowledged_at IS
-  'When a person acknowledged the finding, which ends its alert; null: open.';
+  'When a person acknowledged the finding, which ends its alert. A decision without an entry, a line and a batch no longer keep the date from being signed off then. Null: open.';
 COMMENT ON COLUMN conciliation.title_finding.acknowledged_by IS
   'The person who acknowledged the finding.';
 COMMENT ON COLUMN conciliation.title_finding.reason IS
   'The reason that the person gave.';
 COMMENT ON COLUMN conciliation.title_finding.closed_at IS
-  'When a comparison no longer found the difference; null: the difference lasts.';
+  'When a check no longer found the difference; null: the difference lasts.';
 
 
 CREATE TABLE conciliation.program_lock (
@@ -1164,7 +1199,7 @@ COMMENT ON COLUMN conciliation.drift.path IS
 COMMENT ON COLUMN conciliation.drift.kind IS
   'unknown_field: the interface does not have the field. unknown_value: the interface has the field and does not have the value.';
 COMMENT ON COLUMN conciliation.drift.value IS
-  'Of an unknown value: the value, at most 64 characters. Of an unknown field: the JSON type of its value, string if the value is kept as JSON text; unknown for a field beside titles.';
+  'Of an unknown value: the value, at most 64 characters. Of an unknown field: the JSON type of its value, string if the value is kept as JSON text; unknown for a field beside titles. May be personal data.';
 COMMENT ON COLUMN conciliation.drift.first_pull_id IS
   'pull.id of the first pull whose response had it.';
 COMMENT ON COLUMN conciliation.drift.first_seen_at IS
@@ -1900,9 +1935,10 @@ COMMENT ON COLUMN conciliation.account_change.reason IS
 CREATE TABLE conciliation.payment_hold (
   account_change_id bigint NOT NULL,
   title_id          bigint NOT NULL,
+  pull_id           bigint NOT NULL,
   accepted_date     date   NOT NULL,
 
-  PRIMARY KEY (account_change_id, title_id),
+  PRIMARY KEY (account_change_id, title_id, pull_id),
   CONSTRAINT payment_hold_date_check CHECK (accepted_date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
@@ -1910,11 +1946,13 @@ CREATE INDEX payment_hold_title_idx ON conciliation.payment_hold (title_id);
 CREATE INDEX payment_hold_date_idx ON conciliation.payment_hold (accepted_date);
 
 COMMENT ON TABLE conciliation.payment_hold IS
-  'The current titles that a merge wrote while a change of the bank account that they name was open or refused. The hold lasts until a person confirms the change. A row remains after that, and is removed when a merge restates or withdraws the title before.';
+  'The current titles that a merge wrote while a change of the bank account that they name was open or refused. The hold lasts until a person confirms the change or a merge restates or withdraws the title: while title.last_change_pull_id is pull_id. Rows are not removed.';
 COMMENT ON COLUMN conciliation.payment_hold.account_change_id IS
   'account_change.id.';
 COMMENT ON COLUMN conciliation.payment_hold.title_id IS
   'title.id.';
+COMMENT ON COLUMN conciliation.payment_hold.pull_id IS
+  'pull.id of the pull whose merge wrote the title.';
 COMMENT ON COLUMN conciliation.payment_hold.accepted_date IS
   'title.accepted_date.';
 
@@ -1965,7 +2003,8 @@ SELECT
   EXISTS (
     SELECT FROM conciliation.payment_hold AS hold
     JOIN conciliation.account_change ON account_change.id = hold.account_change_id
-    WHERE hold.title_id = change.title_id AND account_change.state IN ('open', 'refused')
+    WHERE hold.title_id = change.title_id AND hold.pull_id = title.last_change_pull_id
+      AND account_change.state IN ('open', 'refused')
   ) AS payment_hold,
   (SELECT predecessor_id FROM conciliation.title_succession AS link
    WHERE link.title_id = change.title_id) AS predecessor_id,
@@ -2111,6 +2150,9 @@ CREATE INDEX erp_payable_order_idx ON conciliation.erp_payable (order_uid);
 CREATE INDEX erp_payable_changed_idx ON conciliation.erp_payable (changed_at);
 -- Finds the branches of a company by the root of their CNPJ.
 CREATE INDEX erp_payable_root_idx ON conciliation.erp_payable (left(supplier_tax_id, 8), due_date);
+-- Finds the payables that the lines of a booking made.
+CREATE INDEX erp_payable_booking_idx
+  ON conciliation.erp_payable (regexp_replace(booking_key, ':[0-9]+$', '')) WHERE booking_key IS NOT NULL;
 
 COMMENT ON TABLE conciliation.erp_payable IS
   'The payables of the ERP, to be matched with the titles. The ERP writes rows by SQL, or they are imported from files and requests. A payable is open while its status is open and closed_at is null.';
@@ -2123,7 +2165,7 @@ COMMENT ON COLUMN conciliation.erp_payable.supplier_external_id IS
 COMMENT ON COLUMN conciliation.erp_payable.supplier_tax_id IS
   'CPF or CNPJ of the supplier, without mask, letters in upper case. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.erp_payable.document IS
-  'The number of the invoice or other document. Null: not stated.';
+  'The number of the invoice or other document. Null: not stated. May be personal data.';
 COMMENT ON COLUMN conciliation.erp_payable.instalment IS
   'The instalment of the document. Null: not stated.';
 COMMENT ON COLUMN conciliation.erp_payable.order_uid IS
@@ -2470,6 +2512,8 @@ CREATE UNIQUE INDEX title_match_title_key
   ON conciliation.title_match (title_id, title_part) WHERE ended_at IS NULL;
 CREATE UNIQUE INDEX title_match_payable_key
   ON conciliation.title_match (erp_key, erp_part) WHERE ended_at IS NULL;
+-- Finds the titles that a payable had before.
+CREATE INDEX title_match_ended_idx ON conciliation.title_match (erp_key) WHERE ended_at IS NOT NULL;
 CREATE INDEX title_match_title_idx ON conciliation.title_match (title_id);
 CREATE INDEX title_match_run_idx ON conciliation.title_match (run_id);
 CREATE INDEX title_match_sum_idx ON conciliation.title_match (sum_id) WHERE sum_id IS NOT NULL;
@@ -2571,12 +2615,9 @@ CREATE TABLE conciliation.booking_consumer (
   database_role   text,
   api_key_id      bigint,
   buyers          text[],
-  last_seq        bigint      NOT NULL DEFAULT 0,
-  acknowledged_at timestamptz,
   created_at      timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
-  CONSTRAINT booking_consumer_name_check CHECK (name ~ '^[a-z][a-z0-9_-]{0,62}$'),
-  CONSTRAINT booking_consumer_last_seq_check CHECK (last_seq >= 0)
+  CONSTRAINT booking_consumer_name_check CHECK (name ~ '^[a-z][a-z0-9_-]{0,62}$')
 );
 
 CREATE UNIQUE INDEX booking_consumer_role_key ON conciliation.booking_consumer (database_role);
@@ -2595,16 +2636,37 @@ COMMENT ON COLUMN conciliation.booking_consumer.api_key_id IS
   'api_key.id of the key that reads the feed and writes receipts for the consumer. Null: no key does.';
 COMMENT ON COLUMN conciliation.booking_consumer.buyers IS
   'The CNPJs of the buyers whose lines belong to the consumer, without mask and in upper case; title.buyer_identification may be written in another way. Null: the lines of no buyer, except for the consumer erp. May be personal data.';
-COMMENT ON COLUMN conciliation.booking_consumer.last_seq IS
-  'The greatest booking_feed.seq that the consumer has processed, as the consumer stated last. 0: none.';
-COMMENT ON COLUMN conciliation.booking_consumer.acknowledged_at IS
-  'When the consumer stated last_seq. Null: never.';
 COMMENT ON COLUMN conciliation.booking_consumer.created_at IS
   'When the consumer was named.';
 
 -- The policies are in prisma/roles.sql, because the roles need not exist when a migration runs. Without a
 -- policy only the owner of the table reads or writes rows.
 ALTER TABLE conciliation.booking_consumer ENABLE ROW LEVEL SECURITY;
+
+
+-- A table of its own, because a login that may update a column of a row may also lock the row, and the lines of a
+-- sign-off refer to booking_consumer.
+CREATE TABLE conciliation.booking_position (
+  consumer        text        PRIMARY KEY REFERENCES conciliation.booking_consumer (name)
+                              ON DELETE RESTRICT ON UPDATE RESTRICT,
+  last_seq        bigint      NOT NULL DEFAULT 0,
+  acknowledged_at timestamptz,
+
+  CONSTRAINT booking_position_last_seq_check CHECK (last_seq >= 0)
+);
+
+INSERT INTO conciliation.booking_position (consumer) VALUES ('erp');
+
+COMMENT ON TABLE conciliation.booking_position IS
+  'The positions of the consumers in booking_feed. A database user sees and updates the row of its own consumer only.';
+COMMENT ON COLUMN conciliation.booking_position.consumer IS
+  'booking_consumer.name.';
+COMMENT ON COLUMN conciliation.booking_position.last_seq IS
+  'The greatest booking_feed.seq that the consumer has processed, as the consumer stated last. 0: none.';
+COMMENT ON COLUMN conciliation.booking_position.acknowledged_at IS
+  'When the consumer stated last_seq. Null: never.';
+
+ALTER TABLE conciliation.booking_position ENABLE ROW LEVEL SECURITY;
 
 
 CREATE TABLE conciliation.booking_start (
@@ -2797,9 +2859,9 @@ COMMENT ON COLUMN conciliation.booking_line.state IS
 COMMENT ON COLUMN conciliation.booking_line.state_at IS
   'Since when the line has the state.';
 COMMENT ON COLUMN conciliation.booking_line.document IS
-  'The document of the ERP, as of the newest receipt. Null: not posted.';
+  'The document of the ERP, as of the newest receipt. Null: not posted. May be personal data.';
 COMMENT ON COLUMN conciliation.booking_line.failure IS
-  'The reason of the ERP, as of the newest receipt. Null: not failed.';
+  'The reason of the ERP, as of the newest receipt. Null: not failed. May be personal data.';
 COMMENT ON COLUMN conciliation.booking_line.erp_key IS
   'The ERP''s key of the payable that the title is matched with. Null: no payable is matched, or no payables are given.';
 COMMENT ON COLUMN conciliation.booking_line.title_id IS
@@ -2849,7 +2911,7 @@ CREATE TRIGGER booking_offer_append_only
 
 -- A wake-up for sessions that wait with LISTEN conciliation_booking.
 CREATE FUNCTION conciliation.announce_offers() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   -- The position is text, because many readers of JSON round numbers beyond 2^53. The name of a consumer needs no escape.
   PERFORM pg_notify('conciliation_booking', format('{"consumer":"%s","seq":"%s"}', offered.consumer, offered.seq))
@@ -2939,9 +3001,9 @@ COMMENT ON COLUMN conciliation.booking_receipt.content_hash IS
 COMMENT ON COLUMN conciliation.booking_receipt.status IS
   'posted: with the ERP''s document. failed: with a reason; the line is offered again, unless the receipt is final.';
 COMMENT ON COLUMN conciliation.booking_receipt.document IS
-  'The ERP''s document. Null: failed.';
+  'The ERP''s document. Null: failed. May be personal data.';
 COMMENT ON COLUMN conciliation.booking_receipt.reason IS
-  'Why the line could not be posted. Null: posted.';
+  'Why the line could not be posted. Null: posted. May be personal data.';
 COMMENT ON COLUMN conciliation.booking_receipt.is_final IS
   'True: failed, and the ERP will never post the line. The line is refused and not offered again.';
 COMMENT ON COLUMN conciliation.booking_receipt.received_at IS

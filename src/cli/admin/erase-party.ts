@@ -22,11 +22,13 @@ const STANDARD_INPUT = '-';
 
 const COUNT_TEXTS: Readonly<Record<keyof ErasureCounts, string>> = {
   bookingLines: 'booking lines, of which the amounts stay',
+  bookingReceipts: 'receipts of the ERP, of which the state stays',
   titles: 'titles, of which the amounts stay',
   revisions: 'revisions of titles',
   partyAccounts: 'known bank accounts, deleted',
   accountChanges: 'changes of a bank account',
   rejects: 'texts of rejected titles',
+  drift: 'values outside the documented interface',
   providers: 'suppliers in provider, deleted',
   providerBatches: 'requests that pushed suppliers',
   payables: 'payables of the ERP, of which the amounts stay',
@@ -64,9 +66,10 @@ export function addErasePartyCommand(program: Command, exit: Exit): void {
 Erase only data that the law permits you to erase: docs/privacy.md. An erasure cannot be undone.
 
 Replaces tax identifier, name, bank account and undocumented fields of the party in titles and their
-history, in the watch on bank accounts, in the ERP's payables, in rejected titles and payables and in recorded
-pushes, and deletes the supplier from provider. Amounts, dates and hashes stay, so totals and seals verify. Later answers of the platform
-about the party are written without its personal data, until --lift.
+history, in the watch on bank accounts, in bookings and the ERP's receipts, in the ERP's payables, in rejected
+titles and payables and in recorded pushes, and deletes the supplier from provider. Amounts, dates and hashes stay,
+so totals and seals verify. Later answers of the platform about the party are written without its personal data,
+until --lift.
 
 A tax identifier is read from a file, because other users of the machine can see command lines.
 

@@ -1,4 +1,4 @@
-import { setConsumer } from '../../bookings/consumers.sql.ts';
+import { setConsumer } from '../../bookings/consumers.ts';
 import { createApiKey, readApiKeys, revokeApiKey } from '../../console/access/api-keys.sql.ts';
 import type { Database } from '../../database/database.ts';
 

@@ -7,12 +7,12 @@ import { RoleField } from './role-field.tsx';
 
 /** The API keys of scripts, with a form for a new one. */
 export function KeysCard({ keys, now }: { readonly keys: readonly ApiKey[]; readonly now: Date }) {
-  const { users } = usePage().text;
+  const { text } = usePage();
   return (
-    <Card title={users.keys}>
-      <p class="quiet">{users.keysHelp}</p>
+    <Card title={text('users.keys')}>
+      <p class="quiet">{text('users.keysHelp')}</p>
       {keys.length === 0 ? (
-        <p class="quiet">{users.keysNone}</p>
+        <p class="quiet">{text('users.keysNone')}</p>
       ) : (
         <ul class="timeline">
           {keys.map((key) => (
@@ -20,7 +20,7 @@ export function KeysCard({ keys, now }: { readonly keys: readonly ApiKey[]; read
           ))}
         </ul>
       )}
-      <Disclosure label={users.addKey} class="primary">
+      <Disclosure label={text('users.addKey')} class="primary">
         <NewKeyForm />
       </Disclosure>
     </Card>
@@ -29,7 +29,6 @@ export function KeysCard({ keys, now }: { readonly keys: readonly ApiKey[]; read
 
 function Key({ apiKey: key, now }: { readonly apiKey: ApiKey; readonly now: Date }) {
   const { text } = usePage();
-  const { users } = text;
   const state = key.revokedAt !== null ? 'revoked' : key.expiresAt <= now ? 'expired' : 'active';
   return (
     <li>
@@ -38,28 +37,28 @@ function Key({ apiKey: key, now }: { readonly apiKey: ApiKey; readonly now: Date
           <strong class="anywhere">{key.name}</strong>
         </p>
         <p class="quiet small">
-          {text.roles[key.role]} · <span class="mono">{key.start}…</span> ·{' '}
-          {key.user === null ? users.noOwner : users.owner(key.user)}
+          {text(`roles.${key.role}`)} · <span class="mono">{key.start}…</span> ·{' '}
+          {key.user === null ? text('users.noOwner') : text('users.owner', { name: key.user })}
         </p>
       </div>
       <div class="stack">
         <p>
           <span class={`tag ${state === 'active' ? 'is-inserted' : 'is-withdrawn'}`}>
-            {users.keyStates[state]}
+            {text(`users.keyStates.${state}`)}
           </span>{' '}
           <span class="quiet small">
-            {key.scopes.map((scope) => users.scopeNames[scope]).join(' · ')}
+            {key.scopes.map((scope) => text(`users.scopeNames.${scope}`)).join(' · ')}
           </span>
         </p>
         <p class="quiet small">
-          {users.expires} <Instant at={key.expiresAt} /> · {users.lastUsed}{' '}
+          {text('users.expires')} <Instant at={key.expiresAt} /> · {text('users.lastUsed')}{' '}
           <Instant at={key.lastUsedAt} />
         </p>
         {state === 'active' && (
-          <Disclosure label={users.revokeKey(key.name)}>
+          <Disclosure label={text('users.revokeKey', { name: key.name })}>
             <ActionForm action={`/keys/${key.id}/revoke`}>
-              <p class="small">{users.revokeHelp}</p>
-              <Submit class="danger">{users.revoke}</Submit>
+              <p class="small">{text('users.revokeHelp')}</p>
+              <Submit class="danger">{text('users.revoke')}</Submit>
             </ActionForm>
           </Disclosure>
         )}
@@ -69,24 +68,24 @@ function Key({ apiKey: key, now }: { readonly apiKey: ApiKey; readonly now: Date
 }
 
 function NewKeyForm() {
-  const { users } = usePage().text;
+  const { text } = usePage();
   return (
     <ActionForm action="/keys">
-      <Field label={users.keyName}>
+      <Field label={text('users.keyName')}>
         <input name="name" required maxLength={80} autocomplete="off" />
       </Field>
-      <p class="quiet small">{users.keyNameHelp}</p>
-      <RoleField label={users.keyRole} roles={KEY_ROLES} chosen="viewer" />
+      <p class="quiet small">{text('users.keyNameHelp')}</p>
+      <RoleField label={text('users.keyRole')} roles={KEY_ROLES} chosen="viewer" />
       <fieldset class="choices">
-        <legend>{users.scopes}</legend>
+        <legend>{text('users.scopes')}</legend>
         {KEY_SCOPES.map((scope) => (
           <label key={scope} class="check">
             <input type="checkbox" name={`scope_${scope}`} value="on" checked={scope === 'read'} />
-            {users.scopeNames[scope]}
+            {text(`users.scopeNames.${scope}`)}
           </label>
         ))}
       </fieldset>
-      <Field label={users.days}>
+      <Field label={text('users.days')}>
         <input
           name="days"
           type="number"
@@ -96,7 +95,7 @@ function NewKeyForm() {
           value={KEY_DAYS.default}
         />
       </Field>
-      <Submit class="primary">{users.makeKey}</Submit>
+      <Submit class="primary">{text('users.makeKey')}</Submit>
     </ActionForm>
   );
 }

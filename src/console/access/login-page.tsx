@@ -11,11 +11,11 @@ export function LoginPage(props: {
   readonly hasOidc: boolean;
 }) {
   const context = usePage();
-  const { login } = context.text;
+  const { text } = context;
   return (
     <div class="narrow">
       <form method="post" action="/login" class="card stack">
-        <h1>{login.title}</h1>
+        <h1>{text('login.title')}</h1>
         {props.error !== null && (
           <p class="error" role="alert">
             {props.error}
@@ -27,14 +27,14 @@ export function LoginPage(props: {
               class="button primary"
               href={`/login/oidc?${new URLSearchParams({ next: props.next })}`}
             >
-              {login.oidc}
+              {text('login.oidc')}
             </a>
-            <p class="or">{login.orPassword}</p>
+            <p class="or">{text('login.orPassword')}</p>
           </>
         )}
         <input type="hidden" name="_csrf" value={context.csrf} />
         <input type="hidden" name="next" value={props.next} />
-        <Field label={login.name}>
+        <Field label={text('login.name')}>
           <input
             name="name"
             required
@@ -44,14 +44,14 @@ export function LoginPage(props: {
             value={props.name}
           />
         </Field>
-        <Field label={login.password}>
+        <Field label={text('login.password')}>
           <input name="password" type="password" required autocomplete="current-password" />
         </Field>
         <CodeField isRequired={false} />
         <button type="submit" class={props.hasOidc ? 'button' : 'button primary'}>
-          {login.submit}
+          {text('login.submit')}
         </button>
-        <p class="quiet small">{login.help}</p>
+        <p class="quiet small">{text('login.help')}</p>
       </form>
     </div>
   );
@@ -59,14 +59,14 @@ export function LoginPage(props: {
 
 /** Leads to the provider, which ends its own session. */
 export function SignOutPage(props: { readonly url: URL }) {
-  const { signOut } = usePage().text;
+  const { text } = usePage();
   return (
     <div class="narrow">
       <section class="card stack">
-        <h1>{signOut.title}</h1>
-        <p>{signOut.lead}</p>
+        <h1>{text('signOut.title')}</h1>
+        <p>{text('signOut.lead')}</p>
         <a class="button primary" href={props.url.href}>
-          {signOut.go}
+          {text('signOut.go')}
         </a>
       </section>
     </div>
@@ -75,9 +75,9 @@ export function SignOutPage(props: { readonly url: URL }) {
 
 /** A code of the second factor, of an app or a recovery code. */
 export function CodeField(props: { readonly isRequired: boolean }) {
-  const { login } = usePage().text;
+  const { text } = usePage();
   return (
-    <Field label={props.isRequired ? login.code : login.codeIfSet}>
+    <Field label={props.isRequired ? text('login.code') : text('login.codeIfSet')}>
       <input
         name="code"
         class="mono"
@@ -98,15 +98,15 @@ export function LinkPage(props: {
 }) {
   const context = usePage();
   const { link } = props;
-  const { link: text } = context.text;
+  const { text } = context;
   if (link === null) {
     return (
       <div class="narrow">
         <section class="card stack">
-          <h1>{text.goneTitle}</h1>
-          <p>{text.gone}</p>
+          <h1>{text('link.goneTitle')}</h1>
+          <p>{text('link.gone')}</p>
           <p>
-            <a href="/login">{context.text.login.title}</a>
+            <a href="/login">{context.text('login.title')}</a>
           </p>
         </section>
       </div>
@@ -123,17 +123,17 @@ export function LinkPage(props: {
         )}
         {link.purpose === 'sign_in' ? (
           <>
-            <h1>{text.signInTitle}</h1>
-            <p>{text.signIn(link.name)}</p>
-            <Submit class="primary">{text.open}</Submit>
+            <h1>{text('link.signInTitle')}</h1>
+            <p>{text('link.signIn', { name: link.name })}</p>
+            <Submit class="primary">{text('link.open')}</Submit>
           </>
         ) : (
           <>
-            <h1>{text.passwordTitle}</h1>
-            <p>{text.choose(link.name)}</p>
+            <h1>{text('link.passwordTitle')}</h1>
+            <p>{text('link.choose', { name: link.name })}</p>
             <input type="hidden" name="username" autocomplete="username" value={link.name} />
             <NewPasswordFields name="password" />
-            <Submit class="primary">{text.save}</Submit>
+            <Submit class="primary">{text('link.save')}</Submit>
           </>
         )}
       </form>
@@ -146,10 +146,10 @@ export function NewPasswordFields(props: {
   readonly name: string;
 }) {
   const context = usePage();
-  const { link } = context.text;
+  const { text } = context;
   return (
     <>
-      <Field label={link.password}>
+      <Field label={text('link.password')}>
         <input
           name={props.name}
           type="password"
@@ -158,10 +158,12 @@ export function NewPasswordFields(props: {
           autocomplete="new-password"
         />
       </Field>
-      <Field label={link.again}>
+      <Field label={text('link.again')}>
         <input name="again" type="password" required autocomplete="new-password" />
       </Field>
-      <p class="quiet small">{link.rule(context.formats.count(MIN_PASSWORD_LENGTH))}</p>
+      <p class="quiet small">
+        {text('link.rule', { min: context.formats.count(MIN_PASSWORD_LENGTH) })}
+      </p>
     </>
   );
 }

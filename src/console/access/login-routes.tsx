@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
 import { parseUserName } from '../../domain/role.ts';
+import { LANGUAGES } from '../../texts/texts.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { cookieOptions, sessionCookie } from '../shell/guard.ts';
-import { LANGUAGES } from '../shell/language.ts';
 import {
   LANGUAGE_COOKIE,
   type PageContext,
@@ -47,7 +47,7 @@ export function addLoginRoutes(
       return showLogin(request, reply, parts, {
         status: 401,
         name,
-        error: ({ text }) => text.login.wrong,
+        error: ({ text }) => text('login.wrong'),
       });
     }
     const { user, proof } = checked;
@@ -73,7 +73,7 @@ export function addLoginRoutes(
   ) => {
     const link = await readLink(database, request.params.token);
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.link.passwordTitle,
+      title: context.text('link.passwordTitle'),
       active: null,
       status: link === null ? 404 : error === null ? 200 : 400,
       body: (

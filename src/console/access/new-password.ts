@@ -11,8 +11,9 @@ export function newPasswordFault(
   owner: { readonly name: string; readonly email: string | null },
 ): ((context: PageContext) => string) | null {
   if (password.length < MIN_PASSWORD_LENGTH) {
-    return ({ text, formats }) => text.link.tooShort(formats.count(MIN_PASSWORD_LENGTH));
+    return ({ text, formats }) =>
+      text('link.tooShort', { min: formats.count(MIN_PASSWORD_LENGTH) });
   }
-  if (password !== again) return ({ text }) => text.link.unequal;
-  return isGuessable(password, owner) ? ({ text }) => text.link.guessable : null;
+  if (password !== again) return ({ text }) => text('link.unequal');
+  return isGuessable(password, owner) ? ({ text }) => text('link.guessable') : null;
 }

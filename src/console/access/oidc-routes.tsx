@@ -5,7 +5,6 @@ import type { ConsoleParts } from '../shell/console-parts.ts';
 import { isForeignLoad } from '../shell/csrf.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { sendPage } from '../shell/send-page.ts';
-import type { Text } from '../shell/texts.ts';
 import { SignOutPage } from './login-page.tsx';
 import { OIDC_CALLBACK_PATH, OIDC_SIGN_OUT_PATH, type OidcFault } from './oidc-client.ts';
 import { beginOidcLogin, findOidcUser, takeOidcLogin } from './oidc-logins.sql.ts';
@@ -13,7 +12,7 @@ import { logSecurityEvent } from './security-events.ts';
 import { nextOf, PER_ADDRESS, showLogin, showTooMany, signIn } from './sign-in.tsx';
 import { countTry } from './sign-in-limits.sql.ts';
 
-const STATUS: Readonly<Record<keyof Text['login']['oidcFaults'], number>> = {
+const STATUS = {
   denied: 401,
   refused: 401,
   unavailable: 503,
@@ -28,14 +27,10 @@ const STATUS: Readonly<Record<keyof Text['login']['oidcFaults'], number>> = {
  */
 export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, oidc, logger } = parts;
-  const show = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    reason: keyof Text['login']['oidcFaults'],
-  ) =>
+  const show = (request: FastifyRequest, reply: FastifyReply, reason: keyof typeof STATUS) =>
     showLogin(request, reply, parts, {
       status: STATUS[reason],
-      error: ({ text }) => text.login.oidcFaults[reason],
+      error: ({ text }) => text(`login.oidcFaults.${reason}`),
     });
 
   const logFault = ({ fault, cause, errorCode }: OidcFault, message: string) =>
@@ -105,7 +100,7 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     }
     reply.header('refresh', `0;url=${url.href}`);
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.signOut.title,
+      title: context.text('signOut.title'),
       active: null,
       body: <SignOutPage url={url} />,
     }));

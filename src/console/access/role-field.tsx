@@ -12,7 +12,11 @@ export function RoleField<Role extends ConsoleRole>(props: {
   return (
     <Field label={props.label}>
       <select name="role">
-        <Options values={props.roles} chosen={props.chosen} texts={text.roles} />
+        <Options
+          values={props.roles}
+          chosen={props.chosen}
+          text={(role) => text(`roles.${role}`)}
+        />
       </select>
     </Field>
   );

@@ -52,7 +52,7 @@ export function showLogin(
   },
 ): Promise<FastifyReply> {
   return sendPage(request, reply, parts, (context) => ({
-    title: context.text.login.title,
+    title: context.text('login.title'),
     active: null,
     status: answer.status,
     body: (
@@ -77,7 +77,7 @@ export function showTooMany(
   reply.header('retry-after', seconds);
   return showLogin(request, reply, parts, {
     status: 429,
-    error: ({ text }) => text.login.tooMany(seconds),
+    error: ({ text }) => text('login.tooMany', { seconds }),
   });
 }
 

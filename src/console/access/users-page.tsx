@@ -25,25 +25,25 @@ export interface UsersPageData {
 }
 
 export function UsersPage({ data }: { data: UsersPageData }) {
-  const { users } = usePage().text;
+  const { text } = usePage();
   return (
     <>
-      <h1>{users.title}</h1>
+      <h1>{text('users.title')}</h1>
       {data.error !== null && (
         <p class="error" role="alert">
           {data.error}
         </p>
       )}
       {data.secret !== null && <Secret secret={data.secret} />}
-      <Card title={users.people}>
+      <Card title={text('users.people')}>
         <ul class="timeline">
           {data.users.map((user) => (
             <User key={user.id} user={user} />
           ))}
         </ul>
-        <Disclosure label={users.addUser} class="primary">
+        <Disclosure label={text('users.addUser')} class="primary">
           <ActionForm action="/users">
-            <Field label={users.name}>
+            <Field label={text('users.name')}>
               <input
                 name="name"
                 required
@@ -53,13 +53,13 @@ export function UsersPage({ data }: { data: UsersPageData }) {
                 spellcheck={false}
               />
             </Field>
-            <p class="quiet small">{users.nameHelp}</p>
-            <RoleField label={users.role} roles={CONSOLE_ROLES} chosen="viewer" />
-            <Field label={users.email}>
+            <p class="quiet small">{text('users.nameHelp')}</p>
+            <RoleField label={text('users.role')} roles={CONSOLE_ROLES} chosen="viewer" />
+            <Field label={text('users.email')}>
               <input name="email" type="email" maxLength={254} autocomplete="off" />
             </Field>
-            <p class="quiet small">{users.emailHelp}</p>
-            <Submit class="primary">{users.add}</Submit>
+            <p class="quiet small">{text('users.emailHelp')}</p>
+            <Submit class="primary">{text('users.add')}</Submit>
           </ActionForm>
         </Disclosure>
       </Card>
@@ -70,14 +70,21 @@ export function UsersPage({ data }: { data: UsersPageData }) {
 
 function Secret({ secret }: { secret: NewSecret }) {
   const { text, formats } = usePage();
-  const { users } = text;
   const isLink = secret.kind === 'link';
   return (
     <section class="card secret" role="status">
-      <h2>{isLink ? users.linkTitle(secret.name) : users.keyTitle(secret.name)}</h2>
-      <p>{isLink ? users.linkHelp(formats.count(PASSWORD_LINK_HOURS)) : users.keyHelp}</p>
+      <h2>
+        {isLink
+          ? text('users.linkTitle', { name: secret.name })
+          : text('users.keyTitle', { name: secret.name })}
+      </h2>
+      <p>
+        {isLink
+          ? text('users.linkHelp', { hours: formats.count(PASSWORD_LINK_HOURS) })
+          : text('users.keyHelp')}
+      </p>
       <p class="mono">{secret.text}</p>
-      {isLink && secret.text.startsWith('/') && <p>{users.linkPathHelp}</p>}
+      {isLink && secret.text.startsWith('/') && <p>{text('users.linkPathHelp')}</p>}
     </section>
   );
 }
@@ -85,7 +92,6 @@ function Secret({ secret }: { secret: NewSecret }) {
 function User({ user }: { user: ConsoleUser }) {
   const context = usePage();
   const { text, formats } = context;
-  const { users } = text;
   const isOwn = context.principal?.name === user.name;
   const state =
     user.disabledAt !== null
@@ -99,43 +105,43 @@ function User({ user }: { user: ConsoleUser }) {
       <div>
         <p>
           <strong class="anywhere">{user.name}</strong>
-          {isOwn && <span class="quiet"> ({users.you})</span>}
+          {isOwn && <span class="quiet"> ({text('users.you')})</span>}
         </p>
-        <p class="quiet small">{text.roles[user.role]}</p>
+        <p class="quiet small">{text(`roles.${user.role}`)}</p>
       </div>
       <div class="stack">
         <p>
           <span
             class={`tag ${{ active: 'is-inserted', fresh: 'is-changed', disabled: 'is-withdrawn' }[state]}`}
           >
-            {users.states[state]}
+            {text(`users.states.${state}`)}
           </span>{' '}
           <span class="quiet small">
             {user.lastLoginAt === null
-              ? users.neverLogin
-              : users.lastLogin(formats.instant(user.lastLoginAt))}
+              ? text('users.neverLogin')
+              : text('users.lastLogin', { at: formats.instant(user.lastLoginAt) })}
             {user.email !== null && (
               <>
                 {' · '}
                 <span class="anywhere">{user.email}</span>
               </>
             )}
-            {user.isBound && ` · ${users.bound}`}
-            {user.hasSecondFactor && ` · ${users.secondFactor}`}
+            {user.isBound && ` · ${text('users.bound')}`}
+            {user.hasSecondFactor && ` · ${text('users.secondFactor')}`}
           </span>
         </p>
-        <Disclosure label={users.change(user.name)}>
+        <Disclosure label={text('users.change', { name: user.name })}>
           <div class="deeds">
             {isOwn ? (
-              <p class="quiet small">{users.ownHelp}</p>
+              <p class="quiet small">{text('users.ownHelp')}</p>
             ) : (
               <>
                 <ActionForm action={`${path}/role`}>
-                  <RoleField label={users.role} roles={CONSOLE_ROLES} chosen={user.role} />
-                  <Submit>{users.saveRole}</Submit>
+                  <RoleField label={text('users.role')} roles={CONSOLE_ROLES} chosen={user.role} />
+                  <Submit>{text('users.saveRole')}</Submit>
                 </ActionForm>
                 <ActionForm action={`${path}/email`}>
-                  <Field label={users.email}>
+                  <Field label={text('users.email')}>
                     <input
                       name="email"
                       type="email"
@@ -144,32 +150,32 @@ function User({ user }: { user: ConsoleUser }) {
                       value={user.email ?? ''}
                     />
                   </Field>
-                  <p class="quiet small">{users.saveEmailHelp}</p>
-                  <Submit>{users.saveEmail}</Submit>
+                  <p class="quiet small">{text('users.saveEmailHelp')}</p>
+                  <Submit>{text('users.saveEmail')}</Submit>
                 </ActionForm>
               </>
             )}
             {state !== 'disabled' && !isOwn && (
               <ActionForm action={`${path}/link`}>
-                <Submit>{users.newLink}</Submit>
-                <p class="quiet small">{users.newLinkHelp}</p>
+                <Submit>{text('users.newLink')}</Submit>
+                <p class="quiet small">{text('users.newLinkHelp')}</p>
               </ActionForm>
             )}
             {user.hasSecondFactor && !isOwn && (
               <ActionForm action={`${path}/reset-second-factor`}>
-                <Submit class="danger">{users.resetFactor}</Submit>
-                <p class="quiet small">{users.resetFactorHelp}</p>
+                <Submit class="danger">{text('users.resetFactor')}</Submit>
+                <p class="quiet small">{text('users.resetFactorHelp')}</p>
               </ActionForm>
             )}
             {state === 'disabled' ? (
               <ActionForm action={`${path}/enable`}>
-                <Submit>{users.enable}</Submit>
+                <Submit>{text('users.enable')}</Submit>
               </ActionForm>
             ) : (
               !isOwn && (
                 <ActionForm action={`${path}/disable`}>
-                  <Submit class="danger">{users.disable}</Submit>
-                  <p class="quiet small">{users.disableHelp}</p>
+                  <Submit class="danger">{text('users.disable')}</Submit>
+                  <p class="quiet small">{text('users.disableHelp')}</p>
                 </ActionForm>
               )
             )}

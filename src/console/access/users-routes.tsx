@@ -33,7 +33,7 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     const [users, keys] = await Promise.all([readUsers(database), readApiKeys(database)]);
     const { secret = null, error = null } = outcome;
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.users.title,
+      title: context.text('users.title'),
       active: '/users',
       status: error === null ? (secret === null ? 200 : 201) : 400,
       body: (
@@ -77,7 +77,8 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     attempt(request, reply, async () => {
       const name = textParameter(request.body, 'name') ?? '';
       const role = roleOf(request);
-      if (role === null) return show(request, reply, { error: ({ text }) => text.users.badRole });
+      if (role === null)
+        return show(request, reply, { error: ({ text }) => text('users.badRole') });
       const email = textParameter(request.body, 'email');
       await addUser(database, { name, role, email, by: actorOf(request) });
       return showLink(request, reply, name);
@@ -154,11 +155,11 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
 
 /** Returns the console's sentence for each fault, in the language of the reader. */
 function sentenceFor({ context: { fault }, message }: InputError) {
-  return ({ text: { users }, formats }: PageContext): string => {
-    if (fault === 'role') return users.badRole;
-    if (fault === 'key') return users.badKey(formats.count(KEY_DAYS.max));
-    if (fault === 'unknown_key') return users.unknownKey;
-    return Object.entries(users.faults).find(([name]) => name === fault)?.[1] ?? message;
+  return ({ text, formats }: PageContext): string => {
+    if (fault === 'role') return text('users.badRole');
+    if (fault === 'key') return text('users.badKey', { days: formats.count(KEY_DAYS.max) });
+    if (fault === 'unknown_key') return text('users.unknownKey');
+    return text.find(`users.faults.${fault}`) ?? message;
   };
 }
 

@@ -22,10 +22,10 @@ export interface AccountPageData {
 }
 
 export function AccountPage({ data }: { readonly data: AccountPageData }) {
-  const { account } = usePage().text;
+  const { text } = usePage();
   return (
     <>
-      <h1>{account.title}</h1>
+      <h1>{text('account.title')}</h1>
       <ErrorLine error={data.error} />
       {data.hasPassword ? (
         <>
@@ -33,7 +33,7 @@ export function AccountPage({ data }: { readonly data: AccountPageData }) {
           <FactorCard data={data} />
         </>
       ) : (
-        <p>{account.noPassword}</p>
+        <p>{text('account.noPassword')}</p>
       )}
       <SessionsCard sessions={data.sessions} />
       {data.keys.length > 0 && <OwnKeysCard keys={data.keys} />}
@@ -50,15 +50,15 @@ function ErrorLine({ error }: { readonly error: string | null }) {
 }
 
 function PasswordCard({ hasFactor }: { readonly hasFactor: boolean }) {
-  const { account } = usePage().text;
+  const { text } = usePage();
   return (
-    <Card title={account.passwordTitle}>
-      <Disclosure label={account.change}>
+    <Card title={text('account.passwordTitle')}>
+      <Disclosure label={text('account.change')}>
         <ActionForm action="/account/password">
           <ProofFields needsCode={hasFactor} />
           <NewPasswordFields name="newPassword" />
-          <Submit class="primary">{account.change}</Submit>
-          <p class="quiet small">{account.changeHelp}</p>
+          <Submit class="primary">{text('account.change')}</Submit>
+          <p class="quiet small">{text('account.changeHelp')}</p>
         </ActionForm>
       </Disclosure>
     </Card>
@@ -68,7 +68,7 @@ function PasswordCard({ hasFactor }: { readonly hasFactor: boolean }) {
 /** The present password, and a code if one is needed, as when signing in. */
 function ProofFields({ needsCode }: { readonly needsCode: boolean }) {
   const context = usePage();
-  const { account } = context.text;
+  const { text } = context;
   return (
     <>
       <input
@@ -77,7 +77,7 @@ function ProofFields({ needsCode }: { readonly needsCode: boolean }) {
         autocomplete="username"
         value={context.principal?.name ?? ''}
       />
-      <Field label={account.present}>
+      <Field label={text('account.present')}>
         <input name="password" type="password" required autocomplete="current-password" />
       </Field>
       {needsCode && <CodeField isRequired />}
@@ -87,42 +87,45 @@ function ProofFields({ needsCode }: { readonly needsCode: boolean }) {
 
 function FactorCard({ data }: { data: AccountPageData }) {
   const { text, formats } = usePage();
-  const { account } = text;
   const { recoveryCodesLeft: left } = data;
   return (
-    <Card title={account.factorTitle}>
-      <p class="quiet">{account.factorHelp}</p>
+    <Card title={text('account.factorTitle')}>
+      <p class="quiet">{text('account.factorHelp')}</p>
       {left === null ? (
         <>
           <p>
-            <span class="tag is-changed">{account.factorOff}</span>
+            <span class="tag is-changed">{text('account.factorOff')}</span>
           </p>
           <p>
             <a class="button primary" href={SECOND_FACTOR_PATH}>
-              {account.setUp}
+              {text('account.setUp')}
             </a>
           </p>
         </>
       ) : (
         <>
           <p>
-            <span class="tag is-inserted">{account.factorOn}</span>{' '}
-            <span class="quiet small">{account.codesLeft(formats.count(left))}</span>
+            <span class="tag is-inserted">{text('account.factorOn')}</span>{' '}
+            <span class="quiet small">
+              {text('account.codesLeft', { count: formats.count(left) })}
+            </span>
           </p>
           <div class="stack">
-            <Disclosure label={account.newCodes}>
+            <Disclosure label={text('account.newCodes')}>
               <ActionForm action="/account/recovery-codes">
                 <ProofFields needsCode />
-                <Submit class="primary">{account.newCodes}</Submit>
-                <p class="quiet small">{account.newCodesHelp}</p>
+                <Submit class="primary">{text('account.newCodes')}</Submit>
+                <p class="quiet small">{text('account.newCodesHelp')}</p>
               </ActionForm>
             </Disclosure>
-            <Disclosure label={account.remove}>
+            <Disclosure label={text('account.remove')}>
               <ActionForm action={`${SECOND_FACTOR_PATH}/remove`}>
                 <ProofFields needsCode />
-                <Submit class="danger">{account.remove}</Submit>
+                <Submit class="danger">{text('account.remove')}</Submit>
                 <p class="quiet small">
-                  {data.requiresSecondFactor ? account.removeRequiredHelp : account.removeHelp}
+                  {data.requiresSecondFactor
+                    ? text('account.removeRequiredHelp')
+                    : text('account.removeHelp')}
                 </p>
               </ActionForm>
             </Disclosure>
@@ -134,28 +137,33 @@ function FactorCard({ data }: { data: AccountPageData }) {
 }
 
 function SessionsCard({ sessions }: { readonly sessions: readonly OpenSession[] }) {
-  const { account } = usePage().text;
+  const { text } = usePage();
   return (
-    <Card title={account.sessionsTitle}>
+    <Card title={text('account.sessionsTitle')}>
       <DataTable
-        label={account.sessionsTitle}
-        heads={[account.signedIn, account.lastSeen, account.address, account.way]}
+        label={text('account.sessionsTitle')}
+        heads={[
+          text('account.signedIn'),
+          text('account.lastSeen'),
+          text('account.address'),
+          text('account.way'),
+        ]}
       >
         {sessions.map((session) => (
           <tr key={session.createdAt.toISOString()}>
             <td>
               <Instant at={session.createdAt} />
-              {session.isOwn && <span class="quiet"> ({account.own})</span>}
+              {session.isOwn && <span class="quiet"> ({text('account.own')})</span>}
             </td>
             <InstantCell at={session.lastSeenAt} />
             <td>{session.address ?? '–'}</td>
-            <td>{session.byOidc ? account.ways.company : account.ways.password}</td>
+            <td>{session.byOidc ? text('account.ways.company') : text('account.ways.password')}</td>
           </tr>
         ))}
       </DataTable>
       {sessions.length > 1 && (
         <ActionForm action="/account/sessions/end">
-          <Submit>{account.endOthers}</Submit>
+          <Submit>{text('account.endOthers')}</Submit>
         </ActionForm>
       )}
     </Card>
@@ -163,13 +171,18 @@ function SessionsCard({ sessions }: { readonly sessions: readonly OpenSession[] 
 }
 
 function OwnKeysCard({ keys }: { readonly keys: readonly ApiKey[] }) {
-  const { account, users } = usePage().text;
+  const { text } = usePage();
   return (
-    <Card title={users.keys}>
-      <p class="quiet">{account.keysHelp}</p>
+    <Card title={text('users.keys')}>
+      <p class="quiet">{text('account.keysHelp')}</p>
       <DataTable
-        label={users.keys}
-        heads={[users.keyName, users.begins, users.expires, users.lastUsed]}
+        label={text('users.keys')}
+        heads={[
+          text('users.keyName'),
+          text('users.begins'),
+          text('users.expires'),
+          text('users.lastUsed'),
+        ]}
       >
         {keys.map((key) => (
           <tr key={key.id}>
@@ -192,14 +205,14 @@ export function EnrolPage(props: {
 }) {
   const context = usePage();
   const { secret, error } = props;
-  const { account } = context.text;
+  const { text } = context;
   const { principal } = context;
   if (secret === null) {
     return (
       <div class="narrow">
         <section class="card stack">
-          <h1>{account.enrolTitle}</h1>
-          <p>{account.noPassword}</p>
+          <h1>{text('account.enrolTitle')}</h1>
+          <p>{text('account.noPassword')}</p>
         </section>
       </div>
     );
@@ -208,22 +221,22 @@ export function EnrolPage(props: {
   return (
     <div class="narrow">
       <section class="card stack">
-        <h1>{account.enrolTitle}</h1>
-        {principal?.isEnrolmentDue === true && <p>{account.enrolRequired}</p>}
+        <h1>{text('account.enrolTitle')}</h1>
+        {principal?.isEnrolmentDue === true && <p>{text('account.enrolRequired')}</p>}
         <ErrorLine error={error} />
-        <p>{account.scan}</p>
-        <QrCode text={uri} label={account.picture} />
+        <p>{text('account.scan')}</p>
+        <QrCode text={uri} label={text('account.picture')} />
         <p>
-          <span class="quiet small">{account.secret}</span>
+          <span class="quiet small">{text('account.secret')}</span>
           <br />
           <span class="mono">{inGroups(secret)}</span>
         </p>
         <p>
-          <a href={uri}>{account.open}</a>
+          <a href={uri}>{text('account.open')}</a>
         </p>
         <ActionForm action={SECOND_FACTOR_PATH} class="stack">
           <input type="hidden" name="secret" value={secret} />
-          <Field label={account.code}>
+          <Field label={text('account.code')}>
             <input
               name="code"
               class="mono"
@@ -234,8 +247,8 @@ export function EnrolPage(props: {
             />
           </Field>
           <ProofFields needsCode={false} />
-          <Submit class="primary">{account.confirm}</Submit>
-          <p class="quiet small">{account.confirmHelp}</p>
+          <Submit class="primary">{text('account.confirm')}</Submit>
+          <p class="quiet small">{text('account.confirmHelp')}</p>
         </ActionForm>
       </section>
     </div>
@@ -269,12 +282,12 @@ function QrCode({ text, label }: { readonly text: string; readonly label: string
 
 /** New recovery codes, which no later page shows. */
 export function RecoveryCodesPage({ codes }: { readonly codes: readonly string[] }) {
-  const { account } = usePage().text;
+  const { text } = usePage();
   return (
     <div class="narrow">
       <section class="card stack">
-        <h1>{account.codesTitle}</h1>
-        <p>{account.codesHelp}</p>
+        <h1>{text('account.codesTitle')}</h1>
+        <p>{text('account.codesHelp')}</p>
         <ol class="recovery-codes mono">
           {codes.map((code) => (
             <li key={code}>{code}</li>
@@ -282,7 +295,7 @@ export function RecoveryCodesPage({ codes }: { readonly codes: readonly string[]
         </ol>
         <p>
           <a class="button primary" href="/account">
-            {account.codesDone}
+            {text('account.codesDone')}
           </a>
         </p>
       </section>

@@ -40,10 +40,10 @@ export function addAccountRoutes(
     const checked = await signInCheck.check(request, actorOf(request));
     if (checked.outcome === 'right') return checked.user;
     if (checked.outcome === 'wrong')
-      return { status: 401, error: ({ text }) => text.account.wrong };
+      return { status: 401, error: ({ text }) => text('account.wrong') };
     const seconds = String(checked.wait);
     reply.header('retry-after', seconds);
-    return { status: 429, error: ({ text }) => text.login.tooMany(seconds) };
+    return { status: 429, error: ({ text }) => text('login.tooMany', { seconds }) };
   };
 
   /** Gives the browser the new token of its session. */
@@ -68,7 +68,7 @@ export function addAccountRoutes(
       (key) => key.user === user.name && key.revokedAt === null,
     );
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.account.title,
+      title: context.text('account.title'),
       active: null,
       status: refusal?.status ?? 200,
       body: (
@@ -98,7 +98,7 @@ export function addAccountRoutes(
     const secret =
       user.passwordHash === null ? null : await offerSecret(database, request.visit, shown);
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.account.enrolTitle,
+      title: context.text('account.enrolTitle'),
       active: null,
       status: refusal?.status ?? 200,
       body: <EnrolPage secret={secret} error={refusal?.error(context) ?? null} />,
@@ -107,7 +107,7 @@ export function addAccountRoutes(
 
   const showCodes = (request: FastifyRequest, reply: FastifyReply, codes: readonly string[]) =>
     sendPage(request, reply, parts, (context) => ({
-      title: context.text.account.codesTitle,
+      title: context.text('account.codesTitle'),
       active: null,
       body: <RecoveryCodesPage codes={codes} />,
     }));
@@ -145,7 +145,7 @@ export function addAccountRoutes(
     if (enrolled.outcome === 'wrong_code') {
       return showEnrol(request, reply, {
         status: 400,
-        error: ({ text }) => text.account.wrongCode,
+        error: ({ text }) => text('account.wrongCode'),
       });
     }
     if (enrolled.outcome === 'gone') return reply.redirect(SECOND_FACTOR_PATH, 303);

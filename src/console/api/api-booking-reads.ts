@@ -10,6 +10,7 @@ import { LINE_STATES, readLines, readLineTotals } from '../bookings/booking-list
 import { readKeptReceipts } from '../bookings/booking-receipts.sql.ts';
 import { filterOf } from '../bookings/line-filter.ts';
 import { type ConsoleParts, releaseRules } from '../shell/console-parts.ts';
+import { maskErpTexts } from '../shell/masking.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { describe, limitOf, numberOf } from './api-request.ts';
 
@@ -182,7 +183,7 @@ export function addApiBookingReads(api: FastifyInstance, parts: ConsoleParts): v
       const page = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
       return {
         totals: await readLineTotals(database, filter),
-        lines: await readLines(database, filter, page),
+        lines: maskErpTexts(await readLines(database, filter, page), request.principal),
       };
     },
   );
@@ -192,12 +193,13 @@ export function addApiBookingReads(api: FastifyInstance, parts: ConsoleParts): v
     describe('bookings', 'getBookingStatus', 'The consumers, and the receipts that do not fit', {
       answer: Status,
     }),
-    async (_request, reply) => {
+    async (request, reply) => {
       if (bookingsFrom === null) return reply.callNotFound();
+      const { count, receipts } = await readKeptReceipts(database, MAX_RECEIPTS);
       return {
         waiting: await readWaitingDays(database, releaseRules(parts)),
         consumers: await readConsumerLags(database.prisma),
-        kept: await readKeptReceipts(database, MAX_RECEIPTS),
+        kept: { count, receipts: maskErpTexts(receipts, request.principal) },
       };
     },
   );

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { consumerOfKey } from '../../bookings/consumers.sql.ts';
+import { consumerOfKey } from '../../bookings/consumers.ts';
 import { readFeed } from '../../bookings/feed.sql.ts';
 import { type Receipt, takeReceipts } from '../../bookings/take-receipts.sql.ts';
 import type { Database } from '../../database/database.ts';

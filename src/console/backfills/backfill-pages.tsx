@@ -27,19 +27,19 @@ export function BackfillsPage(props: {
   return (
     <>
       <div>
-        <h1>{text.backfills.title}</h1>
-        <p class="quiet">{text.backfills.intro}</p>
+        <h1>{text('backfills.title')}</h1>
+        <p class="quiet">{text('backfills.intro')}</p>
       </div>
       {mayUse(role, 'POST', '/backfills') && (
         <form method="post" action="/backfills" class="card filters">
           <input type="hidden" name="_csrf" value={context.csrf} />
-          <Field label={text.backfills.from}>
+          <Field label={text('backfills.from')}>
             <input type="date" name="from" required value={form.from} />
           </Field>
-          <Field label={text.backfills.to}>
+          <Field label={text('backfills.to')}>
             <input type="date" name="to" required value={form.to} />
           </Field>
-          <Field label={text.backfills.concurrency}>
+          <Field label={text('backfills.concurrency')}>
             <input
               type="number"
               name="concurrency"
@@ -49,24 +49,24 @@ export function BackfillsPage(props: {
             />
           </Field>
           <div class="buttons">
-            <Submit class="primary">{text.backfills.start}</Submit>
+            <Submit class="primary">{text('backfills.start')}</Submit>
           </div>
           <FormFault fault={props.fault} />
         </form>
       )}
       <section class="card">
         {backfills.length === 0 ? (
-          <p class="quiet">{text.backfills.none}</p>
+          <p class="quiet">{text('backfills.none')}</p>
         ) : (
           <DataTable
-            label={text.backfills.title}
+            label={text('backfills.title')}
             heads={[
-              text.backfills.number,
-              text.backfills.range,
-              text.backfills.state,
-              text.backfills.progress,
-              text.backfills.by,
-              text.backfills.at,
+              text('backfills.number'),
+              text('backfills.range'),
+              text('backfills.state'),
+              text('backfills.progress'),
+              text('backfills.by'),
+              text('backfills.at'),
             ]}
           >
             {backfills.map((backfill) => (
@@ -77,12 +77,12 @@ export function BackfillsPage(props: {
                 <td class="tight">
                   {formats.date(backfill.from)} – {formats.date(backfill.to)}
                 </td>
-                <td>{text.backfills.states[backfill.state]}</td>
+                <td>{text(`backfills.states.${backfill.state}`)}</td>
                 <td>
-                  {text.backfills.progressOf(
-                    formats.count(endedOf(backfill)),
-                    formats.count(backfill.total),
-                  )}
+                  {text('backfills.progressOf', {
+                    done: formats.count(endedOf(backfill)),
+                    total: formats.count(backfill.total),
+                  })}
                 </td>
                 <td>
                   <Author name={backfill.requestedBy} />
@@ -107,30 +107,35 @@ export function BackfillPage({ backfill }: { readonly backfill: BackfillProgress
   const ended = endedOf(backfill);
   const isRunning = backfill.state === 'running';
   const rows = [
-    ['done', text.backfills.pulled],
-    ['open', text.backfills.open],
-    ['held', text.backfills.held],
-    ['failed', text.backfills.failed],
-    ['titles', text.backfills.titlesSeen],
+    ['done', text('backfills.pulled')],
+    ['open', text('backfills.open')],
+    ['held', text('backfills.held')],
+    ['failed', text('backfills.failed')],
+    ['titles', text('backfills.titlesSeen')],
   ] as const;
   return (
     <>
-      <nav class="crumbs" aria-label={text.backfills.title}>
-        <a href="/backfills">← {text.backfills.title}</a>
+      <nav class="crumbs" aria-label={text('backfills.title')}>
+        <a href="/backfills">← {text('backfills.title')}</a>
       </nav>
       <div class="day-head">
         <h1>
-          {text.backfills.number} {backfill.id}
+          {text('backfills.number')} {backfill.id}
         </h1>
-        <span class="tag">{text.backfills.states[backfill.state]}</span>
+        <span class="tag">{text(`backfills.states.${backfill.state}`)}</span>
       </div>
       <section class="card stack">
         <p>
           <RangeText from={backfill.from} to={backfill.to} />
         </p>
         <div>
-          <progress max={backfill.total} value={ended} aria-label={text.backfills.progress} />
-          <p>{text.backfills.progressOf(formats.count(ended), formats.count(backfill.total))}</p>
+          <progress max={backfill.total} value={ended} aria-label={text('backfills.progress')} />
+          <p>
+            {text('backfills.progressOf', {
+              done: formats.count(ended),
+              total: formats.count(backfill.total),
+            })}
+          </p>
         </div>
         <dl class="fields">
           {rows.map(([name, label]) => (
@@ -139,28 +144,28 @@ export function BackfillPage({ backfill }: { readonly backfill: BackfillProgress
               <dd key={name}>{formats.count(backfill[name])}</dd>
             </>
           ))}
-          <dt>{text.backfills.by}</dt>
+          <dt>{text('backfills.by')}</dt>
           <dd>
             <Author name={backfill.requestedBy} />
           </dd>
-          <dt>{text.backfills.at}</dt>
+          <dt>{text('backfills.at')}</dt>
           <dd>
             <Instant at={backfill.createdAt} />
           </dd>
-          <dt>{text.backfills.finished}</dt>
+          <dt>{text('backfills.finished')}</dt>
           <dd>
             <Instant at={backfill.finishedAt} />
           </dd>
         </dl>
         {isRunning && mayUse(role, 'POST', '/backfills/:id/cancel') && (
           <ActionForm action={`/backfills/${backfill.id}/cancel`}>
-            <Submit class="danger">{text.backfills.cancel}</Submit>
-            <p class="quiet small">{text.backfills.cancelHelp}</p>
+            <Submit class="danger">{text('backfills.cancel')}</Submit>
+            <p class="quiet small">{text('backfills.cancelHelp')}</p>
           </ActionForm>
         )}
         {backfill.state === 'cancelled' && mayUse(role, 'POST', '/backfills/:id/resume') && (
           <ActionForm action={`/backfills/${backfill.id}/resume`}>
-            <Submit>{text.backfills.resume}</Submit>
+            <Submit>{text('backfills.resume')}</Submit>
           </ActionForm>
         )}
       </section>

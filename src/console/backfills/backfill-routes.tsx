@@ -38,7 +38,7 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
         ? { from: addDays(to, -6), to, concurrency: DEFAULT_CONCURRENCY }
         : writtenForm(refused.form);
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.backfills.title,
+      title: context.text('backfills.title'),
       active: '/backfills',
       status: refused === null ? 200 : 400,
       body: (
@@ -66,7 +66,7 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
     const backfill = id === null ? null : await readBackfillProgress(database, id);
     if (backfill === null) return reply.callNotFound();
     return sendPage(request, reply, parts, (context) => ({
-      title: `${context.text.backfills.number} ${backfill.id}`,
+      title: `${context.text('backfills.number')} ${backfill.id}`,
       active: '/backfills',
       ...(backfill.state === 'running' && { refreshSeconds: REFRESH_SECONDS }),
       body: <BackfillPage backfill={backfill} />,

@@ -10,23 +10,23 @@ export function BookingPage(props: {
   readonly receipts: readonly ListedReceipt[];
 }) {
   const { versions, receipts } = props;
-  const { bookings } = usePage().text;
+  const { text } = usePage();
   return (
     <>
-      <nav class="crumbs" aria-label={bookings.title}>
-        <a href="/bookings">← {bookings.title}</a>
+      <nav class="crumbs" aria-label={text('bookings.title')}>
+        <a href="/bookings">← {text('bookings.title')}</a>
       </nav>
       <div>
-        <h1>{bookings.history}</h1>
-        <p class="quiet">{bookings.historyHelp}</p>
+        <h1>{text('bookings.history')}</h1>
+        <p class="quiet">{text('bookings.historyHelp')}</p>
         <p class="mono anywhere">{versions.at(-1)?.key}</p>
       </div>
-      <Card title={bookings.lines}>
+      <Card title={text('bookings.lines')}>
         <LinesTable lines={versions} />
       </Card>
-      <Card title={bookings.receipts}>
+      <Card title={text('bookings.receipts')}>
         {receipts.length === 0 ? (
-          <p class="quiet">{bookings.noReceipts}</p>
+          <p class="quiet">{text('bookings.noReceipts')}</p>
         ) : (
           <ReceiptsTable receipts={receipts} />
         )}
@@ -42,24 +42,24 @@ export function DayBookingsCard(props: { readonly date: string; readonly booking
   const href = `/bookings?${new URLSearchParams({ from: date, to: date })}`;
   return (
     <Card
-      title={text.bookings.dayTitle}
-      aside={bookings.lines > 0 ? <a href={href}>{text.bookings.dayOpen}</a> : undefined}
+      title={text('bookings.dayTitle')}
+      aside={bookings.lines > 0 ? <a href={href}>{text('bookings.dayOpen')}</a> : undefined}
     >
       {bookings.releasedAt === null ? (
-        <p class="quiet">{text.bookings.dayNone}</p>
+        <p class="quiet">{text('bookings.dayNone')}</p>
       ) : (
         <p>
-          {text.bookings.dayReleased(
-            formats.count(bookings.lines),
-            formats.count(bookings.posted),
-            formats.count(bookings.failed),
-          )}
+          {text('bookings.dayReleased', {
+            lines: formats.count(bookings.lines),
+            posted: formats.count(bookings.posted),
+            failed: formats.count(bookings.failed),
+          })}
         </p>
       )}
       {bookings.waiting > 0 && (
         <p>
-          {text.bookings.dayWaiting(formats.count(bookings.waiting))}{' '}
-          <a href={`/breaks?${new URLSearchParams({ date })}`}>{text.bookings.dayBreaks}</a>
+          {text('bookings.dayWaiting', { titles: bookings.waiting })}{' '}
+          <a href={`/breaks?${new URLSearchParams({ date })}`}>{text('bookings.dayBreaks')}</a>
         </p>
       )}
     </Card>

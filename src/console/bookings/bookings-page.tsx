@@ -63,21 +63,20 @@ function hrefOf(filter: LineFilter, state: LineState, page = 1): string {
 /** The signed-off days that are not released, with the reason and the step that ends the waiting. */
 function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
   const { text, formats } = usePage();
-  const { bookings } = text;
   return (
-    <Card title={bookings.waiting} class="stack">
+    <Card title={text('bookings.waiting')} class="stack">
       <DataTable
-        label={bookings.waiting}
+        label={text('bookings.waiting')}
         heads={[
-          bookings.waitingReason,
-          right(bookings.waitingCount),
-          right(bookings.waitingTitles),
-          bookings.waitingDates,
+          text('bookings.waitingReason'),
+          right(text('bookings.waitingCount')),
+          right(text('bookings.waitingTitles')),
+          text('bookings.waitingDates'),
         ]}
       >
         {waiting.map(({ fault, days, titles, dates }) => (
           <tr key={fault ?? 'none'}>
-            <th scope="row">{bookings.waitingReasons[fault ?? 'none']}</th>
+            <th scope="row">{text(`bookings.waitingReasons.${fault ?? 'none'}`)}</th>
             <td class="right number">{formats.count(days)}</td>
             <td class="right number">{titles === 0 ? '–' : formats.count(titles)}</td>
             <td>
@@ -90,7 +89,8 @@ function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
                   )}{' '}
                 </>
               ))}
-              {days > dates.length && bookings.waitingMore(formats.count(days - dates.length))}
+              {days > dates.length &&
+                text('bookings.waitingMore', { count: formats.count(days - dates.length) })}
             </td>
           </tr>
         ))}
@@ -102,14 +102,18 @@ function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
 /** The days whose difference a person has to post in the ERP. */
 function Differences({ changes }: { readonly changes: readonly UnbookedChange[] }) {
   const { text, principal } = usePage();
-  const { bookings } = text;
   const mayConfirm = mayUse(principal?.role ?? 'viewer', 'POST', '/bookings/differences/:date');
   return (
-    <Card title={bookings.differences} class="stack">
-      <p>{bookings.differencesHelp}</p>
+    <Card title={text('bookings.differences')} class="stack">
+      <p>{text('bookings.differencesHelp')}</p>
       <DataTable
-        label={bookings.differences}
-        heads={[bookings.date, bookings.signedOffAt, bookings.signedOffBy, bookings.difference]}
+        label={text('bookings.differences')}
+        heads={[
+          text('bookings.date'),
+          text('bookings.signedOffAt'),
+          text('bookings.signedOffBy'),
+          text('bookings.difference'),
+        ]}
       >
         {changes.map(({ date, signOffId, signedOffAt, signedOffBy }) => (
           <tr key={date}>
@@ -118,15 +122,15 @@ function Differences({ changes }: { readonly changes: readonly UnbookedChange[] 
             <td>{authorText(text, signedOffBy)}</td>
             <td>
               <ActionForm action={`/bookings/differences/${date}/export`}>
-                <Submit>{bookings.download}</Submit>
+                <Submit>{text('bookings.download')}</Submit>
               </ActionForm>
               {mayConfirm && (
                 <ActionForm action={`/bookings/differences/${date}`}>
                   <input type="hidden" name="seal" value={String(signOffId)} />
-                  <Field label={text.day.reason}>
+                  <Field label={text('day.reason')}>
                     <input name="reason" required maxLength={500} />
                   </Field>
-                  <Submit>{bookings.confirmDifference}</Submit>
+                  <Submit>{text('bookings.confirmDifference')}</Submit>
                 </ActionForm>
               )}
             </td>
@@ -144,54 +148,54 @@ export function BookingsPage({ data }: PageProps) {
   return (
     <>
       <div>
-        <h1>{text.bookings.title}</h1>
-        <p class="quiet">{text.bookings.intro}</p>
+        <h1>{text('bookings.title')}</h1>
+        <p class="quiet">{text('bookings.intro')}</p>
       </div>
       {data.waiting.length > 0 && <Waiting waiting={data.waiting} />}
       {data.differences.length > 0 && <Differences changes={data.differences} />}
       {data.kept.count > 0 && <Kept data={data} />}
-      <nav class="tabs" aria-label={text.bookings.state}>
+      <nav class="tabs" aria-label={text('bookings.state')}>
         {LINE_STATES.map((state) => (
           <a
             key={state}
             href={hrefOf(filter, state)}
             {...(filter.state === state && { 'aria-current': 'page' })}
           >
-            {text.bookings.states[state]} ({formats.count(totals.states[state])})
+            {text(`bookings.states.${state}`)} ({formats.count(totals.states[state])})
           </a>
         ))}
       </nav>
-      {data.isFilterBad && <p class="error">{text.bookings.badFilter}</p>}
-      <Card title={text.bookings.lines} class="stack">
+      {data.isFilterBad && <p class="error">{text('bookings.badFilter')}</p>}
+      <Card title={text('bookings.lines')} class="stack">
         <Filters filter={filter} />
         {totals.lines === 0 ? (
-          <p class="quiet">{hasAnyLine ? text.bookings.none : text.bookings.noneYet}</p>
+          <p class="quiet">{hasAnyLine ? text('bookings.none') : text('bookings.noneYet')}</p>
         ) : (
           <>
             <dl class="metrics">
               {totals.kinds.map(({ kind, lines, originalValue }) => (
                 <Metric
                   key={kind}
-                  label={text.bookings.kinds[kind]}
-                  value={text.bookings.kindTotal(
-                    formats.count(lines),
-                    formats.amount(originalValue),
-                  )}
+                  label={text(`bookings.kinds.${kind}`)}
+                  value={text('bookings.kindTotal', {
+                    lines,
+                    value: formats.amount(originalValue),
+                  })}
                 />
               ))}
             </dl>
             <LinesTable lines={data.lines} />
             <Pager
-              label={text.bookings.lines}
+              label={text('bookings.lines')}
               paging={data.paging}
               hrefOf={(page) => hrefOf(filter, filter.state, page)}
             />
             <ActionForm action={hrefOf(filter, filter.state)} class="buttons">
-              <Submit>{text.bookings.export}</Submit>
+              <Submit>{text('bookings.export')}</Submit>
             </ActionForm>
           </>
         )}
-        <p class="quiet small">{text.bookings.statesHelp}</p>
+        <p class="quiet small">{text('bookings.statesHelp')}</p>
       </Card>
       <Consumers consumers={data.consumers} />
     </>
@@ -199,53 +203,53 @@ export function BookingsPage({ data }: PageProps) {
 }
 
 function Filters({ filter }: { filter: LineFilter }) {
-  const { bookings } = usePage().text;
+  const { text } = usePage();
   return (
     <form method="get" class="filters">
       <input type="hidden" name="state" value={filter.state} />
-      <Field label={bookings.from}>
+      <Field label={text('bookings.from')}>
         <input type="date" name="from" value={filter.from ?? ''} />
       </Field>
-      <Field label={bookings.to}>
+      <Field label={text('bookings.to')}>
         <input type="date" name="to" value={filter.to ?? ''} />
       </Field>
-      <Field label={bookings.overdueDays}>
+      <Field label={text('bookings.overdueDays')}>
         <input type="number" name="days" min="0" max="3650" value={String(filter.overdueDays)} />
       </Field>
       <div class="buttons">
-        <Submit>{bookings.show}</Submit>
+        <Submit>{text('bookings.show')}</Submit>
       </div>
     </form>
   );
 }
 
 function StateTag({ line }: { line: ListedLine }) {
-  const { states } = usePage().text.bookings;
+  const { text } = usePage();
   const look = line.state === 'failed' || line.state === 'refused' ? 'is-withdrawn' : '';
   return (
     <>
-      <span class={`tag ${look}`}>{states[line.state]}</span>{' '}
-      {line.isOverdue && <span class="tag is-changed">{states.overdue}</span>}
+      <span class={`tag ${look}`}>{text(`bookings.states.${line.state}`)}</span>{' '}
+      {line.isOverdue && <span class="tag is-changed">{text('bookings.states.overdue')}</span>}
     </>
   );
 }
 
 /** Lines with their state. The version links to the history of the booking. */
 export function LinesTable({ lines }: { readonly lines: readonly ListedLine[] }) {
-  const { bookings } = usePage().text;
+  const { text } = usePage();
   return (
     <DataTable
-      label={bookings.lines}
+      label={text('bookings.lines')}
       heads={[
-        bookings.date,
-        bookings.order,
-        bookings.version,
-        bookings.kind,
-        right(bookings.value),
-        bookings.state,
-        bookings.answer,
-        bookings.releasedAt,
-        bookings.consumer,
+        text('bookings.date'),
+        text('bookings.order'),
+        text('bookings.version'),
+        text('bookings.kind'),
+        right(text('bookings.value')),
+        text('bookings.state'),
+        text('bookings.answer'),
+        text('bookings.releasedAt'),
+        text('bookings.consumer'),
       ]}
     >
       {lines.map((line) => (
@@ -257,7 +261,7 @@ export function LinesTable({ lines }: { readonly lines: readonly ListedLine[] })
               {line.key.slice(line.key.lastIndexOf(':') + 1)}
             </a>
           </td>
-          <td>{bookings.kinds[line.kind]}</td>
+          <td>{text(`bookings.kinds.${line.kind}`)}</td>
           <AmountCell value={line.originalValue} />
           <td>
             <StateTag line={line} />
@@ -275,21 +279,27 @@ function Kept({ data }: PageProps) {
   const { text, formats, principal } = usePage();
   const { count, receipts, questions } = data.kept;
   return (
-    <Card title={text.bookings.kept}>
-      <p>{text.bookings.keptHelp}</p>
+    <Card title={text('bookings.kept')}>
+      <p>{text('bookings.keptHelp')}</p>
       <ReceiptsTable receipts={receipts} />
       {count > receipts.length && (
         <p class="quiet small">
-          {text.bookings.keptMore(formats.count(receipts.length), formats.count(count))}
+          {text('bookings.keptMore', {
+            shown: formats.count(receipts.length),
+            all: formats.count(count),
+          })}
         </p>
       )}
       {mayUse(principal?.role ?? 'viewer', 'POST', '/bookings/receipts') && (
         <ActionForm action="/bookings/receipts">
-          <Field label={text.bookings.receipts}>
+          <Field label={text('bookings.receipts')}>
             <select name="receipts">
               {questions.map(({ date, receipts: ofDay, newest }) => (
                 <option key={date} value={`${date}/0/${newest}/${ofDay}`}>
-                  {text.bookings.allOfDay(formats.date(date), formats.count(ofDay))}
+                  {text('bookings.allOfDay', {
+                    date: formats.date(date),
+                    count: formats.count(ofDay),
+                  })}
                 </option>
               ))}
               {receipts.map(({ id, date, key, document, reason }) => (
@@ -299,13 +309,13 @@ function Kept({ data }: PageProps) {
               ))}
             </select>
           </Field>
-          <Field label={text.day.reason}>
+          <Field label={text('day.reason')}>
             <input name="reason" required maxLength={500} />
           </Field>
           <div class="buttons">
             {RECEIPT_ANSWERS.map((answer) => (
               <button key={answer} type="submit" name="answer" value={answer} class="button">
-                {text.bookings.answers[answer]}
+                {text(`bookings.answers.${answer}`)}
               </button>
             ))}
           </div>
@@ -316,27 +326,27 @@ function Kept({ data }: PageProps) {
 }
 
 export function ReceiptsTable({ receipts }: { readonly receipts: readonly ListedReceipt[] }) {
-  const { bookings } = usePage().text;
+  const { text } = usePage();
   return (
     <DataTable
-      label={bookings.receipts}
+      label={text('bookings.receipts')}
       heads={[
-        bookings.date,
-        bookings.key,
-        bookings.state,
-        bookings.answer,
-        bookings.outcome,
-        bookings.receivedAt,
-        bookings.consumer,
+        text('bookings.date'),
+        text('bookings.key'),
+        text('bookings.state'),
+        text('bookings.answer'),
+        text('bookings.outcome'),
+        text('bookings.receivedAt'),
+        text('bookings.consumer'),
       ]}
     >
       {receipts.map((receipt) => (
         <tr key={receipt.id}>
           <DayCell date={receipt.date} />
           <td class="mono anywhere">{receipt.key}</td>
-          <td>{bookings.states[receipt.isFinal ? 'refused' : receipt.status]}</td>
+          <td>{text(`bookings.states.${receipt.isFinal ? 'refused' : receipt.status}`)}</td>
           <td class="anywhere">{receipt.document ?? receipt.reason}</td>
-          <td>{bookings.outcomes[receipt.outcome ?? 'none']}</td>
+          <td>{text(`bookings.outcomes.${receipt.outcome ?? 'none'}`)}</td>
           <InstantCell at={receipt.receivedAt} />
           <td>{receipt.consumer}</td>
         </tr>
@@ -347,17 +357,16 @@ export function ReceiptsTable({ receipts }: { readonly receipts: readonly Listed
 
 function Consumers({ consumers }: { readonly consumers: readonly ConsumerLag[] }) {
   const { text, formats } = usePage();
-  const { bookings } = text;
   return (
-    <Card title={bookings.consumers}>
+    <Card title={text('bookings.consumers')}>
       <DataTable
-        label={bookings.consumers}
+        label={text('bookings.consumers')}
         heads={[
-          bookings.consumer,
-          right(bookings.position),
-          right(bookings.behind),
-          bookings.behindSince,
-          bookings.acknowledgedAt,
+          text('bookings.consumer'),
+          right(text('bookings.position')),
+          right(text('bookings.behind')),
+          text('bookings.behindSince'),
+          text('bookings.acknowledgedAt'),
         ]}
       >
         {consumers.map((consumer) => (

@@ -16,9 +16,10 @@ import type { ExportRow, RowBatches } from '../../export/export-columns.ts';
 import { withSnapshot } from '../../export/snapshot.sql.ts';
 import { readMoved } from '../../ledger/restated-days.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
+import { textOf } from '../../texts/texts.ts';
 import { writeMoved } from '../days/restated-export.ts';
 import { type ConsoleParts, releaseRules } from '../shell/console-parts.ts';
-import { maskColumn } from '../shell/masking.ts';
+import { maskColumn, maskErpTexts } from '../shell/masking.ts';
 import { pageContext, textParameter } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
 import { actorOf, dateOfPath, idOfPath, requireReason } from '../shell/path-parameters.ts';
@@ -44,7 +45,7 @@ const CHOSEN = /^(\d{4}-\d\d-\d\d)\/(\d{1,15})\/(\d{1,15})\/(\d{1,9})$/;
 
 /** Routes of released lines. They do not exist while no seal releases bookings. */
 export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  const { database, logger, bookingsFrom = null } = parts;
+  const { database, logger, fourEyes, bookingsFrom = null } = parts;
 
   server.get('/bookings', async (request, reply) => {
     if (bookingsFrom === null) return reply.callNotFound();
@@ -58,11 +59,15 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
       readUnbookedChanges(database.prisma),
     ]);
     const paging = pagingOf(request.query, 'page', totals.lines, LINES_A_PAGE);
-    const lines = await readLines(database, filter, paging);
-    const lists = { lines, paging, kept: { ...kept, questions }, consumers, waiting, differences };
-    const data = { filter, isFilterBad, totals, ...lists };
+    const lines = maskErpTexts(await readLines(database, filter, paging), request.principal);
+    const receipts = maskErpTexts(kept.receipts, request.principal);
+    const lists = { lines, paging, consumers, waiting, differences };
+    const data = {
+      ...{ filter, isFilterBad, totals, ...lists },
+      kept: { count: kept.count, receipts, questions },
+    };
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.bookings.title,
+      title: context.text('bookings.title'),
       active: '/bookings',
       body: <BookingsPage data={data} />,
     }));
@@ -77,9 +82,14 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     ]);
     if (versions.length === 0) return reply.callNotFound();
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.bookings.history,
+      title: context.text('bookings.history'),
       active: '/bookings',
-      body: <BookingPage versions={versions} receipts={receipts} />,
+      body: (
+        <BookingPage
+          versions={maskErpTexts(versions, request.principal)}
+          receipts={maskErpTexts(receipts, request.principal)}
+        />
+      ),
     }));
   });
 
@@ -102,7 +112,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
       by: actorOf(request),
       ...releaseRules(parts),
       reason: requireReason(request.body),
-      bookingsFrom,
+      ...{ bookingsFrom, fourEyes },
     });
     return reply.redirect('/bookings?notice=receipts_answered', 303);
   });
@@ -127,7 +137,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
         } as const;
         await recordAudit(database.prisma, entry);
         await send({
-          name: `${language === 'en' ? 'difference' : 'diferenca'}-${date}.csv`,
+          name: `${textOf(language)('fileNames.difference')}-${date}.csv`,
           type: 'text/csv; charset=utf-8',
           bytes: writeMoved(readMoved(snapshot, [change]), isMasked, language),
         });
@@ -142,6 +152,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
       by: actorOf(request),
       reason: requireReason(request.body),
       signOffId: Number(textParameter(request.body, 'seal')),
+      fourEyes,
     });
     return reply.redirect('/bookings?notice=difference_posted', 303);
   });
@@ -171,7 +182,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
         const { text, values } = linesFile(filter);
         const rows = snapshot.read<ExportRow>(text, [...values], { rowMode: 'array' });
         await send({
-          name: language === 'en' ? 'bookings.csv' : 'lancamentos.csv',
+          name: `${textOf(language)('fileNames.bookings')}.csv`,
           type: 'text/csv; charset=utf-8',
           bytes: writeCsv(LINE_COLUMNS, isMasked ? masked(rows) : rows, language),
         });

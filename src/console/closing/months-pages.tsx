@@ -37,25 +37,26 @@ const LOOKS: Readonly<Record<MonthState, DayLook>> = {
 export function MonthsPage(props: { readonly months: readonly Month[] }) {
   const context = usePage();
   const { text, formats } = context;
-  const { months } = text;
   return (
     <>
       <Crumbs />
       <div>
-        <h1>{months.title}</h1>
-        <p class="quiet">{props.months.length === 0 ? months.empty : months.intro}</p>
+        <h1>{text('months.title')}</h1>
+        <p class="quiet">
+          {props.months.length === 0 ? text('months.empty') : text('months.intro')}
+        </p>
       </div>
       {props.months.length > 0 && (
         <section class="card">
           <DataTable
-            label={months.title}
+            label={text('months.title')}
             heads={[
-              months.month,
-              months.state,
-              right(months.signedDays),
-              right(text.days.titles),
-              right(text.amounts.original_value),
-              months.sealedBy,
+              text('months.month'),
+              text('months.state'),
+              right(text('months.signedDays')),
+              right(text('days.titles')),
+              right(text('amounts.original_value')),
+              text('months.sealedBy'),
             ]}
           >
             {props.months.map((month) => (
@@ -69,7 +70,10 @@ export function MonthsPage(props: { readonly months: readonly Month[] }) {
                   <State state={stateOf(month)} />
                 </td>
                 <td class="right number">
-                  {months.ofDays(formats.count(month.signed), formats.count(month.days))}
+                  {text('months.ofDays', {
+                    signed: formats.count(month.signed),
+                    days: formats.count(month.days),
+                  })}
                 </td>
                 <td class="right number">
                   {month.seal === null ? '–' : countOf(context, month.seal.totals.title_count)}
@@ -106,7 +110,6 @@ export interface MonthPageData {
 export function MonthPage({ data }: { readonly data: MonthPageData }) {
   const context = usePage();
   const { text, formats } = context;
-  const { months } = text;
   const { month } = data;
   return (
     <>
@@ -116,20 +119,20 @@ export function MonthPage({ data }: { readonly data: MonthPageData }) {
         <State state={stateOf(month)} />
       </div>
       {data.refusal !== null && (
-        <Banner look="failed" title={months.refused}>
-          <p>{months.refusals[data.refusal]}</p>
+        <Banner look="failed" title={text('months.refused')}>
+          <p>{text(`months.refusals.${data.refusal}`)}</p>
         </Banner>
       )}
       {month.broken.length > 0 && (
-        <Banner look="restated" title={months.broken}>
+        <Banner look="restated" title={text('months.broken')}>
           <ul class="small">
             {month.broken.map(({ date, cause }) => (
               <li key={date}>
-                <DayLink date={date} />: {months.causes[cause]}
+                <DayLink date={date} />: {text(`months.causes.${cause}`)}
               </li>
             ))}
           </ul>
-          <p>{months.brokenHelp}</p>
+          <p>{text('months.brokenHelp')}</p>
         </Banner>
       )}
       <div class="columns wide-first">
@@ -138,22 +141,25 @@ export function MonthPage({ data }: { readonly data: MonthPageData }) {
           <EvidenceCard month={month.month} isBroken={month.broken.length > 0} />
         )}
       </div>
-      <Card title={months.days}>
+      <Card title={text('months.days')}>
         <DaysTable days={data.days} />
       </Card>
       {data.seals.length > 1 && (
-        <Card title={months.earlier}>
+        <Card title={text('months.earlier')}>
           <ul class="small">
             {data.seals.slice(1).map((seal) => (
               <li key={seal.id}>
-                {months.sealedByAt(authorText(text, seal.sealedBy), formats.instant(seal.sealedAt))}
+                {text('months.sealedByAt', {
+                  name: authorText(text, seal.sealedBy),
+                  at: formats.instant(seal.sealedAt),
+                })}
                 {seal.reason !== null && <span class="quiet"> ({seal.reason})</span>}
                 <br />
                 <span class="quiet">
-                  {text.day.sealedTitles(
-                    countOf(context, seal.totals.title_count),
-                    formats.amount(seal.totals.original_value_sum),
-                  )}
+                  {text('day.sealedTitles', {
+                    titles: countOf(context, seal.totals.title_count),
+                    sum: formats.amount(seal.totals.original_value_sum),
+                  })}
                 </span>
                 <br />
                 <span class="mono">{seal.digest}</span>
@@ -169,40 +175,44 @@ export function MonthPage({ data }: { readonly data: MonthPageData }) {
 function SealCard({ data }: { data: MonthPageData }) {
   const context = usePage();
   const { text, formats } = context;
-  const { months } = text;
   const { month, presentDigest } = data;
   const { seal } = month;
   const maySeal = mayUse(context.principal?.role ?? 'viewer', 'POST', '/months/:month/seal');
   const isSealed = stateOf(month) === 'sealed';
   return (
-    <Card title={months.seal}>
+    <Card title={text('months.seal')}>
       <div class="stack">
         {seal === null ? (
-          <p>{months.notSealed}</p>
+          <p>{text('months.notSealed')}</p>
         ) : (
           <>
             <p>
-              {months.sealedByAt(authorText(text, seal.sealedBy), formats.instant(seal.sealedAt))}
+              {text('months.sealedByAt', {
+                name: authorText(text, seal.sealedBy),
+                at: formats.instant(seal.sealedAt),
+              })}
             </p>
             {seal.reason !== null && <p class="quiet">{seal.reason}</p>}
             <Totals totals={seal.totals} />
             <p class="small">
-              {months.digest}: <span class="mono">{seal.digest}</span>
+              {text('months.digest')}: <span class="mono">{seal.digest}</span>
             </p>
           </>
         )}
-        {!isSealed && presentDigest === null && <p class="quiet">{months.notReady}</p>}
+        {!isSealed && presentDigest === null && <p class="quiet">{text('months.notReady')}</p>}
         {!isSealed && presentDigest !== null && !maySeal && (
-          <p class="quiet">{months.reviewersSeal}</p>
+          <p class="quiet">{text('months.reviewersSeal')}</p>
         )}
         {!isSealed && presentDigest !== null && maySeal && (
           <ActionForm action={`/months/${month.month}/seal`}>
             <input type="hidden" name="digest" value={presentDigest} />
-            <Field label={months.note}>
+            <Field label={text('months.note')}>
               <input name="reason" maxLength={500} />
             </Field>
-            <Submit class="primary">{seal === null ? months.sealMonth : months.sealAgain}</Submit>
-            <p class="quiet small">{months.sealHelp}</p>
+            <Submit class="primary">
+              {seal === null ? text('months.sealMonth') : text('months.sealAgain')}
+            </Submit>
+            <p class="quiet small">{text('months.sealHelp')}</p>
           </ActionForm>
         )}
       </div>
@@ -212,14 +222,14 @@ function SealCard({ data }: { data: MonthPageData }) {
 
 function EvidenceCard(props: { readonly month: CivilMonth; readonly isBroken: boolean }) {
   const context = usePage();
-  const { months } = context.text;
+  const { text } = context;
   const path = '/months/:month/evidence';
   const mayExport = mayUse(context.principal?.role ?? 'viewer', 'POST', path);
   return (
-    <Card title={months.evidence}>
+    <Card title={text('months.evidence')}>
       <div class="stack">
-        <p class="small">{months.evidenceHelp}</p>
-        {props.isBroken && <p class="small">{months.evidenceBroken}</p>}
+        <p class="small">{text('months.evidenceHelp')}</p>
+        {props.isBroken && <p class="small">{text('months.evidenceBroken')}</p>}
         {mayExport ? (
           <form
             method="post"
@@ -228,10 +238,10 @@ function EvidenceCard(props: { readonly month: CivilMonth; readonly isBroken: bo
             data-download
           >
             <input type="hidden" name="_csrf" value={context.csrf} />
-            <Submit>{months.evidenceDownload}</Submit>
+            <Submit>{text('months.evidenceDownload')}</Submit>
           </form>
         ) : (
-          <p class="quiet small">{months.evidenceForbidden}</p>
+          <p class="quiet small">{text('months.evidenceForbidden')}</p>
         )}
       </div>
     </Card>
@@ -243,13 +253,13 @@ function DaysTable(props: { readonly days: readonly MonthDay[] }) {
   const { text, formats } = context;
   return (
     <DataTable
-      label={text.months.days}
+      label={text('months.days')}
       heads={[
-        text.days.date,
-        text.days.state,
-        right(text.days.titles),
-        right(text.amounts.original_value),
-        text.months.daySignedBy,
+        text('days.date'),
+        text('days.state'),
+        right(text('days.titles')),
+        right(text('amounts.original_value')),
+        text('months.daySignedBy'),
       ]}
     >
       {props.days.map(({ date, state, isRestated, seal }) => {
@@ -283,14 +293,17 @@ function Totals({ totals }: { totals: MonthTotals }) {
   const context = usePage();
   const { text, formats } = context;
   const counts = [
-    ['title_count', text.days.titles],
-    ['withdrawn_count', text.days.withdrawn],
-    ['rejected_count', text.days.rejected],
+    ['title_count', text('days.titles')],
+    ['withdrawn_count', text('days.withdrawn')],
+    ['rejected_count', text('days.rejected')],
   ] as const;
   return (
-    <DataTable label={text.months.sealedTotals} heads={[text.day.amount, right(text.day.sum)]}>
+    <DataTable
+      label={text('months.sealedTotals')}
+      heads={[text('day.amount'), right(text('day.sum'))]}
+    >
       <tr>
-        <th scope="row">{text.amounts.original_value}</th>
+        <th scope="row">{text('amounts.original_value')}</th>
         <td class="right number">{formats.amount(totals.original_value_sum)}</td>
       </tr>
       {counts.map(([measure, label]) => (
@@ -308,17 +321,17 @@ function State({ state }: { state: MonthState }) {
   return (
     <span class={`badge is-${LOOKS[state]}`}>
       <StateIcon look={LOOKS[state]} />
-      {text.months.states[state]}
+      {text(`months.states.${state}`)}
     </span>
   );
 }
 
 function Crumbs(props: { readonly isBelowList?: boolean }) {
-  const { nav, months } = usePage().text;
+  const { text } = usePage();
   return (
-    <nav class="crumbs" aria-label={nav.days}>
-      <a href="/">← {nav.days}</a>
-      {props.isBelowList === true && <a href="/months">← {months.title}</a>}
+    <nav class="crumbs" aria-label={text('nav.days')}>
+      <a href="/">← {text('nav.days')}</a>
+      {props.isBelowList === true && <a href="/months">← {text('months.title')}</a>}
     </nav>
   );
 }

@@ -46,7 +46,7 @@ export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): v
   server.get('/months', async (request, reply) => {
     const months = await readMonths(database, todayOf(parts));
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.months.title,
+      title: context.text('months.title'),
       active: '/',
       body: <MonthsPage months={months} />,
     }));
@@ -91,11 +91,11 @@ export function sendEvidence(
   month: CivilMonth,
 ): Promise<FastifyReply> {
   const actor = actorOf(request);
-  const { language } = pageContext(request, timeZone);
+  const { text } = pageContext(request, timeZone);
   return sendFile(reply, logger, (signal, send) =>
     readEvidence(database, { month, actor }, signal, (evidence) =>
       send({
-        name: `${language === 'en' ? 'evidence' : 'evidencias'}-${month}.zip`,
+        name: `${text('fileNames.evidence')}-${month}.zip`,
         type: 'application/zip',
         bytes: writeEvidenceFile(evidence, { at: new Date(), by: actor }),
       }),

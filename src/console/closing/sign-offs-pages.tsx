@@ -33,10 +33,9 @@ const hrefOf = (cleanOnly: boolean, page = 1, isAllSelected = false) => {
 export function SignOffsPage({ data }: { readonly data: SignOffsPageData }) {
   const context = usePage();
   const { text, formats } = context;
-  const { signOffs } = text;
   const tabs = [
-    [false, signOffs.all, data.counts.all],
-    [true, signOffs.clean, data.counts.clean],
+    [false, text('signOffs.all'), data.counts.all],
+    [true, text('signOffs.clean'), data.counts.clean],
   ] as const;
   const maySign = mayUse(context.principal?.role ?? 'viewer', 'POST', '/sign-offs');
   const table = <Days data={data} maySign={maySign} />;
@@ -44,10 +43,10 @@ export function SignOffsPage({ data }: { readonly data: SignOffsPageData }) {
     <>
       <Crumbs />
       <div>
-        <h1>{signOffs.title}</h1>
-        <p class="quiet">{data.cleanOnly ? signOffs.cleanHelp : signOffs.intro}</p>
+        <h1>{text('signOffs.title')}</h1>
+        <p class="quiet">{data.cleanOnly ? text('signOffs.cleanHelp') : text('signOffs.intro')}</p>
       </div>
-      <nav class="tabs" aria-label={signOffs.title}>
+      <nav class="tabs" aria-label={text('signOffs.title')}>
         {tabs.map(([cleanOnly, label, count]) => (
           <a
             key={label}
@@ -59,20 +58,20 @@ export function SignOffsPage({ data }: { readonly data: SignOffsPageData }) {
         ))}
       </nav>
       {data.days.length === 0 ? (
-        <p class="quiet">{signOffs.none}</p>
+        <p class="quiet">{text('signOffs.none')}</p>
       ) : maySign ? (
         <form method="get" action="/sign-offs/preview" class="card stack">
           <div class="buttons">
-            <Submit class="primary">{signOffs.toPreview}</Submit>
+            <Submit class="primary">{text('signOffs.toPreview')}</Submit>
             <a class="button" href={hrefOf(data.cleanOnly, data.paging.page, !data.isAllSelected)}>
-              {data.isAllSelected ? signOffs.selectNone : signOffs.selectAll}
+              {data.isAllSelected ? text('signOffs.selectNone') : text('signOffs.selectAll')}
             </a>
           </div>
           {table}
         </form>
       ) : (
         <section class="card stack">
-          <p class="quiet">{text.day.reviewersSign}</p>
+          <p class="quiet">{text('day.reviewersSign')}</p>
           {table}
         </section>
       )}
@@ -83,12 +82,15 @@ export function SignOffsPage({ data }: { readonly data: SignOffsPageData }) {
 function Days({ data, maySign }: { readonly data: SignOffsPageData; readonly maySign: boolean }) {
   const context = usePage();
   const { text, formats } = context;
-  const { signOffs } = text;
   return (
     <>
       <DataTable
-        label={signOffs.title}
-        heads={[...(maySign ? [signOffs.choose] : []), ...dayHeads(context), signOffs.remarks]}
+        label={text('signOffs.title')}
+        heads={[
+          ...(maySign ? [text('signOffs.choose')] : []),
+          ...dayHeads(context),
+          text('signOffs.remarks'),
+        ]}
         foot={<SumRow totals={data.totals} before={maySign ? 1 : 0} after={1} />}
       >
         {data.days.map((day) => {
@@ -103,7 +105,7 @@ function Days({ data, maySign }: { readonly data: SignOffsPageData; readonly may
                       name="day"
                       value={day.date}
                       checked={data.isAllSelected}
-                      aria-label={signOffs.select(formats.date(day.date))}
+                      aria-label={text('signOffs.select', { date: formats.date(day.date) })}
                     />
                   )}
                 </td>
@@ -117,7 +119,7 @@ function Days({ data, maySign }: { readonly data: SignOffsPageData; readonly may
         })}
       </DataTable>
       <Pager
-        label={signOffs.title}
+        label={text('signOffs.title')}
         paging={data.paging}
         hrefOf={(page) => hrefOf(data.cleanOnly, page)}
       />
@@ -136,26 +138,25 @@ export interface PreviewPageData {
 /** The chosen days with their totals and the sum of all. The form has the digest of each. */
 export function SignOffPreviewPage({ data }: { readonly data: PreviewPageData }) {
   const context = usePage();
-  const { text, formats } = context;
-  const { signOffs } = text;
+  const { text } = context;
   return (
     <>
       <Crumbs isBelowList />
       <div>
-        <h1>{signOffs.previewTitle}</h1>
+        <h1>{text('signOffs.previewTitle')}</h1>
         <p class="quiet">
           {data.days.length > 0
-            ? signOffs.previewIntro
+            ? text('signOffs.previewIntro')
             : data.refused.length > 0
-              ? signOffs.noneSignable
-              : signOffs.nothingChosen}
+              ? text('signOffs.noneSignable')
+              : text('signOffs.nothingChosen')}
         </p>
       </div>
       {data.days.length > 0 && (
         <section class="card stack">
           <DataTable
-            label={signOffs.previewTitle}
-            heads={[...dayHeads(context), signOffs.remarks]}
+            label={text('signOffs.previewTitle')}
+            heads={[...dayHeads(context), text('signOffs.remarks')]}
             foot={<SumRow totals={data.totals} before={0} after={1} />}
           >
             {data.days.map((day) => (
@@ -176,15 +177,15 @@ export function SignOffPreviewPage({ data }: { readonly data: PreviewPageData })
                 value={`${day.date}:${day.contentDigest}`}
               />
             ))}
-            <Field label={signOffs.note}>
+            <Field label={text('signOffs.note')}>
               <input name="reason" maxLength={500} />
             </Field>
-            <Submit class="primary">{signOffs.sign(formats.count(data.days.length))}</Submit>
-            <p class="quiet small">{text.day.signHelp}</p>
+            <Submit class="primary">{text('signOffs.sign', { days: data.days.length })}</Submit>
+            <p class="quiet small">{text('day.signHelp')}</p>
           </ActionForm>
         </section>
       )}
-      <Refused title={signOffs.cannot} refused={data.refused} />
+      <Refused title={text('signOffs.cannot')} refused={data.refused} />
     </>
   );
 }
@@ -200,28 +201,27 @@ export interface ResultPageData {
 /** What became of each day. */
 export function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
   const { text, formats } = usePage();
-  const { signOffs } = text;
   const { seals, refused } = data;
-  const list = signOffs.remaining(formats.count(data.remaining));
+  const list = text('signOffs.remaining', { days: formats.count(data.remaining) });
   return (
     <>
       <Crumbs isBelowList />
       <h1>
-        {signOffs.resultTitle(
-          formats.count(seals.length),
-          formats.count(seals.length + refused.length),
-        )}
+        {text('signOffs.resultTitle', {
+          signed: formats.count(seals.length),
+          days: formats.count(seals.length + refused.length),
+        })}
       </h1>
-      <Refused title={signOffs.refused} refused={refused} />
+      <Refused title={text('signOffs.refused')} refused={refused} />
       {seals.length > 0 && (
-        <Card title={signOffs.signed}>
+        <Card title={text('signOffs.signed')}>
           <DataTable
-            label={signOffs.signed}
+            label={text('signOffs.signed')}
             heads={[
-              text.days.date,
-              right(text.days.titles),
-              right(text.amounts.original_value),
-              text.day.digest,
+              text('days.date'),
+              right(text('days.titles')),
+              right(text('amounts.original_value')),
+              text('day.digest'),
             ]}
           >
             {seals.map((seal) => (
@@ -239,7 +239,7 @@ export function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
       )}
       <p class="pager">
         <a href="/sign-offs">{list}</a>
-        <a href="/">{text.nav.days}</a>
+        <a href="/">{text('nav.days')}</a>
       </p>
     </>
   );
@@ -251,14 +251,14 @@ function Refused(props: { readonly title: string; readonly refused: readonly Sig
   if (refused.length === 0) return null;
   return (
     <Card title={props.title}>
-      <DataTable label={props.title} heads={[text.days.date, text.signOffs.reason]}>
+      <DataTable label={props.title} heads={[text('days.date'), text('signOffs.reason')]}>
         {refused.map(({ date, refusal }) => (
           <tr key={date}>
             <th scope="row">
               <DayLink date={date} />
             </th>
             <td class="prose">
-              <p>{refusal === null ? '' : text.signOffs.refusals[refusal]}</p>
+              <p>{refusal === null ? '' : text(`signOffs.refusals.${refusal}`)}</p>
             </td>
           </tr>
         ))}
@@ -268,17 +268,17 @@ function Refused(props: { readonly title: string; readonly refused: readonly Sig
 }
 
 function Crumbs(props: { readonly isBelowList?: boolean }) {
-  const { nav, signOffs } = usePage().text;
+  const { text } = usePage();
   return (
-    <nav class="crumbs" aria-label={nav.days}>
-      <a href="/">← {nav.days}</a>
-      {props.isBelowList === true && <a href="/sign-offs">← {signOffs.title}</a>}
+    <nav class="crumbs" aria-label={text('nav.days')}>
+      <a href="/">← {text('nav.days')}</a>
+      {props.isBelowList === true && <a href="/sign-offs">← {text('signOffs.title')}</a>}
     </nav>
   );
 }
 
 function dayHeads({ text }: PageContext) {
-  return [text.days.date, right(text.days.titles), right(text.amounts.original_value)];
+  return [text('days.date'), right(text('days.titles')), right(text('amounts.original_value'))];
 }
 
 function DayCells({ day }: { day: LedgerDay }) {
@@ -305,7 +305,7 @@ function SumRow(props: {
   return (
     <tr>
       {props.before > 0 && <td colSpan={props.before} />}
-      <th scope="row">{text.signOffs.total(formats.count(totals.days))}</th>
+      <th scope="row">{text('signOffs.total', { days: totals.days })}</th>
       <td class="right number">{formats.count(totals.titles)}</td>
       <AmountCell value={totals.originalValueSum} />
       <td colSpan={props.after} />
@@ -318,17 +318,20 @@ function Remarks(props: { readonly day: LedgerDay; readonly fault: FourEyesFault
   const context = usePage();
   const { day, fault } = props;
   const { text, formats } = context;
-  const { signOffs } = text;
   const remarks = [
-    fault === null ? null : signOffs.excluded[fault],
-    day.isRestated ? signOffs.restated : null,
+    fault === null ? null : text(`signOffs.excluded.${fault}`),
+    day.isRestated ? text('signOffs.restated') : null,
     day.heldPayments > 0 ? (
-      <a href="/account-changes">{signOffs.paymentsHeld(formats.count(day.heldPayments))}</a>
+      <a href="/account-changes">
+        {text('signOffs.paymentsHeld', { count: formats.count(day.heldPayments) })}
+      </a>
     ) : null,
-    day.alterations > 0 ? signOffs.altered(formats.count(day.alterations)) : null,
-    day.isChecked ? null : context.text.findings.notChecked,
-    day.rejected > 0 ? signOffs.rejects(formats.count(day.rejected)) : null,
-    day.withheld > 0 ? signOffs.withheld(formats.count(day.withheld)) : null,
+    day.alterations > 0
+      ? text('signOffs.altered', { count: formats.count(day.alterations) })
+      : null,
+    day.isChecked ? null : context.text('findings.notChecked'),
+    day.rejected > 0 ? text('signOffs.rejects', { count: formats.count(day.rejected) }) : null,
+    day.withheld > 0 ? text('signOffs.withheld', { count: formats.count(day.withheld) }) : null,
   ].filter((remark) => remark !== null);
   if (remarks.length === 0) return <span class="quiet">–</span>;
   return (

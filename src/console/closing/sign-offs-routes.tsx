@@ -55,7 +55,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
       paging,
     };
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.signOffs.title,
+      title: context.text('signOffs.title'),
       active: '/',
       body: <SignOffsPage data={data} />,
     }));
@@ -88,7 +88,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
       }),
     };
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.signOffs.previewTitle,
+      title: context.text('signOffs.previewTitle'),
       active: '/',
       body: <SignOffPreviewPage data={data} />,
     }));
@@ -112,7 +112,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
     ]);
     const data = { seals, refused: outcomes.filter(({ refusal }) => refusal !== null), remaining };
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.signOffs.title,
+      title: context.text('signOffs.title'),
       active: '/',
       body: <SignOffResultPage data={data} />,
     }));

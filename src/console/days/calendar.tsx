@@ -78,20 +78,20 @@ function DayCell({ date, day }: { readonly date: CivilDate; readonly day: Ledger
   const number = Number(date.slice(8));
   if (day === undefined) return <span class="cell is-absent">{number}</span>;
   const look = lookOf(day);
-  const content = text.schedule.titlesAndValue(
-    text.schedule.titleCount(formats.count(day.titles)),
-    formats.amount(day.sums.original_value),
-  );
+  const content = text('schedule.titlesAndValue', {
+    titles: text('schedule.titleCount', { count: day.titles }),
+    value: formats.amount(day.sums.original_value),
+  });
   return (
     <a
       class={`cell is-${look}`}
       href={`/days/${date}`}
-      title={`${formats.date(date)}: ${text.states[look]}, ${content}`}
+      title={`${formats.date(date)}: ${text(`states.${look}`)}, ${content}`}
     >
       <span class="cell-day">{number}</span>
       <StateIcon look={look} />
       <span class="sr">
-        {text.states[look]}, {content}
+        {text(`states.${look}`)}, {content}
       </span>
     </a>
   );
@@ -114,7 +114,7 @@ function Legend() {
       {LEGEND.map((look) => (
         <li key={look} class={`is-${look}`}>
           <StateIcon look={look} />
-          {text.states[look]}
+          {text(`states.${look}`)}
         </li>
       ))}
     </ul>

@@ -12,20 +12,20 @@ export function DayActions(props: { readonly date: CivilDate; readonly day: Ledg
   const { date, day } = props;
   const { text } = context;
   const role = context.principal?.role ?? 'viewer';
-  const pull = day === null ? text.day.pullFirst : text.day.pull;
+  const pull = day === null ? text('day.pullFirst') : text('day.pull');
   return (
     <div class="buttons">
       {mayUse(role, 'POST', '/days/:date/pull') && (
         <Disclosure label={pull}>
           <ActionForm action={`/days/${date}/pull`}>
-            {day !== null && <p class="small">{text.day.pullHelp}</p>}
+            {day !== null && <p class="small">{text('day.pullHelp')}</p>}
             <Submit class="primary">{pull}</Submit>
           </ActionForm>
         </Disclosure>
       )}
       {day !== null && (
         <a class="button" href={`/exports?from=${date}&to=${date}`}>
-          {text.day.exportDay}
+          {text('day.exportDay')}
         </a>
       )}
     </div>
@@ -48,79 +48,81 @@ export function SignOffCard(props: {
   const ended = seals.filter((seal) => seal.endedAt !== null);
   const note = seals.find((seal) => seal.endedAt === null)?.reason ?? null;
   return (
-    <Card title={text.day.signOff}>
+    <Card title={text('day.signOff')}>
       <div class="stack">
         {day.signedOffAt !== null && day.signedOffBy !== null ? (
           <div>
             <p>
-              {text.day.signedBy(
-                authorText(text, day.signedOffBy),
-                formats.instant(day.signedOffAt),
-              )}
+              {text('day.signedBy', {
+                name: authorText(text, day.signedOffBy),
+                at: formats.instant(day.signedOffAt),
+              })}
             </p>
             {note !== null && <p class="quiet">{note}</p>}
           </div>
         ) : (
-          <p>{text.day.notSigned}</p>
+          <p>{text('day.notSigned')}</p>
         )}
-        {isOpen && day.state !== 'reconciled' && <p class="quiet">{text.day.onlyReconciled}</p>}
+        {isOpen && day.state !== 'reconciled' && <p class="quiet">{text('day.onlyReconciled')}</p>}
         {isOpen && day.state === 'reconciled' && !mayReview && (
-          <p class="quiet">{text.day.reviewersSign}</p>
+          <p class="quiet">{text('day.reviewersSign')}</p>
         )}
         {isSignable && props.fourEyesFault !== null && (
-          <p class="quiet">{text.day.fourEyes[props.fourEyesFault]}</p>
+          <p class="quiet">{text(`day.fourEyes.${props.fourEyesFault}`)}</p>
         )}
-        {isSignable && !day.isChecked && <p class="quiet">{text.findings.notChecked}</p>}
-        {isSignable && day.heldPayments > 0 && <p class="quiet">{text.day.paymentsHeldSign}</p>}
+        {isSignable && !day.isChecked && <p class="quiet">{text('findings.notChecked')}</p>}
+        {isSignable && day.heldPayments > 0 && <p class="quiet">{text('day.paymentsHeldSign')}</p>}
         {isSignable && day.heldPayments === 0 && props.fourEyesFault === null && (
           <ActionForm action={`/days/${day.date}/sign-off`}>
             <input type="hidden" name="digest" value={day.contentDigest ?? ''} />
-            <Field label={text.day.note}>
+            <Field label={text('day.note')}>
               <input name="reason" maxLength={500} />
             </Field>
-            <Submit class="primary">{day.isRestated ? text.day.signAgain : text.day.sign}</Submit>
-            <p class="quiet small">{text.day.signHelp}</p>
+            <Submit class="primary">
+              {day.isRestated ? text('day.signAgain') : text('day.sign')}
+            </Submit>
+            <p class="quiet small">{text('day.signHelp')}</p>
           </ActionForm>
         )}
         {!isOpen && mayReview && props.nextToSign !== null && (
           <p>
-            {text.signOffs.next}: <DayLink date={props.nextToSign} /> ·{' '}
-            <a href="/sign-offs">{text.signOffs.title}</a>
+            {text('signOffs.next')}: <DayLink date={props.nextToSign} /> ·{' '}
+            <a href="/sign-offs">{text('signOffs.title')}</a>
           </p>
         )}
         {day.signedOffAt !== null && mayReview && (
-          <Disclosure label={text.day.reopen}>
+          <Disclosure label={text('day.reopen')}>
             <ActionForm action={`/days/${day.date}/reopen`}>
-              <p class="small">{text.day.reopenHelp}</p>
-              <Field label={text.day.reason}>
+              <p class="small">{text('day.reopenHelp')}</p>
+              <Field label={text('day.reason')}>
                 <input name="reason" required maxLength={500} />
               </Field>
-              <Submit class="danger">{text.day.reopen}</Submit>
+              <Submit class="danger">{text('day.reopen')}</Submit>
             </ActionForm>
           </Disclosure>
         )}
         {ended.length > 0 && (
           <div>
-            <h3>{text.day.seals}</h3>
+            <h3>{text('day.seals')}</h3>
             <ul class="small">
               {ended.map((seal) => (
                 <li key={seal.id}>
-                  {text.day.signedBy(
-                    authorText(text, seal.signedOffBy),
-                    formats.instant(seal.signedOffAt),
-                  )}
+                  {text('day.signedBy', {
+                    name: authorText(text, seal.signedOffBy),
+                    at: formats.instant(seal.signedOffAt),
+                  })}
                   ;{' '}
-                  {text.day.sealEnded(
-                    authorText(text, seal.endedBy ?? ''),
-                    seal.endedAt === null ? '' : formats.instant(seal.endedAt),
-                  )}
+                  {text('day.sealEnded', {
+                    name: authorText(text, seal.endedBy ?? ''),
+                    at: seal.endedAt === null ? '' : formats.instant(seal.endedAt),
+                  })}
                   {seal.endReason !== null && <span class="quiet"> ({seal.endReason})</span>}
                   <br />
                   <span class="quiet">
-                    {text.day.sealedTitles(
-                      formats.count(seal.titles),
-                      formats.amount(seal.originalValueSum),
-                    )}
+                    {text('day.sealedTitles', {
+                      titles: seal.titles,
+                      sum: formats.amount(seal.originalValueSum),
+                    })}
                   </span>
                 </li>
               ))}

@@ -12,14 +12,14 @@ export function DayHead(props: {
   const { date, day } = props;
   const { text, formats } = usePage();
   const tabs = [
-    ['overview', `/days/${date}`, text.day.overview],
-    ['titles', `/days/${date}/titles`, text.day.titles],
+    ['overview', `/days/${date}`, text('day.overview')],
+    ['titles', `/days/${date}/titles`, text('day.titles')],
   ] as const;
   return (
     <>
-      <nav class="crumbs" aria-label={text.nav.days}>
-        <a href={`/days/${addDays(date, -1)}`}>← {text.day.previous}</a>
-        <a href={`/days/${addDays(date, 1)}`}>{text.day.next} →</a>
+      <nav class="crumbs" aria-label={text('nav.days')}>
+        <a href={`/days/${addDays(date, -1)}`}>← {text('day.previous')}</a>
+        <a href={`/days/${addDays(date, 1)}`}>{text('day.next')} →</a>
       </nav>
       <div class="day-head">
         <h1>{formats.longDate(date)}</h1>
@@ -30,8 +30,8 @@ export function DayHead(props: {
         {day !== null && (
           <p class="quiet small">
             {day.verifiedAt === null
-              ? text.day.never
-              : text.day.verified(formats.instant(day.verifiedAt))}
+              ? text('day.never')
+              : text('day.verified', { at: formats.instant(day.verifiedAt) })}
           </p>
         )}
       </div>

@@ -22,6 +22,7 @@ import type { DayTotalsBy } from './day-totals.sql.ts';
 import { holdText } from './hold-text.ts';
 import { MovedTable } from './moved.tsx';
 import { PullsTable } from './pulls-table.tsx';
+import { reasonsText } from './reason-text.ts';
 
 export interface DayPageData {
   readonly date: CivilDate;
@@ -50,8 +51,8 @@ export function DayPage({ data }: { data: DayPageData }) {
       <DayHead date={date} day={day} active="overview" />
       {day === null ? (
         <section class="card stack">
-          <p>{text.day.notInLedger}</p>
-          <p class="quiet">{text.day.notInLedgerHelp}</p>
+          <p>{text('day.notInLedger')}</p>
+          <p class="quiet">{text('day.notInLedgerHelp')}</p>
           <DayActions date={date} day={day} />
         </section>
       ) : (
@@ -62,12 +63,12 @@ export function DayPage({ data }: { data: DayPageData }) {
 }
 
 function DayBody({ data, day }: { data: DayPageData; day: LedgerDay }) {
-  const { text, formats } = usePage();
+  const { text } = usePage();
   const { changes } = data;
   const movedTitle =
     changes.since === 'sign_off'
-      ? text.day.movedSinceSeal
-      : text.day.movedLast(String(changes.pullId));
+      ? text('day.movedSinceSeal')
+      : text('day.movedLast', { pull: String(changes.pullId) });
   // A day without a merged pull has no changes.
   const moved = (changes.since === 'sign_off' || changes.pullId !== null) && (
     <Card title={movedTitle}>
@@ -104,27 +105,26 @@ function DayBody({ data, day }: { data: DayPageData; day: LedgerDay }) {
       )}
       {data.bookings !== null && <DayBookingsCard date={data.date} bookings={data.bookings} />}
       {!day.isRestated && moved}
-      <Card title={text.day.byAgent}>
+      <Card title={text('day.byAgent')}>
         <PartyTable by="agent" totals={data.totals.agent} date={data.date} />
       </Card>
-      <Card title={text.day.byProvider}>
+      <Card title={text('day.byProvider')}>
         <PartyTable by="provider" totals={data.totals.provider} date={data.date} />
       </Card>
       <Card
-        title={text.day.pulls}
-        aside={<a href={`/audit?date=${data.date}`}>{text.day.audit}</a>}
+        title={text('day.pulls')}
+        aside={<a href={`/audit?date=${data.date}`}>{text('day.audit')}</a>}
       >
         <PullsTable pulls={data.pulls} />
       </Card>
       <p class="quiet small">
         {day.contentDigest !== null && (
           <>
-            {text.day.digest}: <span class="mono">{day.contentDigest}</span>. {
-              text.day.digestHelp
-            }{' '}
+            {text('day.digest')}: <span class="mono">{day.contentDigest}</span>.{' '}
+            {text('day.digestHelp')}{' '}
           </>
         )}
-        {text.schedule.titleCount(formats.count(day.titles))}.
+        {text('schedule.titleCount', { count: day.titles })}.
       </p>
     </>
   );
@@ -136,49 +136,50 @@ function Banners({ day }: { day: LedgerDay }) {
   return (
     <>
       {day.isRestated && (
-        <Banner look="restated" title={text.day.restatedTitle}>
+        <Banner look="restated" title={text('day.restatedTitle')}>
           <p>
-            {text.day.restatedHelp} <a href="/restated">{text.restated.title}</a>
+            {text('day.restatedHelp')} <a href="/restated">{text('restated.title')}</a>
           </p>
         </Banner>
       )}
       {day.hold !== null && <HeldBanner day={day} hold={day.hold} />}
       {day.state === 'attention' && (day.openFindings === 0 || day.rejected > 0) && (
-        <Banner look="attention" title={text.day.attentionTitle}>
+        <Banner look="attention" title={text('day.attentionTitle')}>
           <p>
-            {text.day.rejectsHelp} <a href="#rejects">{text.day.rejects}</a>
+            {text('day.rejectsHelp')} <a href="#rejects">{text('day.rejects')}</a>
           </p>
         </Banner>
       )}
       {day.openFindings > 0 && (
-        <Banner
-          look="attention"
-          title={text.findings.ofDay(context.formats.count(day.openFindings))}
-        >
+        <Banner look="attention" title={text('findings.ofDay', { count: day.openFindings })}>
           <p>
-            {text.findings.ofDayHelp}{' '}
-            <a href={findingsHref({ date: day.date })}>{text.findings.title}</a>
+            {text('findings.ofDayHelp')}{' '}
+            <a href={findingsHref({ date: day.date })}>{text('findings.title')}</a>
           </p>
         </Banner>
       )}
       {day.alterations > 0 && (
-        <Banner look="failed" title={text.day.altered(context.formats.count(day.alterations))}>
-          <p>{text.day.alteredHelp}</p>
+        <Banner
+          look="failed"
+          title={text('day.altered', { titles: context.formats.count(day.alterations) })}
+        >
+          <p>{text('day.alteredHelp')}</p>
         </Banner>
       )}
       {day.heldPayments > 0 && (
         <Banner
           look="attention"
-          title={text.day.paymentsHeld(context.formats.count(day.heldPayments))}
+          title={text('day.paymentsHeld', { titles: context.formats.count(day.heldPayments) })}
         >
           <p>
-            {text.day.paymentsHeldHelp} <a href="/account-changes">{text.providers.changesOpen}</a>
+            {text('day.paymentsHeldHelp')}{' '}
+            <a href="/account-changes">{text('providers.changesOpen')}</a>
           </p>
         </Banner>
       )}
       {day.state === 'failed' && (
-        <Banner look="failed" title={text.day.failedTitle}>
-          <p>{text.day.failedHelp}</p>
+        <Banner look="failed" title={text('day.failedTitle')}>
+          <p>{text('day.failedHelp')}</p>
         </Banner>
       )}
     </>
@@ -193,12 +194,12 @@ function HeldBanner({ day, hold }: { readonly day: LedgerDay; readonly hold: Hol
   // Titles that cannot be read cannot be released, so this banner has no link.
   if (hold.reason === 'unreadable') {
     return (
-      <Banner look="held" title={text.day.unreadableTitle(hold.titles, formats.count(hold.titles))}>
-        <p>{text.day.unreadable(pull)}</p>
+      <Banner look="held" title={text('day.unreadableTitle', { count: hold.titles })}>
+        <p>{text('day.unreadable', { pull })}</p>
         {hold.faults.length > 0 && (
           <ul class="small">
             {hold.faults.map((fault) => (
-              <li key={fault}>{text.reasons(fault)}</li>
+              <li key={fault}>{reasonsText(text, fault)}</li>
             ))}
           </ul>
         )}
@@ -207,20 +208,20 @@ function HeldBanner({ day, hold }: { readonly day: LedgerDay; readonly hold: Hol
   }
   const titles = formats.count(day.titles);
   return (
-    <Banner look="held" title={text.day.heldTitle}>
+    <Banner look="held" title={text('day.heldTitle')}>
       <p>
         {isImplausible(hold.reason)
-          ? `${holdText(context, hold.reason, hold.detail)} ${text.day.heldImplausible(pull, formats.count(hold.titles), titles)}`
+          ? `${holdText(context, hold.reason, hold.detail)} ${text('day.heldImplausible', { pull, response: formats.count(hold.titles), titles })}`
           : hold.reason === 'emptied'
-            ? text.day.heldEmptied(pull, titles)
-            : text.day.held(pull, formats.count(hold.withdrawals), titles)}
+            ? text('day.heldEmptied', { pull, titles })
+            : text('day.held', { pull, withdrawals: formats.count(hold.withdrawals), titles })}
       </p>
       {mayUse(role, 'GET', '/pulls/:id/release') ? (
         <a class="button" href={`/pulls/${pull}/release`}>
-          {text.day.review}
+          {text('day.review')}
         </a>
       ) : (
-        <p class="quiet">{text.day.waitsForOperator}</p>
+        <p class="quiet">{text('day.waitsForOperator')}</p>
       )}
     </Banner>
   );
@@ -230,35 +231,35 @@ function ControlTotals({ day }: { day: LedgerDay }) {
   const context = usePage();
   const { text, formats } = context;
   return (
-    <Card title={text.day.controlTotals}>
+    <Card title={text('day.controlTotals')}>
       <table class="data">
         <thead>
           <tr>
-            <th scope="col">{text.day.amount}</th>
+            <th scope="col">{text('day.amount')}</th>
             <th scope="col" class="right">
-              {text.day.sum}
+              {text('day.sum')}
             </th>
           </tr>
         </thead>
         <tbody>
           <tr>
-            <th scope="row">{text.amounts.original_value}</th>
+            <th scope="row">{text('amounts.original_value')}</th>
             <AmountCell value={day.sums.original_value} />
           </tr>
         </tbody>
         <tfoot>
           <tr>
-            <th scope="row">{text.days.titles}</th>
+            <th scope="row">{text('days.titles')}</th>
             <td class="right number">{formats.count(day.titles)}</td>
           </tr>
         </tfoot>
       </table>
       <p class="quiet small">
-        {text.days.withdrawn}: {formats.count(day.withdrawn)} · {text.days.rejected}:{' '}
+        {text('days.withdrawn')}: {formats.count(day.withdrawn)} · {text('days.rejected')}:{' '}
         {formats.count(day.rejected)}
       </p>
       {day.hold === null && day.withheld > 0 && (
-        <p class="small">{text.day.withheld(day.withheld, formats.count(day.withheld))}</p>
+        <p class="small">{text('day.withheld', { count: day.withheld })}</p>
       )}
     </Card>
   );

@@ -4,6 +4,7 @@ import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
 import { ActionForm, authorText, Card, Disclosure, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
+import { reasonsText } from './reason-text.ts';
 
 /** The titles of a day that break the contract, with the possible actions. */
 export function DayRejects(props: {
@@ -19,24 +20,24 @@ export function DayRejects(props: {
   const hasOpen = rejects.some(({ status }) => status === 'open');
   const isRevealed = rejects.some(({ raw }) => raw !== null);
   return (
-    <Card title={text.day.rejects} id="rejects">
+    <Card title={text('day.rejects')} id="rejects">
       <ul class="timeline">
         {rejects.map((reject) => (
           <li key={reject.id}>
             <div>
-              <p>{text.day.rejectNumber(formats.count(reject.ordinal + 1))}</p>
+              <p>{text('day.rejectNumber', { number: formats.count(reject.ordinal + 1) })}</p>
               <p class="quiet small">
                 {reject.status === 'open'
-                  ? text.day.rejectOpen
-                  : text.day.rejectAccepted(authorText(text, reject.decidedBy ?? ''))}
+                  ? text('day.rejectOpen')
+                  : text('day.rejectAccepted', { name: authorText(text, reject.decidedBy ?? '') })}
                 {' · '}
-                {text.day.rejectBytes(formats.count(reject.rawBytes))}
+                {text('day.rejectBytes', { bytes: formats.count(reject.rawBytes) })}
               </p>
             </div>
             <div>
               <ul>
                 {reject.reasons.map((reason) => (
-                  <li key={reason}>{text.reasons(reason)}</li>
+                  <li key={reason}>{reasonsText(text, reason)}</li>
                 ))}
               </ul>
               {reject.reason !== null && <p class="quiet">{reject.reason}</p>}
@@ -50,25 +51,25 @@ export function DayRejects(props: {
           </li>
         ))}
       </ul>
-      {hasOpen && props.isSigned && <p class="quiet small">{text.day.acceptSigned}</p>}
+      {hasOpen && props.isSigned && <p class="quiet small">{text('day.acceptSigned')}</p>}
       {mayUse(role, 'POST', '/days/:date/rejects') && (
         <div class="buttons">
           {!isRevealed && (
-            <Disclosure label={text.day.showRaw}>
+            <Disclosure label={text('day.showRaw')}>
               <ActionForm action={`/days/${date}/rejects`}>
-                <p class="small">{text.day.showRawHelp}</p>
-                <Submit>{text.day.showRaw}</Submit>
+                <p class="small">{text('day.showRawHelp')}</p>
+                <Submit>{text('day.showRaw')}</Submit>
               </ActionForm>
             </Disclosure>
           )}
           {hasOpen && !props.isSigned && (
-            <Disclosure label={text.day.accept}>
+            <Disclosure label={text('day.accept')}>
               <ActionForm action={`/days/${date}/accept-rejects`}>
-                <p class="small">{text.day.acceptHelp}</p>
-                <Field label={text.day.reason}>
+                <p class="small">{text('day.acceptHelp')}</p>
+                <Field label={text('day.reason')}>
                   <input name="reason" required maxLength={500} />
                 </Field>
-                <Submit class="primary">{text.day.accept}</Submit>
+                <Submit class="primary">{text('day.accept')}</Submit>
               </ActionForm>
             </Disclosure>
           )}

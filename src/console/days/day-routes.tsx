@@ -108,7 +108,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     const preview = await previewRelease(database, id, WITHDRAWALS_SHOWN);
     const heldRun = await readHeldRun(database, id);
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.release.title(String(id)),
+      title: context.text('release.title', { pull: String(id) }),
       active: '/',
       status: preview === null ? 404 : 200,
       body: <ReleasePage pullId={id} preview={preview} others={Math.max(0, heldRun.length - 1)} />,

@@ -37,29 +37,31 @@ const NEED_LISTS: Readonly<Partial<Record<Need, string>>> = {
 
 export function DaysPage({ data }: { data: DaysPageData }) {
   const context = usePage();
-  const { days } = context.text;
+  const { text } = context;
   return (
     <>
       <Headline data={data} />
       {data.badges.accountChanges > 0 && (
         <Banner
           look="attention"
-          title={days.accountChanges(context.formats.count(data.badges.accountChanges))}
+          title={text('days.accountChanges', {
+            count: context.formats.count(data.badges.accountChanges),
+          })}
         >
           <p>
-            {days.accountChangesHelp}{' '}
-            <a href="/account-changes">{context.text.providers.changesOpen}</a>
+            {text('days.accountChangesHelp')}{' '}
+            <a href="/account-changes">{context.text('providers.changesOpen')}</a>
           </p>
         </Banner>
       )}
       {data.items.needs.days.length > 0 && <Needs needs={data.items.needs} />}
       <Card
-        title={days.calendar}
+        title={text('days.calendar')}
         aside={
-          <nav class="pager" aria-label={days.calendar}>
-            {data.earlier !== null && <a href={`/?to=${data.earlier}`}>← {days.earlier}</a>}
-            {data.later !== null && <a href={`/?to=${data.later}`}>{days.later} →</a>}
-            <a href="/months">{context.text.months.title}</a>
+          <nav class="pager" aria-label={text('days.calendar')}>
+            {data.earlier !== null && <a href={`/?to=${data.earlier}`}>← {text('days.earlier')}</a>}
+            {data.later !== null && <a href={`/?to=${data.later}`}>{text('days.later')} →</a>}
+            <a href="/months">{context.text('months.title')}</a>
           </nav>
         }
       >
@@ -72,7 +74,6 @@ export function DaysPage({ data }: { data: DaysPageData }) {
 function Headline({ data }: { data: DaysPageData }) {
   const context = usePage();
   const { text, formats } = context;
-  const { days } = text;
   const { lastReconciledDate, lagDays, needs } = data.items;
   const headline = headlineOf(data.items, context.language);
   return (
@@ -87,37 +88,37 @@ function Headline({ data }: { data: DaysPageData }) {
       </div>
       <dl class="metrics">
         <Metric
-          label={days.checkpoint}
+          label={text('days.checkpoint')}
           value={lastReconciledDate === null ? '–' : formats.date(lastReconciledDate)}
         />
         <Metric
-          label={days.lag}
+          label={text('days.lag')}
           class={lagDays > 0 ? 'is-warning' : ''}
           value={
             lagDays === 0
-              ? days.noLag
+              ? text('days.noLag')
               : lagDays === 1
-                ? days.lagDay
-                : days.lagDays(formats.count(lagDays))
+                ? text('days.lagDay')
+                : text('days.lagDays', { count: formats.count(lagDays) })
           }
         />
         <Metric
-          label={days.lastSweep}
-          value={data.sweep === null ? days.noSweep : formats.instant(data.sweep.startedAt)}
+          label={text('days.lastSweep')}
+          value={data.sweep === null ? text('days.noSweep') : formats.instant(data.sweep.startedAt)}
         />
         <Metric
-          label={days.waitingToSign}
+          label={text('days.waitingToSign')}
           value={formats.count(needs.counts.sign_off)}
           href="/sign-offs"
         />
         <Metric
-          label={days.changedSince}
+          label={text('days.changedSince')}
           class={data.restated > 0 ? 'is-warning' : ''}
           value={formats.count(data.restated)}
           href="/restated"
         />
         <Metric
-          label={days.openAlerts}
+          label={text('days.openAlerts')}
           class={data.badges.alerts > 0 ? 'is-warning' : ''}
           value={formats.count(data.badges.alerts)}
           href="/alerts"
@@ -133,13 +134,13 @@ function Needs({ needs }: { needs: NeedCounts }) {
   for (const { need } of needs.days) shown.set(need, (shown.get(need) ?? 0) + 1);
   const kinds = [...shown.keys()];
   return (
-    <Card title={text.days.needs}>
+    <Card title={text('days.needs')}>
       <ul class="needs">
         {kinds.map((need) => (
           <li key={need} class={`need is-${NEED_LOOKS[need]}`}>
             <p class="need-what">
               <StateIcon look={NEED_LOOKS[need]} />
-              {text.days.need[need]}
+              {text(`days.need.${need}`)}
             </p>
             <p class="need-days">
               {needs.days
@@ -149,7 +150,9 @@ function Needs({ needs }: { needs: NeedCounts }) {
                 ))}
               {needs.counts[need] > (shown.get(need) ?? 0) && (
                 <More
-                  text={text.days.more(formats.count(needs.counts[need] - (shown.get(need) ?? 0)))}
+                  text={text('days.more', {
+                    count: formats.count(needs.counts[need] - (shown.get(need) ?? 0)),
+                  })}
                   href={NEED_LISTS[need]}
                 />
               )}

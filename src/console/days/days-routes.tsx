@@ -55,7 +55,7 @@ export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       later: last < newest ? addMonths(last, MONTHS_SHOWN) : null,
     };
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.days.title,
+      title: context.text('days.title'),
       active: '/',
       body: <DaysPage data={data} />,
     }));

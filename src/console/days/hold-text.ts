@@ -16,5 +16,7 @@ export function holdText(
   const words = implausibleText(language, reason, detail);
   const sentence = `${capitalised(words)}.`;
   const buyer = detail?.buyer ?? '';
-  return buyer === '' ? sentence : `${sentence} ${text.release.ofBuyer(maskTaxId(buyer))}`;
+  return buyer === ''
+    ? sentence
+    : `${sentence} ${text('release.ofBuyer', { buyer: maskTaxId(buyer) })}`;
 }

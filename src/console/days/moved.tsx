@@ -20,27 +20,26 @@ export function Moves(props: {
   const { text } = context;
   const show = (column: string, value: string | null) => {
     const shown = isRevealed ? value : maskColumn(column, value);
-    if (shown === null) return text.day.notStated;
+    if (shown === null) return text('day.notStated');
     if (column === 'platform_commission') return context.formats.decimalText(shown);
     const date = column.endsWith('_date') ? parseCivilDate(shown) : null;
     if (date !== null) return context.formats.date(date);
-    if (column === 'buyer_is_financial') return text.title[shown === 'true' ? 'yes' : 'no'];
+    if (column === 'buyer_is_financial') return text(shown === 'true' ? 'title.yes' : 'title.no');
     return AMOUNT_COLUMN.test(column) ? context.formats.amount(shown) : shown;
   };
-  const labels: Readonly<Record<string, string>> = text.title.fields;
   return (
     <ul class="moves">
       {props.fields.map(({ column, before, after }) => (
         <li key={column}>
-          <span class="quiet">{labels[column] ?? column}</span>
+          <span class="quiet">{text.find(`title.fields.${column}`) ?? column}</span>
           <span>
             <del class="before">
-              <span class="sr">{text.day.before}: </span>
+              <span class="sr">{text('day.before')}: </span>
               {show(column, before)}
             </del>
             {' → '}
             <ins class="after">
-              <span class="sr">{text.day.after}: </span>
+              <span class="sr">{text('day.after')}: </span>
               {show(column, after)}
             </ins>
           </span>
@@ -53,24 +52,24 @@ export function Moves(props: {
 export function MovedTable(props: { readonly label: string; readonly moved: MovedTitles }) {
   const { moved } = props;
   const { text, formats } = usePage();
-  if (moved.count === 0) return <p class="quiet">{text.day.movedNone}</p>;
+  if (moved.count === 0) return <p class="quiet">{text('day.movedNone')}</p>;
   return (
     <>
       <p class="buttons">
         {KINDS.filter((kind) => moved.counts[kind] > 0).map((kind) => (
           <span key={kind} class={`tag is-${kind}`}>
-            {text.day.kinds[kind]}: {formats.count(moved.counts[kind])}
+            {text(`day.kinds.${kind}`)}: {formats.count(moved.counts[kind])}
           </span>
         ))}
       </p>
       <DataTable
         label={props.label}
         heads={[
-          text.titles.order,
-          text.day.change,
-          `${text.day.before} → ${text.day.after}`,
-          right(text.titles.value),
-          text.day.pullNumber,
+          text('titles.order'),
+          text('day.change'),
+          `${text('day.before')} → ${text('day.after')}`,
+          right(text('titles.value')),
+          text('day.pullNumber'),
         ]}
       >
         {moved.titles.map((title) => (
@@ -79,7 +78,7 @@ export function MovedTable(props: { readonly label: string; readonly moved: Move
               <a href={`/titles/${title.titleId}`}>{title.orderUid}</a>
             </th>
             <td>
-              <span class={`tag is-${title.kind}`}>{text.day.kinds[title.kind]}</span>
+              <span class={`tag is-${title.kind}`}>{text(`day.kinds.${title.kind}`)}</span>
             </td>
             <td>
               <Moves fields={title.fields} isRevealed={false} />
@@ -91,7 +90,10 @@ export function MovedTable(props: { readonly label: string; readonly moved: Move
       </DataTable>
       {moved.count > moved.titles.length && (
         <p class="quiet small">
-          {text.day.movedCount(formats.count(moved.titles.length), formats.count(moved.count))}
+          {text('day.movedCount', {
+            shown: formats.count(moved.titles.length),
+            count: formats.count(moved.count),
+          })}
         </p>
       )}
     </>

@@ -6,21 +6,21 @@ import { Author, InstantCell } from '../shell/parts.tsx';
 /** The pulls of a day and their effects. */
 export function PullsTable({ pulls }: { pulls: readonly DayPull[] }) {
   const { text, formats } = usePage();
-  if (pulls.length === 0) return <p class="quiet">{text.day.pullsEmpty}</p>;
+  if (pulls.length === 0) return <p class="quiet">{text('day.pullsEmpty')}</p>;
   const countsOf = ({ inserted, changed, withdrawn, restored }: DayPull) =>
     [inserted, changed, withdrawn, restored]
       .map((count) => (count === null ? '–' : formats.count(count)))
       .join(' · ');
   return (
     <DataTable
-      label={text.day.pulls}
+      label={text('day.pulls')}
       heads={[
-        text.day.pullNumber,
-        text.day.origin,
-        text.day.fetched,
-        text.day.outcome,
-        text.day.counts,
-        text.day.by,
+        text('day.pullNumber'),
+        text('day.origin'),
+        text('day.fetched'),
+        text('day.outcome'),
+        text('day.counts'),
+        text('day.by'),
       ]}
     >
       {pulls.map((pull) => (
@@ -28,17 +28,17 @@ export function PullsTable({ pulls }: { pulls: readonly DayPull[] }) {
           <th scope="row" class="number">
             {pull.id}
           </th>
-          <td>{text.day.origins[pull.origin]}</td>
+          <td>{text(`day.origins.${pull.origin}`)}</td>
           <InstantCell at={pull.fetchedAt ?? pull.createdAt} />
           <td>
-            {text.day.outcomes[pull.isReleased ? 'released' : pull.state]}
+            {text(`day.outcomes.${pull.isReleased ? 'released' : pull.state}`)}
             {pull.errorCode !== null && <span class="quiet small"> {pull.errorCode}</span>}
           </td>
           <td class="number">
             {pull.inserted === null
               ? '–'
               : pull.state === 'held'
-                ? text.day.wouldBe(countsOf(pull))
+                ? text('day.wouldBe', { counts: countsOf(pull) })
                 : countsOf(pull)}
           </td>
           <td>

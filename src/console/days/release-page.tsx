@@ -15,44 +15,43 @@ export function ReleasePage(props: {
   const context = usePage();
   const { preview } = props;
   const { text, formats } = context;
-  const { release } = text;
   if (preview === null) {
     return (
       <>
-        <nav class="crumbs" aria-label={text.nav.days}>
-          <a href="/">← {text.nav.days}</a>
+        <nav class="crumbs" aria-label={text('nav.days')}>
+          <a href="/">← {text('nav.days')}</a>
         </nav>
-        <h1>{release.title(String(props.pullId))}</h1>
-        <p>{release.gone}</p>
+        <h1>{text('release.title', { pull: String(props.pullId) })}</h1>
+        <p>{text('release.gone')}</p>
       </>
     );
   }
   return (
     <>
-      <nav class="crumbs" aria-label={text.nav.days}>
+      <nav class="crumbs" aria-label={text('nav.days')}>
         <a href={`/days/${preview.date}`}>← {formats.date(preview.date)}</a>
       </nav>
       <div>
-        <h1>{release.title(String(props.pullId))}</h1>
-        <p class="quiet">{release.intro}</p>
+        <h1>{text('release.title', { pull: String(props.pullId) })}</h1>
+        <p class="quiet">{text('release.intro')}</p>
       </div>
-      <Card title={release.change}>
+      <Card title={text('release.change')}>
         <p>
           {isImplausible(preview.holdReason)
             ? holdText(context, preview.holdReason, preview.holdDetail)
-            : preview.holdReason !== null && release.reasons[preview.holdReason]}
-          {preview.isSignedOff && <strong> {release.signedOff}</strong>}
+            : preview.holdReason !== null && text(`release.reasons.${preview.holdReason}`)}
+          {preview.isSignedOff && <strong> {text('release.signedOff')}</strong>}
         </p>
         <DataTable
-          label={release.change}
+          label={text('release.change')}
           heads={[
-            text.days.date,
-            right(release.now),
-            right(release.response),
-            right(text.days.withdrawn),
-            right(release.withdrawnSum),
-            right(release.changed),
-            right(release.added),
+            text('days.date'),
+            right(text('release.now')),
+            right(text('release.response')),
+            right(text('days.withdrawn')),
+            right(text('release.withdrawnSum')),
+            right(text('release.changed')),
+            right(text('release.added')),
           ]}
         >
           <tr>
@@ -69,29 +68,36 @@ export function ReleasePage(props: {
         </DataTable>
         {preview.rejected > 0 && (
           <p class="small">
-            {text.days.rejected}: {formats.count(preview.rejected)}.{' '}
-            {preview.withheld > 0 &&
-              release.withheld(preview.withheld, formats.count(preview.withheld))}
+            {text('days.rejected')}: {formats.count(preview.rejected)}.{' '}
+            {preview.withheld > 0 && text('release.withheld', { count: preview.withheld })}
           </p>
         )}
       </Card>
-      <Card title={text.release.release}>
+      <Card title={text('release.release')}>
         <ActionForm action={`/pulls/${props.pullId}/release`}>
-          <Field label={release.confirm}>
+          <Field label={text('release.confirm')}>
             <input name="reason" required maxLength={500} />
           </Field>
           {props.others > 0 && (
             <label>
               <input type="checkbox" name="run" value="on" />{' '}
-              {release.wholeRun(props.others, formats.count(props.others))}
+              {text('release.wholeRun', { count: props.others })}
             </label>
           )}
-          <Submit class="danger">{release.release}</Submit>
-          <p class="quiet small">{release.releaseHelp}</p>
+          <Submit class="danger">{text('release.release')}</Submit>
+          <p class="quiet small">{text('release.releaseHelp')}</p>
         </ActionForm>
       </Card>
-      <PreviewedTitles preview={preview} label={release.withdrawals} titles={preview.withdrawals} />
-      <PreviewedTitles preview={preview} label={release.concerned} titles={preview.concerned} />
+      <PreviewedTitles
+        preview={preview}
+        label={text('release.withdrawals')}
+        titles={preview.withdrawals}
+      />
+      <PreviewedTitles
+        preview={preview}
+        label={text('release.concerned')}
+        titles={preview.concerned}
+      />
     </>
   );
 }
@@ -109,11 +115,11 @@ function PreviewedTitles(props: {
       <DataTable
         label={label}
         heads={[
-          text.titles.order,
-          text.titles.accepted,
-          text.titles.provider,
-          text.title.agent,
-          right(text.titles.value),
+          text('titles.order'),
+          text('titles.accepted'),
+          text('titles.provider'),
+          text('title.groups.agent'),
+          right(text('titles.value')),
         ]}
       >
         {props.titles.map((title, index) => (

@@ -4,8 +4,7 @@ import { isPlainDecimal } from '../../domain/decimal.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import { type CsvLocale, localDecimal, writeCsv } from '../../export/csv.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../export/export-columns.ts';
-import { type FileLanguage, headingOf, withHeadings } from '../../export/headings.ts';
-import type { MovedTitle } from '../../ledger/moved-titles.sql.ts';
+import { headingOf, withHeadings } from '../../export/headings.ts';
 import {
   type RestatedDay,
   type RestatedFilter,
@@ -13,6 +12,7 @@ import {
   readRestatedSnapshot,
   SEALED_MEASURES,
 } from '../../ledger/restated-days.sql.ts';
+import { type Language, textOf } from '../../texts/texts.ts';
 import { maskColumn } from '../shell/masking.ts';
 
 /** totals: a row for each day and measure. fields: a row for each differing field of a title. */
@@ -46,13 +46,6 @@ const FIELDS_COLUMNS: readonly ExportColumn[] = [
   { name: 'after_amount', kind: 'amount' },
   { name: 'pull_id', kind: 'integer' },
 ];
-
-const KINDS_PT: Readonly<Record<MovedTitle['kind'], string>> = {
-  inserted: 'novo',
-  changed: 'alterado',
-  withdrawn: 'retirado',
-  restored: 'restaurado',
-};
 
 const AMOUNTS: ReadonlySet<string> = new Set(AMOUNT_COLUMNS);
 
@@ -93,7 +86,7 @@ export function writeMoved(
   return writeCsv(withHeadings(FIELDS_COLUMNS, locale), fieldRows(moved, isMasked, locale), locale);
 }
 
-async function* totalsRows(days: readonly RestatedDay[], language: FileLanguage): RowBatches {
+async function* totalsRows(days: readonly RestatedDay[], language: Language): RowBatches {
   yield days.flatMap((day) =>
     SEALED_MEASURES.map((measure): ExportRow => {
       const { sealed, present, difference } = day.differences[measure];
@@ -129,7 +122,7 @@ async function* fieldRows(
         String(title.titleId),
         title.orderUid,
         String(title.occurrence),
-        locale === 'en' ? title.kind : KINDS_PT[title.kind],
+        textOf(locale)(`restated.kinds.${title.kind}`),
         title.originalValue,
       ];
       const pullId = String(title.pullId);

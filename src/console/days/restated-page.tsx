@@ -33,21 +33,20 @@ const hrefOf = (isMine: boolean, page = 1) => {
 /** All days that changed after their sign-off: what was sealed, what is present, and the difference. */
 export function RestatedPage({ data }: { readonly data: RestatedPageData }) {
   const { text, formats } = usePage();
-  const { restated } = text;
   const tabs = [
-    [false, restated.all, data.counts.all],
-    [true, restated.mine, data.counts.mine],
+    [false, text('restated.all'), data.counts.all],
+    [true, text('restated.mine'), data.counts.mine],
   ] as const;
   return (
     <>
-      <nav class="crumbs" aria-label={text.nav.days}>
-        <a href="/">← {text.nav.days}</a>
+      <nav class="crumbs" aria-label={text('nav.days')}>
+        <a href="/">← {text('nav.days')}</a>
       </nav>
       <div>
-        <h1>{restated.title}</h1>
-        <p class="quiet">{restated.intro}</p>
+        <h1>{text('restated.title')}</h1>
+        <p class="quiet">{text('restated.intro')}</p>
       </div>
-      <nav class="tabs" aria-label={restated.title}>
+      <nav class="tabs" aria-label={text('restated.title')}>
         {tabs.map(([isMine, label, count]) => (
           <a
             key={label}
@@ -59,26 +58,28 @@ export function RestatedPage({ data }: { readonly data: RestatedPageData }) {
         ))}
       </nav>
       {data.days.length === 0 ? (
-        <p class="quiet">{restated.none}</p>
+        <p class="quiet">{text('restated.none')}</p>
       ) : (
         <>
-          <Card title={restated.overall(formats.count(data.totals.days))}>
-            <Differences label={restated.title} differences={data.totals.differences} />
+          <Card title={text('restated.overall', { days: formats.count(data.totals.days) })}>
+            <Differences label={text('restated.title')} differences={data.totals.differences} />
             <ActionForm action="/restated" class="buttons">
               <input type="hidden" name="mine" value={String(data.isMine)} />
               {RESTATED_FILES.map((file) => (
                 <button key={file} type="submit" name="file" value={file} class="button">
-                  {restated.files[file]}
+                  {text(`restated.files.${file}`)}
                 </button>
               ))}
-              <p class="quiet small">{data.isMasked ? text.exports.masked : restated.personal}</p>
+              <p class="quiet small">
+                {data.isMasked ? text('exports.masked') : text('restated.personal')}
+              </p>
             </ActionForm>
           </Card>
           {data.days.map((day) => (
             <DayCard key={day.date} day={day} />
           ))}
           <Pager
-            label={restated.title}
+            label={text('restated.title')}
             paging={data.paging}
             hrefOf={(page) => hrefOf(data.isMine, page)}
           />
@@ -92,13 +93,16 @@ function DayCard({ day }: { readonly day: RestatedPageData['days'][number] }) {
   const { text, formats } = usePage();
   const date = formats.date(day.date);
   return (
-    <Card title={date} aside={<a href={`/days/${day.date}`}>{text.restated.openDay}</a>}>
+    <Card title={date} aside={<a href={`/days/${day.date}`}>{text('restated.openDay')}</a>}>
       <p>
-        {text.day.signedBy(authorText(text, day.signedOffBy), formats.instant(day.signedOffAt))}
+        {text('day.signedBy', {
+          name: authorText(text, day.signedOffBy),
+          at: formats.instant(day.signedOffAt),
+        })}
       </p>
       <Differences label={date} differences={day.differences} />
-      <h3>{text.day.movedSinceSeal}</h3>
-      <MovedTable label={`${text.day.movedSinceSeal}: ${date}`} moved={day.moved} />
+      <h3>{text('day.movedSinceSeal')}</h3>
+      <MovedTable label={`${text('day.movedSinceSeal')}: ${date}`} moved={day.moved} />
     </Card>
   );
 }
@@ -108,19 +112,19 @@ function Differences(props: { readonly label: string; readonly differences: Seal
   const { text, formats } = usePage();
   const count = (value: string) => formats.amount(value).replace(/[.,]00$/, '');
   const rows = [
-    ['title_count', text.days.titles, count],
-    ['withdrawn_count', text.days.withdrawn, count],
-    ['rejected_count', text.days.rejected, count],
-    ['original_value_sum', text.amounts.original_value, formats.amount],
+    ['title_count', text('days.titles'), count],
+    ['withdrawn_count', text('days.withdrawn'), count],
+    ['rejected_count', text('days.rejected'), count],
+    ['original_value_sum', text('amounts.original_value'), formats.amount],
   ] as const;
   return (
     <DataTable
       label={props.label}
       heads={[
-        text.day.amount,
-        right(text.restated.sealed),
-        right(text.restated.present),
-        right(text.restated.difference),
+        text('day.amount'),
+        right(text('restated.sealed')),
+        right(text('restated.present')),
+        right(text('restated.difference')),
       ]}
     >
       {rows.map(([measure, label, format]) => {

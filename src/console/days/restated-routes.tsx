@@ -4,8 +4,8 @@ import { maySeePersonalData } from '../../domain/role.ts';
 import { readMovedTitles } from '../../ledger/moved-titles.sql.ts';
 import { readRestatedDays, readRestatedTotals } from '../../ledger/restated-days.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
+import { type Language, textOf } from '../../texts/texts.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import type { Language } from '../shell/language.ts';
 import { pageContext, textParameter } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
 import { actorOf } from '../shell/path-parameters.ts';
@@ -52,7 +52,7 @@ export function addRestatedRoutes(server: FastifyInstance, parts: ConsoleParts):
       isMasked: isMasked(request),
     };
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.restated.title,
+      title: context.text('restated.title'),
       active: '/',
       body: <RestatedPage data={data} />,
     }));
@@ -90,10 +90,6 @@ export function addRestatedRoutes(server: FastifyInstance, parts: ConsoleParts):
   });
 }
 
-const NAMES_PT: Readonly<Record<RestatedFile, string>> = { totals: 'totais', fields: 'campos' };
-
 function fileName(file: RestatedFile, today: CivilDate, language: Language): string {
-  return language === 'en'
-    ? `restated-${file}-${today}.csv`
-    : `alterados-${NAMES_PT[file]}-${today}.csv`;
+  return `${textOf(language)(`fileNames.restated.${file}`)}-${today}.csv`;
 }

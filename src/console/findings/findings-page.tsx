@@ -5,14 +5,13 @@ import {
   type FindingRow,
 } from '../../checks/findings.sql.ts';
 import { parseCivilDate } from '../../domain/business-day.ts';
-import { CHECK_TEXTS } from '../../domain/checks/checks.ts';
+import type { Text } from '../../texts/texts.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
 import { ActionForm, AmountCell, authorText, Card, DayLink, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
-import type { Text } from '../shell/texts.ts';
 import { findingsHref } from './finding-address.ts';
 
 export interface FindingsPageData {
@@ -27,38 +26,42 @@ export interface FindingsPageData {
 export function FindingsPage({ data }: { readonly data: FindingsPageData }) {
   const context = usePage();
   const { text, formats } = context;
-  const { findings } = text;
   const { filter, groups, paging } = data;
   const chosen = groups.find(({ date, code }) => date === filter.date && code === filter.code);
   const mayResolve = mayUse(context.principal?.role ?? 'viewer', 'POST', '/findings');
   return (
     <>
-      <nav class="crumbs" aria-label={text.nav.days}>
+      <nav class="crumbs" aria-label={text('nav.days')}>
         {filter.date === null ? (
-          <a href="/">← {text.nav.days}</a>
+          <a href="/">← {text('nav.days')}</a>
         ) : (
           <a href={`/days/${filter.date}`}>← {formats.date(filter.date)}</a>
         )}
       </nav>
       <div>
         <h1>
-          {findings.title}
+          {text('findings.title')}
           {filter.date !== null && ` · ${formats.date(filter.date)}`}
         </h1>
-        <p class="quiet">{findings.intro}</p>
+        <p class="quiet">{text('findings.intro')}</p>
         {filter.date !== null && (
           <p>
-            <a href={findingsHref({ ...filter, date: null })}>{findings.all}</a>
+            <a href={findingsHref({ ...filter, date: null })}>{text('findings.all')}</a>
           </p>
         )}
       </div>
-      <Card title={findings.states.open}>
+      <Card title={text('findings.states.open')}>
         {groups.length === 0 ? (
-          <p class="quiet">{findings.nothingOpen}</p>
+          <p class="quiet">{text('findings.nothingOpen')}</p>
         ) : (
           <DataTable
-            label={findings.states.open}
-            heads={[text.days.date, findings.check, findings.severity, right(findings.count)]}
+            label={text('findings.states.open')}
+            heads={[
+              text('days.date'),
+              text('findings.check'),
+              text('findings.severity'),
+              right(text('findings.count')),
+            ]}
           >
             {groups.map((group) => (
               <tr key={`${group.date} ${group.code}`}>
@@ -67,10 +70,10 @@ export function FindingsPage({ data }: { readonly data: FindingsPageData }) {
                 </th>
                 <td>
                   <a href={findingsHref({ date: group.date, code: group.code })}>
-                    {CHECK_TEXTS[context.language][group.code].name}
+                    {text(`checks.names.${group.code}`)}
                   </a>
                 </td>
-                <td>{findings.severities[group.severity]}</td>
+                <td>{text(`findings.severities.${group.severity}`)}</td>
                 <td class="right number">{formats.count(group.findings)}</td>
               </tr>
             ))}
@@ -78,42 +81,42 @@ export function FindingsPage({ data }: { readonly data: FindingsPageData }) {
         )}
       </Card>
       {filter.code !== null && (
-        <Card title={CHECK_TEXTS[context.language][filter.code].name}>
-          <p>{CHECK_TEXTS[context.language][filter.code].text}</p>
+        <Card title={text(`checks.names.${filter.code}`)}>
+          <p>{text(`checks.texts.${filter.code}`)}</p>
           {chosen !== undefined && mayResolve && (
             <ResolveForm
               group={chosen}
-              label={findings.resolveAll(formats.count(chosen.findings))}
+              label={text('findings.resolveAll', { count: formats.count(chosen.findings) })}
             />
           )}
         </Card>
       )}
-      <nav class="tabs" aria-label={findings.state}>
+      <nav class="tabs" aria-label={text('findings.state')}>
         {[...FINDING_STATES, null].map((state) => (
           <a
             key={state}
             href={findingsHref({ ...filter, state })}
             {...(filter.state === state && { 'aria-current': 'page' })}
           >
-            {state === null ? findings.anyState : findings.states[state]}
+            {state === null ? text('findings.anyState') : text(`findings.states.${state}`)}
           </a>
         ))}
       </nav>
       <section class="card stack">
         {data.findings.length === 0 ? (
-          <p class="quiet">{findings.none}</p>
+          <p class="quiet">{text('findings.none')}</p>
         ) : (
           <>
             <DataTable
-              label={findings.title}
+              label={text('findings.title')}
               heads={[
-                text.days.date,
-                text.title.fields.order_uid,
-                text.title.fields.provider_external_id,
-                right(text.amounts.original_value),
-                findings.check,
-                findings.compared,
-                findings.state,
+                text('days.date'),
+                text('title.fields.order_uid'),
+                text('title.fields.provider_external_id'),
+                right(text('amounts.original_value')),
+                text('findings.check'),
+                text('findings.compared'),
+                text('findings.state'),
               ]}
             >
               {data.findings.map((finding) => (
@@ -124,7 +127,7 @@ export function FindingsPage({ data }: { readonly data: FindingsPageData }) {
                   </th>
                   <td>{finding.providerExternalId ?? '–'}</td>
                   <AmountCell value={finding.originalValue} />
-                  <td>{CHECK_TEXTS[context.language][finding.code].name}</td>
+                  <td>{text(`checks.names.${finding.code}`)}</td>
                   <td>
                     <Compared finding={finding} />
                   </td>
@@ -135,7 +138,7 @@ export function FindingsPage({ data }: { readonly data: FindingsPageData }) {
               ))}
             </DataTable>
             <Pager
-              label={findings.title}
+              label={text('findings.title')}
               paging={paging}
               hrefOf={(page) => findingsHref(filter, page)}
             />
@@ -163,23 +166,22 @@ export function ResolveForm(props: {
       {props.titleId !== undefined && (
         <input type="hidden" name="titleId" value={String(props.titleId)} />
       )}
-      <Field label={`${props.label}: ${text.day.reason}`}>
+      <Field label={`${props.label}: ${text('day.reason')}`}>
         <input name="reason" required maxLength={500} />
       </Field>
-      <p class="quiet small">{text.findings.resolveHelp}</p>
-      <Submit>{text.findings.resolve}</Submit>
+      <p class="quiet small">{text('findings.resolveHelp')}</p>
+      <Submit>{text('findings.resolve')}</Submit>
     </ActionForm>
   );
 }
 
 /** A field of the interface as other pages name it: `provider.identification` is the column `provider_identification`. */
-function fieldName({ title }: Text, field: string): string {
+function fieldName(text: Text, field: string): string {
   const column = field
     .replace('identificationNumber', 'identification')
     .replace(/\.|(?=[A-Z])/g, '_')
     .toLowerCase();
-  const names: Readonly<Record<string, string>> = title.fields;
-  return names[column] ?? field;
+  return text.find(`title.fields.${column}`) ?? field;
 }
 
 /** The fields and values of a finding. */
@@ -193,7 +195,7 @@ export function Compared({ finding }: { readonly finding: FindingRow }) {
   };
   const parts = Object.entries(detail).map(
     ([name, value]) =>
-      `${text.findings.detail[name] ?? name}: ${name === 'field' ? fieldName(text, value) : show(value)}`,
+      `${text.find(`findings.detail.${name}`) ?? name}: ${name === 'field' ? fieldName(text, value) : show(value)}`,
   );
   return (
     <>
@@ -201,7 +203,7 @@ export function Compared({ finding }: { readonly finding: FindingRow }) {
       {otherTitle !== undefined && (
         <>
           {' '}
-          <a href={`/titles/${otherTitle}`}>{text.findings.otherTitle}</a>
+          <a href={`/titles/${otherTitle}`}>{text('findings.otherTitle')}</a>
         </>
       )}
     </>
@@ -212,11 +214,14 @@ export function FindingStateText({ finding }: { readonly finding: FindingRow }) 
   const { text, formats } = usePage();
   const { resolvedBy, resolvedAt, reason } = finding;
   if (resolvedBy === null || resolvedAt === null) {
-    return <>{text.findings.states[finding.state]}</>;
+    return <>{text(`findings.states.${finding.state}`)}</>;
   }
   return (
     <>
-      {text.findings.resolvedBy(authorText(text, resolvedBy), formats.instant(resolvedAt))}
+      {text('findings.resolvedBy', {
+        by: authorText(text, resolvedBy),
+        at: formats.instant(resolvedAt),
+      })}
       <br />
       <span class="quiet">{reason}</span>
     </>

@@ -28,7 +28,7 @@ export function addFindingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     const paging = pagingOf(request.query, 'page', total, FINDINGS_A_PAGE);
     const findings = await readFindings(database, filter, paging);
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.findings.title,
+      title: context.text('findings.title'),
       active: '/',
       body: <FindingsPage data={{ filter, groups, findings, paging }} />,
     }));

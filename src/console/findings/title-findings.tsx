@@ -1,5 +1,4 @@
 import type { FindingRow } from '../../checks/findings.sql.ts';
-import { CHECK_TEXTS } from '../../domain/checks/checks.ts';
 import { usePage } from '../shell/page-context.ts';
 import { Card } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
@@ -12,14 +11,15 @@ export function TitleFindings({ findings }: { readonly findings: readonly Findin
   const mayResolve = mayUse(context.principal?.role ?? 'viewer', 'POST', '/findings');
   if (findings.length === 0) return null;
   return (
-    <Card title={text.findings.ofTitle}>
+    <Card title={text('findings.ofTitle')}>
       <ul class="stack">
         {findings.map((finding) => {
-          const { name, text: rule } = CHECK_TEXTS[context.language][finding.code];
           return (
             <li key={finding.id}>
               <p>
-                <strong>{name}</strong> ({text.findings.severities[finding.severity]}) · {rule}
+                <strong>{text(`checks.names.${finding.code}`)}</strong> (
+                {text(`findings.severities.${finding.severity}`)}) ·{' '}
+                {text(`checks.texts.${finding.code}`)}
               </p>
               <p class="small">
                 <Compared finding={finding} />
@@ -31,7 +31,7 @@ export function TitleFindings({ findings }: { readonly findings: readonly Findin
                 <ResolveForm
                   group={{ date: finding.date, code: finding.code, newestId: finding.id }}
                   titleId={finding.titleId}
-                  label={text.findings.resolveOne}
+                  label={text('findings.resolveOne')}
                 />
               )}
             </li>

@@ -14,24 +14,24 @@ interface BreakPageProps {
 export function BreakPage(props: BreakPageProps) {
   const context = usePage();
   const { found } = props;
-  const { matching } = context.text;
+  const { text } = context;
   const role = context.principal?.role ?? 'viewer';
   const mayDecide = mayUse(role, 'POST', '/break/resolve');
   const { title } = found;
   return (
     <>
-      <nav class="crumbs" aria-label={matching.title}>
-        <a href="/breaks">← {matching.title}</a>
+      <nav class="crumbs" aria-label={text('matching.title')}>
+        <a href="/breaks">← {text('matching.title')}</a>
       </nav>
       <div>
-        <h1>{matching.kinds[found.kind]}</h1>
-        <p>{matching.help[found.kind]}</p>
+        <h1>{text(`matching.kinds.${found.kind}`)}</h1>
+        <p>{text(`matching.help.${found.kind}`)}</p>
       </div>
       <div class="columns">
-        <Card title={matching.onPlatform}>
+        <Card title={text('matching.onPlatform')}>
           <TitleSide title={title} />
         </Card>
-        <Card title={matching.inErp}>
+        <Card title={text('matching.inErp')}>
           <PayableSide payable={found.payable} />
         </Card>
       </div>
@@ -45,26 +45,25 @@ export function BreakPage(props: BreakPageProps) {
 
 function TitleSide({ title }: { title: BreakTitle | null }) {
   const { text, formats } = usePage();
-  const { matching } = text;
-  if (title === null) return <p class="quiet">{matching.noTitle}</p>;
+  if (title === null) return <p class="quiet">{text('matching.noTitle')}</p>;
   return (
     <dl class="fields">
-      <dt>{matching.order}</dt>
+      <dt>{text('matching.order')}</dt>
       <dd class="anywhere">
         <a href={`/titles/${title.id}`}>{title.orderUid}</a>
       </dd>
-      <dt>{matching.date}</dt>
+      <dt>{text('matching.date')}</dt>
       <dd>
         <DayLink date={title.acceptedDate} />
       </dd>
-      <dt>{matching.dueDate}</dt>
+      <dt>{text('matching.dueDate')}</dt>
       <dd>{title.dueDate === null ? '–' : formats.date(title.dueDate)}</dd>
-      <dt>{text.amounts.original_value}</dt>
+      <dt>{text('amounts.original_value')}</dt>
       <dd>{formats.amount(title.value)}</dd>
-      <dt>{matching.supplier}</dt>
+      <dt>{text('matching.supplier')}</dt>
       <dd>{title.supplier ?? '–'}</dd>
-      <dt>{matching.status}</dt>
-      <dd>{text.title.status[title.isWithdrawn ? 'withdrawn' : 'current']}</dd>
+      <dt>{text('matching.status')}</dt>
+      <dd>{text(title.isWithdrawn ? 'title.status.withdrawn' : 'title.status.current')}</dd>
     </dl>
   );
 }
@@ -72,19 +71,20 @@ function TitleSide({ title }: { title: BreakTitle | null }) {
 /** The fields of a payable. */
 export function PayableSide({ payable }: { readonly payable: BreakPayable | null }) {
   const { text, formats } = usePage();
-  const { matching } = text;
-  if (payable === null) return <p class="quiet">{matching.noPayable}</p>;
+  if (payable === null) return <p class="quiet">{text('matching.noPayable')}</p>;
   const rows: readonly (readonly [string, string | null])[] = [
-    [matching.key, payable.erpKey],
-    [matching.company, payable.company],
-    [matching.document, payable.document],
-    [matching.instalment, payable.instalment],
-    [matching.order, payable.orderUid],
-    [matching.dueDate, payable.dueDate === null ? null : formats.date(payable.dueDate)],
-    [matching.openValue, formats.amount(payable.openValue)],
-    [matching.supplier, payable.supplier],
-    [matching.status, matching.statuses[payable.status] ?? payable.status],
-    ...(payable.payee === null ? [] : [[matching.payee, matching.payees[payable.payee]] as const]),
+    [text('matching.key'), payable.erpKey],
+    [text('matching.company'), payable.company],
+    [text('matching.document'), payable.document],
+    [text('matching.instalment'), payable.instalment],
+    [text('matching.order'), payable.orderUid],
+    [text('matching.dueDate'), payable.dueDate === null ? null : formats.date(payable.dueDate)],
+    [text('matching.openValue'), formats.amount(payable.openValue)],
+    [text('matching.supplier'), payable.supplier],
+    [text('matching.status'), text.find(`matching.statuses.${payable.status}`) ?? payable.status],
+    ...(payable.payee === null
+      ? []
+      : [[text('matching.payee'), text(`matching.payees.${payable.payee}`)] as const]),
   ];
   return (
     <dl class="fields">
@@ -103,22 +103,23 @@ function Candidates(
 ) {
   const { candidates } = props;
   const { text, formats } = usePage();
-  const { matching } = text;
   return (
-    <Card title={matching.candidates}>
+    <Card title={text('matching.candidates')}>
       <p class="quiet">
-        {candidates.length === 0 ? matching.candidatesNone : matching.candidatesHelp}
+        {candidates.length === 0
+          ? text('matching.candidatesNone')
+          : text('matching.candidatesHelp')}
       </p>
       {candidates.length > 0 && (
         <DataTable
-          label={matching.candidates}
+          label={text('matching.candidates')}
           heads={[
-            matching.key,
-            matching.document,
-            matching.dueDate,
-            right(matching.openValue),
-            matching.common,
-            ...(props.mayDecide ? [matching.matchHere] : []),
+            text('matching.key'),
+            text('matching.document'),
+            text('matching.dueDate'),
+            right(text('matching.openValue')),
+            text('matching.common'),
+            ...(props.mayDecide ? [text('matching.matchHere')] : []),
           ]}
         >
           {candidates.map(({ payable, ...same }) => (
@@ -131,22 +132,24 @@ function Candidates(
               <AmountCell value={payable.openValue} />
               <td>
                 {[
-                  same.sameOrder ? matching.sameOrder : null,
-                  same.sameValue ? matching.sameValue : null,
-                  same.sameDue ? matching.sameDue : null,
+                  same.sameOrder ? text('matching.sameOrder') : null,
+                  same.sameValue ? text('matching.sameValue') : null,
+                  same.sameDue ? text('matching.sameDue') : null,
                 ]
                   .filter((word) => word !== null)
                   .join(', ')}
               </td>
               {props.mayDecide && (
                 <td>
-                  <Disclosure label={matching.matchHere}>
+                  <Disclosure label={text('matching.matchHere')}>
                     <ActionForm action="/break/match">
                       <input type="hidden" name="title" value={String(props.title.id)} />
                       <input type="hidden" name="date" value={props.title.acceptedDate} />
                       <input type="hidden" name="payable" value={payable.erpKey} />
                       <ReasonField />
-                      <Submit class="primary">{matching.matchWith(payable.erpKey)}</Submit>
+                      <Submit class="primary">
+                        {text('matching.matchWith', { key: payable.erpKey })}
+                      </Submit>
                     </ActionForm>
                   </Disclosure>
                 </td>
@@ -162,18 +165,18 @@ function Candidates(
 export function ReasonField() {
   const { text } = usePage();
   return (
-    <Field label={text.matching.reason}>
+    <Field label={text('matching.reason')}>
       <input name="reason" required maxLength={500} />
     </Field>
   );
 }
 
 function Resolve({ found }: { readonly found: Break }) {
-  const { matching } = usePage().text;
+  const { text } = usePage();
   const { kind, title, payable, ground } = found;
   return (
-    <Card title={matching.resolve}>
-      <p class="quiet">{matching.resolveHelp}</p>
+    <Card title={text('matching.resolve')}>
+      <p class="quiet">{text('matching.resolveHelp')}</p>
       <ActionForm action="/break/resolve">
         <input type="hidden" name="kind" value={kind} />
         {title !== null && <input type="hidden" name="title" value={String(title.id)} />}
@@ -181,7 +184,7 @@ function Resolve({ found }: { readonly found: Break }) {
         <input type="hidden" name="ground" value={ground} />
         {title !== null && <input type="hidden" name="date" value={title.acceptedDate} />}
         <ReasonField />
-        <Submit class="primary">{matching.resolve}</Submit>
+        <Submit class="primary">{text('matching.resolve')}</Submit>
       </ActionForm>
     </Card>
   );

@@ -6,9 +6,9 @@ import type { ExportColumn, ExportRow, RowBatches } from '../../export/export-co
 import { writeXlsx } from '../../export/xlsx.ts';
 import { type Break, type BreakFilter, listBreaks } from '../../matching/breaks.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
+import { textOf } from '../../texts/texts.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { sendFile } from '../shell/send-file.ts';
-import { TEXTS } from '../shell/texts.ts';
 
 export const BREAK_FORMATS = ['csv', 'xlsx'] as const;
 export type BreakFormat = (typeof BREAK_FORMATS)[number];
@@ -54,27 +54,27 @@ export async function sendBreaksFile(
     date: filter.date,
     details: { format, kind: filter.kind, rows: breaks.length },
   });
-  const { matching } = TEXTS[language];
+  const text = textOf(language);
   const columns = columnsOf(language);
   const rows = rowsOf(breaks, language);
   const bytes =
     format === 'csv'
       ? writeCsv(columns, rows, language)
       : writeXlsx({
-          sheets: { titles: matching.breaks, totals: 'total' },
+          sheets: { titles: text('matching.breaks'), totals: text('titleFile.total') },
           columns,
           batches: rows,
           rowCount: breaks.length,
           totals: {
             columns: [
-              { name: matching.kind, kind: 'text' },
-              { name: matching.breaks, kind: 'integer' },
-              { name: matching.value, kind: 'amount' },
+              { name: text('matching.kind'), kind: 'text' },
+              { name: text('matching.breaks'), kind: 'integer' },
+              { name: text('matching.value'), kind: 'amount' },
             ],
             rows: counts
               .filter(({ kind }) => filter.kind === null || kind === filter.kind)
               .map(({ kind, breaks: found, value }) => [
-                matching.kinds[kind],
+                text(`matching.kinds.${kind}`),
                 String(found),
                 value,
               ]),
@@ -82,7 +82,7 @@ export async function sendBreaksFile(
         }).bytes;
   return sendFile(reply, logger, (_, send) =>
     send({
-      name: `${language === 'en' ? 'breaks' : 'divergencias'}.${format}`,
+      name: `${text('fileNames.breaks')}.${format}`,
       type: TYPES[format],
       bytes,
     }),
@@ -90,29 +90,29 @@ export async function sendBreaksFile(
 }
 
 function columnsOf(language: CsvLocale): readonly ExportColumn[] {
-  const { matching } = TEXTS[language];
+  const text = textOf(language);
   const at = (place: string, name: string) => `${name} (${place})`;
   return [
-    { name: matching.kind, kind: 'text' },
-    { name: matching.date, kind: 'date' },
-    { name: at(matching.onPlatform, matching.order), kind: 'text' },
-    { name: at(matching.onPlatform, matching.dueDate), kind: 'date' },
-    { name: at(matching.onPlatform, matching.value), kind: 'amount' },
-    { name: matching.supplier, kind: 'text' },
-    { name: matching.key, kind: 'text' },
-    { name: matching.document, kind: 'text' },
-    { name: matching.instalment, kind: 'text' },
-    { name: at(matching.inErp, matching.dueDate), kind: 'date' },
-    { name: at(matching.inErp, matching.openValue), kind: 'amount' },
-    { name: at(matching.inErp, matching.status), kind: 'text' },
+    { name: text('matching.kind'), kind: 'text' },
+    { name: text('matching.date'), kind: 'date' },
+    { name: at(text('matching.onPlatform'), text('matching.order')), kind: 'text' },
+    { name: at(text('matching.onPlatform'), text('matching.dueDate')), kind: 'date' },
+    { name: at(text('matching.onPlatform'), text('matching.value')), kind: 'amount' },
+    { name: text('matching.supplier'), kind: 'text' },
+    { name: text('matching.key'), kind: 'text' },
+    { name: text('matching.document'), kind: 'text' },
+    { name: text('matching.instalment'), kind: 'text' },
+    { name: at(text('matching.inErp'), text('matching.dueDate')), kind: 'date' },
+    { name: at(text('matching.inErp'), text('matching.openValue')), kind: 'amount' },
+    { name: at(text('matching.inErp'), text('matching.status')), kind: 'text' },
   ];
 }
 
 async function* rowsOf(breaks: readonly Break[], language: CsvLocale): RowBatches {
-  const { matching } = TEXTS[language];
+  const text = textOf(language);
   yield breaks.map(
     ({ kind, title, payable }): ExportRow => [
-      matching.kinds[kind],
+      text(`matching.kinds.${kind}`),
       title?.acceptedDate ?? null,
       title?.orderUid ?? payable?.orderUid ?? null,
       title?.dueDate ?? null,
@@ -123,7 +123,9 @@ async function* rowsOf(breaks: readonly Break[], language: CsvLocale): RowBatche
       payable?.instalment ?? null,
       payable?.dueDate ?? null,
       payable?.openValue ?? null,
-      payable === null ? null : (matching.statuses[payable.status] ?? payable.status),
+      payable === null
+        ? null
+        : (text.find(`matching.statuses.${payable.status}`) ?? payable.status),
     ],
   );
 }

@@ -24,14 +24,14 @@ interface PageProps {
 
 /** The breaks of a filter, with counts and sums over the whole filter. */
 export function BreaksPage({ data }: PageProps) {
-  const { matching } = usePage().text;
+  const { text } = usePage();
   return (
     <>
       <div>
-        <h1>{matching.title}</h1>
-        <p class="quiet">{matching.intro}</p>
+        <h1>{text('matching.title')}</h1>
+        <p class="quiet">{text('matching.intro')}</p>
         <SnapshotAge state={data.state} />
-        {data.isStale && <p class="error">{matching.stale}</p>}
+        {data.isStale && <p class="error">{text('matching.stale')}</p>}
       </div>
       <Filters data={data} />
       {data.list.counts.length > 0 && <Counts data={data} />}
@@ -39,15 +39,15 @@ export function BreaksPage({ data }: PageProps) {
         {data.list.breaks.length === 0 ? (
           <p class="quiet">
             {Object.values(data.filter).some((value) => value !== null)
-              ? matching.noneFound
-              : matching.none}
+              ? text('matching.noneFound')
+              : text('matching.none')}
           </p>
         ) : (
           <Breaks data={data} />
         )}
       </section>
       {data.list.total > 0 && (
-        <Card title={matching.export}>
+        <Card title={text('matching.export')}>
           <ActionForm action="/breaks/export" class="filters">
             {Object.entries(data.filter).map(
               ([name, value]) =>
@@ -65,7 +65,7 @@ export function BreaksPage({ data }: PageProps) {
         </Card>
       )}
       <p>
-        <a href="/companies">{matching.companies}</a>
+        <a href="/companies">{text('matching.companies')}</a>
       </p>
     </>
   );
@@ -73,39 +73,48 @@ export function BreaksPage({ data }: PageProps) {
 
 function SnapshotAge({ state }: { state: PayableState | null }) {
   const { text, formats } = usePage();
-  const { matching } = text;
-  if (state === null) return <p class="quiet">{matching.noPayables}</p>;
+  if (state === null) return <p class="quiet">{text('matching.noPayables')}</p>;
   const { snapshotAt } = state;
   return (
     <p class="quiet">
-      {matching.open(formats.count(state.open), formats.amount(state.openValue))}.{' '}
-      {snapshotAt === null ? matching.noSnapshot : matching.snapshot(formats.instant(snapshotAt))}
-      {state.incompleteAt !== null && ` ${matching.incomplete}`}
+      {text('matching.open', {
+        count: formats.count(state.open),
+        value: formats.amount(state.openValue),
+      })}
+      .{' '}
+      {snapshotAt === null
+        ? text('matching.noSnapshot')
+        : text('matching.snapshot', { at: formats.instant(snapshotAt) })}
+      {state.incompleteAt !== null && ` ${text('matching.incomplete')}`}
     </p>
   );
 }
 
 function Filters({ data }: PageProps) {
-  const { matching } = usePage().text;
+  const { text } = usePage();
   const { filter } = data;
   return (
     <form method="get" action="/breaks" class="filters card">
       <div class="wide">
-        <Field label={matching.kind}>
+        <Field label={text('matching.kind')}>
           <select name="kind">
-            <option value="">{matching.all}</option>
-            <Options values={BREAK_KINDS} chosen={filter.kind} texts={matching.kinds} />
+            <option value="">{text('matching.all')}</option>
+            <Options
+              values={BREAK_KINDS}
+              chosen={filter.kind}
+              text={(kind) => text(`matching.kinds.${kind}`)}
+            />
           </select>
         </Field>
       </div>
-      <Field label={matching.date}>
+      <Field label={text('matching.date')}>
         <input type="date" name="date" value={filter.date ?? ''} />
       </Field>
-      <Field label={matching.supplier}>
+      <Field label={text('matching.supplier')}>
         <input name="supplier" value={filter.supplier ?? ''} maxLength={255} />
       </Field>
       <div class="buttons">
-        <Submit>{matching.show}</Submit>
+        <Submit>{text('matching.show')}</Submit>
       </div>
     </form>
   );
@@ -113,17 +122,20 @@ function Filters({ data }: PageProps) {
 
 function Counts({ data }: PageProps) {
   const { text, formats } = usePage();
-  const { matching } = text;
   return (
     <section class="card">
       <DataTable
-        label={matching.breaks}
-        heads={[matching.kind, right(matching.breaks), right(matching.value)]}
+        label={text('matching.breaks')}
+        heads={[
+          text('matching.kind'),
+          right(text('matching.breaks')),
+          right(text('matching.value')),
+        ]}
       >
         {data.list.counts.map(({ kind, breaks, value }) => (
           <tr key={kind}>
             <th scope="row">
-              <a href={breaksHref({ ...data.filter, kind })}>{matching.kinds[kind]}</a>
+              <a href={breaksHref({ ...data.filter, kind })}>{text(`matching.kinds.${kind}`)}</a>
             </th>
             <td class="right number">{formats.count(breaks)}</td>
             <AmountCell value={value} />
@@ -135,19 +147,19 @@ function Counts({ data }: PageProps) {
 }
 
 function Breaks({ data }: PageProps) {
-  const { matching } = usePage().text;
+  const { text } = usePage();
   return (
     <>
       <DataTable
-        label={matching.title}
+        label={text('matching.title')}
         heads={[
-          matching.kind,
-          matching.date,
-          matching.order,
-          right(matching.value),
-          matching.key,
-          right(matching.openValue),
-          matching.supplier,
+          text('matching.kind'),
+          text('matching.date'),
+          text('matching.order'),
+          right(text('matching.value')),
+          text('matching.key'),
+          right(text('matching.openValue')),
+          text('matching.supplier'),
         ]}
       >
         {data.list.breaks.map((found) => {
@@ -155,11 +167,11 @@ function Breaks({ data }: PageProps) {
           return (
             <tr key={breakHref(found)}>
               <th scope="row">
-                <a href={breakHref(found)}>{matching.kinds[kind]}</a>
+                <a href={breakHref(found)}>{text(`matching.kinds.${kind}`)}</a>
                 {isUrgent && (
                   <>
                     {' '}
-                    <span class="tag is-withdrawn">{matching.urgent}</span>
+                    <span class="tag is-withdrawn">{text('matching.urgent')}</span>
                   </>
                 )}
               </th>
@@ -174,7 +186,7 @@ function Breaks({ data }: PageProps) {
         })}
       </DataTable>
       <Pager
-        label={matching.title}
+        label={text('matching.title')}
         paging={data.paging}
         hrefOf={(page) => breaksHref(data.filter, page)}
       />

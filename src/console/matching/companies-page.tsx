@@ -17,65 +17,65 @@ export const pairOf = (value: string) => ({ buyer: value.slice(0, 14), company: 
 /** The buyers of the ERP's companies and the tax identifiers of financial agents, and what a person can confirm. */
 export function CompaniesPage({ data }: PageProps) {
   const context = usePage();
-  const { matching } = context.text;
+  const { text } = context;
   const mayDecide = mayUse(context.principal?.role ?? 'viewer', 'POST', '/companies');
   return (
     <>
-      <nav class="crumbs" aria-label={matching.title}>
-        <a href="/breaks">← {matching.title}</a>
+      <nav class="crumbs" aria-label={text('matching.title')}>
+        <a href="/breaks">← {text('matching.title')}</a>
       </nav>
       <div>
-        <h1>{matching.companies}</h1>
-        <p class="quiet">{matching.companiesHelp}</p>
+        <h1>{text('matching.companies')}</h1>
+        <p class="quiet">{text('matching.companiesHelp')}</p>
       </div>
-      <Card title={matching.unmapped}>
+      <Card title={text('matching.unmapped')}>
         {mayDecide ? (
           <ActionForm action="/companies" class="stack">
             <Unmapped data={data} mayDecide />
-            <p class="quiet">{matching.otherPair}</p>
+            <p class="quiet">{text('matching.otherPair')}</p>
             <div class="filters">
-              <Field label={matching.company}>
+              <Field label={text('matching.company')}>
                 <input name="company" maxLength={255} />
               </Field>
-              <Field label={matching.buyer}>
+              <Field label={text('matching.buyer')}>
                 <input name="buyer" maxLength={20} />
               </Field>
               <ReasonField />
-              <Submit class="primary">{matching.confirm}</Submit>
+              <Submit class="primary">{text('matching.confirm')}</Submit>
             </div>
           </ActionForm>
         ) : (
           <Unmapped data={data} mayDecide={false} />
         )}
       </Card>
-      <Card title={matching.confirmed}>
+      <Card title={text('matching.confirmed')}>
         <Confirmed
-          label={matching.confirmed}
-          heads={[matching.company, matching.buyer]}
+          label={text('matching.confirmed')}
+          heads={[text('matching.company'), text('matching.buyer')]}
           rows={data.companies.map((row) => ({ ...row, cells: [row.company, row.buyer] }))}
           path="/companies"
           mayEnd={mayDecide}
         />
       </Card>
-      <Card title={matching.agents}>
-        <p class="quiet">{matching.agentsHelp}</p>
+      <Card title={text('matching.agents')}>
+        <p class="quiet">{text('matching.agentsHelp')}</p>
         <Confirmed
-          label={matching.agents}
-          heads={[matching.agent, matching.sameAs]}
+          label={text('matching.agents')}
+          heads={[text('matching.agent'), text('matching.sameAs')]}
           rows={data.agents.map((row) => ({ ...row, cells: [row.taxId, row.sameAs] }))}
           path="/agents"
           mayEnd={mayDecide}
         />
         {mayDecide && (
           <ActionForm action="/agents" class="filters">
-            <Field label={matching.agent}>
+            <Field label={text('matching.agent')}>
               <input name="taxId" required maxLength={20} />
             </Field>
-            <Field label={matching.sameAs}>
+            <Field label={text('matching.sameAs')}>
               <input name="sameAs" required maxLength={20} />
             </Field>
             <ReasonField />
-            <Submit class="primary">{matching.confirm}</Submit>
+            <Submit class="primary">{text('matching.confirm')}</Submit>
           </ActionForm>
         )}
       </Card>
@@ -85,16 +85,15 @@ export function CompaniesPage({ data }: PageProps) {
 
 function Unmapped({ data, mayDecide }: PageProps & { readonly mayDecide: boolean }) {
   const { text, formats } = usePage();
-  const { matching } = text;
-  if (data.unmapped.length === 0) return <p class="quiet">{matching.unmappedNone}</p>;
+  if (data.unmapped.length === 0) return <p class="quiet">{text('matching.unmappedNone')}</p>;
   return (
     <DataTable
-      label={matching.unmapped}
+      label={text('matching.unmapped')}
       heads={[
-        matching.company,
-        right(matching.openPayables),
-        right(matching.openValue),
-        matching.proposals,
+        text('matching.company'),
+        right(text('matching.openPayables')),
+        right(text('matching.openValue')),
+        text('matching.proposals'),
       ]}
     >
       {data.unmapped.map(({ company, payables, value, proposals }) => (
@@ -107,7 +106,10 @@ function Unmapped({ data, mayDecide }: PageProps & { readonly mayDecide: boolean
           <td>
             {proposals.length === 0 && '–'}
             {proposals.map(({ buyer, matches }) => {
-              const proposal = matching.proposal(buyer, formats.count(matches));
+              const proposal = text('matching.proposal', {
+                buyer,
+                matches: formats.count(matches),
+              });
               return (
                 <div key={buyer}>
                   {mayDecide ? (
@@ -140,16 +142,16 @@ function Confirmed(props: {
   readonly path: string;
   readonly mayEnd: boolean;
 }) {
-  const { matching } = usePage().text;
-  if (props.rows.length === 0) return <p class="quiet">{matching.confirmedNone}</p>;
+  const { text } = usePage();
+  if (props.rows.length === 0) return <p class="quiet">{text('matching.confirmedNone')}</p>;
   return (
     <DataTable
       label={props.label}
       heads={[
         ...props.heads,
-        matching.at,
-        matching.reason,
-        ...(props.mayEnd ? [matching.end] : []),
+        text('matching.at'),
+        text('matching.reason'),
+        ...(props.mayEnd ? [text('matching.end')] : []),
       ]}
     >
       {props.rows.map((row) => (
@@ -167,10 +169,10 @@ function Confirmed(props: {
           <td class="anywhere">{row.reason}</td>
           {props.mayEnd && (
             <td>
-              <Disclosure label={matching.end}>
+              <Disclosure label={text('matching.end')}>
                 <ActionForm action={`${props.path}/${row.id}/end`}>
                   <ReasonField />
-                  <Submit class="primary">{matching.end}</Submit>
+                  <Submit class="primary">{text('matching.end')}</Submit>
                 </ActionForm>
               </Disclosure>
             </td>

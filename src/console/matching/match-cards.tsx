@@ -9,7 +9,7 @@ import { PayableSide, ReasonField } from './break-page.tsx';
 
 /** The author of a match or of its end. */
 const authorOf = ({ text }: PageContext, name: string) =>
-  name === MATCHING_ACTOR ? text.matching.matching : authorText(text, name);
+  name === MATCHING_ACTOR ? text('matching.matching') : authorText(text, name);
 
 /** How far a day is: captured, matched with the ERP, signed. */
 export function DayStages(props: {
@@ -19,27 +19,26 @@ export function DayStages(props: {
 }) {
   const { date, matching, signedOffBy } = props;
   const { text, formats } = usePage();
-  const words = text.matching;
   return (
     <Card
-      title={words.stages}
-      aside={<a href={breaksHref({ date })}>{words.openBreaks}</a>}
+      title={text('matching.stages')}
+      aside={<a href={breaksHref({ date })}>{text('matching.openBreaks')}</a>}
       class="stack"
     >
       <dl class="metrics">
-        <Metric label={words.captured} value={formats.count(matching.titles)} />
+        <Metric label={text('matching.captured')} value={formats.count(matching.titles)} />
         <Metric
-          label={words.matched}
+          label={text('matching.matched')}
           value={formats.count(matching.matched)}
           class={matching.isStale || matching.matched < matching.titles ? 'is-warning' : ''}
           href={breaksHref({ date })}
         />
         <Metric
-          label={words.signed}
-          value={signedOffBy === null ? words.notSigned : authorText(text, signedOffBy)}
+          label={text('matching.signed')}
+          value={signedOffBy === null ? text('matching.notSigned') : authorText(text, signedOffBy)}
         />
       </dl>
-      {matching.isStale && <p class="error">{words.stale}</p>}
+      {matching.isStale && <p class="error">{text('matching.stale')}</p>}
     </Card>
   );
 }
@@ -48,15 +47,14 @@ export function DayStages(props: {
 export function TitleMatches(props: { readonly matches: readonly TitleMatch[] }) {
   const context = usePage();
   const { text, formats } = context;
-  const { matching } = text;
   const role = context.principal?.role ?? 'viewer';
   const [newest] = props.matches;
   const present = newest?.endedAt === null ? newest : undefined;
   const payables = props.matches.filter(({ endedAt }) => endedAt === null);
   return (
-    <Card title={matching.match}>
+    <Card title={text('matching.match')}>
       {present === undefined ? (
-        <p class="quiet">{matching.unmatched}</p>
+        <p class="quiet">{text('matching.unmatched')}</p>
       ) : (
         <div class="stack">
           {payables.map(({ payable }) => (
@@ -64,7 +62,7 @@ export function TitleMatches(props: { readonly matches: readonly TitleMatch[] })
           ))}
           {present.otherTitles.length > 0 && (
             <p>
-              {matching.sharedWith}{' '}
+              {text('matching.sharedWith')}{' '}
               {present.otherTitles.map((id) => [
                 <a key={String(id)} href={`/titles/${id}`}>
                   {id}
@@ -74,19 +72,25 @@ export function TitleMatches(props: { readonly matches: readonly TitleMatch[] })
             </p>
           )}
           <p>
-            {matching.rule(matching.rules[present.rule], String(present.ruleVersion))}
+            {text('matching.rule', {
+              rule: text(`matching.rules.${present.rule}`),
+              version: String(present.ruleVersion),
+            })}
             <br />
             <span class="quiet">
-              {matching.madeBy(authorOf(context, present.madeBy), formats.instant(present.madeAt))}
+              {text('matching.madeBy', {
+                who: authorOf(context, present.madeBy),
+                at: formats.instant(present.madeAt),
+              })}
               {present.reason !== null && `: ${present.reason}`}
             </span>
           </p>
           {mayUse(role, 'POST', '/matches/:id/undo') && (
-            <Disclosure label={matching.undo}>
+            <Disclosure label={text('matching.undo')}>
               <ActionForm action={`/matches/${present.id}/undo`}>
-                <p class="small">{matching.undoHelp}</p>
+                <p class="small">{text('matching.undoHelp')}</p>
                 <ReasonField />
-                <Submit class="primary">{matching.undo}</Submit>
+                <Submit class="primary">{text('matching.undo')}</Submit>
               </ActionForm>
             </Disclosure>
           )}
@@ -98,11 +102,11 @@ export function TitleMatches(props: { readonly matches: readonly TitleMatch[] })
             endedAt !== null && (
               <li key={String(id)} class="anywhere">
                 {payable.erpKey}.{' '}
-                {matching.ended(
-                  authorOf(context, endedBy ?? ''),
-                  formats.instant(endedAt),
-                  matching.endReasons[endReason ?? ''] ?? endReason ?? '',
-                )}
+                {text('matching.ended', {
+                  who: authorOf(context, endedBy ?? ''),
+                  at: formats.instant(endedAt),
+                  reason: text.find(`matching.endReasons.${endReason}`) ?? endReason ?? '',
+                })}
               </li>
             ),
         )}

@@ -43,7 +43,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     const isStale =
       state !== null && (await arePayablesStale(database.prisma, payablesMaxAge(parts)));
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.matching.title,
+      title: context.text('matching.title'),
       active: '/breaks',
       body: <BreaksPage data={{ filter, state, isStale, list, paging }} />,
     }));
@@ -76,18 +76,18 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
         ? []
         : await readCandidates(database, BigInt(found.title.id));
     return sendPage(request, reply, parts, (context) => {
-      const { matching } = context.text;
+      const { text } = context;
       return {
-        title: matching.kinds[key.kind],
+        title: text(`matching.kinds.${key.kind}`),
         active: '/breaks',
         status: found === null ? 404 : 200,
         body:
           found === null ? (
             <section class="card stack">
-              <h1>{matching.kinds[key.kind]}</h1>
-              <p>{matching.gone}</p>
+              <h1>{text(`matching.kinds.${key.kind}`)}</h1>
+              <p>{text('matching.gone')}</p>
               <p>
-                <a href="/breaks">← {matching.title}</a>
+                <a href="/breaks">← {text('matching.title')}</a>
               </p>
             </section>
           ) : (
@@ -126,7 +126,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
   server.get('/companies', async (request, reply) => {
     const data = await readConfirmations(database);
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.matching.companies,
+      title: context.text('matching.companies'),
       active: '/breaks',
       body: <CompaniesPage data={data} />,
     }));

@@ -24,7 +24,6 @@ const hrefOf = (state: ChangeListName, page = 1) =>
 export function AccountChangesPage({ data }: { readonly data: AccountChangesData }) {
   const context = usePage();
   const { text, formats } = context;
-  const { providers } = text;
   const role = context.principal?.role ?? 'viewer';
   const mayDecide = mayUse(role, 'POST', '/account-changes/decide');
   const decisions = !mayDecide
@@ -36,27 +35,27 @@ export function AccountChangesPage({ data }: { readonly data: AccountChangesData
         : [];
   return (
     <>
-      <nav class="crumbs" aria-label={text.nav.providers}>
-        <a href="/providers">← {providers.title}</a>
+      <nav class="crumbs" aria-label={text('nav.providers')}>
+        <a href="/providers">← {text('providers.title')}</a>
       </nav>
       <div>
-        <h1>{providers.changes}</h1>
-        <p class="quiet">{providers.changesHelp}</p>
+        <h1>{text('providers.changes')}</h1>
+        <p class="quiet">{text('providers.changesHelp')}</p>
       </div>
-      <nav class="tabs" aria-label={providers.changes}>
+      <nav class="tabs" aria-label={text('providers.changes')}>
         {CHANGE_LISTS.map((state) => (
           <a
             key={state}
             href={hrefOf(state)}
             {...(data.state === state && { 'aria-current': 'page' })}
           >
-            {providers.changeLists[state]} ({formats.count(data.counts[state])})
+            {text(`providers.changeLists.${state}`)} ({formats.count(data.counts[state])})
           </a>
         ))}
       </nav>
       <section class="card stack">
         {data.changes.length === 0 ? (
-          <p class="quiet">{providers.changesNone}</p>
+          <p class="quiet">{text('providers.changesNone')}</p>
         ) : (
           <>
             <RevealForm
@@ -72,7 +71,7 @@ export function AccountChangesPage({ data }: { readonly data: AccountChangesData
               <ChangeList changes={data.changes} isRevealed={data.isRevealed} />
             )}
             <Pager
-              label={providers.changes}
+              label={text('providers.changes')}
               paging={data.paging}
               hrefOf={(page) => hrefOf(data.state, page)}
             />

@@ -18,21 +18,21 @@ export function AccountText(props: {
   readonly account: BankAccount;
   readonly isRevealed: boolean;
 }) {
-  const { providers } = usePage().text;
+  const { text } = usePage();
   const { isRevealed } = props;
   const { bank, agency, agencyDigit, account, accountDigit, destination } = props.account;
   const isStated = [bank, agency, agencyDigit, account, accountDigit].some(
     (value) => value !== null,
   );
-  if (!isStated && destination === null) return <>{providers.noAccount}</>;
+  if (!isStated && destination === null) return <>{text('providers.noAccount')}</>;
   const shown = isRevealed ? destination : maskBankAccount(props.account).destination;
   const members = Object.entries(shown ?? {}).map(([member, value]) => `${member} ${value}`);
   return (
     <>
       {isStated && (
         <>
-          {providers.bank} {bank ?? '–'}, {providers.agency}{' '}
-          {accountNumber(agency, agencyDigit, isRevealed)}, {providers.account}{' '}
+          {text('providers.bank')} {bank ?? '–'}, {text('providers.agency')}{' '}
+          {accountNumber(agency, agencyDigit, isRevealed)}, {text('providers.account')}{' '}
           {accountNumber(account, accountDigit, isRevealed)}
         </>
       )}

@@ -16,7 +16,6 @@ export function ChangeList(props: {
 }) {
   const { isRevealed, isForm = false } = props;
   const { text, formats } = usePage();
-  const { providers } = text;
   return (
     <ul class="timeline">
       {byParty(props.changes).map((changes) => (
@@ -33,13 +32,13 @@ export function ChangeList(props: {
                 </>
               )}
             </p>
-            <p class="quiet small">{providers.kinds[changes[0].kind]}</p>
+            <p class="quiet small">{text(`providers.kinds.${changes[0].kind}`)}</p>
             {changes[0].partyHeldTitles > 0 && (
               <p class="small">
-                {providers.held(
-                  formats.count(changes[0].partyHeldTitles),
-                  formats.amount(changes[0].partyHeldValue),
-                )}
+                {text('providers.held', {
+                  titles: formats.count(changes[0].partyHeldTitles),
+                  value: formats.amount(changes[0].partyHeldValue),
+                })}
               </p>
             )}
             {isForm && (
@@ -49,7 +48,7 @@ export function ChangeList(props: {
                   name="changes"
                   value={changes.map(({ id }) => id).join(' ')}
                 />{' '}
-                {providers.choose}
+                {text('providers.choose')}
               </label>
             )}
           </div>
@@ -78,26 +77,26 @@ function byParty(changes: readonly AccountChange[]): SomeChanges[] {
 }
 
 function Change({ change, isRevealed }: { change: AccountChange; isRevealed: boolean }) {
-  const { providers } = usePage().text;
+  const { text } = usePage();
   return (
     <div>
       <p>
         <del class="before">
-          <span class="sr">{providers.before}: </span>
+          <span class="sr">{text('providers.before')}: </span>
           <AccountText account={change.before} isRevealed={isRevealed} />
         </del>
         {' → '}
         <ins class="after">
-          <span class="sr">{providers.after}: </span>
+          <span class="sr">{text('providers.after')}: </span>
           <AccountText account={change.after} isRevealed={isRevealed} />
         </ins>
       </p>
       <p class="quiet small">
         <DayLink date={change.acceptedDate} /> ·{' '}
         <a href={`/titles/${change.titleId}`}>
-          {providers.title_} {change.orderUid ?? change.titleId}
+          {text('providers.title_')} {change.orderUid ?? change.titleId}
         </a>{' '}
-        · {providers.detected} <Instant at={change.detectedAt} />
+        · {text('providers.detected')} <Instant at={change.detectedAt} />
       </p>
       <DecisionText change={change} />
     </div>
@@ -111,14 +110,13 @@ function PartyKey({ change, isRevealed }: { change: AccountChange; isRevealed: b
 
 function DecisionText({ change }: { change: AccountChange }) {
   const { text, formats } = usePage();
-  const { providers } = text;
   if (change.state === 'open' || change.decidedBy === null || change.decidedAt === null) {
-    return <p class="small">{providers.undecided}</p>;
+    return <p class="small">{text('providers.undecided')}</p>;
   }
   return (
     <div>
       <p class="small">
-        {providers.decisions[change.state]}
+        {text(`providers.decisions.${change.state}`)}
         {change.state === 'returned'
           ? `, ${formats.instant(change.decidedAt)}`
           : `: ${authorText(text, change.decidedBy)}, ${formats.instant(change.decidedAt)}`}
@@ -133,23 +131,23 @@ export function DecisionForm(props: {
   readonly decisions: readonly AccountDecision[];
   readonly children: ComponentChildren;
 }) {
-  const { providers } = usePage().text;
+  const { text } = usePage();
   return (
     <ActionForm action="/account-changes/decide" class="stack">
       {props.children}
       <fieldset>
-        <legend>{providers.decision}</legend>
+        <legend>{text('providers.decision')}</legend>
         {props.decisions.map((decision) => (
           <label key={decision}>
             <input type="radio" name="decision" value={decision} required />{' '}
-            {providers.decide[decision]}
+            {text(`providers.decide.${decision}`)}
           </label>
         ))}
       </fieldset>
-      <Field label={providers.finding}>
+      <Field label={text('providers.finding')}>
         <input name="reason" required maxLength={500} />
       </Field>
-      <Submit class="primary">{providers.record}</Submit>
+      <Submit class="primary">{text('providers.record')}</Submit>
     </ActionForm>
   );
 }
@@ -160,17 +158,17 @@ export function RevealForm(props: {
   readonly isRevealed: boolean;
   readonly mayReveal: boolean;
 }) {
-  const { title } = usePage().text;
+  const { text } = usePage();
   const mayAsk = !props.isRevealed && props.mayReveal;
   return (
     <div class="buttons">
       <p class="quiet">
-        {props.isRevealed ? title.revealed : title.masked}
-        {mayAsk && ` ${title.revealHelp}`}
+        {props.isRevealed ? text('title.revealed') : text('title.masked')}
+        {mayAsk && ` ${text('title.revealHelp')}`}
       </p>
       {mayAsk && (
         <ActionForm action={props.action}>
-          <Submit>{title.reveal}</Submit>
+          <Submit>{text('title.reveal')}</Submit>
         </ActionForm>
       )}
     </div>

@@ -1,4 +1,5 @@
 import type { AccountChange } from '../../accounts/account-changes.sql.ts';
+import { reasonsText } from '../days/reason-text.ts';
 import { DataTable } from '../shell/data-table.tsx';
 import { maskTaxId } from '../shell/masking.ts';
 import { usePage } from '../shell/page-context.ts';
@@ -34,19 +35,18 @@ interface PageProps {
 export function ProviderPage({ data }: PageProps) {
   const context = usePage();
   const { text } = context;
-  const { providers } = text;
   const { provider, externalId, isRevealed } = data;
   const role = context.principal?.role ?? 'viewer';
   return (
     <>
-      <nav class="crumbs" aria-label={text.nav.providers}>
-        <a href="/providers">← {providers.title}</a>
+      <nav class="crumbs" aria-label={text('nav.providers')}>
+        <a href="/providers">← {text('providers.title')}</a>
       </nav>
       <div class="day-head">
         <h1 class="anywhere">{provider?.name ?? externalId}</h1>
         {provider !== null && <ProviderState state={provider.state} />}
       </div>
-      <p>{provider === null ? providers.notInErp : <Verdict p={provider} />}</p>
+      <p>{provider === null ? text('providers.notInErp') : <Verdict p={provider} />}</p>
       <RevealForm
         action={providerHref(externalId)}
         isRevealed={isRevealed}
@@ -56,24 +56,24 @@ export function ProviderPage({ data }: PageProps) {
         {provider !== null && <Sending provider={provider} data={data} />}
         <Master data={data} />
       </div>
-      <Card title={providers.accounts}>
+      <Card title={text('providers.accounts')}>
         <Accounts data={data} />
       </Card>
-      <Card title={providers.changes}>
+      <Card title={text('providers.changes')}>
         {data.changes.length === 0 ? (
-          <p class="quiet">{providers.changesNoneHere}</p>
+          <p class="quiet">{text('providers.changesNoneHere')}</p>
         ) : (
           <div class="stack">
             <ChangeList changes={data.changes} isRevealed={isRevealed} />
             <Pager
-              label={providers.changes}
+              label={text('providers.changes')}
               paging={data.changePaging}
               hrefOf={(page) => providerHref(externalId, { changes: String(page) })}
             />
           </div>
         )}
       </Card>
-      <Card title={text.titles.title}>
+      <Card title={text('titles.title')}>
         <Titles data={data} />
       </Card>
     </>
@@ -83,53 +83,68 @@ export function ProviderPage({ data }: PageProps) {
 /** The answer to: was the provider sent? */
 function Verdict({ p }: { p: ProviderDetail }) {
   const context = usePage();
-  const { verdict } = context.text.providers;
+  const { text } = context;
   const at = (instant: Date | null) => (instant === null ? '–' : context.formats.instant(instant));
-  if (p.state === 'synced') return <>{verdict.synced(at(p.syncedAt))}</>;
-  if (p.state === 'invalid') return <>{verdict.invalid}</>;
-  if (p.state === 'rejected') return <>{verdict.rejected(at(p.sentAt))}</>;
-  if (p.syncedAt !== null) return <>{verdict.changed(at(p.changedAt), at(p.syncedAt))}</>;
-  return <>{p.sentAt === null ? verdict.neverSent : verdict.undecided(at(p.sentAt))}</>;
+  if (p.state === 'synced') return <>{text('providers.verdict.synced', { at: at(p.syncedAt) })}</>;
+  if (p.state === 'invalid') return <>{text('providers.verdict.invalid')}</>;
+  if (p.state === 'rejected')
+    return <>{text('providers.verdict.rejected', { at: at(p.sentAt) })}</>;
+  if (p.syncedAt !== null)
+    return (
+      <>
+        {text('providers.verdict.changed', { changedAt: at(p.changedAt), takenAt: at(p.syncedAt) })}
+      </>
+    );
+  return (
+    <>
+      {p.sentAt === null
+        ? text('providers.verdict.neverSent')
+        : text('providers.verdict.undecided', { at: at(p.sentAt) })}
+    </>
+  );
 }
 
 function Sending({ provider, data }: PageProps & { readonly provider: ProviderDetail }) {
   const context = usePage();
-  const { providers } = context.text;
+  const { text } = context;
   return (
-    <Card title={providers.sending}>
+    <Card title={text('providers.sending')}>
       <dl class="fields">
-        <dt>{providers.lastSent}</dt>
+        <dt>{text('providers.lastSent')}</dt>
         <dd>
           <LastSent last={provider} />
         </dd>
-        <dt>{providers.lastAnswer}</dt>
+        <dt>{text('providers.lastAnswer')}</dt>
         <dd>
           <LastAnswer last={provider} />
         </dd>
-        <dt>{providers.taken}</dt>
+        <dt>{text('providers.taken')}</dt>
         <dd>
           <Instant at={provider.syncedAt} />
         </dd>
-        <dt>{providers.changedInErp}</dt>
+        <dt>{text('providers.changedInErp')}</dt>
         <dd>
           <Instant at={provider.changedAt} />
         </dd>
-        <dt>{providers.requests}</dt>
+        <dt>{text('providers.requests')}</dt>
         <dd>
           {context.formats.count(provider.requests)}
           {provider.batchId !== null && (
-            <span class="quiet"> {providers.lastBatch(String(provider.batchId))}</span>
+            <span class="quiet">
+              {' '}
+              {text('providers.lastBatch', { id: String(provider.batchId) })}
+            </span>
           )}
         </dd>
         {provider.faults !== null && (
           <>
-            <dt>{providers.reason}</dt>
-            <dd>{context.text.reasons(provider.faults)}</dd>
+            <dt>{text('providers.reason')}</dt>
+            <dd>{reasonsText(context.text, provider.faults)}</dd>
           </>
         )}
         {provider.refusal !== null && (
           <>
-            <dt>{providers.refusal}</dt>
+            <dt>{text('providers.refusal')}</dt>
             <dd>{data.isRevealed ? provider.refusal : MASKED}</dd>
           </>
         )}
@@ -139,7 +154,7 @@ function Sending({ provider, data }: PageProps & { readonly provider: ProviderDe
 }
 
 function Master({ data }: PageProps) {
-  const { providers, title } = usePage().text;
+  const { text } = usePage();
   const { provider, isRevealed } = data;
   const contact = (value: unknown, name: string) => {
     const texts = listOf(value).map((item) => textOf(item, name) ?? '–');
@@ -147,15 +162,15 @@ function Master({ data }: PageProps) {
     return isRevealed ? texts.join(', ') : texts.map(() => MASKED).join(', ');
   };
   return (
-    <Card title={providers.master}>
+    <Card title={text('providers.master')}>
       <dl class="fields">
-        <dt>{providers.externalId}</dt>
+        <dt>{text('providers.externalId')}</dt>
         <dd>{data.externalId}</dd>
         {provider !== null && (
           <>
-            <dt>{providers.name}</dt>
+            <dt>{text('providers.name')}</dt>
             <dd>{provider.name ?? '–'}</dd>
-            <dt>{providers.taxId}</dt>
+            <dt>{text('providers.taxId')}</dt>
             <dd class="number">
               {provider.identification === null
                 ? '–'
@@ -163,23 +178,25 @@ function Master({ data }: PageProps) {
                   ? provider.identification
                   : maskTaxId(provider.identification)}
             </dd>
-            <dt>{providers.type}</dt>
+            <dt>{text('providers.type')}</dt>
             <dd>{provider.type === null ? '–' : <PlatformValue value={provider.type} />}</dd>
-            <dt>{providers.canAnticipate}</dt>
+            <dt>{text('providers.canAnticipate')}</dt>
             <dd>
-              {provider.canAnticipate === null ? '–' : title[provider.canAnticipate ? 'yes' : 'no']}
+              {provider.canAnticipate === null
+                ? '–'
+                : text(provider.canAnticipate ? 'title.yes' : 'title.no')}
             </dd>
-            <dt>{providers.phones}</dt>
+            <dt>{text('providers.phones')}</dt>
             <dd class="number">{contact(provider.phones, 'number')}</dd>
-            <dt>{providers.emails}</dt>
+            <dt>{text('providers.emails')}</dt>
             <dd>{contact(provider.emailAddresses, 'email')}</dd>
-            <dt>{providers.erpAccounts}</dt>
+            <dt>{text('providers.erpAccounts')}</dt>
             <dd class="number">
               <ErpAccounts data={data} />
             </dd>
           </>
         )}
-        <dt>{providers.fingerprint}</dt>
+        <dt>{text('providers.fingerprint')}</dt>
         <dd class="mono">{data.fingerprint}</dd>
       </dl>
     </Card>
@@ -188,16 +205,17 @@ function Master({ data }: PageProps) {
 
 /** The accounts as the ERP wrote them, which nothing has checked. */
 function ErpAccounts({ data }: PageProps) {
-  const { providers } = usePage().text;
+  const { text } = usePage();
   const accounts = listOf(data.provider?.accounts);
   if (accounts.length === 0) return <>–</>;
   return (
     <ul>
       {accounts.map((account, index) => (
         <li key={`${index} ${textOf(account, 'accountNumber')}`}>
-          {providers.bank} {textOf(account, 'bankNumber') ?? '–'}, {providers.agency}{' '}
+          {text('providers.bank')} {textOf(account, 'bankNumber') ?? '–'},{' '}
+          {text('providers.agency')}{' '}
           {accountNumber(textOf(account, 'agencyNumber'), null, data.isRevealed)},{' '}
-          {providers.account}{' '}
+          {text('providers.account')}{' '}
           {accountNumber(
             textOf(account, 'accountNumber'),
             textOf(account, 'accountDigit'),
@@ -210,19 +228,19 @@ function ErpAccounts({ data }: PageProps) {
 }
 
 function Accounts({ data }: PageProps) {
-  const { providers } = usePage().text;
+  const { text } = usePage();
   const { isRevealed } = data;
-  if (data.accounts.length === 0) return <p class="quiet">{providers.accountsNone}</p>;
+  if (data.accounts.length === 0) return <p class="quiet">{text('providers.accountsNone')}</p>;
   return (
     <>
       <DataTable
-        label={providers.accounts}
+        label={text('providers.accounts')}
         heads={[
-          providers.bank,
-          providers.branchHead,
-          providers.accountHead,
-          providers.lastTitle,
-          providers.firstSeen,
+          text('providers.bank'),
+          text('providers.branchHead'),
+          text('providers.accountHead'),
+          text('providers.lastTitle'),
+          text('providers.firstSeen'),
         ]}
       >
         {data.accounts.map((account) => (
@@ -238,7 +256,7 @@ function Accounts({ data }: PageProps) {
         ))}
       </DataTable>
       <Pager
-        label={providers.accounts}
+        label={text('providers.accounts')}
         paging={data.accountPaging}
         hrefOf={(page) => providerHref(data.externalId, { accounts: String(page) })}
       />
@@ -250,14 +268,14 @@ function Accounts({ data }: PageProps) {
 function Titles({ data }: PageProps) {
   const { text, formats } = usePage();
   const { titles, originalValueSum } = data.titleCount;
-  if (titles === 0) return <p class="quiet">{text.providers.titlesNone}</p>;
+  if (titles === 0) return <p class="quiet">{text('providers.titlesNone')}</p>;
   return (
     <p>
       <a href={`/titles?${new URLSearchParams({ provider: data.externalId })}`}>
-        {text.schedule.titlesAndValue(
-          text.schedule.titleCount(formats.count(titles)),
-          formats.amount(originalValueSum),
-        )}
+        {text('schedule.titlesAndValue', {
+          titles: text('schedule.titleCount', { count: titles }),
+          value: formats.amount(originalValueSum),
+        })}
       </a>
     </p>
   );

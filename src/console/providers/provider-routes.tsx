@@ -54,7 +54,7 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
     const providers = await readProviders(database, filter, paging);
     const data = { summary, openChanges, filter, providers, paging };
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.providers.title,
+      title: context.text('providers.title'),
       active: '/providers',
       body: <ProvidersPage data={data} />,
     }));
@@ -156,7 +156,7 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
     }
     const data = { state, counts, changes, paging, isRevealed };
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.providers.changes,
+      title: context.text('providers.changes'),
       active: '/providers',
       body: <AccountChangesPage data={data} />,
     }));

@@ -1,5 +1,6 @@
 import { SYNC_STATES, type SyncState } from '../../domain/provider.ts';
 import type { ProviderSummary } from '../../providers/providers.sql.ts';
+import { reasonsText } from '../days/reason-text.ts';
 import { DataTable } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import { maskTaxId } from '../shell/masking.ts';
@@ -39,17 +40,16 @@ export function providersHref(text: string | null, state: SyncState | null, page
 
 export function ProvidersPage({ data }: { readonly data: ProvidersPageData }) {
   const { text, formats } = usePage();
-  const { providers } = text;
   const { summary } = data;
   return (
     <>
       <section class="headline">
-        <h1>{providers.title}</h1>
+        <h1>{text('providers.title')}</h1>
         <dl class="metrics">
           {SYNC_STATES.map((state) => (
             <Metric
               key={state}
-              label={providers.states[state]}
+              label={text(`providers.states.${state}`)}
               class={
                 (state === 'rejected' || state === 'invalid') && summary[state] > 0
                   ? 'is-warning'
@@ -60,25 +60,36 @@ export function ProvidersPage({ data }: { readonly data: ProvidersPageData }) {
             />
           ))}
           {summary.lastRequestAt !== null && (
-            <Metric label={providers.lastRequest} value={<Instant at={summary.lastRequestAt} />} />
+            <Metric
+              label={text('providers.lastRequest')}
+              value={<Instant at={summary.lastRequestAt} />}
+            />
           )}
           {summary.lastErrorCode !== null && (
-            <Metric label={providers.lastError} class="is-warning" value={summary.lastErrorCode} />
+            <Metric
+              label={text('providers.lastError')}
+              class="is-warning"
+              value={summary.lastErrorCode}
+            />
           )}
         </dl>
       </section>
       {data.openChanges > 0 ? (
-        <Banner look="attention" title={text.days.accountChanges(formats.count(data.openChanges))}>
+        <Banner
+          look="attention"
+          title={text('days.accountChanges', { count: formats.count(data.openChanges) })}
+        >
           <p>
-            {text.days.accountChangesHelp} <a href="/account-changes">{providers.changesOpen}</a>
+            {text('days.accountChangesHelp')}{' '}
+            <a href="/account-changes">{text('providers.changesOpen')}</a>
           </p>
         </Banner>
       ) : (
         <p>
-          <a href="/account-changes?state=all">{providers.changes}</a>
+          <a href="/account-changes?state=all">{text('providers.changes')}</a>
         </p>
       )}
-      <Card title={providers.search}>
+      <Card title={text('providers.search')}>
         <Search filter={data.filter} />
       </Card>
       <List data={data} />
@@ -88,22 +99,26 @@ export function ProvidersPage({ data }: { readonly data: ProvidersPageData }) {
 
 /** Sent as a form, because a tax identifier in an address would be in the logs of proxies. */
 function Search({ filter }: { filter: ProviderFilter }) {
-  const { providers, titles } = usePage().text;
+  const { text } = usePage();
   return (
     <ActionForm action="/providers" class="filters">
-      <Field label={providers.searchLabel}>
+      <Field label={text('providers.searchLabel')}>
         <input name="q" type="search" value={filter.text ?? ''} maxLength={200} />
       </Field>
-      <Field label={titles.status}>
+      <Field label={text('titles.status')}>
         <select name="state">
-          <option value="">{titles.statuses.all}</option>
-          <Options values={SYNC_STATES} chosen={filter.state} texts={providers.states} />
+          <option value="">{text('titles.statuses.all')}</option>
+          <Options
+            values={SYNC_STATES}
+            chosen={filter.state}
+            text={(state) => text(`providers.states.${state}`)}
+          />
         </select>
       </Field>
       <div class="buttons">
-        <Submit class="primary">{providers.search}</Submit>
+        <Submit class="primary">{text('providers.search')}</Submit>
         <a class="button" href="/providers">
-          {titles.clear}
+          {text('titles.clear')}
         </a>
       </div>
     </ActionForm>
@@ -112,24 +127,23 @@ function Search({ filter }: { filter: ProviderFilter }) {
 
 function List({ data }: { data: ProvidersPageData }) {
   const { text } = usePage();
-  const { providers, titles } = text;
   const { filter } = data;
   if (data.providers.length === 0) {
     const isFiltered = filter.text !== null || filter.state !== null || filter.taxId !== null;
-    return <p class="quiet">{isFiltered ? providers.noneFound : providers.none}</p>;
+    return <p class="quiet">{isFiltered ? text('providers.noneFound') : text('providers.none')}</p>;
   }
   return (
     <section class="card">
       <DataTable
-        label={providers.title}
+        label={text('providers.title')}
         heads={[
-          providers.externalId,
-          providers.name,
-          providers.taxId,
-          titles.status,
-          providers.lastSent,
-          providers.lastAnswer,
-          providers.taken,
+          text('providers.externalId'),
+          text('providers.name'),
+          text('providers.taxId'),
+          text('titles.status'),
+          text('providers.lastSent'),
+          text('providers.lastAnswer'),
+          text('providers.taken'),
         ]}
       >
         {data.providers.map((provider) => (
@@ -144,7 +158,7 @@ function List({ data }: { data: ProvidersPageData }) {
             <td>
               <ProviderState state={provider.state} />
               {provider.faults !== null && (
-                <p class="quiet small anywhere">{text.reasons(provider.faults)}</p>
+                <p class="quiet small anywhere">{reasonsText(text, provider.faults)}</p>
               )}
             </td>
             <td>
@@ -158,7 +172,7 @@ function List({ data }: { data: ProvidersPageData }) {
         ))}
       </DataTable>
       <Pager
-        label={providers.title}
+        label={text('providers.title')}
         paging={data.paging}
         hrefOf={(page) => providersHref(filter.text, filter.state, page)}
       />

@@ -5,7 +5,7 @@ import type { LastRequest, ProviderRow } from './provider-list.sql.ts';
 export function LastSent({ last }: { last: LastRequest }) {
   const { text } = usePage();
   return last.sentAt === null ? (
-    <span class="quiet">{text.providers.neverSent}</span>
+    <span class="quiet">{text('providers.neverSent')}</span>
   ) : (
     <Instant at={last.sentAt} />
   );
@@ -13,12 +13,12 @@ export function LastSent({ last }: { last: LastRequest }) {
 
 /** The answer to the last request: the status, and why the request decided nothing. */
 export function LastAnswer({ last }: { last: LastRequest }) {
-  const { providers } = usePage().text;
+  const { text } = usePage();
   if (last.sentAt === null) return <span class="quiet">–</span>;
-  if (last.isUnderWay) return <span class="quiet">{providers.underWay}</span>;
+  if (last.isUnderWay) return <span class="quiet">{text('providers.underWay')}</span>;
   return (
     <>
-      {last.httpStatus === null ? providers.noAnswer : `HTTP ${last.httpStatus}`}
+      {last.httpStatus === null ? text('providers.noAnswer') : `HTTP ${last.httpStatus}`}
       {last.errorCode !== null && <span class="quiet small"> {last.errorCode}</span>}
     </>
   );
@@ -32,5 +32,5 @@ export function ProviderState(props: { readonly state: ProviderRow['state'] }) {
     rejected: 'is-withdrawn',
     invalid: 'is-withdrawn',
   } as const;
-  return <span class={`tag ${looks[props.state]}`}>{text.providers.state[props.state]}</span>;
+  return <span class={`tag ${looks[props.state]}`}>{text(`providers.state.${props.state}`)}</span>;
 }

@@ -14,7 +14,7 @@ interface PayeeProps {
 export function PayeeName({ payee, isRevealed }: PayeeProps) {
   const { text } = usePage();
   const { kind, name, externalId, identification } = payee;
-  if (kind === null) return <>{text.schedule.noPayee}</>;
+  if (kind === null) return <>{text('schedule.noPayee')}</>;
   const names = [name, identification === null ? null : shown(identification, isRevealed)];
   const stated = names.filter((part) => part !== null && part !== '');
   return (
@@ -22,7 +22,7 @@ export function PayeeName({ payee, isRevealed }: PayeeProps) {
       {externalId !== null && <a href={providerHref(externalId)}>{externalId}</a>}
       {externalId !== null && stated.length > 0 && ' · '}
       {stated.join(' · ')}
-      {externalId === null && stated.length === 0 && text.schedule.noParty}
+      {externalId === null && stated.length === 0 && text('schedule.noParty')}
     </>
   );
 }
@@ -41,6 +41,6 @@ export function PayeeAccount({ payee, isRevealed }: PayeeProps) {
   return isStated ? (
     <AccountText account={payee.account} isRevealed={isRevealed} />
   ) : (
-    text.schedule.noAccount
+    text('schedule.noAccount')
   );
 }

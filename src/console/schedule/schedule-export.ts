@@ -8,6 +8,7 @@ import {
   SCHEDULE_TYPES,
   type ScheduleFormat,
 } from '../../schedule/schedule-file.ts';
+import { textOf } from '../../texts/texts.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import type { Principal } from '../shell/guard.ts';
 import { maskPayee } from '../shell/masking.ts';
@@ -34,7 +35,7 @@ export function sendScheduleFile(
       await recordScheduleExport(database, principal.name, { range, format, snapshot });
       const lines = isMasked ? masked(snapshot.lines) : snapshot.lines;
       const bytes = encodeSchedule({ ...snapshot, lines }, { format, locale });
-      const name = locale === 'en' ? 'payment-schedule' : 'agenda-de-pagamentos';
+      const name = textOf(locale)('fileNames.schedule');
       await send({
         name: `${name}-${range.from}-${range.to}.${format}`,
         type: SCHEDULE_TYPES[format],

@@ -49,43 +49,42 @@ interface PageProps {
 export function SchedulePage({ data }: PageProps) {
   const context = usePage();
   const { text } = context;
-  const { schedule } = text;
   const { view, date } = data;
   return (
     <>
       <div>
-        <h1>{schedule.title}</h1>
-        <p class="quiet">{schedule.intro}</p>
+        <h1>{text('schedule.title')}</h1>
+        <p class="quiet">{text('schedule.intro')}</p>
       </div>
-      <nav class="tabs" aria-label={schedule.title}>
+      <nav class="tabs" aria-label={text('schedule.title')}>
         {DUE_VIEWS.map((known) => (
           <a
             key={known}
             href={scheduleHref(known, date)}
             {...(known === view && { 'aria-current': 'page' })}
           >
-            {schedule.views[known]}
+            {text(`schedule.views.${known}`)}
           </a>
         ))}
       </nav>
-      {data.isDateBad && <p class="error">{schedule.badDate}</p>}
+      {data.isDateBad && <p class="error">{text('schedule.badDate')}</p>}
       <Card title={spanTitle(context, data)} class="stack">
         <form method="get" class="filters">
           <input type="hidden" name="view" value={view} />
-          <Field label={schedule.date}>
+          <Field label={text('schedule.date')}>
             <input type="date" name="date" value={date} />
           </Field>
           <div class="buttons">
-            <Submit>{schedule.show}</Submit>
+            <Submit>{text('schedule.show')}</Submit>
           </div>
         </form>
-        <nav class="pager" aria-label={schedule.date}>
+        <nav class="pager" aria-label={text('schedule.date')}>
           <a rel="prev" href={scheduleHref(view, neighbour(data.range, 'previous'))}>
-            ← {schedule.previous}
+            ← {text('schedule.previous')}
           </a>
-          <a href={scheduleHref(view, data.today)}>{schedule.today}</a>
+          <a href={scheduleHref(view, data.today)}>{text('schedule.today')}</a>
           <a rel="next" href={scheduleHref(view, neighbour(data.range, 'next'))}>
-            {schedule.next} →
+            {text('schedule.next')} →
           </a>
         </nav>
         <Figures data={data} />
@@ -93,9 +92,9 @@ export function SchedulePage({ data }: PageProps) {
       {view !== 'day' && <DueDates data={data} />}
       <Groups data={data} />
       {data.schedule.overall.titles > 0 && <Download data={data} />}
-      <Card title={schedule.helpHead}>
-        <p>{schedule.help}</p>
-        <p>{schedule.helpTitles}</p>
+      <Card title={text('schedule.helpHead')}>
+        <p>{text('schedule.help')}</p>
+        <p>{text('schedule.helpTitles')}</p>
       </Card>
     </>
   );
@@ -107,42 +106,42 @@ function spanTitle({ formats }: PageContext, { view, range }: SchedulePageData):
 
 /** A number of titles and their value. */
 const figure = ({ text, formats }: PageContext, titles: number, value: string | null) =>
-  text.schedule.titlesAndValue(
-    text.schedule.titleCount(formats.count(titles)),
-    formats.amount(value ?? '0'),
-  );
+  text('schedule.titlesAndValue', {
+    titles: text('schedule.titleCount', { count: titles }),
+    value: formats.amount(value ?? '0'),
+  });
 
 function Figures({ data }: PageProps) {
   const context = usePage();
-  const { schedule: words } = context.text;
+  const { text } = context;
   const { overall, changed, undated } = data.schedule;
   const isAlarming = (titles: number) => (titles > 0 ? 'is-warning' : '');
   return (
     <>
       <dl class="metrics">
         <Metric
-          label={words.value}
+          label={text('schedule.value')}
           value={figure(context, overall.titles, overall.sums.original_value)}
           {...(overall.titles > 0 && { href: titlesHref(data.range, null) })}
         />
         <Metric
-          label={words.onChanged}
+          label={text('schedule.onChanged')}
           value={figure(context, changed.titles, changed.originalValue)}
           class={isAlarming(changed.titles)}
           {...(changed.titles > 0 && { href: '/account-changes' })}
         />
         <Metric
-          label={words.waiting}
+          label={text('schedule.waiting')}
           value={figure(context, overall.waitingTitles, overall.waitingValue)}
           class={isAlarming(overall.waitingTitles)}
         />
         <Metric
-          label={words.undated}
+          label={text('schedule.undated')}
           value={figure(context, undated.titles, undated.originalValue)}
           {...(undated.titles > 0 && { href: '/titles?undated=true&status=current' })}
         />
       </dl>
-      <p class="quiet small">{words.figuresHelp}</p>
+      <p class="quiet small">{text('schedule.figuresHelp')}</p>
     </>
   );
 }
@@ -152,17 +151,17 @@ function DueDates({ data }: PageProps) {
   const { text, formats } = usePage();
   const { dates } = data.schedule;
   return (
-    <Card title={text.schedule.dueDates}>
+    <Card title={text('schedule.dueDates')}>
       {dates.length === 0 ? (
-        <p class="quiet">{text.schedule.noneDue}</p>
+        <p class="quiet">{text('schedule.noneDue')}</p>
       ) : (
         <DataTable
-          label={text.schedule.dueDates}
+          label={text('schedule.dueDates')}
           heads={[
-            text.schedule.dueDate,
-            right(text.schedule.titles),
-            right(text.schedule.value),
-            text.schedule.marks,
+            text('schedule.dueDate'),
+            right(text('schedule.titles')),
+            right(text('schedule.value')),
+            text('schedule.marks'),
           ]}
         >
           {dates.map((day) => (
@@ -187,8 +186,8 @@ function Waiting({ totals }: { readonly totals: ScheduleTotals }) {
   const { text, formats } = usePage();
   if (totals.waitingTitles === 0) return null;
   return (
-    <span class="tag is-changed" title={text.schedule.waitingHelp}>
-      {text.schedule.waitingTitles(formats.count(totals.waitingTitles))}
+    <span class="tag is-changed" title={text('schedule.waitingHelp')}>
+      {text('schedule.waitingTitles', { titles: formats.count(totals.waitingTitles) })}
     </span>
   );
 }
@@ -196,29 +195,34 @@ function Waiting({ totals }: { readonly totals: ScheduleTotals }) {
 function Groups({ data }: PageProps) {
   const context = usePage();
   const { text } = context;
-  const { schedule: words } = text;
   const { groups } = data.schedule;
   if (groups.length === 0) {
-    return data.view === 'day' ? <p class="quiet">{words.noneDue}</p> : null;
+    return data.view === 'day' ? <p class="quiet">{text('schedule.noneDue')}</p> : null;
   }
   const role = context.principal?.role ?? 'viewer';
   return (
-    <Card title={words.groups}>
+    <Card title={text('schedule.groups')}>
       <RevealForm
         action={scheduleHref(data.view, data.date, data.paging.page)}
         isRevealed={data.isRevealed}
         mayReveal={mayUse(role, 'POST', '/schedule')}
       />
       <DataTable
-        label={words.groups}
-        heads={[words.party, words.account, right(words.titles), right(words.value), words.marks]}
+        label={text('schedule.groups')}
+        heads={[
+          text('schedule.party'),
+          text('schedule.account'),
+          right(text('schedule.titles')),
+          right(text('schedule.value')),
+          text('schedule.marks'),
+        ]}
       >
         {groups.map((group) => (
           <Group key={group.payee.titleId} data={data} group={group} />
         ))}
       </DataTable>
       <Pager
-        label={words.groups}
+        label={text('schedule.groups')}
         paging={data.paging}
         hrefOf={(page) => scheduleHref(data.view, data.date, page)}
       />
@@ -237,7 +241,7 @@ function Group({ data, group }: PageProps & { readonly group: ScheduleGroup }) {
         {payee.kind !== null && (
           <>
             <br />
-            <span class="quiet small">{text.schedule.kinds[payee.kind]}</span>
+            <span class="quiet small">{text(`schedule.kinds.${payee.kind}`)}</span>
           </>
         )}
       </th>
@@ -245,7 +249,10 @@ function Group({ data, group }: PageProps & { readonly group: ScheduleGroup }) {
         <PayeeAccount payee={payee} isRevealed={data.isRevealed} />
       </td>
       <td class="right number">
-        <a href={titlesHref(data.range, payee)} aria-label={text.schedule.openTitles(count)}>
+        <a
+          href={titlesHref(data.range, payee)}
+          aria-label={text('schedule.openTitles', { titles: count })}
+        >
           {count}
         </a>
       </td>
@@ -253,7 +260,7 @@ function Group({ data, group }: PageProps & { readonly group: ScheduleGroup }) {
       <td>
         {payee.isChanged && (
           <a class="tag is-withdrawn" href="/account-changes">
-            {text.schedule.changed}
+            {text('schedule.changed')}
           </a>
         )}{' '}
         <Waiting totals={group} />
@@ -265,18 +272,19 @@ function Group({ data, group }: PageProps & { readonly group: ScheduleGroup }) {
 function Download({ data }: PageProps) {
   const { text } = usePage();
   return (
-    <Card title={text.schedule.export}>
+    <Card title={text('schedule.export')}>
       <ActionForm action="/schedule/export" class="buttons">
         <input type="hidden" name="dueFrom" value={data.range.from} />
         <input type="hidden" name="dueTo" value={data.range.to} />
         {SCHEDULE_FORMATS.map((format) => (
           <button key={format} type="submit" name="format" value={format} class="button">
-            {text.schedule.files[format]}
+            {text(`schedule.files.${format}`)}
           </button>
         ))}
       </ActionForm>
       <p class="quiet small">
-        {text.schedule.exportHelp} {data.isMasked ? text.exports.masked : text.exports.personal}
+        {text('schedule.exportHelp')}{' '}
+        {data.isMasked ? text('exports.masked') : text('exports.personal')}
       </p>
     </Card>
   );

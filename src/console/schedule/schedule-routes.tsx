@@ -54,7 +54,7 @@ export function addScheduleRoutes(server: FastifyInstance, parts: ConsoleParts):
       isMasked: !maySeePersonalData(request.principal?.role ?? 'viewer'),
     };
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.schedule.title,
+      title: context.text('schedule.title'),
       active: '/schedule',
       body: <SchedulePage data={data} />,
     }));

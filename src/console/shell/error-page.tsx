@@ -15,16 +15,22 @@ export function renderErrorPage(
   context: PageContext,
   { status, fault, isBusy = false }: ErrorAnswer,
 ): string {
-  const { errors } = context.text;
+  const { text } = context;
   const message = fault === null ? null : faultSentence(context, fault);
   const [title, help] = {
-    400: message === null ? [errors.badRequest, errors.badRequestHelp] : [errors.refused, null],
-    403: [errors.forbidden, errors.forbiddenHelp],
-    404: [errors.notFound, errors.notFoundHelp],
-    503: [isBusy ? errors.busy : errors.unavailable, errors.unavailableHelp],
-  }[status] ?? [errors.internal, errors.internalHelp];
+    400:
+      message === null
+        ? [text('errors.badRequest'), text('errors.badRequestHelp')]
+        : [text('errors.refused'), null],
+    403: [text('errors.forbidden'), text('errors.forbiddenHelp')],
+    404: [text('errors.notFound'), text('errors.notFoundHelp')],
+    503: [
+      isBusy ? text('errors.busy') : text('errors.unavailable'),
+      text('errors.unavailableHelp'),
+    ],
+  }[status] ?? [text('errors.internal'), text('errors.internalHelp')];
   return renderPage(context, {
-    title: title ?? errors.internal,
+    title: title ?? text('errors.internal'),
     active: null,
     body: (
       <div class="narrow">
@@ -34,7 +40,7 @@ export function renderErrorPage(
           {help !== null && <p class="quiet">{help}</p>}
           <p>
             <a href="/" data-back>
-              {errors.back}
+              {text('errors.back')}
             </a>
           </p>
         </section>
@@ -49,16 +55,11 @@ export function renderErrorPage(
  */
 export function faultSentence({ text, formats }: PageContext, error: InputError): string {
   const { fault, ...values } = error.context;
-  const sentence = Object.entries(text.faults).find(([name]) => name === fault)?.[1];
-  if (sentence === undefined) return error.message;
-  return sentence(
-    Object.fromEntries(
-      Object.entries(values).map(([name, value]) => {
-        const date = typeof value === 'string' ? parseCivilDate(value) : null;
-        if (date !== null) return [name, formats.date(date)];
-        if (name === 'month') return [name, formats.month(String(value))];
-        return [name, typeof value === 'number' ? formats.count(value) : String(value)];
-      }),
-    ),
-  );
+  const shown = Object.entries(values).map(([name, value]) => {
+    const date = typeof value === 'string' ? parseCivilDate(value) : null;
+    if (date !== null) return [name, formats.date(date)];
+    if (name === 'month') return [name, formats.month(String(value))];
+    return [name, typeof value === 'number' ? formats.count(value) : String(value)];
+  });
+  return text.find(`faults.${fault}`, Object.fromEntries(shown)) ?? error.message;
 }

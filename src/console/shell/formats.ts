@@ -1,7 +1,7 @@
 import type { CivilDate } from '../../domain/business-day.ts';
 import { isPlainDecimal } from '../../domain/decimal.ts';
 import { capitalised } from '../../domain/display-text.ts';
-import type { Language } from './language.ts';
+import type { Language } from '../../texts/texts.ts';
 
 /** Formats numbers, dates and instants for a reader. */
 export interface Formats {

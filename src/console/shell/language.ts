@@ -1,5 +1,4 @@
-export const LANGUAGES = ['pt-BR', 'en'] as const;
-export type Language = (typeof LANGUAGES)[number];
+import type { Language } from '../../texts/texts.ts';
 
 /**
  * Returns the first supported language of the browser's list: Portuguese of any country, otherwise English.

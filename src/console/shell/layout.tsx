@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { LANGUAGES } from './language.ts';
+import { LANGUAGES } from '../../texts/texts.ts';
 import { type PageContext, PageProvider, THEMES, usePage } from './page-context.ts';
 import { Options, Submit } from './parts.tsx';
 import { mayUse } from './route-access.ts';
@@ -46,14 +46,14 @@ function Document({ page }: { readonly page: Page }) {
         {page.refreshSeconds !== undefined && (
           <meta http-equiv="refresh" content={String(page.refreshSeconds)} />
         )}
-        <title>{`${page.title} · ${text.product}`}</title>
+        <title>{`${page.title} · ${text('frame.product')}`}</title>
         <link rel="icon" href={assets.icon} />
         <link rel="stylesheet" href={assets.css} />
         <script type="module" src={assets.js} />
       </head>
       <body>
         <a class="skip" href="#content">
-          {text.skip}
+          {text('frame.skip')}
         </a>
         <header class="top">
           <div class="top-row">
@@ -62,7 +62,7 @@ function Document({ page }: { readonly page: Page }) {
                 <rect width="32" height="32" rx="7" class="brand-tile" />
                 <path d="M8.500 16.800l4.800 4.800L23.500 11" class="brand-mark" />
               </svg>
-              {text.product}
+              {text('frame.product')}
             </a>
             {context.principal?.isEnrolmentDue === false && <Navigation page={page} />}
             <div class="top-end">
@@ -86,22 +86,22 @@ function Document({ page }: { readonly page: Page }) {
 
 function Navigation({ page }: { readonly page: Page }) {
   const context = usePage();
-  const { nav } = context.text;
+  const { text } = context;
   const role = context.principal?.role;
   const entries: readonly (readonly [string, string, number])[] = [
-    ['/', nav.days, 0],
-    ['/titles', nav.titles, 0],
-    ['/schedule', nav.schedule, 0],
-    ...(page.badges?.hasPayables === true ? [['/breaks', nav.breaks, 0] as const] : []),
-    ...(page.hasBookings === true ? [['/bookings', nav.bookings, 0] as const] : []),
-    ['/backfills', nav.backfills, 0],
-    ['/providers', nav.providers, page.badges?.accountChanges ?? 0],
-    ['/alerts', nav.alerts, page.badges?.alerts ?? 0],
-    ['/exports', nav.exports, 0],
-    ['/audit', nav.audit, 0],
+    ['/', text('nav.days'), 0],
+    ['/titles', text('nav.titles'), 0],
+    ['/schedule', text('nav.schedule'), 0],
+    ...(page.badges?.hasPayables === true ? [['/breaks', text('nav.breaks'), 0] as const] : []),
+    ...(page.hasBookings === true ? [['/bookings', text('nav.bookings'), 0] as const] : []),
+    ['/backfills', text('nav.backfills'), 0],
+    ['/providers', text('nav.providers'), page.badges?.accountChanges ?? 0],
+    ['/alerts', text('nav.alerts'), page.badges?.alerts ?? 0],
+    ['/exports', text('nav.exports'), 0],
+    ['/audit', text('nav.audit'), 0],
   ];
   return (
-    <nav class="nav" aria-label={nav.label}>
+    <nav class="nav" aria-label={text('nav.label')}>
       <ul>
         {entries.map(([href, label, open]) => (
           <li key={href}>
@@ -110,7 +110,7 @@ function Navigation({ page }: { readonly page: Page }) {
               {open > 0 && (
                 <span class="count">
                   {context.formats.count(open)}
-                  <span class="sr"> {nav.openCount('').trim()}</span>
+                  <span class="sr"> {text('nav.openCount', { count: '' }).trim()}</span>
                 </span>
               )}
             </a>
@@ -119,7 +119,7 @@ function Navigation({ page }: { readonly page: Page }) {
         {role !== undefined && mayUse(role, 'GET', '/users') && (
           <li>
             <a href="/users" {...(page.active === '/users' && { 'aria-current': 'page' })}>
-              {nav.users}
+              {text('nav.users')}
             </a>
           </li>
         )}
@@ -130,16 +130,16 @@ function Navigation({ page }: { readonly page: Page }) {
 
 function Preferences() {
   const context = usePage();
-  const { nav } = context.text;
+  const { text } = context;
   return (
     <details class="menu">
       <summary>
-        {context.language === 'en' ? 'EN' : 'PT'} · {nav.settings}
+        {context.language === 'en' ? 'EN' : 'PT'} · {text('nav.settings')}
       </summary>
       <form method="post" action="/preferences" class="menu-body">
         <input type="hidden" name="_csrf" value={context.csrf} />
         <input type="hidden" name="next" value={context.url} />
-        <Field label={nav.language}>
+        <Field label={text('nav.language')}>
           <select name="language">
             {LANGUAGES.map((language) => (
               <option key={language} value={language} selected={language === context.language}>
@@ -148,12 +148,16 @@ function Preferences() {
             ))}
           </select>
         </Field>
-        <Field label={nav.theme}>
+        <Field label={text('nav.theme')}>
           <select name="theme">
-            <Options values={THEMES} chosen={context.theme} texts={nav.themes} />
+            <Options
+              values={THEMES}
+              chosen={context.theme}
+              text={(theme) => text(`nav.themes.${theme}`)}
+            />
           </select>
         </Field>
-        <Submit>{nav.apply}</Submit>
+        <Submit>{text('nav.apply')}</Submit>
       </form>
     </details>
   );
@@ -168,9 +172,9 @@ function Account() {
       <summary>{principal.name}</summary>
       <form method="post" action="/logout" class="menu-body">
         <input type="hidden" name="_csrf" value={context.csrf} />
-        <p class="quiet">{text.roles[principal.role]}</p>
-        {!principal.isEnrolmentDue && <a href="/account">{text.nav.account}</a>}
-        <Submit>{text.nav.signOut}</Submit>
+        <p class="quiet">{text(`roles.${principal.role}`)}</p>
+        {!principal.isEnrolmentDue && <a href="/account">{text('nav.account')}</a>}
+        <Submit>{text('nav.signOut')}</Submit>
       </form>
     </details>
   );

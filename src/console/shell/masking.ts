@@ -1,7 +1,9 @@
 import type { BankAccount } from '../../accounts/account-changes.sql.ts';
 import type { Destination } from '../../domain/accounts/destination.ts';
+import { maySeePersonalData } from '../../domain/role.ts';
 import type { TitleColumn } from '../../domain/title.ts';
 import type { Payee } from '../../schedule/read-schedule.sql.ts';
+import type { Principal } from './guard.ts';
 
 /** Columns that hold a tax identifier. */
 const TAX_IDS: ReadonlySet<string> = new Set<TitleColumn>([
@@ -22,6 +24,9 @@ const ACCOUNTS: ReadonlySet<string> = new Set<TitleColumn>([
   'payment_account_digit',
 ]);
 
+/** Undocumented fields of a title, and what the ERP writes about a booking. Their content is unknown. */
+const TEXTS: ReadonlySet<string> = new Set(['extra', 'document', 'failure', 'reason']);
+
 const DOT = '•';
 
 /** Masks an identifier except for the last two characters, which distinguish two identifiers. */
@@ -39,8 +44,24 @@ export function maskColumn(column: string, value: string | null): string | null 
   if (value === null || value === '') return value;
   if (TAX_IDS.has(column)) return maskTaxId(value);
   if (ACCOUNTS.has(column)) return maskAccount(value);
-  // The content of an undocumented field is unknown.
-  return column === 'extra' ? DOT.repeat(4) : value;
+  return TEXTS.has(column) ? DOT.repeat(4) : value;
+}
+
+/** Returns booking lines or receipts as this reader may see them. */
+export function maskErpTexts<T extends { readonly document: string | null }>(
+  rows: readonly T[],
+  principal: Principal | null,
+): readonly T[] {
+  if (maySeePersonalData(principal?.role ?? 'viewer')) return rows;
+  return rows.map(
+    (row) =>
+      Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [
+          name,
+          TEXTS.has(name) ? maskColumn(name, value) : value,
+        ]),
+      ) as T,
+  );
 }
 
 /** Returns a payee for readers without the right to see identifiers. */

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import { LANGUAGES, type Language, type Text, textOf } from '../../texts/texts.ts';
 import { type Assets, readAssets } from './assets.ts';
 import { csrfTokenOf } from './csrf.ts';
 import { type Formats, formatsOf } from './formats.ts';
 import type { Principal } from './guard.ts';
-import { LANGUAGES, type Language, languageOf } from './language.ts';
-import { TEXTS, type Text } from './texts.ts';
+import { languageOf } from './language.ts';
 
 export const THEMES = ['auto', 'light', 'dark'] as const;
 type Theme = (typeof THEMES)[number];
@@ -47,7 +47,7 @@ export function pageContext(request: FastifyRequest, timeZone: string): PageCont
   const language =
     LANGUAGES.find((known) => known === request.cookies[LANGUAGE_COOKIE]) ??
     languageOf(request.headers['accept-language']);
-  const text = TEXTS[language];
+  const text = textOf(language);
   return {
     text,
     language,
@@ -62,10 +62,9 @@ export function pageContext(request: FastifyRequest, timeZone: string): PageCont
 }
 
 /** A request can select only one of the defined notices. */
-function noticeOf(request: FastifyRequest, { notices }: Text): string | null {
+function noticeOf(request: FastifyRequest, text: Text): string | null {
   const name = textParameter(request.query, 'notice');
-  const known = Object.entries(notices).find(([key]) => key === name);
-  return known?.[1] ?? null;
+  return name === null ? null : text.find(`notices.${name}`);
 }
 
 /** Returns a parameter of a query or a form; null when it is absent, empty or repeated. */

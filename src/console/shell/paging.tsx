@@ -31,25 +31,25 @@ export function Pager(props: {
   return (
     <>
       <p class="quiet small">
-        {text.paging.shown(
-          formats.count(offset + 1),
-          formats.count(Math.min(offset + limit, total)),
-          formats.count(total),
-        )}
+        {text('paging.shown', {
+          from: formats.count(offset + 1),
+          to: formats.count(Math.min(offset + limit, total)),
+          total: formats.count(total),
+        })}
       </p>
       {pages > 1 && (
         <nav class="pager" aria-label={props.label}>
           {page > 1 && (
             <>
-              <a href={hrefOf(1)}>{text.titles.first}</a>
+              <a href={hrefOf(1)}>{text('titles.first')}</a>
               <a rel="prev" href={hrefOf(page - 1)}>
-                ← {text.titles.previous}
+                ← {text('titles.previous')}
               </a>
             </>
           )}
           {page < pages && (
             <a rel="next" href={hrefOf(page + 1)}>
-              {text.titles.next} →
+              {text('titles.next')} →
             </a>
           )}
         </nav>

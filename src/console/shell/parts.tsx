@@ -2,8 +2,8 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
+import type { Text } from '../../texts/texts.ts';
 import { usePage } from './page-context.ts';
-import type { Text } from './texts.ts';
 
 /** The displayed state of a day, which combines the state and the sign-off. */
 export type DayLook =
@@ -93,18 +93,23 @@ export function StateBadge(props: { readonly look: DayLook }) {
   return (
     <span class={`badge is-${props.look}`}>
       <StateIcon look={props.look} />
-      {text.states[props.look]}
+      {text(`states.${props.look}`)}
     </span>
   );
 }
 
 /** The author of an action: a person, a key, an account at the command line, or a part of the program. */
-export function authorText({ actors, keyAuthor }: Text, name: string): string {
+export function authorText(text: Text, name: string): string {
   const [, id, owner = null, purpose = ''] =
     /^key (\d+)(?: of (\S+))?: ([\s\S]*)$/.exec(name) ?? [];
-  if (id !== undefined) return keyAuthor(id, owner, purpose);
+  if (id !== undefined) {
+    return owner === null
+      ? text('frame.keyAuthor', { id, purpose })
+      : text('frame.keyAuthorOf', { id, owner, purpose });
+  }
   const [, part = name, account = ''] = /^(command line)(: [\s\S]+)$/.exec(name) ?? [];
-  return Object.hasOwn(actors, part) ? `${actors[part]}${account}` : name;
+  const known = text.find(`actors.${part}`);
+  return known === null ? name : `${known}${account}`;
 }
 
 export function Author({ name }: { readonly name: string }) {
@@ -113,12 +118,12 @@ export function Author({ name }: { readonly name: string }) {
 
 /** A value of the platform, with a word for it where there is one. */
 export function PlatformValue(props: { readonly value: string }) {
-  const { values } = usePage().text;
-  const word = Object.hasOwn(values, props.value) ? values[props.value] : undefined;
+  const { text } = usePage();
+  const word = text.find(`values.${props.value}`);
   return (
     <>
       {props.value}
-      {word !== undefined && <span class="quiet"> ({word})</span>}
+      {word !== null && <span class="quiet"> ({word})</span>}
     </>
   );
 }
@@ -203,13 +208,13 @@ export function Submit(props: { readonly class?: string; readonly children: Comp
 export function Options<Value extends string>(props: {
   readonly values: readonly Value[];
   readonly chosen: string | null;
-  readonly texts: Readonly<Record<Value, string>>;
+  readonly text: (value: Value) => string;
 }) {
   return (
     <>
       {props.values.map((value) => (
         <option key={value} value={value} selected={value === props.chosen}>
-          {props.texts[value]}
+          {props.text(value)}
         </option>
       ))}
     </>

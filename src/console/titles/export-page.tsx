@@ -21,26 +21,30 @@ export function ExportPage(props: {
 }) {
   const context = usePage();
   const { form } = props;
-  const { exports } = context.text;
+  const { text } = context;
   return (
     <>
       <div>
-        <h1>{exports.title}</h1>
-        <p class="quiet">{exports.intro}</p>
+        <h1>{text('exports.title')}</h1>
+        <p class="quiet">{text('exports.intro')}</p>
       </div>
       <form method="post" action="/exports" class="card stack" data-download>
         <input type="hidden" name="_csrf" value={context.csrf} />
         <div class="filters">
-          <Field label={exports.from}>
+          <Field label={text('exports.from')}>
             <input type="date" name="from" required value={form.from} />
           </Field>
-          <Field label={exports.to}>
+          <Field label={text('exports.to')}>
             <input type="date" name="to" required value={form.to} />
           </Field>
           <div class="wide">
-            <Field label={exports.format}>
+            <Field label={text('exports.format')}>
               <select name="format">
-                <Options values={EXPORT_FORMATS} chosen={form.format} texts={exports.formats} />
+                <Options
+                  values={EXPORT_FORMATS}
+                  chosen={form.format}
+                  text={(format) => text(`exports.formats.${format}`)}
+                />
               </select>
             </Field>
           </div>
@@ -52,7 +56,7 @@ export function ExportPage(props: {
             value="true"
             checked={form.includeWithdrawn}
           />
-          {exports.withdrawn}
+          {text('exports.withdrawn')}
         </label>
         <FormFault fault={props.fault} />
         {props.doubtful !== null && (
@@ -60,10 +64,12 @@ export function ExportPage(props: {
         )}
         <div class="buttons">
           <Submit class="primary">
-            {props.doubtful === null ? exports.download : exports.downloadAnyway}
+            {props.doubtful === null ? text('exports.download') : text('exports.downloadAnyway')}
           </Submit>
         </div>
-        <p class="quiet small">{props.isMasked ? exports.masked : exports.personal}</p>
+        <p class="quiet small">
+          {props.isMasked ? text('exports.masked') : text('exports.personal')}
+        </p>
       </form>
     </>
   );
@@ -76,16 +82,16 @@ function Doubt(props: { readonly doubtful: DoubtfulDates; readonly range: string
   const counts = Object.entries(doubtful.states) as [DayState, number][];
   return (
     <div class="error" role="alert">
-      <p>{text.exports.doubtful}</p>
+      <p>{text('exports.doubtful')}</p>
       <ul>
         {doubtful.absent > 0 && (
           <li>
-            {text.backfills.neverPulled}: {formats.count(doubtful.absent)}
+            {text('backfills.neverPulled')}: {formats.count(doubtful.absent)}
           </li>
         )}
         {counts.map(([state, days]) => (
           <li key={state}>
-            {text.states[state]}: {formats.count(days)}
+            {text(`states.${state}`)}: {formats.count(days)}
           </li>
         ))}
       </ul>

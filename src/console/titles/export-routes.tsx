@@ -33,7 +33,7 @@ export function addExportRoutes(server: FastifyInstance, parts: ConsoleParts): v
     };
     const role = request.principal?.role ?? 'viewer';
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.exports.title,
+      title: context.text('exports.title'),
       active: '/exports',
       status: fault === null ? 200 : 400,
       body: (

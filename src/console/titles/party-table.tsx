@@ -15,7 +15,7 @@ export function PartyTable(props: {
   const { by, totals } = props;
   const { text, formats } = context;
   const { parties, rest } = totals;
-  if (parties.length === 0) return <p class="quiet">{text.day.noTitles}</p>;
+  if (parties.length === 0) return <p class="quiet">{text('day.noTitles')}</p>;
   const numbers = (party: PartyTotals) => (
     <>
       <td class="right number">{formats.count(party.titles)}</td>
@@ -24,18 +24,18 @@ export function PartyTable(props: {
   );
   return (
     <DataTable
-      label={by === 'agent' ? text.day.byAgent : text.day.byProvider}
+      label={by === 'agent' ? text('day.byAgent') : text('day.byProvider')}
       heads={[
-        by === 'agent' ? text.day.agent : text.day.provider,
-        right(text.days.titles),
-        right(text.amounts.original_value),
+        by === 'agent' ? text('day.agent') : text('day.provider'),
+        right(text('days.titles')),
+        right(text('amounts.original_value')),
       ]}
     >
       {parties.map((party) => (
         <tr key={`${party.party} ${party.identification}`}>
           <th scope="row">
             {party.party === null ? (
-              <span class="quiet">{text.day.notStated}</span>
+              <span class="quiet">{text('day.notStated')}</span>
             ) : (
               <a href={`/days/${props.date}/titles?${new URLSearchParams({ [by]: party.party })}`}>
                 {party.party}
@@ -51,7 +51,7 @@ export function PartyTable(props: {
       {rest !== null && (
         <tr>
           <th scope="row" class="quiet">
-            {text.day.others(formats.count(rest.parties))}
+            {text('day.others', { count: formats.count(rest.parties) })}
           </th>
           {numbers(rest.totals)}
         </tr>

@@ -9,8 +9,8 @@ import {
   recordExport,
   type TitleSelection,
 } from '../../export/export-titles.sql.ts';
-import type { FileLanguage } from '../../export/headings.ts';
 import { type ExportFormat, encodeTitles } from '../../export/title-file.ts';
+import { type Language, textOf } from '../../texts/texts.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import type { Principal } from '../shell/guard.ts';
 import { maskColumn } from '../shell/masking.ts';
@@ -34,7 +34,7 @@ export async function sendTitleFile(
     readonly format: ExportFormat;
     readonly locale: CsvLocale;
     /** Of the headings and of the name of the file. */
-    readonly language: FileLanguage;
+    readonly language: Language;
   },
 ): Promise<FastifyReply> {
   const { format, locale, language, ...selection } = request;
@@ -52,7 +52,7 @@ export async function sendTitleFile(
         locale,
         language,
       );
-      const name = `${language === 'en' ? 'titles' : 'titulos'}-${from}-${to}.${format}`;
+      const name = `${textOf(language)('fileNames.titles')}-${from}-${to}.${format}`;
       await send({ name, type: CONTENT_TYPES[format], bytes });
     }),
   );

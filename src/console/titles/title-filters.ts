@@ -1,6 +1,6 @@
 import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
 import { parseDecimal } from '../../domain/decimal.ts';
-import type { Language } from '../shell/language.ts';
+import type { Language } from '../../texts/texts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import {
   parseTitleCursor,

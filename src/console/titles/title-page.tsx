@@ -62,33 +62,34 @@ export function TitlePageBody(props: {
   const role = context.principal?.role ?? 'viewer';
   return (
     <>
-      <nav class="crumbs" aria-label={text.nav.days}>
+      <nav class="crumbs" aria-label={text('nav.days')}>
         <a href={`/days/${title.acceptedDate}/titles`}>← {formats.date(title.acceptedDate)}</a>
       </nav>
       <div class="day-head">
-        <h1>{text.title.title(title.fields.order_uid ?? '')}</h1>
+        <h1>{text('title.title', { order: title.fields.order_uid ?? '' })}</h1>
         {title.occurrence > 1 && (
-          <span class="tag">{text.title.copy(formats.count(title.occurrence))}</span>
+          <span class="tag">{text('title.copy', { number: formats.count(title.occurrence) })}</span>
         )}
         <span class={`tag ${title.status === 'withdrawn' ? 'is-withdrawn' : 'is-inserted'}`}>
-          {text.title.status[title.status]}
+          {text(`title.status.${title.status}`)}
         </span>
-        {title.isPaymentHeld && <span class="tag is-changed">{text.title.paymentHeld}</span>}
+        {title.isPaymentHeld && <span class="tag is-changed">{text('title.paymentHeld')}</span>}
       </div>
       {title.isPaymentHeld && (
         <p>
-          {text.day.paymentsHeldHelp} <a href="/account-changes">{text.providers.changesOpen}</a>
+          {text('day.paymentsHeldHelp')}{' '}
+          <a href="/account-changes">{text('providers.changesOpen')}</a>
         </p>
       )}
       {title.predecessor !== null && (
         <p>
-          <a href={`/titles/${title.predecessor.id}`}>{text.title.predecessor}</a>{' '}
+          <a href={`/titles/${title.predecessor.id}`}>{text('title.predecessor')}</a>{' '}
           <Replaced before={title.predecessor} after={relatedOf(title)} />
         </p>
       )}
       {title.successor !== null && (
         <p>
-          <a href={`/titles/${title.successor.id}`}>{text.title.successor}</a>{' '}
+          <a href={`/titles/${title.successor.id}`}>{text('title.successor')}</a>{' '}
           <Replaced before={relatedOf(title)} after={title.successor} />
         </p>
       )}
@@ -99,7 +100,7 @@ export function TitlePageBody(props: {
       />
       <div class="columns">
         {GROUPS.filter((group) => group !== 'other' || title.fields.extra !== null).map((group) => (
-          <Card key={group} title={text.title[group]}>
+          <Card key={group} title={text(`title.groups.${group}`)}>
             <dl class="fields">
               {COLUMNS.filter((column) => GROUP_OF[column] === group).map((column) => (
                 <FieldRow key={column} {...props} column={column} />
@@ -110,7 +111,7 @@ export function TitlePageBody(props: {
       </div>
       <TitleFindings findings={findings} />
       {matches !== null && <TitleMatches matches={matches} />}
-      <Card title={text.title.history}>
+      <Card title={text('title.history')}>
         <ol class="timeline">
           {title.revisions.map((revision) => (
             <li key={revision.revision}>
@@ -124,7 +125,9 @@ export function TitlePageBody(props: {
               </div>
               <div>
                 <p>
-                  <span class={`tag is-${revision.kind}`}>{text.day.kinds[revision.kind]}</span>
+                  <span class={`tag is-${revision.kind}`}>
+                    {text(`day.kinds.${revision.kind}`)}
+                  </span>
                 </p>
                 <Moves fields={revision.fields} isRevealed={isRevealed} />
               </div>
@@ -141,9 +144,9 @@ export function TitlePageBody(props: {
             </div>
             <div>
               <p>
-                <span class="tag is-inserted">{text.title.first}</span>
+                <span class="tag is-inserted">{text('title.first')}</span>
               </p>
-              <p class="quiet">{text.title.firstSeen}</p>
+              <p class="quiet">{text('title.firstSeen')}</p>
             </div>
           </li>
         </ol>
@@ -170,13 +173,14 @@ function Replaced(props: { readonly before: RelatedTitle; readonly after: Relate
     <>
       {before.dueDate !== after.dueDate && (
         <span>
-          {text.title.fields.anticipated_due_date} <del class="before">{date(before.dueDate)}</del>{' '}
-          → <ins class="after">{date(after.dueDate)}</ins>{' '}
+          {text('title.fields.anticipated_due_date')}{' '}
+          <del class="before">{date(before.dueDate)}</del> →{' '}
+          <ins class="after">{date(after.dueDate)}</ins>{' '}
         </span>
       )}
       {before.originalValue !== after.originalValue && (
         <span>
-          {text.title.fields.original_value}{' '}
+          {text('title.fields.original_value')}{' '}
           <del class="before">{formats.amount(before.originalValue)}</del> →{' '}
           <ins class="after">{formats.amount(after.originalValue)}</ins>
         </span>
@@ -196,10 +200,10 @@ function FieldRow(props: {
   const shown = isRevealed ? value : maskColumn(column, value);
   return (
     <>
-      <dt>{text.title.fields[column]}</dt>
+      <dt>{text(`title.fields.${column}`)}</dt>
       <dd class={column === 'extra' || isSensitive(column) ? 'number' : undefined}>
         {shown === null ? (
-          <span class="quiet">{text.day.notStated}</span>
+          <span class="quiet">{text('day.notStated')}</span>
         ) : GROUP_OF[column] === 'amounts' ? (
           formats.amount(shown)
         ) : column === 'platform_commission' && shown !== '' ? (
@@ -211,9 +215,9 @@ function FieldRow(props: {
         ) : column === 'anticipated_due_date' ? (
           formats.date(toCivilDate(shown))
         ) : column === 'buyer_is_financial' ? (
-          text.title[shown === 'true' ? 'yes' : 'no']
+          text(shown === 'true' ? 'title.yes' : 'title.no')
         ) : shown === '' ? (
-          <span class="quiet">{text.title.empty}</span>
+          <span class="quiet">{text('title.empty')}</span>
         ) : (
           <PlatformValue value={shown} />
         )}
@@ -226,7 +230,7 @@ function PullText({ pull }: { pull: ChangingPull }) {
   const { text } = usePage();
   return (
     <>
-      {text.title.pull(String(pull.pullId), text.day.origins[pull.origin])}
+      {text('title.pull', { id: String(pull.pullId), origin: text(`day.origins.${pull.origin}`) })}
       <br />
       <Author name={pull.requestedBy} />
     </>

@@ -41,7 +41,7 @@ export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       payeeOf === null ? null : readPayee(database, payeeOf),
     ]);
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.titles.title,
+      title: context.text('titles.title'),
       active: date === null ? '/titles' : '/',
       body: <TitlesPage data={{ date, day, query, payee, page, count }} />,
     }));
@@ -72,7 +72,7 @@ export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       : null;
     const findings = await readTitleFindings(database, BigInt(title.id));
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.title.title(title.fields.order_uid ?? ''),
+      title: context.text('title.title', { order: title.fields.order_uid ?? '' }),
       active: '/titles',
       body: <TitlePageBody {...{ context, title, matches, findings, isRevealed }} />,
     }));

@@ -26,14 +26,14 @@ export function TitlesPage({ data }: { data: TitlesPageData }) {
   return (
     <>
       {data.date === null ? (
-        <h1>{text.titles.title}</h1>
+        <h1>{text('titles.title')}</h1>
       ) : (
         <DayHead date={data.date} day={data.day} active="titles" />
       )}
-      <Card title={text.titles.filter}>
+      <Card title={text('titles.filter')}>
         {data.payee !== null && (
           <p>
-            {text.titles.payee}: <PayeeName payee={data.payee} isRevealed={false} />,{' '}
+            {text('titles.payee')}: <PayeeName payee={data.payee} isRevealed={false} />,{' '}
             <PayeeAccount payee={data.payee} isRevealed={false} />
           </p>
         )}
@@ -41,9 +41,9 @@ export function TitlesPage({ data }: { data: TitlesPageData }) {
       </Card>
       {data.query.faults.length > 0 && (
         <p class="error">
-          {text.titles.badFilter(
-            data.query.faults.map((name) => filterLabel(text, name)).join(', '),
-          )}
+          {text('titles.badFilter', {
+            names: data.query.faults.map((name) => filterLabel(text, name)).join(', '),
+          })}
         </p>
       )}
       <TitlesTable data={data} />
@@ -64,38 +64,38 @@ function Filters({ data }: { data: TitlesPageData }) {
     <form method="get" class="filters">
       {data.date === null && (
         <>
-          <Field label={text.titles.from}>{dateInput('from', filter.from)}</Field>
-          <Field label={text.titles.to}>{dateInput('to', filter.to)}</Field>
+          <Field label={text('titles.from')}>{dateInput('from', filter.from)}</Field>
+          <Field label={text('titles.to')}>{dateInput('to', filter.to)}</Field>
         </>
       )}
-      <Field label={text.titles.orderFilter}>{input('order', filter.order)}</Field>
-      <Field label={text.titles.providerFilter}>{input('provider', filter.provider)}</Field>
-      <Field label={text.titles.agent}>{input('agent', filter.agent)}</Field>
-      <Field label={text.titles.status}>
+      <Field label={text('titles.orderFilter')}>{input('order', filter.order)}</Field>
+      <Field label={text('titles.providerFilter')}>{input('provider', filter.provider)}</Field>
+      <Field label={text('titles.agent')}>{input('agent', filter.agent)}</Field>
+      <Field label={text('titles.status')}>
         <select name="status">
-          <option value="">{text.titles.statuses.all}</option>
+          <option value="">{text('titles.statuses.all')}</option>
           {(['current', 'withdrawn'] as const).map((status) => (
             <option key={status} value={status} selected={filter.status === status}>
-              {text.titles.statuses[status]}
+              {text(`titles.statuses.${status}`)}
             </option>
           ))}
         </select>
       </Field>
-      <Field label={text.titles.dueFrom}>{dateInput('dueFrom', filter.dueFrom)}</Field>
-      <Field label={text.titles.dueTo}>{dateInput('dueTo', filter.dueTo)}</Field>
+      <Field label={text('titles.dueFrom')}>{dateInput('dueFrom', filter.dueFrom)}</Field>
+      <Field label={text('titles.dueTo')}>{dateInput('dueTo', filter.dueTo)}</Field>
       <label class="check">
         <input type="checkbox" name="undated" value="true" checked={filter.isUndated === true} />
-        {text.titles.undated}
+        {text('titles.undated')}
       </label>
       {filter.payeeOf !== null && <input type="hidden" name="payeeOf" value={filter.payeeOf} />}
-      <Field label={text.titles.minValue}>{input('minValue', filter.minValue)}</Field>
-      <Field label={text.titles.maxValue}>{input('maxValue', filter.maxValue)}</Field>
+      <Field label={text('titles.minValue')}>{input('minValue', filter.minValue)}</Field>
+      <Field label={text('titles.maxValue')}>{input('maxValue', filter.maxValue)}</Field>
       <input type="hidden" name="sort" value={sort} />
       <input type="hidden" name="direction" value={isDescending ? 'descending' : 'ascending'} />
       <div class="buttons">
-        <Submit class="primary">{text.titles.apply}</Submit>
+        <Submit class="primary">{text('titles.apply')}</Submit>
         <a class="button" href={data.date === null ? '/titles' : `/days/${data.date}/titles`}>
-          {text.titles.clear}
+          {text('titles.clear')}
         </a>
       </div>
     </form>
@@ -105,30 +105,30 @@ function Filters({ data }: { data: TitlesPageData }) {
 function TitlesTable({ data }: { data: TitlesPageData }) {
   const { text, formats } = usePage();
   const { page, count } = data;
-  if (page.rows.length === 0) return <p class="quiet">{text.titles.none}</p>;
+  if (page.rows.length === 0) return <p class="quiet">{text('titles.none')}</p>;
   const heading = (sort: TitleSort, label: string, className = '') => (
     <SortHeading data={data} sort={sort} label={label} class={className} />
   );
   return (
     <section class="card">
       <p class="quiet">
-        {text.titles.count(
-          formats.count(page.rows.length),
-          formats.count(count.titles),
-          formats.amount(count.originalValueSum),
-        )}
+        {text('titles.count', {
+          shown: formats.count(page.rows.length),
+          count: formats.count(count.titles),
+          sum: formats.amount(count.originalValueSum),
+        })}
       </p>
-      <TableFrame label={text.titles.title}>
+      <TableFrame label={text('titles.title')}>
         <table class="data">
           <thead>
             <tr>
-              {heading('order', text.titles.order)}
-              {data.date === null && heading('accepted', text.titles.accepted)}
-              {heading('due', text.titles.due)}
-              {heading('provider', text.titles.provider)}
-              {heading('agent', text.title.agent)}
-              {heading('value', text.titles.value, 'right')}
-              <th scope="col">{text.titles.status}</th>
+              {heading('order', text('titles.order'))}
+              {data.date === null && heading('accepted', text('titles.accepted'))}
+              {heading('due', text('titles.due'))}
+              {heading('provider', text('titles.provider'))}
+              {heading('agent', text('title.groups.agent'))}
+              {heading('value', text('titles.value'), 'right')}
+              <th scope="col">{text('titles.status')}</th>
             </tr>
           </thead>
           <tbody>
@@ -142,7 +142,7 @@ function TitlesTable({ data }: { data: TitlesPageData }) {
                   {title.occurrence > 1 && (
                     <span class="quiet small">
                       {' '}
-                      {text.title.copy(formats.count(title.occurrence))}
+                      {text('title.copy', { number: formats.count(title.occurrence) })}
                     </span>
                   )}
                 </th>
@@ -153,7 +153,7 @@ function TitlesTable({ data }: { data: TitlesPageData }) {
                 <AmountCell value={title.originalValue} />
                 <td>
                   {title.status === 'withdrawn' && (
-                    <span class="tag is-withdrawn">{text.title.status.withdrawn}</span>
+                    <span class="tag is-withdrawn">{text('title.status.withdrawn')}</span>
                   )}
                 </td>
               </tr>
@@ -195,18 +195,18 @@ function Pages({ data }: { data: TitlesPageData }) {
   const { page, query, date } = data;
   if (page.previous === null && page.next === null) return null;
   return (
-    <nav class="pager" aria-label={text.titles.pages}>
+    <nav class="pager" aria-label={text('titles.pages')}>
       {page.previous !== null && (
         <>
-          <a href={titleQueryText(query, date)}>{text.titles.first}</a>
+          <a href={titleQueryText(query, date)}>{text('titles.first')}</a>
           <a rel="prev" href={titleQueryText(query, date, { at: page.previous })}>
-            ← {text.titles.previous}
+            ← {text('titles.previous')}
           </a>
         </>
       )}
       {page.next !== null && (
         <a rel="next" href={titleQueryText(query, date, { at: page.next })}>
-          {text.titles.next} →
+          {text('titles.next')} →
         </a>
       )}
     </nav>
@@ -215,22 +215,21 @@ function Pages({ data }: { data: TitlesPageData }) {
 
 /** The label of a filter in the form. */
 function filterLabel(text: PageContext['text'], name: string): string {
-  const { titles } = text;
   const labels: Readonly<Record<string, string>> = {
-    from: titles.from,
-    to: titles.to,
-    order: titles.orderFilter,
-    provider: titles.providerFilter,
-    agent: titles.agent,
-    status: titles.status,
-    dueFrom: titles.dueFrom,
-    dueTo: titles.dueTo,
-    undated: titles.undated,
-    payeeOf: titles.payee,
-    minValue: titles.minValue,
-    maxValue: titles.maxValue,
-    sort: titles.sort,
-    at: titles.pages,
+    from: text('titles.from'),
+    to: text('titles.to'),
+    order: text('titles.orderFilter'),
+    provider: text('titles.providerFilter'),
+    agent: text('titles.agent'),
+    status: text('titles.status'),
+    dueFrom: text('titles.dueFrom'),
+    dueTo: text('titles.dueTo'),
+    undated: text('titles.undated'),
+    payeeOf: text('titles.payee'),
+    minValue: text('titles.minValue'),
+    maxValue: text('titles.maxValue'),
+    sort: text('titles.sort'),
+    at: text('titles.pages'),
   };
   return labels[name] ?? name;
 }

@@ -24,15 +24,15 @@ export function AlertsPage(props: {
   const [openPage, overPage] = [lists.open.page, lists.over.page];
   return (
     <>
-      <h1>{text.alerts.title}</h1>
-      <Card title={text.alerts.open}>
+      <h1>{text('alerts.title')}</h1>
+      <Card title={text('alerts.open')}>
         {open.length === 0 ? (
-          <p class="quiet">{text.alerts.none}</p>
+          <p class="quiet">{text('alerts.none')}</p>
         ) : (
           <>
-            <AlertTable label={text.alerts.open} alerts={open} isOver={false} />
+            <AlertTable label={text('alerts.open')} alerts={open} isOver={false} />
             <Pager
-              label={text.alerts.open}
+              label={text('alerts.open')}
               paging={lists.open}
               hrefOf={(page) => hrefOf({ open: page, over: overPage })}
             />
@@ -41,14 +41,14 @@ export function AlertsPage(props: {
       </Card>
       {drift.items.length > 0 && <DriftCard drift={drift} />}
       {altered !== null && <AlteredCard {...altered} />}
-      <Card title={text.alerts.over}>
+      <Card title={text('alerts.over')}>
         {over.length === 0 ? (
-          <p class="quiet">{text.alerts.noneOver}</p>
+          <p class="quiet">{text('alerts.noneOver')}</p>
         ) : (
           <>
-            <AlertTable label={text.alerts.over} alerts={over} isOver />
+            <AlertTable label={text('alerts.over')} alerts={over} isOver />
             <Pager
-              label={text.alerts.over}
+              label={text('alerts.over')}
               paging={lists.over}
               hrefOf={(page) => hrefOf({ open: openPage, over: page })}
             />
@@ -63,38 +63,42 @@ export function AlertsPage(props: {
 function DriftCard({ drift }: { drift: OpenDrift }) {
   const context = usePage();
   const { text, formats } = context;
-  const { drift: words } = text;
   const role = context.principal?.role ?? 'viewer';
   const shown = drift.items.slice(0, DRIFT_SHOWN);
   const hidden = drift.items.length - shown.length;
   return (
-    <Card title={words.title} id="drift">
-      <p class="quiet">{words.help}</p>
+    <Card title={text('drift.title')} id="drift">
+      <p class="quiet">{text('drift.help')}</p>
       <DataTable
-        label={words.title}
-        heads={[words.path, text.alerts.kind, words.firstSeen, text.audit.pull]}
+        label={text('drift.title')}
+        heads={[
+          text('drift.path'),
+          text('alerts.kind'),
+          text('drift.firstSeen'),
+          text('audit.pull'),
+        ]}
       >
         {shown.map((item) => (
           <tr key={`${item.kind} ${item.path} ${item.value}`}>
             <th scope="row" class="mono">
               {item.path}
             </th>
-            <td>{words.kinds[item.kind]}</td>
+            <td>{text(`drift.kinds.${item.kind}`)}</td>
             <InstantCell at={item.firstSeenAt} />
             <td class="number">{item.pullId}</td>
           </tr>
         ))}
       </DataTable>
-      {hidden > 0 && <p class="quiet">{text.days.more(formats.count(hidden))}</p>}
+      {hidden > 0 && <p class="quiet">{text('days.more', { count: formats.count(hidden) })}</p>}
       {mayUse(role, 'POST', '/drift/acknowledge') && (
-        <Disclosure label={words.acknowledge}>
+        <Disclosure label={text('drift.acknowledge')}>
           <ActionForm action="/drift/acknowledge">
             <input type="hidden" name="digest" value={drift.digest} />
-            <p class="small">{words.acknowledgeHelp}</p>
-            <Field label={text.day.reason}>
+            <p class="small">{text('drift.acknowledgeHelp')}</p>
+            <Field label={text('day.reason')}>
               <input name="reason" required maxLength={500} />
             </Field>
-            <Submit class="primary">{words.acknowledge}</Submit>
+            <Submit class="primary">{text('drift.acknowledge')}</Submit>
           </ActionForm>
         </Disclosure>
       )}
@@ -105,19 +109,18 @@ function DriftCard({ drift }: { drift: OpenDrift }) {
 /** The alerts name the dates and titles; `conciliation verify` lists each difference. */
 function AlteredCard({ findings, newestId }: { findings: number; newestId: bigint }) {
   const { principal, text, formats } = usePage();
-  const { altered: words } = text;
   return (
-    <Card title={words.title} id="altered">
-      <p>{words.found(formats.count(findings))}</p>
+    <Card title={text('altered.title')} id="altered">
+      <p>{text('altered.found', { findings: formats.count(findings) })}</p>
       {mayUse(principal?.role ?? 'viewer', 'POST', '/alterations/acknowledge') && (
-        <Disclosure label={words.acknowledge}>
+        <Disclosure label={text('altered.acknowledge')}>
           <ActionForm action="/alterations/acknowledge">
             <input type="hidden" name="newest" value={String(newestId)} />
-            <p class="small">{words.acknowledgeHelp}</p>
-            <Field label={text.day.reason}>
+            <p class="small">{text('altered.acknowledgeHelp')}</p>
+            <Field label={text('day.reason')}>
               <input name="reason" required maxLength={500} />
             </Field>
-            <Submit class="primary">{words.acknowledge}</Submit>
+            <Submit class="primary">{text('altered.acknowledge')}</Submit>
           </ActionForm>
         </Disclosure>
       )}
@@ -132,17 +135,14 @@ function AlertTable(props: {
 }) {
   const context = usePage();
   const { text } = context;
-  // A kind without a text is shown by its name.
-  const kinds: Readonly<Record<string, string>> = text.alerts.kinds;
-  const nextSteps: Readonly<Record<string, string>> = props.isOver ? {} : text.alerts.nextSteps;
   return (
     <DataTable
       label={props.label}
       heads={[
-        text.alerts.message,
-        text.alerts.date,
-        text.alerts.raised,
-        ...(props.isOver ? [text.alerts.resolved] : []),
+        text('alerts.message'),
+        text('alerts.date'),
+        text('alerts.raised'),
+        ...(props.isOver ? [text('alerts.resolved')] : []),
       ]}
     >
       {props.alerts.map((alert) => (
@@ -150,11 +150,11 @@ function AlertTable(props: {
           <td class="prose">
             <p>
               <span class={`tag ${props.isOver ? '' : 'is-changed'}`}>
-                {kinds[alert.kind] ?? alert.kind}
+                {text.find(`alerts.kinds.${alert.kind}`) ?? alert.kind}
               </span>
             </p>
             <p>{capitalised(context.language === 'pt-BR' ? alert.messagePt : alert.message)}.</p>
-            <NextStep step={nextSteps[alert.kind]} />
+            {!props.isOver && <NextStep kind={alert.kind} />}
           </td>
           <DayCell date={alert.date} />
           <InstantCell at={alert.raisedAt} />
@@ -165,7 +165,8 @@ function AlertTable(props: {
   );
 }
 
-function NextStep({ step }: { readonly step: string | undefined }) {
+function NextStep({ kind }: { readonly kind: string }) {
   const { text } = usePage();
-  return step === undefined ? null : <p class="quiet small">{text.alerts.nextStep(step)}</p>;
+  const step = text.find(`alerts.nextSteps.${kind}`);
+  return step === null ? null : <p class="quiet small">{text('alerts.nextStep', { step })}</p>;
 }

@@ -1,7 +1,7 @@
 import type { AuditRow } from '../../audit/audit.ts';
 import type { ChainLink } from '../../audit/audit-chain.sql.ts';
 import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
-import { CHECK_TEXTS } from '../../domain/checks/checks.ts';
+import { namesIn } from '../../texts/texts.ts';
 import { DataTable } from '../shell/data-table.tsx';
 import { usePage } from '../shell/page-context.ts';
 import { Author, DayCell, InstantCell } from '../shell/parts.tsx';
@@ -19,30 +19,30 @@ export function AuditPage(props: {
   const { entries, date, head } = props;
   const { text, formats } = usePage();
   const day = date === null ? '' : `date=${date}&`;
-  // An entry of an older version may have an action without a text.
-  const actions: Readonly<Record<string, string>> = text.audit.actions;
   return (
     <>
-      <h1>{date === null ? text.audit.title : text.audit.of(formats.date(date))}</h1>
+      <h1>
+        {date === null ? text('audit.title') : text('audit.of', { date: formats.date(date) })}
+      </h1>
       {head !== null && (
         <p class="quiet small">
-          {text.audit.chained(formats.count(head.position))}{' '}
+          {text('audit.chained', { entries: head.position })}{' '}
           <span class="mono">{`${head.position}:${head.hash}`}</span>
         </p>
       )}
       <section class="card">
         {entries.length === 0 ? (
-          <p class="quiet">{text.audit.none}</p>
+          <p class="quiet">{text('audit.none')}</p>
         ) : (
           <DataTable
-            label={text.audit.title}
+            label={text('audit.title')}
             heads={[
-              text.audit.at,
-              text.audit.actor,
-              text.audit.action,
-              text.audit.date,
-              text.audit.pull,
-              text.audit.reason,
+              text('audit.at'),
+              text('audit.actor'),
+              text('audit.action'),
+              text('audit.date'),
+              text('audit.pull'),
+              text('audit.reason'),
             ]}
           >
             {entries.map((entry) => (
@@ -52,7 +52,7 @@ export function AuditPage(props: {
                   <Author name={entry.actor} />
                 </th>
                 <td>
-                  {actions[entry.action] ?? entry.action}
+                  {text.find(`audit.actions.${entry.action}`) ?? entry.action}
                   <Details entry={entry} />
                 </td>
                 <DayCell date={entry.date} />
@@ -63,12 +63,12 @@ export function AuditPage(props: {
           </DataTable>
         )}
         {(!props.isFirst || props.older !== null) && (
-          <nav class="pager" aria-label={text.audit.title}>
+          <nav class="pager" aria-label={text('audit.title')}>
             {!props.isFirst && (
-              <a href={`/audit${date === null ? '' : `?date=${date}`}`}>{text.audit.newest}</a>
+              <a href={`/audit${date === null ? '' : `?date=${date}`}`}>{text('audit.newest')}</a>
             )}
             {props.older !== null && (
-              <a href={`/audit?${day}before=${props.older}`}>{text.audit.older} →</a>
+              <a href={`/audit?${day}before=${props.older}`}>{text('audit.older')} →</a>
             )}
           </nav>
         )}
@@ -77,6 +77,8 @@ export function AuditPage(props: {
   );
 }
 
+const LABELLED = namesIn('audit.details');
+
 /** The values that have a label, in the order of the labels. The database has the others. */
 function Details({ entry }: { entry: AuditRow }) {
   const context = usePage();
@@ -84,31 +86,29 @@ function Details({ entry }: { entry: AuditRow }) {
   if (typeof details !== 'object' || details === null) return null;
   const values = new Map<string, unknown>(Object.entries(details));
   const { text } = context;
-  const labels = new Map(Object.entries(text.audit.details));
-  const checkNames = Object.fromEntries(
-    Object.entries(CHECK_TEXTS[context.language]).map(([code, check]) => [code, check.name]),
-  );
   const show = (name: string, value: unknown): string => {
-    if (typeof value === 'boolean') return text.title[value ? 'yes' : 'no'];
+    if (typeof value === 'boolean') return text(value ? 'title.yes' : 'title.no');
     if (Array.isArray(value)) return value.map((item) => show(name, item)).join(', ');
     if (typeof value === 'number' && !name.endsWith('Id')) return context.formats.count(value);
     if (name === 'month') return context.formats.month(String(value));
-    const words: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-      check: checkNames,
-      role: text.roles,
-      scopes: text.users.scopeNames,
-      reason: text.audit.refusals,
-      secondFactor: text.audit.secondFactors,
-    };
     const date = typeof value === 'string' ? parseCivilDate(value) : null;
     if (date !== null) return context.formats.date(date);
-    return words[name]?.[String(value)] ?? String(value);
+    const words: Readonly<Record<string, string | null>> = {
+      check: text.find(`checks.names.${value}`),
+      role: text.find(`roles.${value}`),
+      scopes: text.find(`users.scopeNames.${value}`),
+      reason: text.find(`audit.refusals.${value}`),
+      secondFactor: text.find(`audit.secondFactors.${value}`),
+    };
+    return words[name] ?? String(value);
   };
-  const shown = [...labels]
-    .filter(([name]) => (values.get(name) ?? null) !== null)
+  const shown = LABELLED.filter((name) => (values.get(name) ?? null) !== null)
     // Options that an export did not use are left out.
-    .filter(([name]) => name !== 'includeWithdrawn' || values.get(name) === true)
-    .map(([name, label]) => ({ name, label, value: show(name, values.get(name)) }))
+    .filter((name) => name !== 'includeWithdrawn' || values.get(name) === true)
+    .map((name) => ({
+      label: text.find(`audit.details.${name}`),
+      value: show(name, values.get(name)),
+    }))
     .filter(({ value }) => value !== '')
     .map(({ label, value }) => `${label} ${value}`);
   return shown.length === 0 ? null : <p class="quiet small">{shown.join(' · ')}</p>;

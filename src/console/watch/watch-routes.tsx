@@ -33,7 +33,7 @@ export function addWatchRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       readAlertedFindings(database),
     ]);
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.alerts.title,
+      title: context.text('alerts.title'),
       active: '/alerts',
       body: <AlertsPage lists={lists} alerts={{ open, over }} drift={drift} altered={altered} />,
     }));
@@ -72,7 +72,7 @@ export function addWatchRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     const shown = entries.slice(0, ENTRIES_A_PAGE);
     const older = entries.length > shown.length ? (shown.at(-1)?.id ?? null) : null;
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text.audit.title,
+      title: context.text('audit.title'),
       active: '/audit',
       body: <AuditPage entries={shown} date={date} head={head} isFirst={!isPlace} older={older} />,
     }));

@@ -54,7 +54,7 @@ export const DESTINATION_PATHS = {
 } as const satisfies Record<PartyKind, readonly [string, string]>;
 
 /** Returns the destination that the undocumented members of a title state for a kind of party. */
-export function destinationIn(extra: JsonObject | null, kind: PartyKind): Destination | null {
+function destinationIn(extra: JsonObject | null, kind: PartyKind): Destination | null {
   const [outer, inner] = DESTINATION_PATHS[kind];
   const object = extra?.[outer];
   return object === undefined || !isJsonObject(object) ? null : destinationOf(object[inner]);

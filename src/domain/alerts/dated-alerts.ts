@@ -1,3 +1,4 @@
+import { type Text, textOf } from '../../texts/texts.ts';
 import { type CivilDate, daysBetween } from '../business-day.ts';
 import type { Alert, AlertKind, AlertLanguage } from './alert.ts';
 
@@ -14,7 +15,29 @@ interface Hit<T> {
   readonly oldest: T;
   /** The dates in words. */
   readonly listed: string;
-  readonly listedPt: string;
+}
+
+/** The words of one language. */
+export interface Words {
+  readonly language: AlertLanguage;
+  readonly text: Text;
+  /** A date or a month. */
+  day(date: string): string;
+  /** @param dates in order */
+  list(dates: readonly CivilDate[]): string;
+}
+
+const wordsOf = (language: AlertLanguage): Words => ({
+  language,
+  text: textOf(language),
+  day: (date) => dayIn(date, language),
+  list: (dates) => listDates(dates, language),
+});
+const [EN, PT] = [wordsOf('en'), wordsOf('pt-BR')];
+
+/** The message of an alert in both languages. */
+export function inBoth(tell: (words: Words) => string): Pick<Alert, 'message' | 'messagePt'> {
+  return { message: tell(EN), messagePt: tell(PT) };
 }
 
 /**
@@ -26,7 +49,7 @@ export function alertsByCause<T extends AlertDate>(
   kind: AlertKind,
   found: readonly T[],
   causeOf: (item: T) => string | null,
-  tell: (hit: Hit<T>) => Pick<Alert, 'message' | 'messagePt'>,
+  tell: (hit: Hit<T>, words: Words) => string,
 ): Alert[] {
   return [...new Set(found.map(causeOf))].flatMap((cause) => {
     const items = found
@@ -35,11 +58,10 @@ export function alertsByCause<T extends AlertDate>(
     const [oldest] = items;
     if (oldest === undefined) return [];
     const dates = items.map(({ date }) => date);
-    const [listed, listedPt] = [listDates(dates, 'en'), listDates(dates, 'pt-BR')];
     return {
       kind,
       dedupeKey: cause === null ? kind : `${kind}:${cause}`,
-      ...tell({ items, oldest, listed, listedPt }),
+      ...inBoth((words) => tell({ items, oldest, listed: words.list(dates) }, words)),
       date: oldest.date,
       pullId: oldest.pullId,
     };
@@ -68,20 +90,16 @@ export function listDates(dates: readonly CivilDate[], language: AlertLanguage):
   }
   const named = ranges.slice(0, RANGES_NAMED);
   const more = dates.length - named.reduce((sum, range) => sum + range.dates, 0);
-  const isPt = language === 'pt-BR';
+  const text = textOf(language);
   const texts = named.map(({ from, to }) => {
-    const [first, last] = isPt ? [dayPt(from), dayPt(to)] : [from, to];
-    return from === to ? first : `${first} ${isPt ? 'a' : 'to'} ${last}`;
+    const [first, last] = [dayIn(from, language), dayIn(to, language)];
+    return from === to ? first : text('alertMessages.range', { first, last });
   });
-  if (more === 0) return texts.join(', ');
-  return `${texts.join(', ')} ${isPt ? `e mais ${more}` : `and ${more} more`}`;
+  const listed = texts.join(', ');
+  return more === 0 ? listed : text('alertMessages.more', { listed, more });
 }
 
-/** A date as Brazilians write it. */
-export function dayPt(date: string): string {
-  return date.split('-').reverse().join('/');
-}
-
-export function countPt(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
+/** A date or a month as readers of the language write it. */
+function dayIn(date: string, language: AlertLanguage): string {
+  return language === 'en' ? date : date.split('-').reverse().join('/');
 }

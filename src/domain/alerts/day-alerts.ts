@@ -1,9 +1,16 @@
 import type { CivilDate } from '../business-day.ts';
-import { CHECK_TEXTS, type CheckCode } from '../checks/checks.ts';
+import type { CheckCode } from '../checks/checks.ts';
 import { type HoldDetail, implausibleText, isImplausible } from '../checks/plausibility.ts';
 import type { HoldReason } from '../day-state.ts';
 import type { Alert } from './alert.ts';
-import { type AlertDate, ANY_CAUSE, alertsByCause, countPt, dayPt, sumOf } from './dated-alerts.ts';
+import {
+  type AlertDate,
+  ANY_CAUSE,
+  alertsByCause,
+  inBoth,
+  sumOf,
+  type Words,
+} from './dated-alerts.ts';
 
 export interface HeldDay extends AlertDate {
   readonly pullId: bigint;
@@ -22,40 +29,22 @@ export function heldDayAlerts(days: readonly HeldDay[]): Alert[] {
     'day_held',
     days,
     ({ reason }) => `${reason}`,
-    (held) => {
-      const { items, oldest, listed, listedPt } = held;
-      const [why, whyPt] = whyHeld(oldest);
-      return items.length === 1
-        ? {
-            message: `${listed} is held: ${why}`,
-            messagePt: `o dia ${listedPt} está retido: ${whyPt}`,
-          }
-        : {
-            message: `${items.length} days are held for one reason, ${listed}; on the oldest day, ${why}`,
-            messagePt: `${items.length} dias estão retidos pelo mesmo motivo, ${listedPt}; no mais antigo, ${whyPt}`,
-          };
-    },
+    ({ items, oldest, listed }, words) =>
+      words.text('alertMessages.held', { days: items.length, listed, why: whyHeld(oldest, words) }),
   );
 }
 
-function whyHeld(day: HeldDay): readonly [en: string, pt: string] {
-  const { pullId, reason, detail, titles, responseTitles, withdrawals } = day;
+function whyHeld(day: HeldDay, { text, language }: Words): string {
+  const { reason, detail, titles, responseTitles, withdrawals } = day;
+  const pull = String(day.pullId);
   if (reason === 'unreadable') {
-    return [
-      `the response to pull ${pullId} has ${responseTitles} titles, and none could be read`,
-      `a resposta da busca ${pullId} tem ${countPt(responseTitles, 'título', 'títulos')}, e nenhum pôde ser lido`,
-    ];
+    return text('alertMessages.heldUnreadable', { pull, titles: responseTitles });
   }
   if (isImplausible(reason)) {
-    return [
-      `${implausibleText('en', reason, detail)} (pull ${pullId})`,
-      `${implausibleText('pt-BR', reason, detail)} (busca ${pullId})`,
-    ];
+    const why = implausibleText(language, reason, detail);
+    return text('alertMessages.heldImplausible', { reason: why, pull });
   }
-  return [
-    `pull ${pullId} would withdraw ${withdrawals} of its ${titles} titles`,
-    `a busca ${pullId} retiraria ${withdrawals} dos ${titles} títulos do dia`,
-  ];
+  return text('alertMessages.heldWithdrawals', { pull, withdrawals, titles });
 }
 
 export interface OpenRejects extends AlertDate {
@@ -64,20 +53,13 @@ export interface OpenRejects extends AlertDate {
 }
 
 export function openRejectsAlerts(open: readonly OpenRejects[]): Alert[] {
-  return alertsByCause('day_attention', open, ANY_CAUSE, ({ items, listed, listedPt }) => {
-    const rejects = sumOf(items, (day) => day.rejects);
-    const titles = `${rejects} ${rejects === 1 ? 'title' : 'titles'}`;
-    const titlesPt = `${countPt(rejects, 'título fora do formato documentado não entrou', 'títulos fora do formato documentado não entraram')} nas somas`;
-    return items.length === 1
-      ? {
-          message: `${listed} lacks ${titles} that broke the contract`,
-          messagePt: `o dia ${listedPt} está incompleto: ${titlesPt}`,
-        }
-      : {
-          message: `${items.length} days lack ${titles} that broke the contract: ${listed}`,
-          messagePt: `${items.length} dias estão incompletos, ${listedPt}: ${titlesPt}`,
-        };
-  });
+  return alertsByCause('day_attention', open, ANY_CAUSE, ({ items, listed }, { text }) =>
+    text('alertMessages.rejects', {
+      days: items.length,
+      listed,
+      rejects: sumOf(items, (day) => day.rejects),
+    }),
+  );
 }
 
 /** The open findings of one check on one day. */
@@ -93,29 +75,18 @@ export function openFindingsAlerts(open: readonly OpenFindings[]): Alert[] {
     'findings_open',
     open,
     ({ code }) => code,
-    (hit) => {
-      const { items, oldest, listed, listedPt } = hit;
-      const findings = sumOf(items, (day) => day.findings);
-      const { code } = oldest;
-      return {
-        message: `a person has to resolve ${findings} ${findings === 1 ? 'finding' : 'findings'} of the check "${CHECK_TEXTS.en[code].name}": ${listed}`,
-        messagePt: `há ${countPt(findings, 'apontamento', 'apontamentos')} a resolver da regra "${CHECK_TEXTS['pt-BR'][code].name}": ${listedPt}`,
-      };
-    },
+    ({ items, oldest, listed }, { text }) =>
+      text('alertMessages.findings', {
+        findings: sumOf(items, (day) => day.findings),
+        check: text(`checks.names.${oldest.code}`),
+        listed,
+      }),
   );
 }
 
 export function restatedDayAlerts(days: readonly AlertDate[]): Alert[] {
-  return alertsByCause('restated_after_sign_off', days, ANY_CAUSE, ({ items, listed, listedPt }) =>
-    items.length === 1
-      ? {
-          message: `the platform restated ${listed} after it was signed off`,
-          messagePt: `a plataforma alterou o dia ${listedPt} depois do fechamento`,
-        }
-      : {
-          message: `the platform restated ${items.length} days after they were signed off: ${listed}`,
-          messagePt: `a plataforma alterou ${items.length} dias depois do fechamento: ${listedPt}`,
-        },
+  return alertsByCause('restated_after_sign_off', days, ANY_CAUSE, ({ items, listed }, { text }) =>
+    text('alertMessages.restated', { days: items.length, listed }),
   );
 }
 
@@ -128,19 +99,13 @@ export function brokenMonthAlerts(
   }[],
 ): Alert[] {
   const days = broken.flatMap((month) => month.days.map(({ date }) => ({ date, pullId: null })));
-  return alertsByCause('month_seal_broken', days, ANY_CAUSE, ({ listed, listedPt }) => {
-    const months = broken.map(({ month }) => month);
-    const monthsPt = months.map((month) => month.split('-').reverse().join('/'));
-    return months.length === 1
-      ? {
-          message: `the seal of the month ${months[0]} no longer holds, because of ${listed}`,
-          messagePt: `o fechamento do mês ${monthsPt[0]} não vale mais, por causa de ${listedPt}`,
-        }
-      : {
-          message: `the seals of the months ${months.join(', ')} no longer hold, because of ${listed}`,
-          messagePt: `os fechamentos dos meses ${monthsPt.join(', ')} não valem mais, por causa de ${listedPt}`,
-        };
-  });
+  return alertsByCause('month_seal_broken', days, ANY_CAUSE, ({ listed }, { text, day }) =>
+    text('alertMessages.brokenMonths', {
+      count: broken.length,
+      months: broken.map(({ month }) => day(month)).join(', '),
+      listed,
+    }),
+  );
 }
 
 export interface AlteredDate extends AlertDate {
@@ -148,8 +113,8 @@ export interface AlteredDate extends AlertDate {
   readonly foundDate: CivilDate;
   /** Findings of the last day and findings that last, without those that a person has acknowledged. */
   readonly findings: number;
-  /** `title.id` of some of the titles, in order. */
-  readonly titleIds: readonly bigint[];
+  /** Some of the rows that differ: see `title_finding.row_key`. */
+  readonly rows: readonly { readonly problem: string; readonly key: string }[];
   /** The newest pull that repairs the date; null: none was requested. */
   readonly pullId: bigint | null;
 }
@@ -157,8 +122,8 @@ export interface AlteredDate extends AlertDate {
 /** The minimum duration of the alert of a finding, because a repair may correct the difference within a minute. */
 export const FINDING_ALERT_HOURS = 24;
 
-/** Titles that the message of one alert names. */
-export const ALTERED_TITLES_NAMED = 5;
+/** Rows that the message of one alert names. */
+export const ALTERED_ROWS_NAMED = 5;
 
 /** A statement that alters one date mostly alters others too, so the findings that began on one day are one alert. */
 export function alteredDateAlerts(dates: readonly AlteredDate[]): Alert[] {
@@ -166,27 +131,26 @@ export function alteredDateAlerts(dates: readonly AlteredDate[]): Alert[] {
     'titles_altered',
     dates,
     ({ foundDate }) => foundDate,
-    (altered) => {
-      const { items, listed, listedPt } = altered;
+    ({ items, listed }, { text }) => {
       const findings = sumOf(items, (date) => date.findings);
-      const titleIds = items.flatMap((date) => date.titleIds).slice(0, ALTERED_TITLES_NAMED);
-      const isLonger = titleIds.length < findings;
-      const named = titleIds.map((id) => `title ${id}`).join(', ');
-      const namedPt = titleIds.map((id) => `título ${id}`).join(', ');
-      const differences = findings === 1 ? '1 difference' : `${findings} differences`;
-      return {
-        message:
-          `the tables of ${listed} were altered outside of a merge: ${differences}` +
-          (named === '' ? '' : ` (${named}${isLonger ? ' and more' : ''})`),
-        messagePt:
-          `registros de ${listedPt} foram alterados no banco de dados fora de uma busca: ${countPt(findings, 'diferença', 'diferenças')}` +
-          (named === '' ? '' : ` (${namedPt}${isLonger ? ' e outros' : ''})`),
-      };
+      const rows = [
+        ...new Set(
+          items
+            .flatMap((date) => date.rows)
+            .map(({ problem, key }) => text('alertMessages.alteredRow', { problem, key })),
+        ),
+      ];
+      const altered = text('alertMessages.altered', { listed, findings });
+      if (rows.length === 0) return altered;
+      const titles = rows.slice(0, ALTERED_ROWS_NAMED).join(', ');
+      return rows.length < findings || rows.length > ALTERED_ROWS_NAMED
+        ? text('alertMessages.alteredSome', { altered, titles })
+        : text('alertMessages.alteredTitles', { altered, titles });
     },
   );
 }
 
-/** Dates whose rows of `title` were not compared with the recorded hashes for long. */
+/** Dates that were not checked for long. */
 export interface OverdueChecks {
   readonly dates: number;
   /** The date with the oldest check. */
@@ -198,12 +162,12 @@ export const CHECK_OVERDUE_HOURS = 26;
 
 /** One for all dates: the cause is mostly the same. */
 export function overdueChecksAlert({ dates, date }: OverdueChecks): Alert {
-  const subject = dates === 1 ? '1 date was' : `${dates} dates were`;
   return {
     kind: 'verification_overdue',
     dedupeKey: 'verification_overdue',
-    message: `${subject} not checked for altered titles for ${CHECK_OVERDUE_HOURS} hours; the oldest check is that of ${date}`,
-    messagePt: `há ${CHECK_OVERDUE_HOURS} horas ${countPt(dates, 'data está', 'datas estão')} sem conferência de títulos alterados; a conferência mais antiga é a de ${dayPt(date)}`,
+    ...inBoth(({ text, day }) =>
+      text('alertMessages.unverified', { dates, hours: CHECK_OVERDUE_HOURS, date: day(date) }),
+    ),
     date,
     pullId: null,
   };

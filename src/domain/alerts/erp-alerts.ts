@@ -1,6 +1,6 @@
 import type { CivilDate } from '../business-day.ts';
 import type { Alert } from './alert.ts';
-import { ANY_CAUSE, alertsByCause, countPt, dayPt, listDates, sumOf } from './dated-alerts.ts';
+import { ANY_CAUSE, alertsByCause, inBoth, sumOf } from './dated-alerts.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -8,14 +8,13 @@ export function bookingReceiptsAlerts(
   open: readonly { readonly date: CivilDate; readonly receipts: number }[],
 ): Alert[] {
   const dated = open.map((day) => ({ ...day, pullId: null }));
-  return alertsByCause('booking_receipts', dated, ANY_CAUSE, ({ items, listed, listedPt }) => {
-    const receipts = sumOf(items, (day) => day.receipts);
-    const isOneDay = items.length === 1;
-    return {
-      message: `${receipts} ${receipts === 1 ? 'receipt' : 'receipts'} of the ERP for ${listed} ${receipts === 1 ? 'does' : 'do'} not fit the released lines; the ${isOneDay ? 'day is' : 'days are'} not released until a person decides`,
-      messagePt: `${countPt(receipts, 'retorno do ERP', 'retornos do ERP')} de ${listedPt} não ${receipts === 1 ? 'confere' : 'conferem'} com os lançamentos liberados; ${isOneDay ? 'o dia só é liberado' : 'os dias só são liberados'} depois de uma decisão`,
-    };
-  });
+  return alertsByCause('booking_receipts', dated, ANY_CAUSE, ({ items, listed }, { text }) =>
+    text('alertMessages.receipts', {
+      receipts: sumOf(items, (day) => day.receipts),
+      listed,
+      days: items.length,
+    }),
+  );
 }
 
 export function unbookedChangeAlerts(changes: readonly { readonly date: CivilDate }[]): Alert[] {
@@ -24,10 +23,7 @@ export function unbookedChangeAlerts(changes: readonly { readonly date: CivilDat
     'booking_waiting',
     dated,
     () => 'difference',
-    ({ items, listed, listedPt }) => ({
-      message: `${listed} ${items.length === 1 ? 'is' : 'are'} before BOOKINGS_FROM and signed off again with another content; the ERP lacks the difference`,
-      messagePt: `${listedPt}: ${items.length === 1 ? 'dia anterior' : 'dias anteriores'} a BOOKINGS_FROM, ${items.length === 1 ? 'fechado' : 'fechados'} de novo com outro conteúdo; falta contabilizar a diferença no ERP`,
-    }),
+    ({ items, listed }, { text }) => text('alertMessages.unbooked', { listed, days: items.length }),
   );
 }
 
@@ -40,8 +36,7 @@ export function failedLinesAlert(failed: {
   return {
     kind: 'booking_failed',
     dedupeKey: 'booking_failed',
-    message: `the ERP could not post ${lines} booking ${lines === 1 ? 'line' : 'lines'}, the oldest for ${date}`,
-    messagePt: `o ERP não conseguiu contabilizar ${countPt(lines, 'lançamento', 'lançamentos')}; o mais antigo é do dia ${dayPt(date)}`,
+    ...inBoth(({ text, day }) => text('alertMessages.failedLines', { lines, date: day(date) })),
     date,
     pullId: null,
   };
@@ -62,30 +57,26 @@ export function overdueLinesAlert(overdue: {
   return {
     kind: 'booking_overdue',
     dedupeKey: 'booking_overdue',
-    message: `the ERP has not answered for ${lines} booking ${lines === 1 ? 'line' : 'lines'} ${BOOKING_OVERDUE_DAYS} days after the release, the oldest for ${date}`,
-    messagePt: `o ERP não respondeu sobre ${countPt(lines, 'lançamento', 'lançamentos')} ${BOOKING_OVERDUE_DAYS} dias depois da liberação; o mais antigo é do dia ${dayPt(date)}`,
+    ...inBoth(({ text, day }) =>
+      text('alertMessages.overdueLines', { lines, days: BOOKING_OVERDUE_DAYS, date: day(date) }),
+    ),
     date,
     pullId: null,
   };
 }
 
 export function waitingDaysAlert({
-  days: count,
+  days,
   date,
 }: {
   readonly days: number;
   /** The oldest of them. */
   readonly date: CivilDate;
 }): Alert {
-  const wait =
-    count === 1
-      ? '1 signed-off day waits for the release of its bookings'
-      : `${count} signed-off days wait for the release of their bookings`;
   return {
     kind: 'booking_waiting',
     dedupeKey: 'booking_waiting',
-    message: `${wait}, the oldest ${date}`,
-    messagePt: `${countPt(count, 'dia fechado aguarda', 'dias fechados aguardam')} a liberação dos lançamentos; o mais antigo é ${dayPt(date)}`,
+    ...inBoth(({ text, day }) => text('alertMessages.waitingDays', { days, date: day(date) })),
     date,
     pullId: null,
   };
@@ -99,8 +90,9 @@ export function consumerBehindAlert(consumer: {
   return {
     kind: 'booking_overdue',
     dedupeKey: `booking_overdue:${name}`,
-    message: `the consumer ${name} has not read its booking lines for more than ${CONSUMER_BEHIND_DAYS} day: ${behind} ${behind === 1 ? 'line waits' : 'lines wait'}`,
-    messagePt: `o consumidor ${name} está há mais de ${CONSUMER_BEHIND_DAYS} dia sem ler seus lançamentos: ${countPt(behind, 'lançamento espera', 'lançamentos esperam')}`,
+    ...inBoth(({ text }) =>
+      text('alertMessages.consumerBehind', { name, days: CONSUMER_BEHIND_DAYS, lines: behind }),
+    ),
     date: null,
     pullId: null,
   };
@@ -122,12 +114,12 @@ export function isStale({ snapshotAt, maxAgeHours }: PayableAge, now: Date): boo
 export function paidToSupplierAlert(breaks: number, dates: readonly CivilDate[]): Alert | null {
   const [first = null] = dates;
   if (breaks === 0) return null;
-  const found = `${breaks} urgent ${breaks === 1 ? 'break' : 'breaks'}`;
   return {
     kind: 'paid_to_supplier',
     dedupeKey: 'paid_to_supplier',
-    message: `${found} between titles and payables of the ERP, where money may be paid twice or to the wrong party: ${listDates(dates, 'en')}`,
-    messagePt: `${countPt(breaks, 'divergência urgente', 'divergências urgentes')} entre títulos e contas a pagar do ERP, com risco de pagamento em dobro ou à parte errada: ${listDates(dates, 'pt-BR')}`,
+    ...inBoth(({ text, list }) =>
+      text('alertMessages.urgentBreaks', { breaks, listed: list(dates) }),
+    ),
     date: first,
     pullId: null,
   };
@@ -138,20 +130,15 @@ export function stalePayablesAlert(
   { snapshotAt, maxAgeHours }: PayableAge,
   now: Date,
 ): Alert | null {
-  const ageHours =
-    snapshotAt === null ? null : Math.floor((now.getTime() - snapshotAt.getTime()) / HOUR_MS);
   if (!isStale({ snapshotAt, maxAgeHours }, now)) return null;
   return {
     kind: 'payables_stale',
     dedupeKey: 'payables_stale',
-    message:
-      ageHours === null
-        ? 'the ERP has given no complete snapshot of its payables'
-        : `the last complete snapshot of the ERP's payables is more than ${maxAgeHours} hours old`,
-    messagePt:
-      ageHours === null
-        ? 'o ERP ainda não enviou uma posição completa das contas a pagar'
-        : `a última posição completa das contas a pagar do ERP tem mais de ${maxAgeHours} horas`,
+    ...inBoth(({ text }) =>
+      snapshotAt === null
+        ? text('alertMessages.noSnapshot')
+        : text('alertMessages.oldSnapshot', { hours: maxAgeHours }),
+    ),
     date: null,
     pullId: null,
   };

@@ -1,6 +1,6 @@
 import type { ProcessFault } from '../process-fault.ts';
 import type { Alert, AlertKind } from './alert.ts';
-import { countPt } from './dated-alerts.ts';
+import { inBoth } from './dated-alerts.ts';
 
 export interface FaultyProcesses {
   readonly kind: ProcessFault;
@@ -14,51 +14,50 @@ export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[]
   const [refused, unusable] = [countOf('token_refused'), countOf('token_unusable')];
   const skewed = countOf('clock_skew');
   const failing = countOf('planning_failed');
-  const ofProcesses = (count: number) => `${count} ${count === 1 ? 'process' : 'processes'}`;
-  const ofProcessesPt = (count: number) => countPt(count, 'processo', 'processos');
   return [
     ...(refused + unusable > 0
       ? [
-          processAlert(
-            'platform_auth',
-            'platform_auth',
-            refused > 0
-              ? `the platform refuses the token of ${ofProcesses(refused)}: nothing is pulled or pushed there until the token is replaced`
-              : `${ofProcesses(unusable)} cannot read a usable token: nothing is pulled or pushed there until there is one`,
-            refused > 0
-              ? `a plataforma recusa o token de ${ofProcessesPt(refused)}: buscas e envios param ali até a troca do token`
-              : `sem token utilizável em ${ofProcessesPt(unusable)}: buscas e envios param ali até haver um`,
-          ),
+          refused > 0
+            ? processAlert('platform_auth', null, 'tokenRefused', refused)
+            : processAlert('platform_auth', null, 'tokenUnusable', unusable),
         ]
       : []),
-    ...(skewed > 0
-      ? [
-          processAlert(
-            'clock_skew',
-            'clock_skew',
-            `the clock of ${ofProcesses(skewed)} differs from the clock of the database by more than two minutes: nothing is planned there`,
-            `o relógio de ${ofProcessesPt(skewed)} difere do relógio do banco de dados em mais de dois minutos: nada é planejado ali`,
-          ),
-        ]
-      : []),
-    ...(failing > 0
-      ? [
-          processAlert(
-            'pull_overdue',
-            'pull_overdue:planning',
-            `no run of the planner of ${ofProcesses(failing)} has succeeded for five minutes: the queue does not answer, or the log has another cause`,
-            `o planejamento de ${ofProcessesPt(failing)} falha há cinco minutos: a fila não responde, ou o log mostra outra causa`,
-          ),
-        ]
-      : []),
+    ...(skewed > 0 ? [processAlert('clock_skew', null, 'clockSkew', skewed)] : []),
+    ...(failing > 0 ? [processAlert('pull_overdue', 'planning', 'planningFailed', failing)] : []),
   ];
+}
+
+/** The share of PostgreSQL's queue of notifications that may be used. Ordinary queues are almost empty. */
+export const NOTIFICATIONS_LIMIT = 0.1;
+
+export interface HeldNotifications {
+  readonly percent: number;
+  /** Numbers and users of sessions of PostgreSQL whose transactions may hold the queue, the likeliest first. */
+  readonly sessions: readonly string[];
+}
+
+export function heldNotificationsAlert({ percent, sessions }: HeldNotifications): Alert {
+  const values = { percent, held: sessions.join(', ') || '-' };
+  return {
+    kind: 'pull_overdue',
+    dedupeKey: 'pull_overdue:notifications',
+    ...inBoth(({ text }) => text('alertMessages.notificationsHeld', values)),
+    date: null,
+    pullId: null,
+  };
 }
 
 function processAlert(
   kind: AlertKind,
-  dedupeKey: string,
-  message: string,
-  messagePt: string,
+  cause: string | null,
+  message: 'tokenRefused' | 'tokenUnusable' | 'clockSkew' | 'planningFailed',
+  processes: number,
 ): Alert {
-  return { kind, dedupeKey, message, messagePt, date: null, pullId: null };
+  return {
+    kind,
+    dedupeKey: cause === null ? kind : `${kind}:${cause}`,
+    ...inBoth(({ text }) => text(`alertMessages.processes.${message}`, { processes })),
+    date: null,
+    pullId: null,
+  };
 }

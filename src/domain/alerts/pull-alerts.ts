@@ -1,6 +1,6 @@
 import { addDays, type CivilDate, daysBetween } from '../business-day.ts';
 import type { Alert } from './alert.ts';
-import { type AlertDate, alertsByCause, countPt, dayPt } from './dated-alerts.ts';
+import { type AlertDate, alertsByCause, inBoth, type Words } from './dated-alerts.ts';
 
 export interface FailedPull extends AlertDate {
   readonly pullId: bigint;
@@ -14,21 +14,10 @@ export function failedPullAlerts(pulls: readonly FailedPull[]): Alert[] {
     'pull_failed',
     pulls,
     ({ errorCode }) => `${errorCode}`,
-    (failed) => {
-      const { items, oldest, listed, listedPt } = failed;
+    ({ items, oldest, listed }, words) => {
       const attempts = Math.max(...items.map((pull) => pull.attempts));
-      const { errorCode } = oldest;
-      const after = afterAttempts({ attempts, errorCode });
-      const afterPt = afterAttemptsPt({ attempts, errorCode });
-      return items.length === 1
-        ? {
-            message: `the pull of ${listed} failed ${after}`,
-            messagePt: `a busca de ${listedPt} falhou ${afterPt}`,
-          }
-        : {
-            message: `the pulls of ${items.length} dates failed ${after}: ${listed}`,
-            messagePt: `as buscas de ${items.length} datas falharam ${afterPt}: ${listedPt}`,
-          };
+      const after = afterAttempts({ attempts, errorCode: oldest.errorCode }, words);
+      return words.text('alertMessages.failedPulls', { pulls: items.length, listed, after });
     },
   );
 }
@@ -45,25 +34,23 @@ export const OVERDUE_HOURS = 2;
 
 /** One alert for all dates, because one cause delays the pulls of all dates. */
 export function overduePullsAlert({ pulls, date, pullId }: OverduePulls): Alert {
-  const subject = pulls === 1 ? 'a planned pull has' : `${pulls} planned pulls have`;
   return {
     kind: 'pull_overdue',
     dedupeKey: 'pull_overdue',
-    message: `${subject} not ended ${OVERDUE_HOURS} hours after the slot; the oldest is that of ${date}`,
-    messagePt: `${countPt(pulls, 'busca prevista não terminou', 'buscas previstas não terminaram')} ${OVERDUE_HOURS} horas depois do horário; a mais antiga é a de ${dayPt(date)}`,
+    ...inBoth(({ text, day }) =>
+      text('alertMessages.overduePulls', { pulls, hours: OVERDUE_HOURS, date: day(date) }),
+    ),
     date,
     pullId,
   };
 }
 
-export function afterAttempts(failed: Pick<FailedPull, 'attempts' | 'errorCode'>): string {
-  const attempts = `${failed.attempts} ${failed.attempts === 1 ? 'attempt' : 'attempts'}`;
-  return `after ${attempts} (${failed.errorCode ?? 'no error recorded'})`;
-}
-
-export function afterAttemptsPt(failed: Pick<FailedPull, 'attempts' | 'errorCode'>): string {
-  const attempts = countPt(failed.attempts, 'tentativa', 'tentativas');
-  return `após ${attempts} (${failed.errorCode ?? 'sem erro registrado'})`;
+export function afterAttempts(
+  { attempts, errorCode }: Pick<FailedPull, 'attempts' | 'errorCode'>,
+  { text }: Words,
+): string {
+  const error = errorCode ?? text('alertMessages.noError');
+  return text('alertMessages.afterAttempts', { attempts, error });
 }
 
 export interface NewDrift {
@@ -89,12 +76,13 @@ export function contractDriftAlert({ pullId, date, paths, pathCount }: NewDrift)
   return {
     kind: 'contract_drift',
     dedupeKey: `contract_drift:${pullId}`,
-    message:
-      `the response to pull ${pullId} has fields or values that the documented interface does not ` +
-      `have: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
-    messagePt:
-      `a resposta da busca ${pullId} tem campos ou valores que a documentação da plataforma não ` +
-      `prevê: ${named.join(', ')}${more > 0 ? ` e mais ${more}` : ''}`,
+    ...inBoth(({ text }) => {
+      const listed = named.join(', ');
+      return text('alertMessages.drift', {
+        pull: String(pullId),
+        paths: more > 0 ? text('alertMessages.more', { listed, more }) : listed,
+      });
+    }),
     date,
     pullId,
   };
@@ -153,19 +141,14 @@ export function staleCheckpointAlert(
       ? Math.min(CATCH_UP_IDLE_HOURS, limits.maxIdleHours)
       : limits.maxIdleHours;
   if (idleHours <= patienceHours) return null;
-  const behind = `${lagDays} ${lagDays === 1 ? 'day' : 'days'} behind`;
-  const behindPt = `atraso de ${countPt(lagDays, 'dia', 'dias')}`;
   return {
     kind: 'checkpoint_stale',
     dedupeKey: 'checkpoint_stale',
-    message:
+    ...inBoth(({ text, day }) =>
       checkpoint.lastReconciledDate === null
-        ? `no date is reconciled yet, ${behind}`
-        : `reconciled only up to ${reached}, ${behind}`,
-    messagePt:
-      checkpoint.lastReconciledDate === null
-        ? `nenhuma data foi conciliada até agora; ${behindPt}`
-        : `a conciliação só chega até ${dayPt(reached)}; ${behindPt}`,
+        ? text('alertMessages.nothingReconciled', { days: lagDays })
+        : text('alertMessages.reconciledUpTo', { date: day(reached), days: lagDays }),
+    ),
     date: addDays(reached, 1),
     pullId: null,
   };

@@ -1,3 +1,5 @@
+import { type Language, textOf } from '../../texts/texts.ts';
+
 /**
  * Limits beyond which a response waits for a person although it keeps the contract. Each limit holds for the whole
  * response and for the titles of each buyer. Small numbers of titles vary by themselves: no limit holds a response
@@ -128,56 +130,6 @@ function holdOf(
   return null;
 }
 
-const RULES: Readonly<Record<'en' | 'pt-BR', Readonly<Record<ImplausibleReason, string>>>> = {
-  en: {
-    run_withdrawals:
-      'the responses of one run together withdraw more titles than half of WITHDRAWAL_LIMIT_PERCENT allows',
-    buyer_withdrawals: 'more titles of one buyer vanished than WITHDRAWAL_LIMIT_PERCENT allows',
-    buyer_missing: 'the response has no title of a buyer that has titles on each of these weekdays',
-    duplicates:
-      'many titles are equal to another title of the response, as in an answer that was doubled',
-    growth: 'the response has a multiple of the usual number of titles of that weekday',
-    changed_share: 'the response changes a large share of the titles of the date',
-    value_jump:
-      'the mean value of the titles differs by a large factor from the usual one of that weekday, as with another unit',
-  },
-  'pt-BR': {
-    run_withdrawals:
-      'as respostas de uma mesma rodada, somadas, retiram mais títulos do que a metade de WITHDRAWAL_LIMIT_PERCENT permite',
-    buyer_withdrawals:
-      'sumiram mais títulos de um comprador do que WITHDRAWAL_LIMIT_PERCENT permite',
-    buyer_missing:
-      'a resposta não tem nenhum título de um comprador que sempre tem títulos nesse dia da semana',
-    duplicates:
-      'há muitos títulos iguais a outro da mesma resposta, como em uma resposta duplicada',
-    growth: 'a resposta tem um múltiplo da quantidade usual de títulos desse dia da semana',
-    changed_share: 'a resposta altera grande parte dos títulos da data',
-    value_jump:
-      'o valor médio dos títulos difere muito do usual desse dia da semana, como em outra unidade',
-  },
-};
-
-/** Without a decision of the program yet. */
-const RUN_UNDER_WAY = {
-  en: 'the response withdraws many titles and waits for the other responses of its run',
-  'pt-BR': 'a resposta retira muitos títulos e aguarda as demais respostas da mesma rodada',
-} as const;
-
-const NUMBERS = {
-  en: {
-    buyer: 'of one buyer: ',
-    share: ({ found, of, limit }: HoldDetail) => `${found} of ${of} titles, limit ${limit}%`,
-    usual: ({ found, of, limit }: HoldDetail) => `${found} titles, usually ${of}, limit ${limit}`,
-    factor: ({ found, limit }: HoldDetail) => `factor ${found}, limit ${limit}`,
-  },
-  'pt-BR': {
-    buyer: 'de um comprador: ',
-    share: ({ found, of, limit }: HoldDetail) => `${found} de ${of} títulos, limite ${limit}%`,
-    usual: ({ found, of, limit }: HoldDetail) => `${found} títulos, usual ${of}, limite ${limit}`,
-    factor: ({ found, limit }: HoldDetail) => `fator ${found}, limite ${limit}`,
-  },
-} as const;
-
 const NUMBERS_OF: Readonly<Record<ImplausibleReason, 'share' | 'usual' | 'factor'>> = {
   run_withdrawals: 'share',
   buyer_withdrawals: 'share',
@@ -195,15 +147,22 @@ const NUMBERS_OF: Readonly<Record<ImplausibleReason, 'share' | 'usual' | 'factor
  *   has not ended
  */
 export function implausibleText(
-  language: 'en' | 'pt-BR',
+  language: Language,
   reason: ImplausibleReason,
   detail: HoldDetail | null,
 ): string {
-  if (reason === 'run_withdrawals' && detail === null) return RUN_UNDER_WAY[language];
-  if (detail === null) return RULES[language][reason];
-  const words = NUMBERS[language];
-  const buyer = detail.buyer === null ? '' : words.buyer;
-  return `${RULES[language][reason]} (${buyer}${words[NUMBERS_OF[reason]](detail)})`;
+  const text = textOf(language);
+  if (detail === null) {
+    return text(reason === 'run_withdrawals' ? 'holds.runUnderWay' : `holds.rules.${reason}`);
+  }
+  const { buyer, found, limit } = detail;
+  const kind = NUMBERS_OF[reason];
+  const numbers =
+    kind === 'factor'
+      ? text('holds.factor', { found, limit })
+      : text(`holds.numbers.${kind}`, { found, of: String(detail.of), limit });
+  const shown = buyer === null ? numbers : text('holds.ofBuyer', { numbers });
+  return `${text(`holds.rules.${reason}`)} (${shown})`;
 }
 
 export function isImplausible(reason: string | null): reason is ImplausibleReason {

@@ -4,7 +4,6 @@ import {
   type WatchedMerge,
 } from '../../accounts/account-watch.sql.ts';
 import type { Transaction } from '../../database/database.ts';
-import { ROW_HASH } from '../../database/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { checkpointAdvance } from '../../ledger/day-ledger.sql.ts';
 import { RowsLostError } from '../../runtime/errors.ts';
@@ -43,9 +42,9 @@ export async function closeMerge(
     [{ numbered: number; parties: PartyAccounts[] | null; hasOpenChange: boolean }]
   >`
     WITH numbered AS (
-      INSERT INTO conciliation.title_change (title_id, kind, pull_id, row_hash)
-      SELECT id, kind, ${pullId}::bigint, row_hash
-      FROM (${recordedChanges(source, counts)}) AS change (id, kind, row_hash) ORDER BY id
+      INSERT INTO conciliation.title_change (title_id, kind, pull_id, content_hash)
+      SELECT id, kind, ${pullId}::bigint, content_hash
+      FROM (${recordedChanges(source, counts)}) AS change (id, kind, content_hash) ORDER BY id
       RETURNING 1
     ), ${accountComparison(source)}${checkpoint}
     SELECT (SELECT count(*) FROM numbered)::int AS numbered, parties, has_open_change AS "hasOpenChange"
@@ -60,15 +59,15 @@ export async function closeMerge(
   return { ...closed, parties: closed.parties ?? [] };
 }
 
-/** Rows (id, kind, row_hash) of the titles that the pull has changed. */
+/** Rows (id, kind, content_hash) of the titles that the pull has changed. */
 function recordedChanges({ pullId, date }: WatchedMerge, counts: ChangeCounts): Prisma.Sql {
   const inserted = Prisma.sql`
-    SELECT id, 'inserted' AS kind, ${ROW_HASH} AS row_hash FROM conciliation.title
+    SELECT id, 'inserted' AS kind, content_hash FROM conciliation.title
     WHERE accepted_date = ${date}::date AND first_pull_id = ${pullId} AND status = 'current'`;
   const revised = Prisma.sql`
-    SELECT title_id, kind, row_hash
+    SELECT title_id, kind, title.content_hash
     FROM conciliation.title_revision
-    JOIN (SELECT id, ${ROW_HASH} AS row_hash FROM conciliation.title
+    JOIN (SELECT id, content_hash FROM conciliation.title
           WHERE id = ANY(ARRAY(SELECT title_id FROM conciliation.title_revision
                                WHERE pull_id = ${pullId}))) AS title ON title.id = title_id
     WHERE pull_id = ${pullId}`;

@@ -6,11 +6,11 @@ import {
 } from '../../accounts/account-watch.sql.ts';
 import { holdPayments } from '../../accounts/payment-holds.sql.ts';
 import type { Transaction } from '../../database/database.ts';
-import type { NamedAccounts } from '../../domain/accounts/named-accounts.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { stateAfterMerge } from '../../domain/day-state.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { appendDigest, hasRecordedRows } from '../../integrity/date-digest.sql.ts';
 import {
   advanceCheckpoint,
   type LockedDay,
@@ -18,14 +18,14 @@ import {
   setHeldDay,
   setMergedDay,
 } from '../../ledger/day-ledger.sql.ts';
-import { discardStaged } from '../../ledger/discard-staged.sql.ts';
+import { discardPlan, discardStaged } from '../../ledger/discard-staged.sql.ts';
 import { countOpenRejects, mergeRejects } from '../../ledger/rejects.sql.ts';
+import { pseudonymIn } from '../../privacy/erased-parties.sql.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
 import { writeTotals } from '../../schedule/schedule-totals.sql.ts';
 import { closeMerge } from './closing-statement.sql.ts';
 import { applyChanges } from './merge-apply.sql.ts';
 import type { MergePlan } from './merge-plan.sql.ts';
-import { recordMissing, restoreSeal } from './merge-repair.sql.ts';
 
 export interface DriftRecord {
   readonly path: string;
@@ -48,10 +48,8 @@ export interface MergedResponse {
   readonly drift: readonly DriftRecord[];
   /** Of the response. Null: the day has it already. */
   readonly fold: TitleFold | null;
-  /** Whether the pull repairs a date with rows that were altered. */
+  /** Whether the pull believes nothing that is stored for its date, because rows of it were altered. */
   readonly isRepair: boolean;
-  /** The accounts that the titles name, where the titles are in `title` already. Null: they are staged. */
-  readonly loadedAccounts: NamedAccounts | null;
 }
 
 /**
@@ -62,24 +60,19 @@ export interface MergedResponse {
  * bank accounts, numbers the changes for `title_feed`, notes drift and moves the checkpoint. The closing
  * phase ends with the commit. No statement of it waits for the network or for another process; PostgreSQL
  * ends a session that stays idle in it (idle_in_transaction_session_timeout).
- *
- * @param beforeClosing is called between the two parts, when the row of the day has its new totals
  */
-export async function endMerge(
-  tx: Transaction,
-  merge: MergedResponse,
-  beforeClosing?: () => Promise<void>,
-): Promise<void> {
+export async function endMerge(tx: Transaction, merge: MergedResponse): Promise<void> {
   const { pullId, plan, drift } = merge;
   const source = { pullId, fence: merge.fence, date: merge.day.date };
   const { isNewlyReconciled, isDayStale } = await mergeOwnDate(tx, merge);
-  await beforeClosing?.();
   const isChanged = merge.state === 'merged';
-  if (isChanged) await stageAccounts(tx, source, merge.loadedAccounts?.list() ?? null);
+  if (isChanged) await stageAccounts(tx, source);
   // After the accounts, because the totals compare them in any writing.
   if (isDayStale) {
     await writeTotals(tx, Prisma.sql`accepted_date = ${source.date}::date`, source.fence);
   }
+  if (merge.state === 'held') await discardPlan(tx, merge.fence);
+  else await discardStaged(tx, merge.fence);
 
   if (!isChanged && !isNewlyReconciled && drift.length === 0 && !merge.isRepair) return;
   await lockClosing(tx);
@@ -101,7 +94,7 @@ async function mergeOwnDate(
   tx: Transaction,
   merge: MergedResponse,
 ): Promise<{ readonly isNewlyReconciled: boolean; readonly isDayStale: boolean }> {
-  const { pullId, fence, day, plan, state, loadedAccounts, dateWasClosed, fold } = merge;
+  const { pullId, fence, day, plan, state, dateWasClosed, fold } = merge;
   const { date } = day;
   if (state === 'superseded') return { isNewlyReconciled: false, isDayStale: false };
   const hasOtherHold = day.heldPullId !== null && day.heldPullId !== pullId;
@@ -113,8 +106,10 @@ async function mergeOwnDate(
     return { isNewlyReconciled: false, isDayStale: false };
   }
   const isChanged = state === 'merged';
-  const isStaged = loadedAccounts === null;
-  if (isChanged && isStaged) {
+  // Otherwise the new digest would cover what something else than a merge has changed.
+  const isRecorded =
+    merge.isRepair || (isChanged && (!day.hasTitles || (await hasRecordedRows(tx, date))));
+  if (isChanged) {
     const hasPairs = plan.inserted > 0 && plan.withdrawn > 0;
     await applyChanges(tx, { pullId, fence }, day.hasTitles, hasPairs);
   }
@@ -126,10 +121,29 @@ async function mergeOwnDate(
     openRejects,
     hasOpenFindings: day.hasOpenFindings,
   });
-  if (merge.isRepair) await restoreSeal(tx, date);
   const isDayStale = isChanged || !day.hasDigest || merge.isRepair;
   await setMergedDay(tx, { date, pullId, state: newState, fold }, isDayStale);
+  if (isRecorded) await appendDigest(tx, date, pullId);
   return { isNewlyReconciled: newState === 'reconciled' && day.state !== 'reconciled', isDayStale };
+}
+
+/** Numbers the end of the titles of a date whose rows are gone, for the feed. */
+async function recordMissing(
+  tx: Transaction,
+  { pullId, date }: { readonly pullId: bigint; readonly date: CivilDate },
+): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO conciliation.title_change (title_id, kind, pull_id)
+    SELECT title_id, 'withdrawn', ${pullId}::bigint
+    FROM (
+      SELECT DISTINCT ON (title_id) title_id, content_hash FROM conciliation.title_change
+      WHERE pull_id = ANY(ARRAY(SELECT id FROM conciliation.pull WHERE date = ${date}::date))
+        AND kind <> 'payment_released'
+      ORDER BY title_id, change_seq DESC
+    ) AS newest
+    WHERE content_hash IS NOT NULL
+      AND NOT EXISTS (SELECT FROM conciliation.title WHERE id = newest.title_id AND accepted_date = ${date}::date)
+    ORDER BY title_id`;
 }
 
 /** Ends the older pulls that are held in the date, because a newer response is merged or held there. */
@@ -149,7 +163,7 @@ async function recordDrift(
   if (drift.length === 0) return;
   await tx.$executeRaw`
     INSERT INTO conciliation.drift (path, kind, value, first_pull_id)
-    SELECT path, kind, value, ${pullId}::bigint
+    SELECT path, kind, coalesce(${pseudonymIn(Prisma.sql`value`)}, value), ${pullId}::bigint
     FROM jsonb_to_recordset(${JSON.stringify(drift)}::jsonb) AS seen (path text, kind text, value text)
     ON CONFLICT DO NOTHING`;
 }

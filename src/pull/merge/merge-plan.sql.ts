@@ -1,9 +1,11 @@
 import type { Transaction } from '../../database/database.ts';
+import { COMPUTED_IDENTITY_HASH, computedContentHash } from '../../database/title-hashes.sql.ts';
+import type { CivilDate } from '../../domain/business-day.ts';
+import { TITLE_COLUMNS } from '../../domain/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { missingHolds } from '../../integrity/alterations.sql.ts';
 import type { LockedDay } from '../../ledger/day-ledger.sql.ts';
-import { discardPlan } from '../../ledger/discard-staged.sql.ts';
 import { StagingUnavailableError } from '../../runtime/errors.ts';
-import { findAlteredTitles, planRepairs } from './merge-repair.sql.ts';
 
 /** The changes of a response in its date, counted. */
 export interface ChangeCounts {
@@ -46,7 +48,7 @@ export interface MergePlan extends ChangeCounts {
  * The caller holds the lock of the day's row, so the titles do not change between the statements below, and
  * has called `configurePlanner`.
  *
- * @param isRepair whether the stored hashes of the titles are checked before they are matched
+ * @param isRepair whether no stored hash counts, and every column that differs from the response is written
  * @throws StagingUnavailableError when the date was changed since its titles were read
  */
 export async function planChanges(
@@ -55,32 +57,84 @@ export async function planChanges(
   day: LockedDay,
   isRepair: boolean,
 ): Promise<MergePlan> {
-  await discardPlan(tx, fence);
-  const [base] = await tx.$queryRaw<[{ isStale: boolean }?]>`
-    SELECT base_changed_at IS DISTINCT FROM ${day.changedAt}::timestamptz AS "isStale"
-    FROM conciliation.staged_base WHERE fence = ${fence}`;
-  if (base?.isStale === true) {
+  const [base] = await tx.$queryRaw<
+    [{ isKnown: boolean; isStale: boolean; titles: number; rejected: number }]
+  >`
+    SELECT base.fence IS NOT NULL AS "isKnown",
+           base.fence IS NOT NULL AND base_changed_at IS DISTINCT FROM ${day.changedAt}::timestamptz AS "isStale",
+           (SELECT count(*) FROM conciliation.staged_title WHERE fence = ${fence})::int
+             + coalesce(base.known, 0) AS titles,
+           (SELECT count(*) FROM conciliation.staged_reject WHERE fence = ${fence})::int AS rejected
+    FROM (SELECT) AS one LEFT JOIN conciliation.staged_base AS base ON base.fence = ${fence}`;
+  const { isKnown, isStale, ...staged } = base;
+  if (isStale) {
     throw new StagingUnavailableError(
       `another pull changed ${day.date} while its titles were read; they are read again`,
       { context: { date: day.date } },
     );
   }
-  if (base === undefined && !day.hasTitles) {
-    const plan = await countPlan(tx, fence, 0);
-    return { ...plan, inserted: plan.titles, unchanged: 0 };
+  if (!isKnown && !day.hasTitles) {
+    const none = { changed: 0, withdrawn: 0, restored: 0, unchanged: 0, withheld: 0 };
+    return { ...staged, ...none, inserted: staged.titles };
   }
-  if (isRepair) await findAlteredTitles(tx, day.date);
-  await matchCurrent(tx, fence, day, base !== undefined);
-  if (isRepair) await planRepairs(tx, fence, day.date);
+  if (isRepair) await hashAgain(tx, day.date);
+  await matchCurrent(tx, fence, day, isKnown);
+  if (isRepair) await planDiffering(tx, fence, day.date);
   const withheld = await withholdWithdrawals(tx, fence);
-  const plan = await countPlan(tx, fence, withheld);
+  const plan = await countPlan(tx, fence, staged, withheld);
   if (plan.inserted === 0) return plan;
   // The count of the day may be wrong where the difference from the titles of the date is not known: the
   // status of a row may have been altered.
-  const mayHaveWithdrawn = base === undefined || day.withdrawnCount > 0;
+  const mayHaveWithdrawn = !isKnown || day.withdrawnCount > 0;
   if (mayHaveWithdrawn) await matchWithdrawn(tx, fence, day);
   await numberInsertions(tx, fence, day);
-  return mayHaveWithdrawn ? countPlan(tx, fence, withheld) : plan;
+  return mayHaveWithdrawn ? countPlan(tx, fence, staged, withheld) : plan;
+}
+
+/**
+ * Gives the titles of a date the content hashes of their columns. The identity hash of a current title stays, so that
+ * it is matched with the title of the response that it was.
+ */
+async function hashAgain(tx: Transaction, date: CivilDate): Promise<void> {
+  const computed = computedContentHash(date);
+  await tx.$executeRaw`
+    UPDATE conciliation.title
+    SET content_hash = ${computed},
+        identity_hash = CASE status WHEN 'current' THEN identity_hash ELSE ${COMPUTED_IDENTITY_HASH} END
+    WHERE accepted_date = ${date}::date AND erased_at IS NULL
+      AND (content_hash <> ${computed} OR status = 'withdrawn' AND identity_hash <> ${COMPUTED_IDENTITY_HASH})`;
+}
+
+// Column names are constants of domain/: nothing from outside reaches Prisma.raw.
+const columnsOf = (table: string) =>
+  Prisma.raw(
+    [...TITLE_COLUMNS, 'identity_hash', 'raw_hash', 'erased_at IS NULL']
+      .map((column) => `${table}.${column}`)
+      .join(', '),
+  );
+
+/**
+ * Plans a change for each title whose content the response has, if one of its columns differs, if its payment is not
+ * held although it has to be, or if the feed does not have its id. The copies are numbered as `matchCurrent` numbers them.
+ */
+async function planDiffering(tx: Transaction, fence: bigint, date: CivilDate): Promise<void> {
+  await tx.$executeRaw`
+    WITH response AS (
+      SELECT *, row_number() OVER (PARTITION BY content_hash ORDER BY ordinal) AS copy
+      FROM conciliation.staged_title WHERE fence = ${fence}
+    ), present AS (
+      SELECT *, row_number() OVER (PARTITION BY content_hash ORDER BY occurrence, id) AS copy
+      FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current'
+    )
+    INSERT INTO conciliation.staged_change (fence, kind, ordinal, title_id, occurrence)
+    SELECT ${fence}::bigint, 'changed', response.ordinal, present.id, 1
+    FROM response JOIN present USING (content_hash, copy)
+    -- As text, because 3.90 and 3.9 are equal as numbers and written differently.
+    WHERE ROW(${columnsOf('response')})::text <> ROW(${columnsOf('present')})::text
+       OR present.id IN (SELECT title_id FROM (${missingHolds(date)}) AS missing)
+       OR present.id NOT IN (
+         SELECT title_id FROM conciliation.title_change
+         WHERE pull_id = ANY(ARRAY(SELECT id FROM conciliation.pull WHERE date = ${date}::date)))`;
 }
 
 /** @param isDifference whether only the difference from the titles of the date was staged */
@@ -231,16 +285,18 @@ async function numberInsertions(
     WHERE change.fence = ${fence} AND change.ordinal = incoming.ordinal`;
 }
 
-async function countPlan(tx: Transaction, fence: bigint, withheld: number): Promise<MergePlan> {
-  const [count] = await tx.$queryRaw<[Omit<MergePlan, 'withheld' | 'unchanged'>]>`
-    SELECT (SELECT count(*) FROM conciliation.staged_title WHERE fence = ${fence})::int
-             + coalesce((SELECT known FROM conciliation.staged_base WHERE fence = ${fence}), 0) AS titles,
-           (SELECT count(*) FROM conciliation.staged_reject WHERE fence = ${fence})::int AS rejected,
-           count(*) FILTER (WHERE kind = 'inserted')::int AS inserted,
+async function countPlan(
+  tx: Transaction,
+  fence: bigint,
+  staged: Pick<MergePlan, 'titles' | 'rejected'>,
+  withheld: number,
+): Promise<MergePlan> {
+  const [count] = await tx.$queryRaw<[Omit<ChangeCounts, 'withheld' | 'unchanged'>]>`
+    SELECT count(*) FILTER (WHERE kind = 'inserted')::int AS inserted,
            count(*) FILTER (WHERE kind = 'changed')::int AS changed,
            count(*) FILTER (WHERE kind = 'withdrawn')::int AS withdrawn,
            count(*) FILTER (WHERE kind = 'restored')::int AS restored
     FROM conciliation.staged_change WHERE fence = ${fence}`;
-  const unchanged = count.titles - count.inserted - count.changed - count.restored;
-  return { ...count, unchanged, withheld };
+  const unchanged = staged.titles - count.inserted - count.changed - count.restored;
+  return { ...staged, ...count, unchanged, withheld };
 }

@@ -1,7 +1,5 @@
-import type { ClientBase } from 'pg';
-import type { Database, Transaction, TransactionSession } from '../../database/database.ts';
-import { canPrepare, withDirectSql } from '../../database/direct-sql.ts';
-import { configurePlanner } from '../../ledger/planner-settings.sql.ts';
+import type { Database, Transaction } from '../../database/database.ts';
+import { PLANNER_SETTINGS } from '../../ledger/planner-settings.sql.ts';
 import { type Attempt, staleFence } from '../../ledger/pull-ledger.sql.ts';
 
 /**
@@ -13,36 +11,19 @@ export const MERGE_TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as con
 /**
  * Runs `work` in the transaction of a merge, which holds the row of the attempt's pull.
  *
- * @param work gets the connection of the transaction, or null behind a pooler that hides it
  * @throws StaleFenceError when another attempt has taken the pull over
  */
 export function inMerge<T>(
   database: Database,
   attempt: Attempt,
-  work: (tx: Transaction, connection: ClientBase | null) => Promise<T>,
+  work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  return database.prisma.$transaction(async (prismaTx) => {
-    const session = await lockRunningPull(prismaTx, attempt);
-    const connection = await database.connectionOf(session);
-    const isPrepared = connection !== null && canPrepare(connection, session);
-    const tx = connection === null ? prismaTx : withDirectSql(prismaTx, connection, isPrepared);
-    await configurePlanner(tx, isPrepared);
-    return work(tx, connection);
+  return database.prisma.$transaction(async (tx) => {
+    const locked = await tx.$queryRaw<unknown[]>`
+      SELECT ${PLANNER_SETTINGS} FROM conciliation.pull
+      WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running'
+      FOR UPDATE`;
+    if (locked.length === 0) throw staleFence(attempt);
+    return work(tx);
   }, MERGE_TRANSACTION);
-}
-
-/**
- * Locks the row of the attempt's pull.
- *
- * @returns the session that has the lock
- * @throws StaleFenceError when another attempt has taken the pull over
- */
-async function lockRunningPull(tx: Transaction, attempt: Attempt): Promise<TransactionSession> {
-  const [session] = await tx.$queryRaw<[TransactionSession?]>`
-    SELECT pg_backend_pid() AS "serverPid", pg_current_xact_id()::text AS "transactionId"
-    FROM conciliation.pull
-    WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running'
-    FOR UPDATE`;
-  if (session === undefined) throw staleFence(attempt);
-  return session;
 }

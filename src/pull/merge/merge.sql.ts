@@ -7,13 +7,11 @@
  */
 
 import type { Database, Transaction } from '../../database/database.ts';
-import type { NamedAccounts } from '../../domain/accounts/named-accounts.ts';
 import { type HoldDetail, implausibleHold } from '../../domain/checks/plausibility.ts';
 import { decideHold, type HoldReason, runLimitPercent } from '../../domain/day-state.ts';
 import type { MissingText } from '../../domain/known-titles.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import { type LockedDay, lockDay } from '../../ledger/day-ledger.sql.ts';
-import { discardPlan, discardStaged } from '../../ledger/discard-staged.sql.ts';
 import type { Attempt } from '../../ledger/pull-ledger.sql.ts';
 import { eraseErased } from '../../privacy/erased-parties.sql.ts';
 import { RowsLostError } from '../../runtime/errors.ts';
@@ -24,7 +22,7 @@ import { type ChangeCounts, type MergePlan, planChanges } from './merge-plan.sql
 import { inMerge } from './merge-transaction.sql.ts';
 import { readStagedFacts } from './plausibility.sql.ts';
 
-/** A response that was read to its end and verified; its titles and rejects are staged or loaded. */
+/** A response that was read to its end and verified; its titles and rejects are staged. */
 export interface ReadResponse {
   readonly httpStatus: number;
   readonly responseBytes: number;
@@ -108,23 +106,17 @@ export interface MergeDecision {
   readonly state: MergeState;
   /** Null: the response is not held. */
   readonly hold: Hold | null;
-  /** See `MergedResponse`. */
-  readonly loadedAccounts: NamedAccounts | null;
 }
 
-/**
- * Carries a decision out, and records the outcome of the attempt.
- * @param beforeClosing see `endMerge`
- */
-export async function endAttempt(
+/** Carries a decision out, and records the outcome of the attempt. */
+async function endAttempt(
   tx: Transaction,
   attempt: Attempt,
   response: ReadResponse,
   decision: MergeDecision,
-  beforeClosing?: () => Promise<void>,
 ): Promise<PullReport> {
   const { pullId, fence } = attempt;
-  const { day, plan, state, hold, loadedAccounts } = decision;
+  const { day, plan, state, hold } = decision;
   const titles = plan.titles + plan.rejected;
   const report = {
     ...plan,
@@ -137,14 +129,12 @@ export async function endAttempt(
   };
   await finishPull(tx, report, response);
   const merge = { ...decision, ...response, pullId, fence, isRepair: isRepair(attempt) };
-  await endMerge(tx, merge, beforeClosing);
-  if (state === 'held') await discardPlan(tx, fence);
-  else if (loadedAccounts === null || plan.rejected > 0) await discardStaged(tx, fence);
+  await endMerge(tx, merge);
   reachFaultPoint('before-commit');
   return report;
 }
 
-/** Whether the attempt takes no row of its date for what the tables say. */
+/** Whether the attempt believes nothing that is stored for its date: a check has asked for the pull. */
 export function isRepair({ origin }: Pick<Attempt, 'origin'>): boolean {
   return origin === 'repair';
 }
@@ -171,7 +161,7 @@ async function finishPull(
 }
 
 /** Whether no newer fetch was merged into the day or is held there. An older fetch must not replace either. */
-export function isNewest(day: LockedDay, fence: bigint): boolean {
+function isNewest(day: LockedDay, fence: bigint): boolean {
   return (day.mergedFence ?? 0n) < fence && (day.heldFence ?? 0n) < fence;
 }
 
@@ -235,7 +225,7 @@ function supersede(day: LockedDay, response: ReadResponse): MergeDecision {
     unchanged: 0,
     withheld: 0,
   };
-  return { day, plan, state: 'superseded', hold: null, loadedAccounts: null };
+  return { day, plan, state: 'superseded', hold: null };
 }
 
 /** The holds that the end of a run decides again; see `decideRuns`. */
@@ -306,5 +296,5 @@ function decide(day: LockedDay, plan: MergePlan, hold: Hold | null): MergeDecisi
   const changes = plan.inserted + plan.changed + plan.withdrawn + plan.restored;
   const merged = changes === 0 ? 'unchanged' : 'merged';
   const state = hold === null ? merged : 'held';
-  return { day, plan, state, hold, loadedAccounts: null };
+  return { day, plan, state, hold };
 }

@@ -89,51 +89,6 @@ const factsOfBuyers = (date: CivilDate, counted: Prisma.Sql) => Prisma.sql`
   ORDER BY 1`;
 
 /**
- * Whether the loaded titles of a date and those of its weekday are of several buyers. Otherwise the facts of the one
- * buyer are those of all titles.
- */
-const hasSeveralBuyers = (date: CivilDate) => Prisma.sql`
-  WITH known AS MATERIALIZED (
-    SELECT DISTINCT buyer_identification AS buyer FROM conciliation.day_buyer
-    WHERE date = ANY(ARRAY(SELECT ${date}::date - 7 * week FROM generate_series(0, ${USUAL_WEEKS}::int) AS week))
-  ), one AS MATERIALIZED (
-    SELECT buyer FROM known
-    UNION ALL
-    (SELECT coalesce(buyer_identification, '') FROM conciliation.title WHERE accepted_date = ${date}::date LIMIT 1)
-    LIMIT 1
-  )
-  SELECT (SELECT count(*) FROM known) > 1
-      OR EXISTS (SELECT FROM conciliation.title
-                 WHERE accepted_date = ${date}::date
-                   AND coalesce(buyer_identification, '') <> (SELECT buyer FROM one))`;
-
-/** The facts of a response whose titles were loaded into a date without titles and added up in its day. */
-export async function readLoadedFacts(
-  tx: Transaction,
-  date: CivilDate,
-  plan: MergePlan,
-  duplicates: number,
-): Promise<ResponseFacts[]> {
-  const mean = Prisma.sql`
-    SELECT original_value_sum / nullif(title_count, 0) FROM conciliation.day WHERE date = ${date}::date`;
-  const [{ hasBuyers, ...found }] = await tx.$queryRaw<[Usual & { hasBuyers: boolean }]>`
-    SELECT found.*, (${hasSeveralBuyers(date)}) AS "hasBuyers" FROM (${usual(date, mean)}) AS found`;
-  const whole = { ...countsOf(plan, 0), ...found, duplicates };
-  if (!hasBuyers) return [whole];
-  const buyers = await tx.$queryRaw<CountedFacts[]>(
-    factsOfBuyers(
-      date,
-      Prisma.sql`
-        SELECT buyer_identification, count(*) AS titles,
-               count(*) FILTER (WHERE occurrence > 1) AS duplicates, 0 AS present, count(*) AS inserted,
-               0 AS changed, sum(original_value) AS value
-        FROM conciliation.title WHERE accepted_date = ${date}::date GROUP BY 1`,
-    ),
-  );
-  return [whole, ...buyers.map((facts) => ({ ...facts, lost: 0, lostBefore: 0 }))];
-}
-
-/**
  * The facts of a staged response after `planChanges`.
  * @param losses of the buyers; those of a buyer that is not listed are 0
  */
@@ -149,33 +104,32 @@ export async function readStagedFacts(
   const mean = isNew
     ? Prisma.sql`SELECT avg(original_value) FROM conciliation.staged_title WHERE fence = ${fence}`
     : Prisma.sql`SELECT NULL::numeric`;
-  const [found] = await tx.$queryRaw<[Usual]>(usual(date, mean));
-  const duplicates = plan.inserted < MIN_TITLES ? 0 : await countDuplicates(tx, fence, isNew);
-  const whole = { ...countsOf(plan, day.titleCount), ...found, duplicates };
+  const duplicates =
+    plan.inserted < MIN_TITLES ? Prisma.sql`SELECT 0::float8` : duplicatesOf(fence, isNew);
+  const [found] = await tx.$queryRaw<[Usual & { duplicates: number }]>`
+    SELECT usual.*, (${duplicates}) AS duplicates FROM (${usual(date, mean)}) AS usual`;
   const counted = isNew ? newTitlesOfBuyers(fence) : changesOfBuyers(fence, day);
   const buyers = await tx.$queryRaw<CountedFacts[]>(factsOfBuyers(date, counted));
+  const changed = buyers.reduce((sum, facts) => sum + facts.changed, 0);
   const lossesOf = new Map(losses.map((loss) => [loss.buyer, loss]));
   return [
-    whole,
+    { ...countsOf(plan, day.titleCount), ...found, changed },
     ...buyers.map((facts) => ({ lost: 0, lostBefore: 0, ...lossesOf.get(facts.buyer), ...facts })),
   ];
 }
 
 /** The limit of all lost titles is `decideHold`. */
-function countsOf({ titles, inserted, changed }: MergePlan, currentTitles: number) {
-  return { buyer: null, titles, inserted, changed, lost: 0, lostBefore: 0, currentTitles };
+function countsOf({ titles, inserted }: MergePlan, currentTitles: number) {
+  return { buyer: null, titles, inserted, lost: 0, lostBefore: 0, currentTitles };
 }
 
-async function countDuplicates(tx: Transaction, fence: bigint, isNew: boolean): Promise<number> {
-  const [{ count }] = await tx.$queryRaw<[{ count: number }]>(
-    isNew
-      ? Prisma.sql`SELECT (count(*) - count(DISTINCT identity_hash))::float8 AS count
-                   FROM conciliation.staged_title WHERE fence = ${fence}`
-      : Prisma.sql`SELECT count(*)::float8 AS count FROM conciliation.staged_change
-                   WHERE fence = ${fence} AND kind = 'inserted' AND occurrence > 1`,
-  );
-  return count;
-}
+/** The number of inserted titles of an identity that another title has. */
+const duplicatesOf = (fence: bigint, isNew: boolean) =>
+  isNew
+    ? Prisma.sql`SELECT (count(*) - count(DISTINCT identity_hash))::float8 AS count
+                 FROM conciliation.staged_title WHERE fence = ${fence}`
+    : Prisma.sql`SELECT count(*)::float8 AS count FROM conciliation.staged_change
+                 WHERE fence = ${fence} AND kind = 'inserted' AND occurrence > 1`;
 
 /** A date without titles has no rows in `staged_change`. */
 const newTitlesOfBuyers = (fence: bigint) => Prisma.sql`
@@ -184,23 +138,32 @@ const newTitlesOfBuyers = (fence: bigint) => Prisma.sql`
          0 AS changed, sum(original_value) AS value
   FROM conciliation.staged_title WHERE fence = ${fence} GROUP BY 1`;
 
-/** The titles that the date has are those that the checks have counted, if they ran on its present content. */
+/**
+ * The titles that the date has are those that the checks have counted, if they ran on its present content. A title
+ * whose order comes with another value is changed: the value is part of its identity, so it is withdrawn and inserted.
+ */
 const changesOfBuyers = (fence: bigint, { date }: LockedDay) => Prisma.sql`
   WITH change AS (
-    SELECT title.buyer_identification, change.kind, change.occurrence
+    SELECT title.buyer_identification, change.kind, change.occurrence, title.order_uid, title.original_value
     FROM conciliation.staged_change AS change JOIN conciliation.title ON title.id = change.title_id
     WHERE change.fence = ${fence}
       AND title.id = ANY(ARRAY(SELECT title_id FROM conciliation.staged_change
                                WHERE fence = ${fence} AND title_id IS NOT NULL))
     UNION ALL
-    SELECT staged.buyer_identification, change.kind, change.occurrence
+    SELECT staged.buyer_identification, change.kind, change.occurrence, staged.order_uid, staged.original_value
     FROM conciliation.staged_change AS change
     JOIN conciliation.staged_title AS staged USING (fence, ordinal)
     WHERE change.fence = ${fence} AND change.title_id IS NULL
+  ), arrived_value AS (
+    SELECT order_uid, original_value FROM change WHERE kind IN ('inserted', 'restored')
   ), changes AS (
     SELECT buyer_identification, count(*) FILTER (WHERE kind = 'inserted') AS inserted,
            count(*) FILTER (WHERE kind = 'inserted' AND occurrence > 1) AS duplicates,
-           count(*) FILTER (WHERE kind = 'changed') AS changed,
+           count(*) FILTER (
+             WHERE kind = 'changed'
+                OR kind = 'withdrawn' AND order_uid IN (SELECT order_uid FROM arrived_value)
+                   AND (order_uid, original_value) NOT IN (SELECT order_uid, original_value FROM arrived_value)
+           ) AS changed,
            count(*) FILTER (WHERE kind = 'withdrawn') AS withdrawn,
            count(*) FILTER (WHERE kind = 'restored') AS restored
     FROM change GROUP BY 1

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
 import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';

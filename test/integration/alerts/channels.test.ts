@@ -183,7 +183,15 @@ const ALERTS: readonly Alert[] = [
   ...brokenMonthAlerts([
     { month: '2026-03', days: dates.slice(0, 2).map((each) => ({ date: each })) },
   ]),
-  ...alteredDateAlerts([{ date, foundDate: date, findings: 3, titleIds: [7n, 9n], pullId: 14n }]),
+  ...alteredDateAlerts([
+    {
+      date,
+      foundDate: date,
+      findings: 3,
+      rows: ['7', '9'].map((key) => ({ problem: 'content', key })),
+      pullId: 14n,
+    },
+  ]),
   overdueChecksAlert({ dates: 4, date }),
   refusedProvidersAlert([{ writtenDate: date, rejected: 2, invalid: 1 }]),
   failingPushAlert({ pending: 5, errorCode: 'PLATFORM_UNAVAILABLE' }),

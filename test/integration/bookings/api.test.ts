@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
@@ -64,10 +64,10 @@ test('the key of a consumer reads its lines, answers them, and states its positi
     lines: [],
     next: body.next,
   });
-  const consumer = await world.database.prisma.bookingConsumer.findUniqueOrThrow({
-    where: { name: 'erp' },
+  const position = await world.database.prisma.bookingPosition.findUniqueOrThrow({
+    where: { consumer: 'erp' },
   });
-  expect(String(consumer.lastSeq)).toBe(body.next);
+  expect(String(position.lastSeq)).toBe(body.next);
 });
 
 test('a position that the feed has not reached is refused', async () => {

@@ -95,9 +95,9 @@ test('a day with a changed bank account is not signed off', async () => {
         (kind, party_key, before_hash, account_hash, before, after, accepted_date, title_id, pull_id)
       SELECT 'provider', 'x', gen_random_uuid(), gen_random_uuid(), '{}', '{}', accepted_date, id, first_pull_id
       FROM conciliation.title WHERE accepted_date = ${date}::date
-      RETURNING id, title_id, accepted_date
+      RETURNING id, title_id, pull_id, accepted_date
     )
-    INSERT INTO conciliation.payment_hold SELECT id, title_id, accepted_date FROM change`;
+    INSERT INTO conciliation.payment_hold SELECT id, title_id, pull_id, accepted_date FROM change`;
   expect(await sign()).toEqual([]);
 });
 

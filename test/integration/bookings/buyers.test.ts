@@ -1,6 +1,6 @@
 /** Which consumer a line belongs to, for each writing of the buyer. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { InputError } from '../../../src/runtime/errors.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';

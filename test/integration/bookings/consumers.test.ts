@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
 import { startWakeUps, type WakeUps } from '../../../src/bookings/wake-ups.ts';

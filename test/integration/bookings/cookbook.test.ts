@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { settleReceipts } from '../../../src/bookings/receipts.sql.ts';
+import { skipLostNumbers } from '../../../src/database/lost-numbers.sql.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { DatabaseBackup } from '../../model/database-backup.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -87,7 +89,30 @@ test('lines are posted once, a restatement replaces, and a withdrawal reverses',
 });
 
 test('the position is the end of the feed, and the statements post nothing after it', async () => {
-  const { rows } = await erp.query('SELECT last_seq FROM conciliation.booking_consumer');
+  const { rows } = await erp.query('SELECT last_seq FROM conciliation.booking_position');
   expect(rows).toEqual([{ last_seq: '4' }]);
   expect((await erp.query(statements[1] ?? '')).rows).toEqual([]);
+});
+
+test('after a restore of the program, the receipts state what the ERP has posted, and not what the feed offers', async () => {
+  const a = { uid: 'a', value: '10.10', discount: '3' };
+  const backup = new DatabaseBackup(world.database.pool);
+  await backup.prepare();
+  await backup.take();
+  await sign(a, { uid: 'c', value: '5' });
+  await post();
+  const before = await posted();
+  await backup.restore();
+  await world.database.prisma.$transaction((tx) => skipLostNumbers(tx));
+  // The platform has restated the title meanwhile.
+  await sign(a, { uid: 'c', value: '5', discount: '4' });
+  const error = await erp.query(statements[1] ?? '').catch((fault: Error) => fault);
+  const position = /read again from (\d+)$/.exec(String(error))?.[1];
+  await erp.query('UPDATE erp.position SET seq = $1', [position]);
+  await post();
+  expect(await posted()).toEqual(before);
+  const line = await world.database.prisma.bookingLine.findFirst({ where: { orderUid: 'c' } });
+  expect(line).toMatchObject({ state: 'released' });
+  const kept = { outcome: 'other_content', identityHash: line?.identityHash ?? '' };
+  expect(await world.database.prisma.bookingReceipt.count({ where: kept })).toBe(1);
 });

@@ -5,7 +5,7 @@
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { skipLostNumbers } from '../../../src/database/lost-numbers.sql.ts';
 import { migrate } from '../../../src/database/migrate.ts';

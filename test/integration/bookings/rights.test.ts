@@ -2,7 +2,7 @@
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { settleReceipts } from '../../../src/bookings/receipts.sql.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
@@ -114,11 +114,11 @@ test('a receipt has the name of its author, and counts for a line of its author 
 });
 
 test('a consumer moves its own position, and changes nothing else', async () => {
-  const move = 'UPDATE conciliation.booking_consumer SET last_seq = 1';
+  const move = 'UPDATE conciliation.booking_position SET last_seq = 1';
   expect((await own?.query(move))?.rowCount).toBe(1);
-  expect(await read(other, 'SELECT name, last_seq FROM conciliation.booking_consumer')).toEqual([
-    { name: 'south', last_seq: '0' },
-  ]);
+  expect(await read(other, 'SELECT consumer, last_seq FROM conciliation.booking_position')).toEqual(
+    [{ consumer: 'south', last_seq: '0' }],
+  );
   for (const forged of [
     `UPDATE conciliation.booking_consumer SET database_role = 'x'`,
     `UPDATE conciliation.booking_receipt SET outcome = 'accepted', settled_at = now()`,
@@ -127,4 +127,19 @@ test('a consumer moves its own position, and changes nothing else', async () => 
   ]) {
     await expect(read(own, forged), forged).rejects.toThrow(/permission denied|cannot update view/);
   }
+});
+
+test('no lock that a consumer may take keeps a sign-off waiting', async () => {
+  await pull('a', 'b', 'locked');
+  await own?.query('BEGIN');
+  await own?.query('SELECT FROM conciliation.booking_position FOR UPDATE');
+  await own?.query('SAVEPOINT before');
+  await expect(own?.query('SELECT FROM conciliation.booking_consumer FOR UPDATE')).rejects.toThrow(
+    'permission denied',
+  );
+  await own?.query('ROLLBACK TO before');
+  await own?.query('UPDATE conciliation.booking_position SET last_seq = 1');
+  await sign();
+  await own?.query('ROLLBACK');
+  expect((await feed(own)).map(({ order_uid: uid }) => uid)).toContain('locked');
 });

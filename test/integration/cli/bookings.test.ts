@@ -73,7 +73,7 @@ test('the lines of the feed are written to a file, and the next file begins afte
     bytes: bytes.length,
   });
   const consumer = () =>
-    world.database.prisma.bookingConsumer.findUniqueOrThrow({ where: { name: 'erp' } });
+    world.database.prisma.bookingPosition.findUniqueOrThrow({ where: { consumer: 'erp' } });
   expect((await consumer()).lastSeq).toBe(0n);
   const after = await write(String(lines[1].seq), 'csv');
   expect(after.report).toMatchObject({ lines: 1, next: report.next });

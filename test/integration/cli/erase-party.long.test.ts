@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readFeed } from '../../../src/bookings/feed.sql.ts';
+import { type Receipt, takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
@@ -54,6 +56,7 @@ let owner: Client;
 let folder: string;
 let taxIdFile: string;
 let heldPullId: bigint;
+let sent: Receipt[];
 beforeAll(async () => {
   world = await openPullWorld();
   await migrate({ databaseUrl: world.databaseUrl, logger: world.parts.logger, roles: true });
@@ -127,6 +130,14 @@ async function prepare(): Promise<void> {
   );
   await pull(SIGNED, ...signedDay());
   await sign(SIGNED);
+  sent = await receipts();
+  await takeReceipts(world.database, 'erp', sent);
+  await owner.query(
+    `INSERT INTO conciliation.drift (path, kind, value, first_pull_id)
+     SELECT 'titles[].payment.type', 'unknown_value', value, max(id) FROM conciliation.pull,
+            (VALUES ($1), ($2), ('CHEQUE')) AS seen (value) GROUP BY value`,
+    [ANA_MASKED.taxId, `chave ${ANA.taxId}`],
+  );
 
   const heldTitles = ['h1', 'h2', 'h3'].map((uid) => title(HELD, uid, { provider: ANA }));
   await pull(HELD, ...heldTitles, broken(HELD, ANA.taxId));
@@ -168,11 +179,33 @@ async function prepare(): Promise<void> {
     [`["k8","${ANA_MASKED.taxId}"]`],
   );
   await owner.query(
-    `INSERT INTO conciliation.erp_payable (erp_key, supplier_external_id, supplier_tax_id, payee, open_value)
-     VALUES ('both', $1, $2, NULL, 1), ('code', $1, NULL, NULL, 2), ('tax-id', NULL, $2, $3, 3),
-            ('payee', NULL, $3, $2, 4), ('other', $4, $3, NULL, 5)`,
+    `INSERT INTO conciliation.erp_payable (erp_key, supplier_external_id, supplier_tax_id, payee, open_value, document)
+     VALUES ('both', $1, $2, NULL, 1, 'NF 1'), ('code', $1, NULL, NULL, 2, 'NF ' || $1),
+            ('tax-id', NULL, $2, $3, 3, NULL), ('payee', NULL, $3, $2, 4, NULL), ('other', $4, $3, NULL, 5, 'NF 2'),
+            ('document', $4, $3, NULL, 6, 'RPA de 529.982.247-25')`,
     [ANA.externalId, ANA.taxId, BIA.taxId, BIA.externalId],
   );
+}
+
+/** What the ERP says about the lines of the signed day, and about a line that there is not. */
+async function receipts() {
+  const { lines } = await readFeed(world.database, 'erp', { after: 0n, limit: 100 });
+  const texts: Record<string, { document?: string; reason?: string }> = {
+    own: { reason: `conta ${ANA.account} de ${ANA.name} inválida` },
+    masked: { document: `NF ${ANA.externalId}/7` },
+    agent: { document: `FT-1/${ANA_MASKED.taxId}` },
+    other: { reason: `bloqueado por ${ANA_MASKED.taxId}.` },
+    account: { document: 'FT-2' },
+  };
+  const told = lines.flatMap(({ key, contentHash, title: { order_uid: uid } }) =>
+    texts[String(uid)] === undefined ? [] : [{ key, contentHash, ...texts[String(uid)] }],
+  );
+  const [{ key, contentHash } = { key: '', contentHash: '' }] = told;
+  const unknown = { key: key.replace(/\d+$/, '9'), contentHash, document: `CPF ${ANA.taxId}` };
+  return [...told, unknown].map((receipt) => ({
+    ...{ document: null, reason: null, idempotencyKey: receipt.key, ...receipt },
+    status: 'document' in receipt ? ('posted' as const) : ('failed' as const),
+  }));
 }
 
 async function sign(date: CivilDate): Promise<void> {
@@ -239,15 +272,17 @@ async function readTitles(date: CivilDate) {
 }
 
 const COUNTS = {
-  bookingLines: 6,
+  bookingLines: 6 + 1,
+  bookingReceipts: 5,
   titles: 6 + 3,
   revisions: 3,
   partyAccounts: 3,
   accountChanges: 2,
   rejects: 1,
+  drift: 2,
   providers: 1,
   providerBatches: 2,
-  payables: 4,
+  payables: 5,
   payableRejects: 1,
 };
 
@@ -339,10 +374,30 @@ describe('erased', () => {
     ]);
   });
 
-  test('revisions are append-only again, for the owner too', async () => {
+  test('revisions and receipts are append-only again, for the owner too', async () => {
     await expect(
       owner.query(`UPDATE conciliation.title_revision SET kind = 'changed'`),
     ).rejects.toThrow('append-only');
+    await expect(
+      owner.query(`UPDATE conciliation.booking_receipt SET document = 'x' WHERE status = 'posted'`),
+    ).rejects.toThrow('append-only');
+  });
+
+  test('what the ERP wrote about others stays, and it may send the receipts of the party again', async () => {
+    const { rows } = await owner.query(
+      `SELECT document FROM conciliation.booking_receipt
+       UNION ALL SELECT document FROM conciliation.booking_line
+       UNION ALL SELECT document FROM conciliation.erp_payable
+       UNION ALL SELECT value FROM conciliation.drift WHERE kind = 'unknown_value'`,
+    );
+    const texts = rows.map(({ document }) => String(document).replace(/^erased-\d+$/, 'erased'));
+    expect(texts.filter((text) => text !== 'null').sort()).toEqual([
+      ...['CHEQUE', 'FT-2', 'FT-2', 'NF 1', 'NF 2'],
+      ...['erased', 'erased', 'erased', 'erased', 'erased', 'erased'],
+    ]);
+    expect(await takeReceipts(world.database, 'erp', sent)).toBe(0);
+    const changed = sent.map((receipt) => ({ ...receipt, contentHash: '0'.repeat(32) }));
+    await expect(takeReceipts(world.database, 'erp', changed)).rejects.toThrow('another receipt');
   });
 
   test('again there is nothing to erase; the audit log has the erasure without the party', async () => {

@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { computedContentHash } from '../../../src/database/title-hashes.sql.ts';
+import { toCivilDate } from '../../../src/domain/business-day.ts';
 import { unzip } from '../../unit/export/workbook-reader.ts';
 import { type ExportWorld, openExportWorld } from '../export/export-fixture.ts';
 
@@ -26,7 +27,8 @@ beforeAll(async () => {
     await world.insertTitles(date, ROWS / 3);
   }
   // The fixture makes up the content hashes.
-  await client.query(`UPDATE conciliation.title SET content_hash = ${computedContentHash(1).sql}`);
+  const hash = computedContentHash(toCivilDate('2026-03-29'));
+  await client.query(`UPDATE conciliation.title SET content_hash = ${hash.text}`, hash.values);
   await client.query(`
     INSERT INTO conciliation.day (date, state)
     SELECT date::date, 'reconciled'

@@ -6,9 +6,9 @@ import { EVIDENCE_COLUMNS, readEvidence } from '../../../src/closing/evidence.sq
 import { readMonths, sealMonth, stateOf } from '../../../src/closing/month-seal.sql.ts';
 import { type CivilDate, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
 import type { ExportRow } from '../../../src/export/export-columns.ts';
-import { pastTitles } from '../../../src/integrity/past-titles.sql.ts';
 import { verifyDate } from '../../../src/integrity/verify-dates.ts';
 import { readMovedTitles } from '../../../src/ledger/moved-titles.sql.ts';
+import { pastTitles } from '../../../src/ledger/past-titles.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';

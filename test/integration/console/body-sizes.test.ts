@@ -1,7 +1,7 @@
 /** Each documented size of a request holds with the largest legal content, and a larger body names the limit. */
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { PAYABLE_FIELDS } from '../../../src/domain/payable.ts';
 import { openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';

@@ -17,11 +17,14 @@ let world: PullWorld;
 let console: ConsoleWorld;
 let viewer: ConsoleClient;
 let reviewer: ConsoleClient;
+/** The person who signs the days off. */
+let signer: ConsoleClient;
 beforeAll(async () => {
   world = await openPullWorld();
   console = await openConsole(world.database, { bookingsFrom: DAY });
   viewer = await console.as('viewer', 'vera');
   reviewer = await console.as('reviewer', 'rita');
+  signer = await console.as('reviewer', 'ana');
   await release(DAY, ['a', '10.10'], ['b', '0.25'], ['c', '7']);
   await release(NEXT, ['d', '0.0000000000000000001']);
   const { lines } = await readFeed(world.database, 'erp', { after: 0n, limit: 100 });
@@ -81,7 +84,7 @@ test('the page counts and adds up the whole filter', async () => {
   ]);
   expect(plain(text)).toContain('Book 4 lines · 17.3500000000000000001');
   expect(orders(text)).toEqual(['d', 'c', 'b', 'a']);
-  const failed = (await viewer.get('/bookings?state=failed')).text;
+  const failed = (await reviewer.get('/bookings?state=failed')).text;
   expect(orders(failed)).toEqual(['b']);
   expect(plain(failed)).toContain('período fechado');
   expect(plain(failed)).toContain('Book 1 line · 0.25');
@@ -114,14 +117,14 @@ test('a booking shows its lines and its receipts', async () => {
     where: { orderUid: 'a' },
     select: { id: true },
   });
-  const { status, text } = await viewer.get(`/bookings/${id}`);
+  const { status, text } = await reviewer.get(`/bookings/${id}`);
   expect(status).toBe(200);
   expect(plain(text)).toMatch(/Posted FT-118 .*Receipts .*FT-118 Accepted/);
   expect((await viewer.get('/bookings/999999')).status).toBe(404);
 });
 
 test('a receipt that does not fit is shown with what to do', async () => {
-  const { text } = await viewer.get('/bookings');
+  const { text } = await reviewer.get('/bookings');
   expect(plain(text)).toMatch(
     /Receipts that do not fit .*until a reviewer answers.* FT-9 Other content/,
   );
@@ -136,7 +139,7 @@ test('a consumer is shown with its position and the open lines after it', async 
     [0n, open],
     [seq, 0],
   ] as const) {
-    await prisma.bookingConsumer.update({ where: { name: 'erp' }, data: { lastSeq } });
+    await prisma.bookingPosition.update({ where: { consumer: 'erp' }, data: { lastSeq } });
     expect(plain((await viewer.get('/bookings')).text)).toContain(`erp ${lastSeq} ${behind} `);
   }
 });
@@ -161,13 +164,32 @@ test('the file has the selected lines, and masks identifiers for a viewer', asyn
     details: { from: DAY, to: DAY, state: 'posted' },
   });
   const masked = (await viewer.post(path, {})).text;
-  expect(masked).toContain('FT-118');
+  expect(masked).toContain(',posted,••••,');
   expect(masked).not.toContain(String(cells['provider_identification']));
+});
+
+test('a viewer sees no text of the ERP, on no page, in no file and in no answer', async () => {
+  const { id } = await world.database.prisma.bookingLine.findFirstOrThrow({
+    where: { orderUid: 'a' },
+    select: { id: true },
+  });
+  const reads = [
+    () => viewer.get('/bookings'),
+    () => viewer.get(`/bookings/${id}`),
+    () => viewer.get('/api/booking-lines'),
+    () => viewer.get('/api/booking-status'),
+    () => viewer.post('/bookings', {}),
+  ];
+  for (const read of reads) {
+    const { status, text } = await read();
+    expect([status, /FT-|fechado/.exec(text)]).toEqual([200, null]);
+    expect(text).toContain('••••');
+  }
 });
 
 test('the API has the same figures, and refuses what cannot be read', async () => {
   const get = async (path: string) => {
-    const { status, text } = await viewer.get(path);
+    const { status, text } = await reviewer.get(path);
     return { status, body: JSON.parse(text) };
   };
   const { body } = await get(`/api/booking-lines?from=${DAY}&to=${DAY}&state=failed`);
@@ -235,7 +257,10 @@ test('a day before bookings that is signed off again has the difference as a fil
   expect((await viewer.post(path, { seal, reason: 'x' })).status).toBe(403);
   expect((await reviewer.post(path, { seal, reason: '' })).status).toBe(400);
   expect((await reviewer.post(path, { seal: '1', reason: 'x' })).status).toBe(400);
+  const own = await signer.post(path, { seal, reason: 'voucher 12' });
+  expect([own.status, plain(own.text)]).toEqual([400, expect.stringContaining('You signed')]);
   expect((await reviewer.post(path, { seal, reason: 'voucher 12' })).status).toBe(303);
+  expect(await readFourEyesFault(world.database.prisma, before, 'rita')).toBe('own_decision');
   expect(await lastAudit(world)).toMatchObject({
     ...{ action: 'bookings.difference', actor: 'rita', reason: 'voucher 12' },
     details: { signOffId: Number(seal) },
@@ -251,13 +276,17 @@ test('a reviewer answers the receipts that were shown, with a reason, and the ne
     ([, value]) => value,
   );
   expect([all.endsWith('/1'), one.startsWith(`${NEXT}/`)]).toEqual([true, true]);
-  const send = (fields: Record<string, string>) =>
-    reviewer.post('/bookings/receipts', { reason: 'restored', answer: 'recorded', ...fields });
+  const send = (fields: Record<string, string>, client = reviewer) =>
+    client.post('/bookings/receipts', { reason: 'restored', answer: 'recorded', ...fields });
   expect((await viewer.post('/bookings/receipts', { receipts: all })).status).toBe(403);
   expect((await send({ receipts: all, reason: '' })).status).toBe(400);
   expect((await send({ receipts: all, answer: 'x' })).status).toBe(400);
   expect((await send({ receipts: 'x' })).status).toBe(400);
   expect((await send({ receipts: all.replace(/1$/, '2') })).status).toBe(400);
+  for (const answer of ['recorded', 'set_aside']) {
+    const own = await send({ receipts: one, answer }, signer);
+    expect([own.status, plain(own.text)]).toEqual([400, expect.stringContaining('You signed')]);
+  }
   expect((await send({ receipts: one })).status).toBe(303);
   expect(await lastAudit(world)).toMatchObject({
     ...{ action: 'bookings.receipts', actor: 'rita', reason: 'restored' },

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AuditRecord, recordAudit } from '../../../src/audit/audit.ts';
-import { reasonsInPortuguese } from '../../../src/console/days/reason-text.ts';
+import { reasonsText } from '../../../src/console/days/reason-text.ts';
 import { ROUTE_ACCESS } from '../../../src/console/shell/route-access.ts';
-import { TEXTS } from '../../../src/console/shell/texts.ts';
 import { checkProvider } from '../../../src/domain/provider.ts';
+import { MESSAGES, textOf } from '../../../src/texts/texts.ts';
 import type { ConsoleAnswer, ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
 import { openPagesWorld } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
@@ -285,28 +285,21 @@ test('the search for English text does find English pages', async () => {
 });
 
 test('each sentence is in both languages, and few are the same', () => {
-  const leavesOf = (texts: object, path = ''): [string, string][] =>
-    Object.entries(texts).flatMap(([name, value]): [string, string][] => {
-      if (typeof value === 'string') return [[`${path}${name}`, value]];
-      if (typeof value === 'function') return [[`${path}${name}`, String(value('1', '2', '3'))]];
-      return leavesOf(value as object, `${path}${name}.`);
-    });
-  const portugueseTexts = new Map(leavesOf(TEXTS['pt-BR']));
-  const same = leavesOf(TEXTS.en).filter(([name, text]) => portugueseTexts.get(name) === text);
+  const same = [...MESSAGES.en].filter(([key, text]) => MESSAGES['pt-BR'].get(key) === text);
   expect(same.map(([, text]) => text).sort()).toMatchInlineSnapshot(`
     [
-      "1",
-      "1 bytes",
-      "1 · 2",
-      "1, 2",
       "CSV",
       "E-mail",
       "Excel",
-      "Total",
       "buyerDiscountedValue",
       "financialDiscountedValue",
       "manual",
       "platformDiscountedValue",
+      "total",
+      "{altered} ({titles})",
+      "{bytes} bytes",
+      "{titles} · {value}",
+      "{who}, {at}",
     ]
   `);
 });
@@ -329,5 +322,6 @@ test.each([
   ['the title is 9 bytes long, expected at most 8', 'o título tem 9 bytes; esperados no máximo 8'],
   ['something else', 'something else'],
 ])('the reason %s', (english, expected) => {
-  expect(reasonsInPortuguese(english)).toBe(expected);
+  expect(reasonsText(textOf('pt-BR'), english)).toBe(expected);
+  expect(reasonsText(textOf('en'), english)).toBe(english);
 });

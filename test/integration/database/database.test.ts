@@ -69,7 +69,7 @@ describe('a session', () => {
     { name: 'application_name', setting: 'conciliation test' },
     { name: 'DateStyle', setting: expect.stringMatching(/^ISO/) },
     { name: 'idle_in_transaction_session_timeout', setting: '60000' },
-    { name: 'search_path', setting: '"$user", public' },
+    { name: 'search_path', setting: 'pg_catalog,pg_temp' },
     { name: 'statement_timeout', setting: '2000' },
     { name: 'TimeZone', setting: 'UTC' },
   ];
@@ -94,8 +94,11 @@ describe('a session', () => {
     expect(memory.rows).toEqual([{ work_mem: '8MB' }]);
   });
 
-  test('is refused where something in between overrides the time zone', async () => {
-    const { url, close } = await startOverridingProxy(testDatabase.url);
+  test.each([
+    ['TimeZone=UTC', 'TimeZone=PRC', 'TimeZone PRC'],
+    ['pg_catalog,pg_temp', 'pg_catalog,my_temp', 'search_path pg_catalog,my_temp'],
+  ])('is refused where something in between overrides %s', async (setting, other, message) => {
+    const { url, close } = await startOverridingProxy(testDatabase.url, setting, other);
     try {
       const behindProxy = open({ databaseUrl: url });
       const failures = [
@@ -105,7 +108,7 @@ describe('a session', () => {
       ];
       for (const failure of failures) {
         expect(failure).toBeInstanceOf(ConfigError);
-        expect(failure).toHaveProperty('message', expect.stringContaining('TimeZone PRC'));
+        expect(failure).toHaveProperty('message', expect.stringContaining(message));
       }
       await behindProxy.close();
     } finally {
@@ -477,16 +480,15 @@ describe('errors of the program stay errors, and say nothing of a row', () => {
   });
 });
 
-/** A connection pooler that puts another time zone into the startup packet. */
-async function startOverridingProxy(databaseUrl: string) {
+/** A connection pooler that replaces a setting of the startup packet by another one of the same length. */
+async function startOverridingProxy(databaseUrl: string, setting: string, other: string) {
   const target = new URL(databaseUrl);
   const server: Server = createServer((downstream) => {
     const upstream = connect(Number(target.port), target.hostname);
     upstream.on('error', () => downstream.destroy());
     downstream.on('error', () => upstream.destroy());
     downstream.on('data', (chunk) => {
-      // As long as "UTC", so that the packet's length field stays right.
-      upstream.write(chunk.toString('latin1').replace('TimeZone=UTC', 'TimeZone=PRC'), 'latin1');
+      upstream.write(chunk.toString('latin1').replace(setting, other), 'latin1');
     });
     upstream.pipe(downstream);
   });

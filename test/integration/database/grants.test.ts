@@ -1,7 +1,9 @@
 /**
- * The rights of each role, read from the catalog. A relation without a line in the table below fails the test, so a
+ * The rights of each role, read from the catalog. A relation without a line in the table of SECURITY.md fails the test, so a
  * new relation becomes readable or writable by a decision only.
  */
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../../src/database/migrate.ts';
@@ -9,130 +11,8 @@ import { migrateQueue } from '../../../src/queue/postgres-backend.ts';
 import { withClient } from '../../support/client.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
-/** As PostgreSQL writes rights: a INSERT, r SELECT, w UPDATE, d DELETE. */
-const EXPECTED = `
-  _prisma_migrations                                     worker=r
-  account_change                               finance=r worker=arw
-  alert                                        finance=r worker=arw
-  alert_delivery                               finance=r worker=arw
-  api_key                                                worker=arw
-  audit_chain                                  finance=r worker=r
-  audit_entry                                  finance=r worker=ar
-  backfill                                     finance=r worker=arw
-  booking_batch                                finance=r worker=ar
-  booking_consumer                       erp=r finance=r worker=arw
-  booking_consumer(acknowledged_at)      erp=w
-  booking_consumer(last_seq)             erp=w
-  booking_feed                           erp=r finance=r worker=r
-  booking_line                                 finance=r worker=ar
-  booking_line(document)                                 worker=w
-  booking_line(failure)                                  worker=w
-  booking_line(posted_hash)                              worker=w
-  booking_line(state)                                    worker=w
-  booking_line(state_at)                                 worker=w
-  booking_offer                                finance=r worker=ar
-  booking_receipt                        erp=r finance=r worker=ar
-  booking_receipt(consumer)              erp=a
-  booking_receipt(content_hash)          erp=a
-  booking_receipt(date)                  erp=a
-  booking_receipt(document)              erp=a
-  booking_receipt(idempotency_key)       erp=a
-  booking_receipt(identity_hash)         erp=a
-  booking_receipt(is_final)              erp=a
-  booking_receipt(occurrence)            erp=a
-  booking_receipt(outcome)                               worker=w
-  booking_receipt(reason)                erp=a
-  booking_receipt(settled_at)                            worker=w
-  booking_receipt(settled_by)                            worker=w
-  booking_receipt(status)                erp=a
-  booking_receipt(version)               erp=a
-  booking_start                                finance=r worker=arw
-  break_decision finance=r worker=arw
-  check_finding finance=r worker=arw
-  checkpoint                             erp=r finance=r worker=arw
-  company_buyer                                finance=r worker=arw
-  console_link                                           worker=arw
-  console_oidc_login                                     worker=arwd
-  console_session                                        worker=arwd
-  console_user                                           worker=arw
-  day                                    erp=r finance=r worker=arw
-  day_buyer finance=r worker=arw
-  day_check finance=r worker=arw
-  digest_delivery                              finance=r worker=arw
-  drift                                        finance=r worker=ar
-  drift(acknowledged_at)                                 worker=w
-  drift(acknowledged_by)                                 worker=w
-  drift(reason)                                          worker=w
-  erased_party                                           worker=r
-  erp_payable erp=r finance=r worker=arw
-  erp_payable(booking_key) erp=aw
-  erp_payable(company) erp=aw
-  erp_payable(currency) erp=aw
-  erp_payable(document) erp=aw
-  erp_payable(due_date) erp=aw
-  erp_payable(erp_key) erp=a
-  erp_payable(instalment) erp=aw
-  erp_payable(issue_date) erp=aw
-  erp_payable(open_value) erp=aw
-  erp_payable(order_uid) erp=aw
-  erp_payable(paid_to) erp=aw
-  erp_payable(payee) erp=aw
-  erp_payable(settled_as) erp=aw
-  erp_payable(settled_by) erp=aw
-  erp_payable(settled_on) erp=aw
-  erp_payable(status) erp=aw
-  erp_payable(supplier_external_id) erp=aw
-  erp_payable(supplier_tax_id) erp=aw
-  erp_payable(total_value) erp=aw
-  erp_payable(version) erp=aw
-  erp_payable_import erp=r finance=r worker=arw
-  erp_payable_import(kind) erp=a
-  erp_payable_reject worker=arw
-  match_run finance=r worker=arw
-  month_seal                                   finance=r worker=ar
-  party_account                                          worker=arw
-  party_equivalent                             finance=r worker=arw
-  payables_to_block                      erp=r finance=r worker=r
-  payment_hold                                 finance=r worker=ard
-  process_fault                                          worker=arwd
-  program_lock                                           worker=arw
-  provider                               erp=rd          worker=arw
-  provider(accounts)                     erp=aw
-  provider(can_anticipate)               erp=aw
-  provider(email_addresses)              erp=aw
-  provider(external_id)                  erp=aw
-  provider(identification_number)        erp=aw
-  provider(name)                         erp=aw
-  provider(phones)                       erp=aw
-  provider(sync_state)                   erp=aw
-  provider(type)                         erp=aw
-  provider_batch                                         worker=arw
-  pull                                         finance=r worker=arw
-  rejected_title                               finance=r worker=arw
-  schedule_total                                         worker=arwd
-  sign_in_limit worker=arwd
-  sign_off                                     finance=r worker=ar
-  sign_off(end_reason)                                   worker=w
-  sign_off(ended_at)                                     worker=w
-  sign_off(ended_by)                                     worker=w
-  staged_account                                         worker=arwd
-  staged_base                                            worker=arwd
-  staged_change                                          worker=arwd
-  staged_missing                                         worker=arwd
-  staged_reject                                          worker=arwd
-  staged_title                                           worker=arwd
-  sweep                                        finance=r worker=arw
-  sweep_difference                             finance=r worker=arw
-  title                                        finance=r worker=arw
-  title_change                                 finance=r worker=ar
-  title_check                                            worker=arw
-  title_feed                             erp=r finance=r worker=r
-  title_finding                                          worker=arw
-  title_match finance=r worker=arw
-  title_payable erp=r finance=r worker=r
-  title_revision                               finance=r worker=ar
-  title_succession                             finance=r worker=ar
-`;
+const DOCUMENT = 'SECURITY.md';
+const ROLES = ['conciliation_worker', 'conciliation_finance', 'conciliation_erp'];
 
 let database: TestDatabase;
 
@@ -150,11 +30,11 @@ interface Rights {
   readonly name: string;
   /** `S` for a sequence; see pg_class.relkind. */
   readonly kind: string;
-  /** Of everybody but the owner, PUBLIC without a name. */
-  readonly grants: readonly string[];
+  /** By role, PUBLIC without a name, without the owner. */
+  readonly rights: Readonly<Record<string, string>>;
 }
 
-/** Relations of every schema that is not PostgreSQL's own, and the columns with separate rights. */
+/** Rights on the relations of every schema that is not PostgreSQL's own. roles.test.ts compares the columns of the service. */
 async function readRights(): Promise<Rights[]> {
   const { rows } = await withClient(database.url, (client) =>
     client.query<Rights>(`
@@ -163,42 +43,67 @@ async function readRights(): Promise<Rights[]> {
         FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
         WHERE relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
           AND nspname <> 'information_schema' AND nspname NOT LIKE 'pg\\_%'
-      ), object AS (
-        SELECT schema, name, kind, owner, acl FROM relation
+      ), item AS (
+        SELECT oid, grantee, is_grantable, privilege_type AS privilege, '' AS columns
+        FROM relation, aclexplode(acl) WHERE grantee <> owner
         UNION ALL
-        SELECT schema, format('%s(%s)', name, attname), kind, owner, attacl
-        FROM relation JOIN pg_attribute ON attrelid = oid WHERE attacl IS NOT NULL
+        SELECT oid, grantee, is_grantable, privilege_type,
+               CASE coalesce(nullif(grantee, 0)::regrole::text, '')
+                 WHEN 'conciliation_worker' THEN ' (columns)'
+                 ELSE format(' (%s)', string_agg(attname, ', ' ORDER BY attname)) END
+        FROM relation JOIN pg_attribute ON attrelid = oid, aclexplode(attacl) WHERE grantee <> owner
+        GROUP BY 1, 2, 3, 4
+      ), granted AS (
+        SELECT oid, coalesce(nullif(grantee, 0)::regrole::text, '') AS role,
+               string_agg(concat(privilege, columns, CASE WHEN is_grantable THEN ' WITH GRANT OPTION' END), ', '
+                          ORDER BY strpos('SELECT INSERT UPDATE DELETE', privilege), columns) AS rights
+        FROM item GROUP BY 1, 2
       )
-      SELECT schema, name, kind::text, ARRAY(
-               SELECT replace(split_part(item::text, '/', 1), 'conciliation_', '') FROM unnest(acl) AS item
-               WHERE NOT starts_with(item::text, owner::regrole || '=') ORDER BY 1
-             ) AS grants
-      FROM object ORDER BY schema, name COLLATE "C"`),
+      SELECT schema, name, kind::text,
+             coalesce(jsonb_object_agg(role, rights) FILTER (WHERE role IS NOT NULL), '{}') AS rights
+      FROM relation LEFT JOIN granted USING (oid)
+      GROUP BY schema, name, kind ORDER BY schema, name COLLATE "C"`),
   );
   return rows;
 }
 
-test('each role has the expected rights on each relation, and no other role has any', async () => {
-  const rights = await readRights();
-  const relations = rights.filter(
+test('each role has the rights of the table in SECURITY.md, and no other role has any', async () => {
+  const all = await readRights();
+  const relations = all.filter(
     ({ schema, kind }) => schema !== 'conciliation_queue' && kind !== 'S',
   );
-  const lines = relations.map(({ name, grants }) => [name, ...grants].join(' '));
-  const expected = EXPECTED.trim().split('\n');
-  expect(lines).toEqual(expected.map((line) => line.trim().replace(/ +/g, ' ')));
   expect(new Set(relations.map(({ schema }) => schema))).toEqual(new Set(['conciliation']));
+  expect(new Set(relations.flatMap(({ rights }) => Object.keys(rights)))).toEqual(new Set(ROLES));
+  const document = await readFile(DOCUMENT, 'utf8');
+  const [before = '', , after = ''] = document.split(
+    /(?<=<!-- begin generated: .* -->\n)|(?=<!-- end generated -->)/,
+  );
+  const lines = relations.map(
+    ({ name, rights }) =>
+      `| \`${name}\` | ${ROLES.map((role) => rights[role] ?? '').join(' | ')} |`,
+  );
+  const table = [
+    '| table or view | service | finance | ERP |',
+    '| --- | --- | --- | --- |',
+    ...lines,
+  ];
+  await expect(
+    `${before}\n${table.join('\n').replaceAll('  ', ' ')}\n\n${after}`,
+  ).toMatchFileSnapshot(resolve(DOCUMENT));
 });
 
 test('only the service may use the queue and the sequences', async () => {
-  const rights = await readRights();
-  const queue = rights.filter(({ schema }) => schema === 'conciliation_queue');
-  const sequences = rights.filter(({ kind }) => kind === 'S');
+  const all = await readRights();
+  const queue = all.filter(({ schema, kind }) => schema === 'conciliation_queue' && kind !== 'S');
+  const sequences = all.filter(({ kind }) => kind === 'S');
   expect(queue.length).toBeGreaterThan(0);
   expect(sequences.length).toBeGreaterThan(0);
-  for (const { name, kind, grants } of [...queue, ...sequences]) {
-    expect({ name, grants }).toEqual({
+  for (const { name, kind, rights } of [...queue, ...sequences]) {
+    expect({ name, rights }).toEqual({
       name,
-      grants: [kind === 'S' ? 'worker=rU' : 'worker=arwd'],
+      rights: {
+        conciliation_worker: kind === 'S' ? 'USAGE, SELECT' : 'SELECT, INSERT, UPDATE, DELETE',
+      },
     });
   }
 });

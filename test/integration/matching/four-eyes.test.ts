@@ -1,11 +1,12 @@
 /** A person who decided about the matches of a day is not the person who signs the day off. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { addUser, changeUser } from '../../../src/console/access/console-users.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { readBreak } from '../../../src/matching/breaks.sql.ts';
+import { confirmAgent, confirmCompanies } from '../../../src/matching/confirmations.sql.ts';
 import {
   matchByPerson,
   resolveBreak,
@@ -107,6 +108,66 @@ test('a person who undid a sum of titles of two dates cannot sign off either dat
     await expect(sign('rita', on)).rejects.toMatchObject({ context: { fault: 'own_decision' } });
   }
 });
+
+const confirmations: Record<string, (by: typeof rita) => Promise<unknown>> = {
+  async company(by) {
+    const { buyerIdentification } = await world.database.prisma.title.findFirstOrThrow({
+      where: { id: await titleId() },
+    });
+    const pair = { company: `company of ${date}`, buyer: String(buyerIdentification) };
+    await confirmCompanies(world.database, [pair], by);
+  },
+  async agent(by) {
+    const { financialAgentIdentification } = await world.database.prisma.title.findFirstOrThrow({
+      where: { id: await titleId() },
+    });
+    const pair = { taxId: '11444777000161', sameAs: String(financialAgentIdentification) };
+    await confirmAgent(world.database, pair, by);
+  },
+};
+
+// The buyer and the agent are those of every date, of which some wait.
+const person = () => ({ ...rita, by: `person of ${date}` });
+
+describe.each(Object.entries(confirmations))(
+  'a person who confirmed the %s of a title',
+  (_, confirm) => {
+    afterEach(async () => {
+      await world.database.prisma.companyBuyer.deleteMany();
+      await world.database.prisma.partyEquivalent.deleteMany();
+    });
+
+    test('does not sign its day off', async () => {
+      await pull('10');
+      await confirm(person());
+      await expect(sign(person().by)).rejects.toMatchObject({ context: { fault: 'own_decision' } });
+      await sign('ana');
+    });
+
+    test('signs a later day off', async () => {
+      await pull('10');
+      await confirm(person());
+      await world.database.prisma.companyBuyer.updateMany({
+        data: { confirmedAt: new Date(date) },
+      });
+      await world.database.prisma.partyEquivalent.updateMany({
+        data: { confirmedAt: new Date(date) },
+      });
+      await sign(person().by);
+    });
+
+    test('has not signed off the day that waits', async () => {
+      await pull('10');
+      await load('10', 'paid');
+      await match(world.database);
+      await sign(person().by);
+      await expect(confirm(person())).rejects.toMatchObject({
+        context: { fault: 'own_seal', date },
+      });
+      await confirm({ ...ana, by: 'bia' });
+    });
+  },
+);
 
 const released = () => releaseWaitingDays(world.database, {});
 

@@ -116,7 +116,7 @@ test('the successor of a restated title keeps the payable that the booking of it
   expect(await breaks()).toEqual([]);
 });
 
-test('a title that moved to another accepted date keeps its payable, and is one of two until the old date is pulled', async () => {
+test('a title that moved to another accepted date keeps its payable, and is one of two until the old date is pulled and signed off', async () => {
   const other = daysFrom(1, date);
   await release([{ uid: 'm', value: '1700' }], [payable('k1', '1700', { orderUid: 'm' })], {
     isPosted: true,
@@ -128,8 +128,12 @@ test('a title that moved to another accepted date keeps its payable, and is one 
   expect(await judged.waiting(other)).toEqual(['m']);
   await judged.pull(date, rest);
   await judged.match();
-  expect(await judged.breaks(other)).toEqual([]);
+  expect(await judged.breaks(other)).toEqual(['already_assigned m k1']);
   expect(await listMatches(world.database)).toEqual(['m=k1 order']);
+  expect(await judged.waiting(other)).toEqual(['m']);
+  await judged.release(date);
+  await judged.match();
+  expect(await judged.breaks(other)).toEqual([]);
   expect(await judged.waiting(other)).toEqual([]);
 });
 

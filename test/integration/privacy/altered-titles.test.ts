@@ -39,7 +39,7 @@ test('a title that was altered before the erasure is found after it and repaired
     isDryRun: false,
   });
   const { alterations, repairPullId } = await verifyDate(database, DAY, signal);
-  expect(alterations).toMatchObject([{ problem: 'record' }, { problem: 'day' }]);
+  expect(alterations).toMatchObject([{ problem: 'titles' }, { problem: 'day' }]);
   await runPull(parts, repairPullId ?? 0n, signal);
   const erased = { due: '2026-06-30', provider: `erased-${partyId}`, account: null };
   expect(await read()).toEqual([

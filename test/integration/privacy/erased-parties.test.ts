@@ -132,6 +132,14 @@ test('undocumented fields of other parties are not stored if they name the party
   ]);
 });
 
+test('values outside of the interface are not stored if they name the party', async () => {
+  await pull(ofOthers('a', '').replace('"INDIVIDUAL"', `"CPF 529.982.247-25/1"`));
+  const { rows } = await owner.query(
+    `SELECT value FROM conciliation.drift WHERE path = 'titles[].financialAgent.type'`,
+  );
+  expect(rows).toEqual([{ value: expect.stringMatching(/^erased-\d+$/) }]);
+});
+
 test('restated and new titles are written without the party, and their revisions too', async () => {
   await pull(title('a'), title('b'));
   const report = await pull(title('a', '2'), title('b'), title('c'));

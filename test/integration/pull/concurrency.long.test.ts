@@ -36,8 +36,7 @@ beforeAll(async () => {
     timeoutMs: 30_000,
     userAgent: 'test',
   });
-  // A response that is loaded keeps its own date waiting; one that is staged does not.
-  gated = { ...world.parts, platform, alwaysStage: true };
+  gated = { ...world.parts, platform };
   administrator = new Client({ connectionString: world.databaseUrl });
   await administrator.connect();
 });

@@ -195,7 +195,7 @@ describe('a hold', () => {
       TRUNCATE conciliation.staged_title, conciliation.staged_reject, conciliation.staged_base,
                conciliation.staged_missing, conciliation.staged_change`;
     await expect(releasePull(world.database, held.pullId, decision)).rejects.toThrow(
-      /pull the date again/,
+      /the date is pulled again/,
     );
     expect(await dayRow(date)).toMatchObject({ state: 'held', title_count: 10 });
   });

@@ -21,9 +21,9 @@ const titlesOf = (buyer: string, date: CivilDate, count: number) =>
     titleText({ date, uid: `${buyer} ${index}` }).replace(KNOWN, buyer),
   );
 
-function pull(date: CivilDate, texts: readonly string[], alwaysStage = false) {
+function pull(date: CivilDate, texts: readonly string[]) {
   world.sandbox.setDayTexts(date, texts);
-  return world.pull(date, { checksPlausibility: true, alwaysStage });
+  return world.pull(date, { checksPlausibility: true });
 }
 
 async function usualWeeks() {
@@ -33,36 +33,25 @@ async function usualWeeks() {
   await checkDays(world.database, ANY_DAY_RULES);
 }
 
-const WAYS = [
-  { way: 'loaded', alwaysStage: false },
-  { way: 'staged', alwaysStage: true },
-];
+test('a response with a new buyer in place of the usual one is held', async () => {
+  await usualWeeks();
+  expect(await pull(DATE, titlesOf(NEW, DATE, 40))).toMatchObject({
+    state: 'held',
+    holdReason: 'buyer_missing',
+    holdDetail: { buyer: KNOWN },
+  });
+});
 
-test.each(WAYS)(
-  'a response, $way, with a new buyer in place of the usual one is held',
-  async ({ alwaysStage }) => {
-    await usualWeeks();
-    expect(await pull(DATE, titlesOf(NEW, DATE, 40), alwaysStage)).toMatchObject({
-      state: 'held',
-      holdReason: 'buyer_missing',
-      holdDetail: { buyer: KNOWN },
-    });
-  },
-);
-
-test.each(WAYS)(
-  'a response, $way, with the titles of the usual buyer twice beside a new buyer is held',
-  async ({ alwaysStage }) => {
-    await usualWeeks();
-    const usual = titlesOf(KNOWN, DATE, 30);
-    const texts = [...usual, ...usual, ...titlesOf(NEW, DATE, 90)];
-    expect(await pull(DATE, texts, alwaysStage)).toMatchObject({
-      state: 'held',
-      holdReason: 'duplicates',
-      holdDetail: { buyer: KNOWN, found: 30, of: 60 },
-    });
-  },
-);
+test('a response with the titles of the usual buyer twice beside a new buyer is held', async () => {
+  await usualWeeks();
+  const usual = titlesOf(KNOWN, DATE, 30);
+  const texts = [...usual, ...usual, ...titlesOf(NEW, DATE, 90)];
+  expect(await pull(DATE, texts)).toMatchObject({
+    state: 'held',
+    holdReason: 'duplicates',
+    holdDetail: { buyer: KNOWN, found: 30, of: 60 },
+  });
+});
 
 test('a new buyer beside the usual one is ordinary', async () => {
   await usualWeeks();

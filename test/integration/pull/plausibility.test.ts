@@ -51,28 +51,23 @@ async function ordinaryWeeks() {
 const ofDate = (date: CivilDate) =>
   world.database.prisma.title.count({ where: { acceptedDate: date, status: 'current' } });
 
-describe.each([
-  { way: 'loaded', alwaysStage: false },
-  { way: 'staged', alwaysStage: true },
-])('the first response to a date, $way', ({ alwaysStage }) => {
-  const first = (date: CivilDate, texts: readonly string[]) => pull(date, texts, { alwaysStage });
-
+describe('the first response to a date', () => {
   test('that is doubled is held, and merged as it is after a release', async () => {
     const date = week(0);
     const texts = titles(date);
-    const report = await first(date, [...texts, ...texts]);
+    const report = await pull(date, [...texts, ...texts]);
     expect(report).toMatchObject({ state: 'held', holdReason: 'duplicates', titles: 2 * TITLES });
     expect(await ofDate(date)).toBe(0);
     await releasePull(world.database, report.pullId, { by: 'ana', reason: 'asked the platform' });
     expect(await ofDate(date)).toBe(2 * TITLES);
     // The same response again changes nothing and asks for no decision.
-    expect(await first(date, [...texts, ...texts])).toMatchObject({ state: 'unchanged' });
+    expect(await pull(date, [...texts, ...texts])).toMatchObject({ state: 'unchanged' });
   });
 
   test('that is doubled and has a reject is held with one reject', async () => {
     const date = week(0);
     const texts = titles(date);
-    const report = await first(date, [...texts, '{"order":{"uid":"broken"}}', ...texts]);
+    const report = await pull(date, [...texts, '{"order":{"uid":"broken"}}', ...texts]);
     expect(report).toMatchObject({ state: 'held', holdReason: 'duplicates', rejected: 1 });
     await releasePull(world.database, report.pullId, { by: 'ana', reason: 'asked the platform' });
     expect(await world.database.prisma.rejectedTitle.count({ where: { date } })).toBe(1);
@@ -85,7 +80,7 @@ describe.each([
     const report = await world.database.prisma.$transaction(async (other) => {
       await other.$queryRaw`
         SELECT name FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE`;
-      return first(date, [...texts, ...texts]);
+      return pull(date, [...texts, ...texts]);
     });
     expect(report).toMatchObject({ state: 'held', holdReason: 'duplicates' });
   });
@@ -93,15 +88,15 @@ describe.each([
   test('with a few equal titles is ordinary', async () => {
     const date = week(0);
     const texts = titles(date);
-    expect(await first(date, [...texts, ...texts.slice(0, 10)])).toMatchObject({ state: 'merged' });
+    expect(await pull(date, [...texts, ...texts.slice(0, 10)])).toMatchObject({ state: 'merged' });
   });
 
   test('with many times the usual number is held', async () => {
     await ordinaryWeeks();
-    expect(await first(week(4), titles(week(4), { count: 5 * TITLES }))).toMatchObject({
+    expect(await pull(week(4), titles(week(4), { count: 5 * TITLES }))).toMatchObject({
       state: 'merged',
     });
-    expect(await first(week(5), titles(week(5), { count: 5 * TITLES + 1 }))).toMatchObject({
+    expect(await pull(week(5), titles(week(5), { count: 5 * TITLES + 1 }))).toMatchObject({
       state: 'held',
       holdReason: 'growth',
     });
@@ -109,21 +104,21 @@ describe.each([
 
   test('whose values are divided by 100 is held, and one with ordinary values is not', async () => {
     await ordinaryWeeks();
-    expect(await first(week(4), titles(week(4), { value: '10.00' }))).toMatchObject({
+    expect(await pull(week(4), titles(week(4), { value: '10.00' }))).toMatchObject({
       state: 'held',
       holdReason: 'value_jump',
     });
-    expect(await first(week(5), titles(week(5), { value: '100000.00' }))).toMatchObject({
+    expect(await pull(week(5), titles(week(5), { value: '100000.00' }))).toMatchObject({
       state: 'held',
     });
-    expect(await first(week(6), titles(week(6), { value: '60.00' }))).toMatchObject({
+    expect(await pull(week(6), titles(week(6), { value: '60.00' }))).toMatchObject({
       state: 'merged',
     });
   });
 
   test('where nothing is usual yet is merged', async () => {
     const date = week(0);
-    expect(await first(date, titles(date, { count: 500, value: '0.01' }))).toMatchObject({
+    expect(await pull(date, titles(date, { count: 500, value: '0.01' }))).toMatchObject({
       state: 'merged',
     });
   });
@@ -154,6 +149,21 @@ describe('a later response', () => {
       holdReason: 'changed_share',
     });
   });
+
+  test.each(['10000.00', '1.00', '0.01'])(
+    'that restates each value as %s is held',
+    async (value) => {
+      const date = week(0);
+      await pull(date, titles(date));
+      const half = [
+        ...titles(date, { count: TITLES / 2, value }),
+        ...titles(date).slice(TITLES / 2),
+      ];
+      const report = await pull(date, titles(date, { value }));
+      expect(report).toMatchObject({ state: 'held', holdReason: 'changed_share' });
+      expect(await pull(date, half)).toMatchObject({ state: 'merged' });
+    },
+  );
 
   test('that lacks one buyer of a group is held, although few titles of the day vanish', async () => {
     const date = week(0);
@@ -207,10 +217,7 @@ describe('the titles of one buyer', () => {
     expect(await pull(date, restated)).toMatchObject({ state: 'merged', changed: 1 });
   });
 
-  test.each([
-    { way: 'loaded', alwaysStage: false },
-    { way: 'staged', alwaysStage: true },
-  ])('in another writing are those of the same buyer, $way', async ({ alwaysStage }) => {
+  test('in another writing are those of the same buyer', async () => {
     await groupWeeks();
     const masked = (texts: readonly string[], writing: string) =>
       texts.map((text) => text.replace(SMALL, writing));
@@ -218,7 +225,7 @@ describe('the titles of one buyer', () => {
       ...masked(group(week(5), { count: 20 }), '11.444.777/0001-61'),
       ...masked(ofSmall(titles(week(5), { count: 10, uid: 'b' })), ' 11444777000161'),
     ];
-    const report = await pull(week(5), inTwoWritings, { alwaysStage });
+    const report = await pull(week(5), inTwoWritings);
     expect(report).toMatchObject({ state: 'merged', holdDetail: null });
     await checkDays(world.database, ANY_DAY_RULES);
     const counted = await world.database.prisma.$queryRaw<object[]>`
@@ -239,12 +246,9 @@ describe('the titles of one buyer', () => {
     expect((await previewRelease(world.database, grown.pullId, 200))?.concerned).toHaveLength(151);
   });
 
-  test.each([
-    { way: 'loaded', alwaysStage: false },
-    { way: 'staged', alwaysStage: true },
-  ])('in a first response, $way', async ({ alwaysStage }) => {
+  test('in a first response', async () => {
     await groupWeeks();
-    const first = (texts: readonly string[]) => pull(week(5), texts, { alwaysStage });
+    const first = (texts: readonly string[]) => pull(week(5), texts);
     expect(await first(group(week(5), null))).toMatchObject(held('buyer_missing', 0, 30, 5));
     expect(await first(group(week(5), { count: 151 }))).toMatchObject(held('growth', 151, 30, 5));
     const small = ofSmall(titles(week(5), { count: 30, uid: 's' }));

@@ -24,7 +24,7 @@ test.each([
   { first: 0, resets: 'nothing', resetQuery: null },
   { first: 10, resets: 'the session', resetQuery: 'DISCARD ALL' },
 ])(
-  'two processes load new dates behind a pooler of transactions that resets $resets',
+  'two processes pull new dates behind a pooler of transactions that resets $resets',
   async ({ first, resetQuery }) => {
     const pooler = await startTransactionPooler(world.databaseUrl, resetQuery);
     const processes = [open(pooler.url), open(pooler.url)];

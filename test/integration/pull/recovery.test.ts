@@ -39,7 +39,6 @@ test('a merge whose COMMIT arrived but whose reply was lost is reported with its
   const database: Database = {
     pool: world.database.pool,
     connect: () => world.database.connect(),
-    connectionOf: (session) => world.database.connectionOf(session),
     close: () => world.database.close(),
     get prisma() {
       calls += 1;

@@ -13,16 +13,16 @@ beforeAll(async () => {
   );
 });
 afterAll(() => world.close());
-afterEach(() => world.database.pool.query('DROP FUNCTION lose_a_row() CASCADE'));
+afterEach(() => world.database.pool.query('DROP FUNCTION conciliation.lose_a_row() CASCADE'));
 
 async function loseRows(trigger: string, body: string): Promise<void> {
   await world.database.pool.query(`
-    CREATE FUNCTION lose_a_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
-    CREATE TRIGGER lose_a_row ${trigger} EXECUTE FUNCTION lose_a_row()`);
+    CREATE FUNCTION conciliation.lose_a_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
+    CREATE TRIGGER lose_a_row ${trigger} EXECUTE FUNCTION conciliation.lose_a_row()`);
 }
 
 async function expectNothingMerged(message: string): Promise<void> {
-  const outcome = await world.attempt(DAY, { alwaysStage: true });
+  const outcome = await world.attempt(DAY);
   expect(outcome).toMatchObject({ kind: 'retry', error: { message } });
   expect(outcome.kind !== 'done' && outcome.error).toBeInstanceOf(StagingUnavailableError);
   expect(await world.database.prisma.title.count()).toBe(0);

@@ -70,15 +70,14 @@ test.each([
 ])('an attempt ended by %s (%s) spends %i attempts', async (_, sqlState, attempts) => {
   world.sandbox.setDayTexts(DAY, [titleText({ date: DAY, discount: sqlState.slice(-1) })]);
   await world.database.pool.query(`
-    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+    CREATE FUNCTION conciliation.refuse() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE 'refused' USING ERRCODE = '${sqlState}'; END $$;
     CREATE TRIGGER refuse BEFORE INSERT ON conciliation.staged_title
-      FOR EACH STATEMENT EXECUTE FUNCTION refuse()`);
+      FOR EACH STATEMENT EXECUTE FUNCTION conciliation.refuse()`);
   const pull = { origin: 'manual', date: DAY, requestedBy: 'test' } as const;
   const pullId = await createPull(world.database, pull);
-  const parts = { ...world.parts, alwaysStage: true };
-  const outcome = await runPull(parts, pullId, new AbortController().signal);
-  await world.database.pool.query('DROP FUNCTION refuse() CASCADE');
+  const outcome = await runPull(world.parts, pullId, new AbortController().signal);
+  await world.database.pool.query('DROP FUNCTION conciliation.refuse() CASCADE');
   expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } });
   const row = await world.database.prisma.pull.findUnique({ where: { id: pullId } });
   expect(row).toMatchObject({ state: 'queued', attempts });
@@ -91,17 +90,17 @@ test('the command ends, and the pull has failed after its attempts', async () =>
   expect((await runCommand(['pull', date], environment)).exit).toBe(0);
   // The report of PostgreSQL for a statement that exceeds statement_timeout.
   await world.database.pool.query(`
-    CREATE FUNCTION exceed_time_limit() RETURNS trigger LANGUAGE plpgsql AS
+    CREATE FUNCTION conciliation.exceed_time_limit() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE 'canceling statement due to statement timeout' USING ERRCODE = '57014'; END $$;
     CREATE TRIGGER exceed_time_limit BEFORE INSERT ON conciliation.title_revision
-      FOR EACH STATEMENT EXECUTE FUNCTION exceed_time_limit()`);
+      FOR EACH STATEMENT EXECUTE FUNCTION conciliation.exceed_time_limit()`);
   world.sandbox.setDayTexts(date, [titleText({ date, discount: '2' })]);
   const started = startCommand(['pull', date], environment);
   // A command that counts no attempt would never end.
   const patience = setTimeout(() => started.kill('SIGKILL'), PATIENCE_MS);
   const { exit } = await started.ended;
   clearTimeout(patience);
-  await world.database.pool.query('DROP FUNCTION exceed_time_limit() CASCADE');
+  await world.database.pool.query('DROP FUNCTION conciliation.exceed_time_limit() CASCADE');
   expect(exit).toBe(1);
   const { rows } = await world.database.pool.query(
     'SELECT state, attempts FROM conciliation.pull ORDER BY id DESC LIMIT 1',

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideAccountChanges } from '../../../src/accounts/account-changes.sql.ts';
 import { addDays, toCivilDate } from '../../../src/domain/business-day.ts';
+import { checkDate } from '../../../src/integrity/check-date.sql.ts';
 import { eraseParty, liftErasure } from '../../../src/privacy/erase-party.sql.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import type { PullReport } from '../../../src/pull/merge/merge.sql.ts';
@@ -235,6 +236,15 @@ test(`the schedule has the plain sums after each step of ${RUNS} histories`, asy
         for (const action of history) {
           await take(action);
           await compare({ from, to: addDays(from, length) });
+        }
+        for (let place = 0; place < DATES; place += 1) {
+          const date = daysFrom(place, firstDate);
+          const { alterations } = await checkDate(
+            world.database,
+            date,
+            new AbortController().signal,
+          );
+          expect(alterations).toEqual([]);
         }
       },
     ),

@@ -93,7 +93,7 @@ test('totals that something else than a merge has changed are found, and the rep
       `UPDATE conciliation.pull SET finished_at = finished_at - interval '2 hours'`,
     );
     const { alterations, repairPullId } = await verifyDate(world.database, date, signal);
-    expect(alterations).toEqual([{ titleId: null, problem: 'day' }]);
+    expect(alterations).toEqual([{ rowKey: null, problem: 'totals' }]);
     if (repairPullId === null) throw new Error('no repair was requested');
     const outcome = await runPull(world.parts, repairPullId, signal);
     expect(outcome.kind).toBe('done');

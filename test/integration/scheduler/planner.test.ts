@@ -429,3 +429,50 @@ describe('providers to be pushed', () => {
     expect(await world.planner().runOnce()).toMatchObject({ kind: 'done' });
   });
 });
+
+test('a held pull whose staged rows a crash has emptied is superseded, and its date is planned again', async () => {
+  const hold = async (origin: string, days: number, staged: string | null) => {
+    const date = daysBefore(days);
+    await world.database.prisma.$executeRaw`
+      WITH held AS (
+        INSERT INTO conciliation.pull (origin, date, requested_by, state, fence, titles, withdrawn)
+        VALUES (${origin}, ${date}::date, 'test', 'held', nextval('conciliation.pull_fence_seq'), 5, 5)
+        RETURNING id, fence
+      )
+      INSERT INTO conciliation.day (date, state, held_pull_id) SELECT ${date}::date, 'held', id FROM held`;
+    if (staged !== null) await world.database.prisma.$executeRawUnsafe(staged);
+  };
+  const fence = "currval('conciliation.pull_fence_seq')";
+  const base = `INSERT INTO conciliation.staged_base (fence, known, base_changed_at) VALUES (${fence}, 5, now())`;
+  const reject = `INSERT INTO conciliation.staged_reject (fence, ordinal, reasons, raw, raw_bytes, raw_hash)
+                  VALUES (${fence}, 0, '{}', '{}', 2, gen_random_uuid())`;
+  await hold('lookback', 20, base);
+  await hold('lookback', 21, reject);
+  await hold('lookback', 22, null);
+  await hold('repair', 23, null);
+  await world.planner({ config: { ...CONFIG, startDate: YESTERDAY } }).runOnce();
+  const pulls = await world.pulls();
+  const ofDate = (days: number) =>
+    pulls
+      .filter(({ from }) => from === daysBefore(days))
+      .map(({ origin, state }) => [origin, state]);
+  expect([20, 21, 22, 23].map(ofDate)).toEqual([
+    [['lookback', 'held']],
+    [['lookback', 'held']],
+    [
+      ['lookback', 'superseded'],
+      ['daily', 'queued'],
+    ],
+    [
+      ['repair', 'superseded'],
+      ['repair', 'queued'],
+    ],
+  ]);
+  const days = await world.database.prisma.$queryRaw`
+    SELECT state, held_pull_id IS NOT NULL AS "isHeld" FROM conciliation.day
+    WHERE date = ${daysBefore(22)}::date OR date = ${daysBefore(20)}::date ORDER BY date`;
+  expect(days).toEqual([
+    { state: 'pending', isHeld: false },
+    { state: 'held', isHeld: true },
+  ]);
+});

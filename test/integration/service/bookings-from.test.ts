@@ -30,6 +30,19 @@ test('a service with lines does not start with a later BOOKINGS_FROM, nor withou
       );
       expect(exit).toBe(2);
     }
+    // The starts that were refused left their values, too.
+    const entries = await world.database.prisma.auditEntry.findMany({
+      where: { action: 'settings.change' },
+      orderBy: { id: 'asc' },
+    });
+    expect(entries.map(({ details }) => (details as { changes: string[] }).changes)).toEqual([
+      expect.arrayContaining([
+        ...['SIGN_OFF_FOUR_EYES on', 'AUTO_SIGN_OFF clean', `BOOKINGS_FROM ${day}`],
+        ...['WITHDRAWAL_LIMIT_PERCENT 20', 'PLAUSIBILITY off'],
+      ]),
+      ['AUTO_SIGN_OFF clean → off', `BOOKINGS_FROM ${day} → ${later}`],
+      [`BOOKINGS_FROM ${later} → –`],
+    ]);
   } finally {
     await world.close();
   }

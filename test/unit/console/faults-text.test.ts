@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { TEXTS } from '../../../src/console/shell/texts.ts';
+import { namesIn } from '../../../src/texts/texts.ts';
 
 const SRC = join(import.meta.dirname, '../../../src');
 /** The folders whose errors pages show. The API and the command line answer in English. */
@@ -22,8 +22,8 @@ function sourcesOf(path: string): string[] {
 
 test('every error that a page can show has a sentence in both languages', () => {
   const known = new Set([
-    ...Object.keys(TEXTS['pt-BR'].faults),
-    ...Object.keys(TEXTS['pt-BR'].users.faults),
+    ...namesIn('faults'),
+    ...namesIn('users.faults'),
     // The texts of the page for users.
     ...['role', 'key', 'unknown_key'],
   ]);

@@ -172,28 +172,28 @@ test('the alert about drift lists five places at most, and no name that may be a
 });
 
 test('dates whose findings began on the same day are one alert', () => {
-  const altered = (date: string, foundDate: string, findings: number, titleIds: bigint[]) => ({
+  const altered = (date: string, foundDate: string, findings: number, keys: string[]) => ({
     date: toCivilDate(date),
     foundDate: toCivilDate(foundDate),
     findings,
-    titleIds,
+    rows: keys.map((key) => ({ problem: key === '3' ? 'seal' : 'content', key })),
     pullId: null,
   });
   const alerts = alteredDateAlerts([
-    altered('2026-03-01', '2026-03-10', 4, [1n, 2n, 3n]),
-    altered('2026-03-02', '2026-03-10', 3, [4n, 5n, 6n]),
+    altered('2026-03-01', '2026-03-10', 4, ['1', '2', '3']),
+    altered('2026-03-02', '2026-03-10', 3, ['4', '5', '6']),
     altered('2026-03-03', '2026-03-11', 1, []),
   ]);
   expect(alerts).toMatchObject([
     {
       dedupeKey: 'titles_altered:2026-03-10',
       message:
-        'the tables of 2026-03-01 to 2026-03-02 were altered outside of a merge: 7 differences (title 1, title 2, title 3, title 4, title 5 and more)',
+        'the tables of 2026-03-01 to 2026-03-02 were altered outside of the program: 7 differences (title 1, title 2, sign-off 3, title 4, title 5 and more)',
       date: '2026-03-01',
     },
     {
       dedupeKey: 'titles_altered:2026-03-11',
-      message: 'the tables of 2026-03-03 were altered outside of a merge: 1 difference',
+      message: 'the tables of 2026-03-03 were altered outside of the program: 1 difference',
     },
   ]);
 });

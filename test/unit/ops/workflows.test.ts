@@ -9,11 +9,19 @@ import { ROOT } from '../docs/documents.ts';
 interface Job {
   readonly uses?: string;
   readonly 'timeout-minutes'?: number;
-  readonly steps?: readonly { readonly uses?: string; readonly run?: string }[];
+  readonly permissions?: unknown;
+  readonly env?: unknown;
+  readonly steps?: readonly {
+    readonly uses?: string;
+    readonly run?: string;
+    readonly env?: unknown;
+    readonly with?: Readonly<Record<string, unknown>>;
+  }[];
 }
 
 interface Workflow {
   readonly permissions?: unknown;
+  readonly env?: unknown;
   readonly jobs: Readonly<Record<string, Job>>;
 }
 
@@ -47,3 +55,31 @@ test.each(workflows)(
     }
   },
 );
+
+const hasToken = (part: unknown) => /github\.token|secrets\./.test(JSON.stringify(part ?? null));
+
+test.each(workflows)(
+  '%s gives a token to the steps that sign in, and to no other',
+  (_name, workflow) => {
+    expect(JSON.stringify(workflow.permissions)).not.toContain('write');
+    expect([workflow, ...Object.values(workflow.jobs)].filter(({ env }) => hasToken(env))).toEqual(
+      [],
+    );
+    for (const { run, env } of stepsOf(workflow).filter(hasToken)) {
+      expect([run, env]).toEqual([
+        expect.stringMatching(/^docker login [^\n]+ --password-stdin <<<"\$REGISTRY_TOKEN"$/),
+        { REGISTRY_TOKEN: expect.stringContaining('github.token') },
+      ]);
+    }
+  },
+);
+
+test('the image of a release is signed by its digest, and no token is left beside its source', () => {
+  const { build, publish } = workflows.find(([name]) => name === 'release.yml')?.[1].jobs ?? {};
+  expect(build?.permissions).toEqual({ contents: 'read', packages: 'write' });
+  expect(build?.steps?.[0]?.with).toEqual({ 'persist-credentials': false });
+  expect(publish?.permissions).toEqual({ packages: 'write', 'id-token': 'write' });
+  expect(publish?.steps?.at(-1)?.run).toMatch(
+    /cosign sign --yes "\$image"\ncosign verify "\$image"/,
+  );
+});

@@ -14,7 +14,7 @@ import { FastReader } from '../../../src/reader/fast-reader.ts';
 import { ResponseReader } from '../../../src/reader/response-reader.ts';
 import { splitRows, valueIn } from '../../support/copy-rows.ts';
 import { titleText } from '../../support/titles.ts';
-import { documentOf, knowing, readOrdinary, STAGED, WINDOW } from './read-both-ways.ts';
+import { documentOf, FENCE, knowing, readOrdinary, WINDOW } from './read-both-ways.ts';
 
 const OLD_DAY = toCivilDate('2026-03-02');
 const NEW_DAY = toCivilDate('2026-03-03');
@@ -51,7 +51,7 @@ test('an older version does not cover a column that came later', () => {
 });
 
 test('a title of a date with older hashes takes the ordinary path', () => {
-  for (const rows of [null, { target: STAGED, known: knowing([]) }]) {
+  for (const rows of [null, { fence: FENCE, known: knowing([]) }]) {
     const reader = new FastReader(rows, WINDOW, new TitleFolds(VERSIONS));
     const short = [oldText, newText, newText, oldText].map((text, ordinal) =>
       reader.readWhole(Buffer.from(text), ordinal),
@@ -66,7 +66,7 @@ test('a row and a fold have the hash of the version of their date', async () => 
   }
   const reader = new ResponseReader(
     { httpStatus: 200, chunks: chunks(), bytesReceived: () => 1 },
-    { target: STAGED, window: WINDOW, known: new KnownTitles(0), versions: VERSIONS },
+    { fence: FENCE, window: WINDOW, known: new KnownTitles(0), versions: VERSIONS },
   );
   const copied: (string | undefined)[] = [];
   for await (const { rows } of reader.read()) {

@@ -4,7 +4,7 @@ import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts
 import { rawHash } from '../../../src/domain/known-titles.ts';
 import { dayWindow } from '../../../src/domain/plan/pull-plan.ts';
 import { readExactTitle } from '../../../src/reader/exact-title.ts';
-import { addTitle } from '../../../src/reader/response-reader.ts';
+import { encodeTitle } from '../../../src/reader/title-row.ts';
 import { SyntheticTitles } from '../../../src/sandbox/synthetic-titles.ts';
 import { ordinalsOf } from '../../support/copy-rows.ts';
 import { HOSTILE_DOCUMENTS } from '../../support/hostile-documents.ts';
@@ -19,10 +19,10 @@ import {
   compareTitle,
   compareWays,
   documentOf,
+  FENCE,
   fastReader,
   inChunksOf,
   readOrdinary,
-  STAGED,
   WINDOW,
 } from './read-both-ways.ts';
 import { jsonTitle, TITLES_OF_EVERY_KIND } from './title-corpus.ts';
@@ -152,7 +152,7 @@ test('rows that are not taken are kept', () => {
 });
 
 test('a title outside the window is left, also after one inside it', () => {
-  const { fast: reader } = fastReader(STAGED, dayWindow(DAY));
+  const { fast: reader } = fastReader(FENCE, dayWindow(DAY));
   const inside = Buffer.from(titleText({ date: DAY }));
   const outside = Buffer.from(titleText({ date: toCivilDate('2026-03-03') }));
   const taken = [inside, outside, inside, outside].map((bytes, at) => reader.readWhole(bytes, at));
@@ -173,7 +173,7 @@ test('a new value of an enumeration takes the ordinary path once', () => {
   reader.admitDrift(check.title);
   expect(reader.readWhole(company, 1)).toBe(true);
   expect(reader.takeRows()).toEqual(
-    addTitle(STAGED, 1, check.title, rawHash(company).toString('hex')),
+    encodeTitle(FENCE, 1, check.title, rawHash(company).toString('hex')),
   );
   // Neither another value nor another spelling of this one has been reported.
   for (const other of ['COMPANIES', 'COMPAN', 'company', 'COM\\u0050ANY']) {

@@ -9,7 +9,7 @@ import { ordinalsOf } from '../../support/copy-rows.ts';
 import { titleText } from '../../support/titles.ts';
 import { mutated } from './json-arbitraries.ts';
 import { readAnswer } from './read-answer.ts';
-import { knowing, STAGED, WINDOW } from './read-both-ways.ts';
+import { FENCE, knowing, WINDOW } from './read-both-ways.ts';
 
 /** Titles that end in every way, and that hold what looks like the boundary between two titles. */
 const title = fc.constantFrom(
@@ -49,7 +49,7 @@ function cut(bytes: Buffer, lengths: readonly number[]): Buffer[] {
 /** The ordinals of the titles that are left to a reader that knows `texts`, on either way of reading. */
 function readKnowing(texts: readonly Buffer[], chunks: readonly Buffer[]) {
   const known = knowing(texts);
-  const fast = new FastReader({ target: STAGED, known }, WINDOW, new TitleFolds());
+  const fast = new FastReader({ fence: FENCE, known }, WINDOW, new TitleFolds());
   const reader = new TitleReader(fast);
   const left: number[] = [];
   try {

@@ -1,20 +1,25 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { pullsOf } from './check-date.sql.ts';
+
+/** The ids of the pulls of a date, whose changes an index finds. */
+const pullsOf = (date: CivilDate) =>
+  Prisma.sql`ANY(ARRAY(SELECT id FROM conciliation.pull WHERE date = ${date}::date))`;
 
 /**
- * Rows (title_id, pull_id): the revisions of a date that gave an altered row back what the change before had
- * recorded. Their `before` has the altered values, which no merge wrote.
+ * Rows (title_id, pull_id): the revisions of a date that gave an altered row back the content and the status that the
+ * change before had left. Their `before` has the altered values, which no merge wrote.
  */
 export const undoneAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
   SELECT title_id, pull_id
   FROM (
     SELECT title_id, pull_id,
-           row_hash = lag(row_hash) OVER (PARTITION BY title_id ORDER BY change_seq) AS is_same
+           content_hash = lag(content_hash) OVER earlier
+             AND (kind = 'withdrawn') = (lag(kind) OVER earlier = 'withdrawn') AS is_same
     FROM conciliation.title_change
     WHERE pull_id = ${pullsOf(date)} AND kind <> 'payment_released'
       AND title_id = ANY(ARRAY(SELECT title_id FROM conciliation.title_revision
                                WHERE pull_id = ${pullsOf(date)}))
+    WINDOW earlier AS (PARTITION BY title_id ORDER BY change_seq)
   ) AS change
   WHERE is_same`;
 

@@ -1,5 +1,6 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
+import { takeLock } from '../database/program-lock.sql.ts';
 import { parseCnpj } from '../domain/tax-id.ts';
 import { InputError } from '../runtime/errors.ts';
 
@@ -32,7 +33,7 @@ export function setConsumer(database: Database, consumer: Consumer, by: string):
       throw new InputError(`key: there is no key ${apiKeyId}`);
     }
     // Otherwise two commands could give one buyer to two consumers.
-    await tx.$executeRaw`LOCK TABLE conciliation.booking_consumer IN SHARE ROW EXCLUSIVE MODE`;
+    await takeLock(tx, 'closing');
     const other = await tx.bookingConsumer.findFirst({
       where: {
         name: { not: name },
@@ -49,13 +50,13 @@ export function setConsumer(database: Database, consumer: Consumer, by: string):
         `the database role, the key or a buyer belongs to the consumer ${other.name}`,
       );
     }
-    const values = { databaseRole, apiKeyId, buyers };
     await tx.bookingConsumer.upsert({
       where: { name },
-      create: { name, ...values },
-      update: values,
+      create: { name, databaseRole, apiKeyId, buyers },
+      update: { databaseRole, apiKeyId, buyers },
       select: { name: true },
     });
+    await tx.bookingPosition.createMany({ data: { consumer: name }, skipDuplicates: true });
     await recordAudit(tx, {
       actor: by,
       action: 'bookings.consumer',

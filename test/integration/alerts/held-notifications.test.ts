@@ -1,0 +1,62 @@
+/** A login that may only read can keep PostgreSQL's queue of notifications from being emptied. The alert names its session. */
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readAlerts } from '../../../src/alerts/alert-list.sql.ts';
+import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
+import { type Database, openDatabase } from '../../../src/database/database.ts';
+import { migrate } from '../../../src/database/migrate.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
+
+const logger = pino({ level: 'silent' });
+
+let testDatabase: TestDatabase;
+let users: RoleUsers;
+let service: Database;
+let listener: Client;
+let sender: Client;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  await migrate({ databaseUrl: testDatabase.url, logger, roles: true });
+  users = await createRoleUsers(testDatabase.url);
+  const databaseUrl = users.urlOf('worker');
+  service = openDatabase({ databaseUrl, applicationName: 'conciliation test', logger });
+  listener = new Client({ connectionString: users.urlOf('finance') });
+  sender = new Client({ connectionString: users.urlOf('erp') });
+  await Promise.all([listener.connect(), sender.connect()]);
+});
+afterAll(async () => {
+  await Promise.all([listener.end(), sender.end(), service.close()]);
+  await testDatabase.drop();
+  await users.drop();
+});
+
+/** The messages of the open alerts. The whole queue has 8 GB, and the test fills 4 MB of it. */
+async function derive(): Promise<string[]> {
+  const limits = { timeZone: 'America/Sao_Paulo', maxLagDays: 10_000, maxIdleHours: 10_000 };
+  await deriveAlerts(service, new Date(), { ...limits, notificationsLimit: 0.0002 });
+  const open = await readAlerts(service, { limit: 10, state: 'open' });
+  return open.map(({ message }) => message);
+}
+
+const send = () =>
+  sender.query(
+    `SELECT pg_notify('flood', lpad(i::text, 7900, '.')) FROM generate_series(1, 500) AS i`,
+  );
+
+test('notifications that a session keeps raise an alert with its number and user', async () => {
+  await listener.query('LISTEN flood');
+  await send();
+  // A session outside of a transaction reads what was sent.
+  await listener.query('SELECT');
+  expect(await derive()).toEqual([]);
+  await listener.query('BEGIN');
+  await send();
+  const { rows } = await listener.query('SELECT pg_backend_pid() AS pid');
+  expect(await derive()).toEqual([
+    expect.stringMatching(`${rows[0].pid} \\(${users.nameOf('finance')}\\)`),
+  ]);
+  await listener.query('COMMIT');
+  expect(await derive()).toEqual([]);
+});

@@ -1,0 +1,140 @@
+/** A login that may create functions in the schema public runs no code with the rights of another login. */
+import { readFile } from 'node:fs/promises';
+import { pino } from 'pino';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { openDatabase } from '../../../src/database/database.ts';
+import { migrate, pendingMigrations } from '../../../src/database/migrate.ts';
+import { readPendingProviders } from '../../../src/providers/pending-providers.sql.ts';
+import { withClient } from '../../support/client.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
+
+const logger = pino({ level: 'silent' });
+
+let database: TestDatabase;
+let users: RoleUsers;
+const opened: { drop(): Promise<void> }[] = [];
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  await migrate({ databaseUrl: database.url, logger, roles: true });
+  users = await createRoleUsers(database.url);
+  opened.push(database, users);
+  await run(
+    database.url,
+    // As in a database that PostgreSQL 14 or older has made.
+    'GRANT CREATE ON SCHEMA public TO PUBLIC',
+    'CREATE TABLE public.victim (name text); GRANT INSERT ON public.victim TO PUBLIC',
+  );
+});
+afterAll(async () => {
+  for (const each of opened) await each.drop();
+});
+
+async function run(url: string, ...statements: string[]): Promise<void> {
+  await withClient(url, async (client) => {
+    for (const statement of statements) await client.query(statement);
+  });
+}
+
+/** Functions with a closer match for a call than those of PostgreSQL. They note whose rights they have. */
+async function plant(...signatures: string[]): Promise<void> {
+  await run(
+    users.urlOf('erp'),
+    ...signatures.map((signature) => {
+      const result = signature.startsWith('format') ? 'text' : 'jsonb';
+      return `CREATE FUNCTION public.${signature} RETURNS ${result} LANGUAGE plpgsql AS $$
+        BEGIN
+          INSERT INTO public.victim VALUES (current_user);
+          RETURN CASE '${result}' WHEN 'text' THEN 'SELECT 1' ELSE '{}' END;
+        END $$`;
+    }),
+  );
+}
+
+async function victims(): Promise<unknown[]> {
+  return withClient(database.url, async (client) => {
+    const { rows } = await client.query('SELECT DISTINCT name FROM public.victim');
+    return rows.map(({ name }) => name);
+  });
+}
+
+test.each(['prisma/advisory-locks.sql', 'prisma/roles.sql'])(
+  'a superuser who runs %s runs no function of another login',
+  async (file) => {
+    await plant('format(text, regprocedure)', 'format(text, text)', 'format(text, name)');
+    await run(database.url, await readFile(file, 'utf8'));
+    expect(await victims()).toEqual([]);
+    await run(database.url, `SELECT format('%s', 'lo_creat(integer)'::regprocedure)`);
+    expect(await victims()).toHaveLength(1);
+  },
+);
+
+test('the file of the compose logins pins the path before its first call', async () => {
+  const file = await readFile('compose/logins.sql', 'utf8');
+  const statements = file.replaceAll(/^(--.*|\\set.*)\n/gm, '').trim();
+  expect(statements).toMatch(/^SET search_path = pg_catalog, pg_temp;/);
+});
+
+test('a statement of the service runs no function of another login', async () => {
+  const pairs = ['text', 'text', 'text', 'text', 'boolean', 'jsonb', 'jsonb', 'jsonb'];
+  await plant(`jsonb_build_object(${pairs.map((type) => `text, ${type}`).join(', ')})`);
+  await run(
+    users.urlOf('erp'),
+    `INSERT INTO conciliation.provider (external_id, name) VALUES ('F1', 'one')`,
+  );
+  const service = openDatabase({
+    databaseUrl: users.urlOf('worker'),
+    applicationName: 'conciliation test',
+    logger,
+  });
+  try {
+    expect(await readPendingProviders(service, null, 1)).toMatchObject([{ externalId: 'F1' }]);
+  } finally {
+    await service.close();
+  }
+  expect(await victims()).toEqual([]);
+  await run(
+    users.urlOf('worker'),
+    `SELECT jsonb_build_object('a', name, 'b', name, 'c', name, 'd', name, 'e', can_anticipate, 'f', phones,
+                               'g', phones, 'h', phones) FROM conciliation.provider`,
+  );
+  expect(await victims()).toEqual([users.nameOf('worker')]);
+});
+
+const MAY_CREATE = /REVOKE CREATE ON SCHEMA public FROM PUBLIC/;
+
+test('the roles take the right to create objects in public from every login', async () => {
+  await expect(pendingMigrations(database.url)).rejects.toThrow(MAY_CREATE);
+  await migrate({ databaseUrl: database.url, logger, roles: true });
+  expect(await pendingMigrations(database.url)).toEqual([]);
+  await expect(plant('format(text, text)')).rejects.toMatchObject({ code: '42501' });
+});
+
+test('an owner who cannot take the right is told the statement for a superuser', async () => {
+  const owner = users.nameOf('finance');
+  await run(
+    database.url,
+    'ALTER SCHEMA public OWNER TO CURRENT_USER',
+    `ALTER DATABASE ${new URL(database.url).pathname.slice(1)} OWNER TO ${owner}`,
+    `ALTER SCHEMA conciliation OWNER TO ${owner}`,
+    `GRANT ALL ON ALL TABLES IN SCHEMA conciliation TO ${owner}`,
+  );
+  await run(
+    database.url,
+    `DO $$ DECLARE one record; BEGIN
+    FOR one IN SELECT relname, relkind FROM pg_class WHERE relnamespace = 'conciliation'::regnamespace
+        AND relkind IN ('r', 'v') LOOP
+      EXECUTE format('ALTER %s conciliation.%I OWNER TO ${owner}',
+                     CASE one.relkind WHEN 'r' THEN 'TABLE' ELSE 'VIEW' END, one.relname);
+    END LOOP;
+    FOR one IN SELECT oid::regprocedure AS name FROM pg_proc
+        WHERE pronamespace = 'conciliation'::regnamespace LOOP
+      EXECUTE format('ALTER FUNCTION %s OWNER TO ${owner}', one.name);
+    END LOOP; END $$`,
+  );
+  const asOwner = { databaseUrl: users.urlOf('finance'), logger, roles: true };
+  await expect(migrate(asOwner)).rejects.toThrow(MAY_CREATE);
+  await run(database.url, 'REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+  expect(await migrate(asOwner)).toMatchObject({ applied: [] });
+});

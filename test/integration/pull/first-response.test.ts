@@ -1,0 +1,229 @@
+/** The first response to a date, which has no titles. */
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
+import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
+import { fixedToken } from '../../../src/platform/token.ts';
+import type { PullParts } from '../../../src/pull/pull-parts.ts';
+import { runPull } from '../../../src/pull/run-pull.ts';
+import { mixedTexts, outcomeOf as readOutcome } from '../../support/day-outcome.ts';
+import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+let gate: GatedPlatform;
+/** Asks the gated platform instead of the sandbox. */
+let gated: Partial<PullParts> & Pick<PullParts, 'platform'>;
+let nextDay = DAY;
+const freshDay = () => {
+  nextDay = daysFrom(1, nextDay);
+  return nextDay;
+};
+
+beforeAll(async () => {
+  world = await openPullWorld();
+  gate = await openGatedPlatform();
+  gated = {
+    platform: createPlatformClient({
+      baseUrl: gate.baseUrl,
+      token: fixedToken('token'),
+      concurrency: 4,
+      timeoutMs: 30_000,
+      userAgent: 'test',
+    }),
+  };
+});
+afterAll(async () => {
+  await gated.platform.close();
+  await gate.close();
+  await world.close();
+});
+
+const newPull = (date: CivilDate) =>
+  createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
+
+const outcomeOf = (date: CivilDate) => readOutcome(world.database.pool, date);
+
+test('a response of many megabytes is merged with one number for each title', async () => {
+  const date = freshDay();
+  const count = 12_000;
+  world.sandbox.setDayTexts(
+    date,
+    Array.from({ length: count }, (_, index) => titleText({ date, uid: `t${index % 9_000}` })),
+  );
+  await world.pull(date);
+  const { rows } = await world.database.pool.query(
+    `SELECT count(DISTINCT id)::int AS titles, count(DISTINCT change_seq)::int AS numbers,
+            count(*)::int AS changes, count(*) FILTER (WHERE occurrence = 2)::int AS repeated
+     FROM conciliation.title_feed WHERE accepted_date = $1`,
+    [date],
+  );
+  expect(rows).toEqual([{ titles: count, numbers: count, changes: count, repeated: 3_000 }]);
+  expect(await world.pull(date)).toMatchObject({ state: 'unchanged' });
+});
+
+describe('an attempt leaves no row', () => {
+  const emptied = { titles: [], occurrences: [], rejects: [], day: [] };
+
+  test('where the document breaks in its middle', async () => {
+    const date = freshDay();
+    const texts = Array.from({ length: 8_000 }, (_, index) =>
+      titleText({ date, uid: `t${index}` }),
+    );
+    world.sandbox.setDayTexts(date, [...texts, '{]', ...texts]);
+    const outcome = await world.attempt(date);
+    expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'PLATFORM_CONTRACT' } });
+    expect(await outcomeOf(date)).toMatchObject(emptied);
+    world.sandbox.setDayTexts(date, texts);
+    expect(await world.pull(date)).toMatchObject({ state: 'merged', titles: 8_000 });
+  });
+
+  test('where PostgreSQL took another number of titles', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, mixedTexts(date));
+    await world.database.pool.query(`
+      CREATE FUNCTION lose_a_row() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN IF NEW.order_uid = 't7' THEN RETURN NULL; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER lose_a_row BEFORE INSERT ON conciliation.title
+        FOR EACH ROW EXECUTE FUNCTION lose_a_row()`);
+    const outcome = await world.attempt(date);
+    await world.database.pool.query('DROP FUNCTION lose_a_row() CASCADE');
+    expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } });
+    expect(await outcomeOf(date)).toMatchObject(emptied);
+  });
+
+  test('where the pull was taken over meanwhile', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, [titleText({ date })]);
+    const pullId = await newPull(date);
+    const outcome = runPull(
+      {
+        ...world.parts,
+        platform: {
+          ...world.platform,
+          async fetchTitles(window, signal) {
+            const response = await world.platform.fetchTitles(window, signal);
+            await world.database.pool.query(
+              `UPDATE conciliation.pull SET fence = nextval('conciliation.pull_fence_seq')
+               WHERE id = $1`,
+              [pullId],
+            );
+            return response;
+          },
+        },
+      },
+      pullId,
+      new AbortController().signal,
+    );
+    await expect(outcome).rejects.toThrow(`pull ${pullId} was taken over`);
+    expect(await outcomeOf(date)).toMatchObject(emptied);
+  });
+});
+
+/** Waits until a response is being copied. */
+const copying = () =>
+  vi.waitFor(async () => {
+    const { rowCount } = await world.database.pool.query(
+      'SELECT FROM pg_stat_progress_copy WHERE datname = current_database()',
+    );
+    expect(rowCount).toBe(1);
+  }, PATIENCE_MS);
+
+test('a platform that pauses in the middle of an answer keeps no date waiting', async () => {
+  const [slow, other] = [freshDay(), freshDay()];
+  const texts = Array.from({ length: 30 }, (_, index) =>
+    titleText({ date: slow, uid: `t${index}` }),
+  );
+  gate.next(texts);
+  const reading = world.pull(slow, gated);
+  const answer = await gate.begun();
+  await copying();
+  world.sandbox.setDayTexts(other, [titleText({ date: other })]);
+  expect(await world.pull(other)).toMatchObject({ state: 'merged' });
+  expect(await outcomeOf(slow)).toMatchObject({ titles: [], day: [] });
+  // Nor its own date: a newer fetch is merged, and replaces the older one.
+  world.sandbox.setDayTexts(slow, texts.slice(1));
+  expect(await world.pull(slow)).toMatchObject({ state: 'merged', inserted: 29 });
+  answer.release();
+  expect(await reading).toMatchObject({ state: 'superseded', inserted: 0 });
+  expect((await outcomeOf(slow)).titles).toHaveLength(29);
+});
+
+test('a date that got titles while the answer was on its way is compared with them', async () => {
+  const date = freshDay();
+  world.sandbox.setDayTexts(date, [titleText({ date, uid: 'a' }), titleText({ date, uid: 'b' })]);
+  let isOvertaken = false;
+  const report = await world.pull(date, {
+    platform: {
+      ...world.platform,
+      async fetchTitles(window, signal) {
+        const response = await world.platform.fetchTitles(window, signal);
+        if (!isOvertaken) {
+          isOvertaken = true;
+          // An older request, merged last: the newer one has still everything to say.
+          await world.pull(date);
+          await world.database.pool.query(
+            'ALTER TABLE conciliation.pull DISABLE TRIGGER pull_kept',
+          );
+          await world.database.pool.query(
+            `UPDATE conciliation.pull SET fence = 0 WHERE date = $1 AND state = 'merged'`,
+            [date],
+          );
+          await world.database.pool.query('ALTER TABLE conciliation.pull ENABLE TRIGGER pull_kept');
+        }
+        return response;
+      },
+    },
+  });
+  expect(report).toMatchObject({ state: 'unchanged', titles: 2, inserted: 0 });
+});
+
+test('a row that something else inserts during the merge fails the merge', async () => {
+  const date = freshDay();
+  world.sandbox.setDayTexts(
+    date,
+    ['a', 'b', 'c'].map((uid) => titleText({ date, uid })),
+  );
+  await world.database.pool.query(`
+    CREATE FUNCTION add_a_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      INSERT INTO conciliation.title (order_uid, occurrence, accepted_date, original_value, identity_hash, content_hash,
+        raw_hash, first_pull_id, last_change_pull_id)
+      SELECT 'false', 1, accepted_date, 123456, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(),
+             first_pull_id, first_pull_id
+      FROM conciliation.title WHERE accepted_date = '${date}' LIMIT 1;
+      RETURN NULL; END $$;
+    CREATE TRIGGER add_a_row AFTER INSERT ON conciliation.title
+      FOR EACH STATEMENT WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION add_a_row()`);
+  const outcome = await world.attempt(date);
+  await world.database.pool.query('DROP FUNCTION add_a_row() CASCADE');
+  expect(outcome).toMatchObject({
+    kind: 'retry',
+    error: { message: expect.stringContaining('4 changes instead of 3') },
+  });
+  expect((await outcomeOf(date)).titles).toEqual([]);
+  expect(await world.pull(date)).toMatchObject({ state: 'merged', inserted: 3, withdrawn: 0 });
+});
+
+test('the merge of a first response has few statements, and one of them under the shared lock', async () => {
+  const date = freshDay();
+  world.sandbox.setDayTexts(
+    date,
+    ['a', 'b', 'c'].map((uid) => titleText({ date, uid })),
+  );
+  const query = vi.spyOn(pg.Client.prototype, 'query');
+  await world.pull(date, { checksPlausibility: true });
+  const texts = query.mock.calls.map(([first]) =>
+    typeof first === 'string' ? first : String((first as { text?: string } | null)?.text),
+  );
+  query.mockRestore();
+  const merge = texts.slice(texts.lastIndexOf('BEGIN') + 1);
+  expect(merge.length).toBeLessThanOrEqual(19);
+  const lock = merge.findIndex((text) => text.includes('conciliation.program_lock'));
+  expect(merge.slice(lock + 1).map((text) => text.trim().slice(0, 13))).toEqual([
+    'WITH numbered',
+    'COMMIT',
+  ]);
+});
