@@ -108,7 +108,7 @@ export function runMatching(
         UPDATE conciliation.title_match AS match
         SET ended_at = clock_timestamp(), ended_by = ${MATCHING_ACTOR}, end_reason = ${NOT_CHOSEN}
         FROM lasting
-        WHERE NOT is_fixed AND match.id = lasting.id AND key NOT IN (SELECT lasting FROM kept)
+        WHERE NOT is_fixed AND match.id = lasting.id AND NOT EXISTS (SELECT FROM kept WHERE kept.lasting = lasting.key)
         RETURNING key
       ), made AS (
         INSERT INTO conciliation.title_match
@@ -118,7 +118,7 @@ export function runMatching(
                ${RULE_VERSION}, ${runId}, ${by}, title_ground, erp_ground, erp_value
         -- The rows that end give their places free first.
         FROM wanted CROSS JOIN (SELECT count(*) FROM ended) AS after
-        WHERE key NOT IN (SELECT wanted FROM kept)
+        WHERE NOT EXISTS (SELECT FROM kept WHERE kept.wanted = wanted.key)
         RETURNING id, sum_id
       )
       SELECT (SELECT count(DISTINCT coalesce(sum_id, id))::int FROM made) AS matched,
