@@ -573,9 +573,9 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT date, name, name || ':' || occurrence AS booking, kind, state, states, original_value, key AS erp_key,
            own.title_id AS owner, kind = 'reverse' AND state = 'refused' AS is_refused
     FROM booking LEFT JOIN own ON line_id = booking.id
-    LEFT JOIN LATERAL unnest(string_to_array(erp_key, ',')) AS key ON true
-    WHERE NOT is_undone
-      AND (own.title_id IS NULL OR (own.title_id, key) NOT IN (SELECT held.title_id, held.erp_key FROM held))
+    LEFT JOIN LATERAL unnest(string_to_array(booking.erp_key, ',')) AS key ON true
+    LEFT JOIN held ON held.title_id = own.title_id AND held.erp_key = key
+    WHERE NOT is_undone AND held.title_id IS NULL
   ), follower AS MATERIALIZED (
     SELECT standing.*, asked.title_id FROM asked JOIN standing USING (name) WHERE NOT is_own AND owner IS NULL
   ), claim AS MATERIALIZED (
@@ -598,7 +598,9 @@ const breaksOf = (scope: Scope) => Prisma.sql`
                   WHEN title_id NOT IN (SELECT title_id FROM live WHERE is_own) THEN 'already_assigned' END AS kind
       FROM claim LEFT JOIN ${payablesOf(Prisma.sql`claim`)} AS payable ON payable.erp_key = claim.erp_key
       CROSS JOIN LATERAL (
+        -- What the own line of the title has asked for is no payment for another booking.
         SELECT coalesce(payable.status = 'paid' AND coalesce(payable.paid_to, payable.payee) IS NOT NULL, false)
+                 AND title_id NOT IN (SELECT title_id FROM live WHERE is_own)
                OR booking IN (
                  SELECT ${BOOKING_OF_PAYABLE} FROM conciliation.erp_payable AS payable
                  WHERE status = 'paid' AND ${BOOKING_OF_PAYABLE} = ANY(ARRAY(SELECT booking FROM claim))) AS is_paid
@@ -640,7 +642,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
         ${pairsOfSupplier(
           CLAIM,
           Prisma.sql`free`,
-          Prisma.sql`payable.open_value = title.original_value AND payable.order_uid IS DISTINCT FROM title.order_uid`,
+          Prisma.sql`payable.open_value = title.original_value AND payable.order_uid IS NULL`,
           Prisma.sql`claimant`,
         )}
       ) AS claim WHERE ${FITS_OPEN} GROUP BY 1, 2 HAVING bool_or(same_order IS TRUE OR same_due)
