@@ -6,15 +6,15 @@ import { companyIdOf, taxIdOf } from './tax-id.sql.ts';
 
 /**
  * Whether a confirmation of the person, of the buyer of a company or of an agent, is in force and concerns a current
- * title of the date.
+ * title of the date. Dates after the confirmation do not count: otherwise one of two reviewers could never sign.
  */
 export const hasConfirmed = (date: Prisma.Sql, person: string): Prisma.Sql => Prisma.sql`EXISTS (
   SELECT FROM (
     SELECT buyer, NULL::text[] AS agents FROM conciliation.company_buyer
-    WHERE ended_at IS NULL AND confirmed_by = ${person}
+    WHERE ended_at IS NULL AND confirmed_by = ${person} AND confirmed_at > ${date}
     UNION ALL
     SELECT NULL, ARRAY[left(tax_id, 8), left(same_as, 8)] FROM conciliation.party_equivalent
-    WHERE ended_at IS NULL AND confirmed_by = ${person}
+    WHERE ended_at IS NULL AND confirmed_by = ${person} AND confirmed_at > ${date}
   ) AS confirmed
   JOIN (
     SELECT DISTINCT buyer_identification, financial_agent_identification FROM conciliation.title

@@ -4,6 +4,7 @@ import { Prisma } from '../generated/prisma/client.ts';
 import { type AskedScope, askedLines, identityOf } from './asked-lines.sql.ts';
 import {
   DUE_TOLERANCE_DAYS,
+  IS_SETTLED,
   PAYABLE_GROUND,
   PAYABLE_VALUE,
   TITLE_CODE,
@@ -132,15 +133,16 @@ const NEAR = Prisma.sql`
 const PAPER = Prisma.sql`
   ROW(payable.company, ltrim(payable.document, '0'), payable.instalment, payable.due_date)`;
 
-/** Unmatched titles and free payables with the same supplier, on a further condition, each pair once. */
+/** Titles and payables with the same supplier, on a further condition, each pair once. */
 const pairsOfSupplier = (
   columns: Prisma.Sql,
   payables: Prisma.Sql,
   condition: Prisma.Sql,
+  titles = Prisma.sql`unmatched`,
 ) => Prisma.sql`
-  SELECT ${columns} FROM unmatched AS title JOIN ${payables} AS payable ON ${SAME_CODE} AND ${condition}
+  SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable ON ${SAME_CODE} AND ${condition}
   UNION ALL
-  SELECT ${columns} FROM unmatched AS title JOIN ${payables} AS payable
+  SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable
     ON ${sameParty(Prisma.sql`title.tax_id`)} AND ${condition}`;
 
 const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper,
@@ -149,12 +151,23 @@ const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper,
 /** The booking of the line that made a payable: the key without its version, because an adjustment posts the booking again. */
 const BOOKING_OF_PAYABLE = Prisma.sql`regexp_replace(payable.booking_key, ':[0-9]+$', '')`;
 
+/** The columns of a title `title` that are compared with payables. */
+const SIDE = Prisma.sql`title.id, title.order_uid, title.original_value, title.anticipated_due_date,
+  ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id`;
+
+const RIVAL = Prisma.sql`${PAIR}, title.order_uid AS title_order, title.rule, title.made_at, title.place, title.own_days,
+  title.own_document, title.own_instalment, payable.is_settled, payable.instalment, payable.changed_at`;
+
 /** The rows that a statement reads. A break is complete if all rows of the break are read. */
 interface Scope extends AskedScope {
   /** Whether the rows are so many that they are joined as sets. Otherwise an index finds them, whatever the estimates. */
   readonly isWhole: boolean;
   /** Of `payable`: payables near the unmatched titles. */
   readonly near: Prisma.Sql;
+  /** Of `payable`: payables near the titles that are matched. */
+  readonly rivals: Prisma.Sql;
+  /** Of `title`: titles of the suppliers and values of titles in doubt. */
+  readonly claimants: Prisma.Sql;
   /** Of `free`: those that may be breaks without an unmatched title. */
   readonly alone: Prisma.Sql;
   /** Of `payable` with a booking key: all that name the bookings of some of them. */
@@ -197,6 +210,10 @@ const wholeScope = (date: CivilDate | null): Scope => ({
          IN (SELECT provider_external_id, original_value FROM unmatched)
       OR (left(payable.supplier_tax_id, 8), ${PAYABLE_VALUE})
          IN (SELECT left(tax_id, 8), original_value FROM unmatched))`,
+  rivals: ALL,
+  claimants: Prisma.sql`
+    (coalesce(title.provider_external_id, title.provider_identification), title.original_value)
+      IN (SELECT coalesce(stated_code, stated_tax_id), original_value FROM in_doubt)`,
   alone: ALL,
   made: ALL,
   matches: ALL,
@@ -213,6 +230,14 @@ const nearUnmatched = (erpKey: string | null) => {
     OR left(payable.supplier_tax_id, 8) = ANY(${named(Prisma.sql`left(tax_id, 8)`)}))`;
 };
 
+/** A window of due dates and a supplier, or an order. */
+const RIVALS_BY_INDEX = Prisma.sql`
+  (payable.order_uid = ANY(ARRAY(SELECT order_uid FROM matched))
+   OR (payable.supplier_external_id = ANY(ARRAY(SELECT provider_external_id FROM matched))
+       OR left(payable.supplier_tax_id, 8) = ANY(ARRAY(SELECT left(tax_id, 8) FROM matched)))
+      AND payable.due_date BETWEEN (SELECT min(anticipated_due_date) - ${DUE_TOLERANCE_DAYS}::int FROM matched)
+                               AND (SELECT max(anticipated_due_date) + ${DUE_TOLERANCE_DAYS}::int FROM matched))`;
+
 /** @param among of `other`, titles */
 const indexedScope = (among: Prisma.Sql) => {
   const ofNearDate = Prisma.sql`ANY(ARRAY(SELECT date FROM near_date))`;
@@ -226,7 +251,13 @@ const indexedScope = (among: Prisma.Sql) => {
       UNION SELECT accepted_date FROM ${titlesOf(Prisma.sql`held`)} AS held_title
       UNION SELECT accepted_date FROM conciliation.title WHERE id = ANY(ARRAY(
         SELECT title_id FROM conciliation.title_match
-        WHERE ended_at IS NOT NULL AND erp_key = ANY(ARRAY(SELECT erp_key FROM held))))`,
+        WHERE ended_at IS NOT NULL AND erp_key = ANY(ARRAY(SELECT erp_key FROM held))))
+      UNION SELECT date FROM conciliation.booking_line WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM rival))`,
+    rivals: RIVALS_BY_INDEX,
+    claimants: Prisma.sql`
+      (title.provider_external_id = ANY(ARRAY(SELECT stated_code FROM in_doubt))
+       OR title.provider_external_id IS NULL AND title.provider_identification = ANY(ARRAY(SELECT stated_tax_id FROM in_doubt)))
+      AND title.original_value = ANY(ARRAY(SELECT original_value FROM in_doubt))`,
     lines: Prisma.sql`line.date = ${ofNearDate}`,
     titles: Prisma.sql`title.accepted_date = ${ofNearDate}`,
     matches: Prisma.sql`title_match.erp_key = ANY(ARRAY(
@@ -278,8 +309,32 @@ const FITS = Prisma.sql`
    OR same_order AND same_supplier AND (status <> 'open' OR is_empty OR is_closed)
       AND (${IS_NEAR} OR title_id IN (SELECT title_id FROM of_lone_payable)))`;
 
+const CLAIM = Prisma.sql`title.id AS title_id, title.buyer_identification, ${COMPARED}`;
+
+/** Whether a pair fits, and the payable is open. */
+const FITS_OPEN = Prisma.sql`(status = 'open' AND same_value AND (same_order OR days <= ${DUE_TOLERANCE_DAYS}))`;
+
 /** Why a match ended whose title was withdrawn. */
 export const WITHDRAWN = 'the title is withdrawn';
+
+/** Why a match ended whose payable changed in a field that the rules compare. */
+export const CHANGED = 'the payable has changed';
+
+/**
+ * Whether the payable of a pair `rival` fits a title at least as well as the payable of the title's match, which
+ * `place` and `own_days` describe: it names the order, or is settled and fits by an earlier rule, or by the same rule
+ * on a due date that is not farther away. A document that was entered again is no rival. A person has seen the
+ * payables as they were when the person made the match.
+ */
+const IS_RIVAL = Prisma.sql`
+  (same_order AND place IN (2, 3) AND status <> 'cancelled' AND (same_value OR same_supplier AND ${IS_NEAR})
+   OR is_settled AND (same_value OR same_order AND is_empty AND status = 'paid') AND ${IS_NEAR}
+      AND (rival_place < place OR rival_place = place AND (days <= own_days) IS NOT FALSE
+           OR rival_place = 2 AND place = 1 AND (own_days = 0) IS NOT TRUE))
+  AND (rule <> 'person' OR changed_at > made_at)
+  AND ((status = 'cancelled' OR is_closed AND status <> 'paid')
+       AND ltrim(document, '0') = ltrim(own_document, '0') AND instalment IS NOT DISTINCT FROM own_instalment
+       AND same_supplier) IS NOT TRUE`;
 
 /** The breaks that keep also a title whose line is released, while they are urgent: the supplier has the money. */
 const KEEPING_LINES: readonly BreakKind[] = [
@@ -312,11 +367,39 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            (SELECT max(started_at) FROM conciliation.erp_payable_import WHERE kind = 'sql') AS sql_at
     FROM (SELECT) AS one LEFT JOIN (SELECT * FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest ON true
   ), held AS MATERIALIZED (
-    SELECT title_id, erp_key, rule, erp_value, title_part FROM conciliation.title_match
+    SELECT title_id, erp_key, rule, made_at, erp_value, title_part FROM conciliation.title_match
     WHERE ended_at IS NULL AND ${scope.matches}
+  ), matched AS MATERIALIZED (
+    SELECT ${SIDE}, rule, made_at, document AS own_document,
+           instalment AS own_instalment, abs(payable.due_date - title.anticipated_due_date) AS own_days,
+           CASE WHEN rule = 'sum' THEN 4 WHEN payable.order_uid = title.order_uid THEN 1
+                WHEN payable.due_date = title.anticipated_due_date THEN 2 ELSE 3 END AS place
+    FROM held
+    JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = title_id
+    JOIN ${payablesOf(Prisma.sql`held`, scope.isWhole)} AS payable ON payable.erp_key = held.erp_key
+    WHERE title.status = 'current' AND ${scope.unmatched}
+  ), rival_payable AS MATERIALIZED (
+    SELECT payable.*, ${IS_SETTLED} AS is_settled, value
+    FROM conciliation.erp_payable AS payable
+    CROSS JOIN LATERAL (SELECT DISTINCT unnest(ARRAY[open_value, total_value]) AS value) AS stated
+    WHERE (${IS_SETTLED} OR payable.order_uid IS NOT NULL) AND value IS NOT NULL AND ${HAS_TITLE} AND ${scope.rivals}
+      AND NOT EXISTS (SELECT FROM conciliation.title_match AS match
+                      WHERE match.erp_key = payable.erp_key AND ended_at IS NULL)
+  ), rival AS MATERIALIZED (
+    SELECT DISTINCT title_id, erp_key, rival_place AS place, coalesce(days, 0) AS days, title_order FROM (
+      SELECT *, CASE WHEN same_order THEN 1 WHEN same_due THEN 2 ELSE 3 END AS rival_place FROM (
+        SELECT ${RIVAL} FROM matched AS title JOIN rival_payable AS payable ON payable.order_uid = title.order_uid
+        UNION ALL
+        ${pairsOfSupplier(
+          RIVAL,
+          Prisma.sql`rival_payable`,
+          Prisma.sql`payable.value = title.original_value AND payable.order_uid IS DISTINCT FROM title.order_uid`,
+          Prisma.sql`matched`,
+        )}
+      ) AS stated
+    ) AS rival WHERE ${IS_RIVAL}
   ), near_date AS MATERIALIZED (${scope.dates}), ${askedLines(scope)}, unmatched AS MATERIALIZED (
-    SELECT id, order_uid, original_value, anticipated_due_date, ${TITLE_CODE} AS provider_external_id,
-           ${TITLE_TAX_ID} AS tax_id
+    SELECT ${SIDE}, title.provider_external_id AS stated_code, provider_identification AS stated_tax_id
     FROM conciliation.title AS title
     WHERE status = 'current' AND ${scope.unmatched}
       AND NOT EXISTS (SELECT FROM held WHERE held.title_id = title.id)
@@ -383,6 +466,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
         SELECT predecessor_id FROM gone JOIN conciliation.title_succession AS earlier ON earlier.title_id = gone.id
       ) SELECT id FROM gone
     ) AS gone
+    UNION ALL
+    SELECT id, id FROM unmatched
   ), taken AS (
     SELECT near.title_id, min(erp_key) AS erp_key
     FROM other_pair AS near JOIN unmatched AS title ON title.id = near.title_id
@@ -395,15 +480,25 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     FROM held JOIN ${payablesOf(Prisma.sql`held`, scope.isWhole)} AS payable ON payable.erp_key = held.erp_key
     WHERE NOT ${IS_PLAIN} OR open_value < erp_value OR title_id IN (SELECT title_id FROM asked)
     UNION ALL
+    SELECT title_id, erp_key, 3, place, days, NULL, NULL::numeric FROM rival
+    -- A booking of another order explains the payable.
+    WHERE NOT EXISTS (SELECT FROM booking WHERE booking.erp_key = rival.erp_key AND NOT is_undone
+                        AND btrim(booking.order_uid) <> btrim(title_order))
+    UNION ALL
     SELECT DISTINCT title_id, named, 1, 0, 0, NULL, NULL::numeric
     FROM asked CROSS JOIN LATERAL unnest(string_to_array(erp_keys, ',')) AS named
     WHERE is_own AND (title_id IN (SELECT id FROM unmatched) AND state <> 'reversed'
                       OR state = 'withdrawn' AND named NOT IN (SELECT erp_key FROM held))
     UNION ALL
-    -- A title continues a withdrawn one, whose payable the ERP has settled.
+    -- The ERP has settled the payable that the title had before the payable changed, or that of the withdrawn title
+    -- that the title continues.
     SELECT DISTINCT heir.title_id, match.erp_key, 2, 0, 0, NULL, NULL::numeric
-    FROM heir JOIN conciliation.title_match AS match
-      ON match.title_id = heir.gone_id AND (match.ended_at IS NULL OR match.end_reason = ${WITHDRAWN})
+    FROM heir JOIN ${
+      scope.isWhole
+        ? Prisma.sql`conciliation.title_match`
+        : Prisma.sql`(SELECT * FROM conciliation.title_match WHERE title_id = ANY(ARRAY(SELECT gone_id FROM heir)))`
+    } AS match
+      ON match.title_id = heir.gone_id AND (match.ended_at IS NULL OR match.end_reason IN (${WITHDRAWN}, ${CHANGED}))
     JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
     WHERE NOT ${IS_PLAIN} AND NOT EXISTS (
       SELECT FROM conciliation.title_match AS other
@@ -518,7 +613,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), best AS MATERIALIZED (
     SELECT DISTINCT ON (title_id) * FROM judged
     WHERE source > 0 AND title_id IN (SELECT id FROM unmatched)
-      AND (severity > 0 OR situation = 'open' OR title_id IN (SELECT title_id FROM live))
+      AND (severity > 0 OR situation = 'open' AND place > 0 OR title_id IN (SELECT title_id FROM live))
     ORDER BY title_id, source, place, days, severity DESC, erp_key
   ), doubt AS MATERIALIZED (
     SELECT title_id,
@@ -529,9 +624,29 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            min(erp_key) FILTER (WHERE status = 'open' AND NOT same_value) AS other_value,
            (array_agg(erp_key ORDER BY days, erp_key)
               FILTER (WHERE status = 'open' AND same_value AND days > ${DUE_TOLERANCE_DAYS}))[1] AS other_due
-    FROM (SELECT *, status = 'open' AND same_value AND (same_order OR days <= ${DUE_TOLERANCE_DAYS}) AS fits
-          FROM related) AS related
+    FROM (SELECT *, ${FITS_OPEN} AS fits FROM related) AS related
     GROUP BY title_id
+  ), in_doubt AS MATERIALIZED (
+    SELECT * FROM unmatched WHERE id IN (SELECT title_id FROM doubt WHERE fit IS NOT NULL)
+  ), claimant AS MATERIALIZED (
+    SELECT ${SIDE}, buyer_identification FROM conciliation.title AS title
+    WHERE status = 'current' AND ${scope.claimants}
+      AND NOT EXISTS (SELECT FROM conciliation.title_match AS match
+                      WHERE match.title_id = title.id AND ended_at IS NULL)
+  ), contested AS MATERIALIZED (
+    -- Titles of one buyer that fit the same payables, and are more than the payables.
+    SELECT unnest(array_agg(title_id)) AS title_id FROM (
+      SELECT title_id, buyer_identification, array_agg(DISTINCT erp_key) AS payables FROM (
+        SELECT ${CLAIM} FROM claimant AS title JOIN free AS payable ON payable.order_uid = title.order_uid
+        UNION ALL
+        ${pairsOfSupplier(
+          CLAIM,
+          Prisma.sql`free`,
+          Prisma.sql`payable.open_value = title.original_value AND payable.order_uid IS NULL`,
+          Prisma.sql`claimant`,
+        )}
+      ) AS claim WHERE ${FITS_OPEN} GROUP BY 1, 2 HAVING bool_or(same_order IS TRUE OR same_due)
+    ) AS claims GROUP BY buyer_identification, payables HAVING count(*) > cardinality(payables)
   ), value_of_due AS MATERIALIZED (
     -- Three values of a supplier and due date suffice to decide whether exactly one payable has another value.
     SELECT * FROM (
@@ -576,6 +691,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
                 WHEN used.kind IS NOT NULL THEN used.kind
                 -- What a line has asked for explains the payable, or its receipt does.
                 WHEN live.is_posted OR live.title_id IS NOT NULL AND best.situation <> 'open' THEN NULL
+                WHEN contested.title_id IS NOT NULL THEN 'anticipated_twice'
                 WHEN is_doubled THEN 'duplicated_in_erp'
                 WHEN fit IS NOT NULL THEN 'in_doubt'
                 WHEN taken.erp_key IS NOT NULL THEN 'anticipated_twice'
@@ -583,23 +699,26 @@ const breaksOf = (scope: Scope) => Prisma.sql`
                 WHEN other_due IS NOT NULL THEN 'due_date_differs'
                 ELSE 'missing_in_erp' END AS kind,
            CASE WHEN best.severity > 0 OR used.kind IS NOT NULL THEN greatest(best.severity, used.severity)
-                WHEN fit IS NULL AND taken.erp_key IS NOT NULL THEN 2 ELSE 1 END AS severity,
-           best.severity > 0 OR used.kind IS NOT NULL OR fit IS NULL AND taken.erp_key IS NOT NULL AS keeps,
+                WHEN contested.title_id IS NOT NULL OR fit IS NULL AND taken.erp_key IS NOT NULL THEN 2
+                ELSE 1 END AS severity,
+           best.severity > 0 OR used.kind IS NOT NULL OR contested.title_id IS NOT NULL
+             OR fit IS NULL AND taken.erp_key IS NOT NULL AS keeps,
            id AS title_id,
            CASE WHEN best.severity > 0 AND best.severity >= coalesce(used.severity, 0) THEN best.erp_key
                 WHEN used.kind IS NOT NULL THEN used.erp_key
                 ELSE coalesce(fit, taken.erp_key, other_value, due.erp_key, other_due) END AS erp_key
     FROM unmatched LEFT JOIN best ON best.title_id = id LEFT JOIN live ON live.title_id = id
     LEFT JOIN doubt ON doubt.title_id = id LEFT JOIN taken ON taken.title_id = id
+    LEFT JOIN contested ON contested.title_id = id
     LEFT JOIN due ON due.title_id = id LEFT JOIN used ON used.title_id = id
     UNION ALL
     SELECT kind, severity, true, title_id, erp_key FROM used
     WHERE title_id NOT IN (SELECT id FROM unmatched) AND NOT EXISTS (
       SELECT FROM judged
-      WHERE judged.title_id = used.title_id AND source = 0 AND judged.severity >= used.severity)
+      WHERE judged.title_id = used.title_id AND source IN (0, 3) AND judged.severity >= used.severity)
     UNION ALL
     SELECT kind, severity, is_current, title_id, erp_key FROM judged
-    WHERE severity > 0 AND (source = 0 OR NOT is_current)
+    WHERE severity > 0 AND (source IN (0, 3) OR NOT is_current)
     UNION ALL
     SELECT 'due_before_release', 2, false, title.id, held.erp_key
     FROM run CROSS JOIN held

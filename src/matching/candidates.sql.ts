@@ -128,7 +128,8 @@ const inSpans = (titles: Prisma.Sql) => Prisma.sql`
 const NEAR = Prisma.sql`payable.due_span = title.due_span AND ${NEAR_DUE}`;
 
 const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_hash::text AS title_text,
-  payable.ground AS payable_text, title.is_matched AS title_is_matched, payable.is_matched AS payable_is_matched,
+  payable.ground AS payable_text, title.is_fixed AS title_is_fixed, payable.is_fixed AS payable_is_fixed,
+  title.match_id AS title_match, payable.match_id AS payable_match,
   (payable.order_uid <> title.order_uid) IS NOT TRUE AND ${IS_COMPANY} AS is_permitted, (${SAME_DUE}) IS TRUE AS is_due`;
 
 /** The columns of a title that the rules compare, without surrounding blanks, with `PARTY_NAMES`. */
@@ -167,23 +168,36 @@ export const companyNames = ({ companies, buyers, isSingle }: CompanyFacts) => P
     ) AS stated
   )`;
 
+/** The match of one title and one payable. */
+const MATCH_ID = Prisma.sql`CASE WHEN rows = 1 THEN lasting.id END AS match_id`;
+
 /**
  * The current titles and the open payables that no person has matched, and for each rule all pairs that the rule
  * accepts. What the program has matched is among them: a match must not make the rest look unambiguous to a later
- * run. For a statement with WITH, after `companyNames`.
+ * run. A match is fixed if a line asks for one of its titles, or if one of its payables is settled, wholly or
+ * in part. Every other match of the program is chosen again. For a statement with WITH, after `companyNames` and
+ * `askedLines`.
  */
 export const CANDIDATES = Prisma.sql`
-  stated_title AS MATERIALIZED (
-    SELECT ${TITLE_SIDE}, content_hash, rule
+  lasting AS MATERIALIZED (
+    SELECT match.id, match.title_id, match.erp_key, rule, title_part, erp_part, coalesce(sum_id, match.id) AS key,
+           count(*) OVER whole AS rows,
+           bool_or(rule = 'person' OR live.title_id IS NOT NULL OR payable.status <> 'open' OR closed_at IS NOT NULL
+                   OR open_value < erp_value OR NOT ${IS_COMPARED}) OVER whole AS is_fixed
+    FROM conciliation.title_match AS match
+    JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
+    LEFT JOIN live ON live.title_id = match.title_id
+    WHERE ended_at IS NULL
+    WINDOW whole AS (PARTITION BY coalesce(sum_id, match.id))
+  ), stated_title AS MATERIALIZED (
+    SELECT ${TITLE_SIDE}, content_hash, rule, is_fixed IS TRUE AS is_fixed, ${MATCH_ID}
     FROM conciliation.title AS title ${PARTY_NAMES}
-    LEFT JOIN (SELECT title_id, rule FROM conciliation.title_match WHERE ended_at IS NULL AND title_part = 0)
-      AS lasting ON lasting.title_id = title.id
+    LEFT JOIN lasting ON lasting.title_id = title.id AND title_part = 0
     WHERE status = 'current'
   ), stated_payable AS MATERIALIZED (
-    SELECT ${STATED_PAYABLE}, ${PAYABLE_GROUND}::text AS ground, rule
+    SELECT ${STATED_PAYABLE}, ${PAYABLE_GROUND}::text AS ground, rule, is_fixed IS TRUE AS is_fixed, ${MATCH_ID}
     FROM conciliation.erp_payable AS payable ${COMPANY_NAME}
-    LEFT JOIN (SELECT erp_key, rule FROM conciliation.title_match WHERE ended_at IS NULL AND erp_part = 0)
-      AS lasting ON lasting.erp_key = payable.erp_key
+    LEFT JOIN lasting ON lasting.erp_key = payable.erp_key AND erp_part = 0
     WHERE status = 'open' AND closed_at IS NULL AND ${IS_COMPARED}
   ), single_root AS MATERIALIZED (
     -- Branches of one company that neither side divides: one CNPJ on each side. Rows that a person has matched count too.
@@ -194,11 +208,11 @@ export const CANDIDATES = Prisma.sql`
     HAVING count(DISTINCT tax_id) FILTER (WHERE is_title) = 1
        AND count(DISTINCT tax_id) FILTER (WHERE NOT is_title) = 1
   ), open_title AS MATERIALIZED (
-    SELECT title.*, rule IS NOT NULL AS is_matched, coalesce(root, tax_id) AS party FROM stated_title AS title
+    SELECT title.*, coalesce(root, tax_id) AS party FROM stated_title AS title
     LEFT JOIN single_root ON length(tax_id) = 14 AND root = left(tax_id, 8)
     WHERE rule IS DISTINCT FROM 'person'
   ), open_payable AS MATERIALIZED (
-    SELECT payable.*, rule IS NOT NULL AS is_matched, coalesce(root, supplier_tax_id) AS party
+    SELECT payable.*, coalesce(root, supplier_tax_id) AS party
     FROM stated_payable AS payable
     LEFT JOIN single_root ON length(supplier_tax_id) = 14 AND root = left(supplier_tax_id, 8)
     WHERE rule IS DISTINCT FROM 'person'
@@ -213,8 +227,8 @@ export const CANDIDATES = Prisma.sql`
 /**
  * The pairs without doubt. A pair is taken only where the rule accepts no other payable for the title and no other
  * title for the payable. Titles that are equal in their whole content, and as many payables that are equal, are
- * paired in the order of their keys, those that an earlier run has matched apart from the others. A later rule leaves
- * out rows that an earlier rule has taken, and no pair has a title or a payable that is matched. A payable that names an
+ * paired in the order of their keys, those that an earlier run has matched as that run did. A later rule leaves
+ * out rows that an earlier rule has taken, and no pair has a title or a payable of a fixed match. A payable that names an
  * order is matched with a title of that order only, and one of an unknown company is not matched by supplier, value and
  * due date alone; both remain alternatives. An order alone does not
  * decide: where the due date of its payable differs, no other payable may have supplier, value and due date of the
@@ -226,19 +240,22 @@ export const CERTAIN = Prisma.sql`
            count(*) OVER by_title AS payables, count(*) OVER by_payable AS titles,
            min(title_text) OVER by_payable = max(title_text) OVER by_payable AS equal_titles,
            min(payable_text) OVER by_title = max(payable_text) OVER by_title AS equal_payables,
-           row_number() OVER (PARTITION BY place, erp_key ORDER BY title_is_matched DESC, title_id) AS title_copy,
-           row_number() OVER (PARTITION BY place, title_id ORDER BY payable_is_matched DESC, erp_key) AS payable_copy
+           row_number() OVER (PARTITION BY place, erp_key ORDER BY title_is_fixed, title_match, title_id) AS title_copy,
+           row_number() OVER (PARTITION BY place, title_id ORDER BY payable_is_fixed, payable_match, erp_key)
+             AS payable_copy
     FROM pair
     WINDOW by_title AS (PARTITION BY place, title_id), by_payable AS (PARTITION BY place, erp_key)
   ), alone AS (
-    SELECT place, title_id, erp_key, is_due, title_is_matched OR payable_is_matched AS is_matched FROM counted
-    WHERE titles = payables AND equal_titles AND equal_payables AND title_copy = payable_copy
-      AND is_permitted
-      -- The tolerance does not distinguish copies, because their due dates may differ.
-      AND (place < 3 OR titles = 1)
+    SELECT place, title_id, erp_key, is_due, title_is_fixed OR payable_is_fixed AS is_fixed FROM counted
+    WHERE is_permitted AND equal_payables
+      AND (titles = payables AND equal_titles AND title_copy = payable_copy
+           -- The tolerance does not distinguish copies, because their due dates may differ.
+           AND (place < 3 OR titles = 1)
+           -- A title that comes later takes no payable away: it may be the same anticipation.
+           OR title_match = payable_match AND titles > payables)
   ), certain AS (
     SELECT place, title_id, erp_key FROM alone
-    WHERE NOT is_matched
+    WHERE NOT is_fixed
       AND (place > 1 OR is_due OR title_id NOT IN (SELECT title_id FROM pair WHERE place = 2))
       AND NOT EXISTS (SELECT FROM alone AS earlier
                       WHERE earlier.place < alone.place AND earlier.title_id = alone.title_id)
@@ -253,13 +270,13 @@ const HAD_VALUE = Prisma.sql`
       AND payable.order_uid = title.order_uid)`;
 
 /** Some of the value is settled, or all of it. */
-const IS_SETTLED = Prisma.sql`
-  (status <> 'open' OR closed_at IS NOT NULL OR open_value = 0 OR total_value > open_value)`;
+export const IS_SETTLED = Prisma.sql`
+  (status <> 'open' OR closed_at IS NOT NULL OR open_value = 0 OR (total_value > open_value) IS TRUE)`;
 
 const DAYS = Prisma.sql`abs(payable.due_date - title.anticipated_due_date)`;
 const SETTLED_PAIR = Prisma.sql`title.id AS title_id, title.order_uid, title.anticipated_due_date, payable.erp_key,
   ${DAYS} AS days`;
-const UNMATCHED_TITLE = Prisma.sql`(SELECT * FROM open_title WHERE NOT is_matched)`;
+const FREE_TITLE = Prisma.sql`(SELECT * FROM open_title WHERE NOT is_fixed)`;
 
 /** The place of a payable of the title's order that has another value or another due date. */
 const ORDER_PLACE = 1.5;
@@ -277,29 +294,28 @@ export const VETOED = Prisma.sql`
     FROM conciliation.erp_payable AS payable ${COMPANY_NAME}
     LEFT JOIN single_root ON length(supplier_tax_id) = 14 AND root = left(supplier_tax_id, 8)
     WHERE ${IS_SETTLED} AND ${IS_COMPARED}
-      AND (order_uid IN (SELECT order_uid FROM open_title WHERE NOT is_matched)
-           OR supplier_external_id IN (SELECT provider_external_id FROM open_title WHERE NOT is_matched)
-           OR left(supplier_tax_id, 8) IN (SELECT left(tax_id, 8) FROM open_title WHERE NOT is_matched))
+      AND (order_uid IN (SELECT order_uid FROM open_title WHERE NOT is_fixed)
+           OR supplier_external_id IN (SELECT provider_external_id FROM open_title WHERE NOT is_fixed)
+           OR left(supplier_tax_id, 8) IN (SELECT left(tax_id, 8) FROM open_title WHERE NOT is_fixed))
   ), order_payable AS MATERIALIZED (
     SELECT payable.erp_key, order_uid, due_date, status, open_value, total_value, supplier_external_id, supplier_tax_id
     FROM conciliation.erp_payable AS payable
     WHERE status <> 'cancelled' AND ${IS_COMPARED} AND order_uid IS NOT NULL
       AND erp_key NOT IN (SELECT erp_key FROM chosen)
   ), settled_pair AS MATERIALIZED (
-    SELECT 1 AS place, ${SETTLED_PAIR} ${ofOrder(UNMATCHED_TITLE, Prisma.sql`settled_payable`)} AND ${HAD_VALUE}
+    SELECT 1 AS place, ${SETTLED_PAIR} ${ofOrder(FREE_TITLE, Prisma.sql`settled_payable`)} AND ${HAD_VALUE}
     UNION ALL
-    SELECT ${ORDER_PLACE}::numeric, ${SETTLED_PAIR} FROM ${UNMATCHED_TITLE} AS title JOIN order_payable AS payable
+    SELECT ${ORDER_PLACE}::numeric, ${SETTLED_PAIR} FROM ${FREE_TITLE} AS title JOIN order_payable AS payable
       ON payable.order_uid = title.order_uid AND ${IS_SUPPLIER_OF_ORDER} AND (${NEAR_DUE} OR ${HAD_VALUE})
     UNION ALL
     SELECT CASE WHEN days = 0 THEN 2 ELSE 3 END, near.* FROM (${pairsBySupplier(
       SETTLED_PAIR,
       Prisma.sql`${NEAR} AND ${HAD_VALUE}`,
-      { titles: inSpans(UNMATCHED_TITLE), payables: Prisma.sql`settled_payable` },
+      { titles: inSpans(FREE_TITLE), payables: Prisma.sql`settled_payable` },
     )}) AS near
   ), unexplained AS MATERIALIZED (
     SELECT settled_pair.* FROM settled_pair
-    WHERE NOT EXISTS (SELECT FROM conciliation.title_match AS match
-                      WHERE match.erp_key = settled_pair.erp_key AND match.ended_at IS NULL)
+    WHERE NOT EXISTS (SELECT FROM lasting WHERE lasting.erp_key = settled_pair.erp_key AND is_fixed)
       -- A line of the order may be that of the same title before a restatement, and explains nothing.
       AND NOT EXISTS (
         SELECT FROM conciliation.booking_line AS line

@@ -4,7 +4,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { arePayablesStale } from '../payables/payable-state.sql.ts';
 import { askedLines } from './asked-lines.sql.ts';
-import { countBreaks, joinWholeSets, WITHDRAWN } from './breaks.sql.ts';
+import { CHANGED, countBreaks, joinWholeSets, WITHDRAWN } from './breaks.sql.ts';
 import {
   BUYER_NAME,
   CANDIDATES,
@@ -43,14 +43,19 @@ export interface RunRequest {
 /** The author of a run that no person requested. */
 export const MATCHING_ACTOR = 'matching';
 
+/** Why a match ended whose sides are as they were, beside other rows. */
+const NOT_CHOSEN = 'the rules choose another pair or none';
+
+const ASKED = askedLines({ lines: Prisma.sql`true`, titles: Prisma.sql`true` });
+
 const SUM_PLACE = RULES.indexOf('sum') + 1;
 
 const TRANSACTION = { timeout: 900_000, maxWait: 60_000 };
 
 /**
  * Matches current titles with open payables. Ends matches of the program whose title or payable changed in a
- * compared field; a match of a person is never changed. The order of the rows changes nothing, and a second run
- * over the same rows changes nothing.
+ * compared field, and those that the rules would not make again, unless they are fixed, see `CANDIDATES`; a match of
+ * a person is never changed. The order of the rows changes nothing, and a second run over the same rows changes nothing.
  */
 export function runMatching(
   database: Database,
@@ -69,10 +74,10 @@ export function runMatching(
                      WHERE status = 'paid' AND kind = 'snapshot' AND is_complete)
       FROM (SELECT clock_timestamp() AS at) AS start RETURNING id`;
     const companies = await readCompanyFacts(tx);
-    const reopened = await endGroundless(tx, companies);
+    const groundless = await endGroundless(tx, companies);
     await inheritMatches(tx, runId);
-    const [{ matched }] = await tx.$queryRaw<[{ matched: number }]>`
-      WITH RECURSIVE ${companyNames(companies)}, ${CANDIDATES}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
+    const [{ matched, replaced }] = await tx.$queryRaw<[{ matched: number; replaced: number }]>`
+      WITH RECURSIVE ${companyNames(companies)}, ${ASKED}, ${CANDIDATES}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
         SELECT chosen.*, ${TITLE_GROUND} AS title_ground, ${PAYABLE_GROUND} AS erp_ground, ${PAYABLE_VALUE} AS erp_value
         FROM (SELECT place, title_id, erp_key, NULL::bigint AS sum_id, 0 AS title_part, 0 AS erp_part FROM certain
               UNION ALL
@@ -89,19 +94,36 @@ export function runMatching(
           WHERE ended.title_id = chosen.title_id AND ended.erp_key = chosen.erp_key
             AND ended_by <> ${MATCHING_ACTOR} AND ended.title_ground = chosen.title_ground
             AND ended.erp_ground = chosen.erp_ground)
+      ), wanted AS MATERIALIZED (
+        SELECT *, coalesce(sum_id, -title_id) AS key, count(*) OVER (PARTITION BY coalesce(sum_id, -title_id)) AS rows
+        FROM chosen
+        WHERE NOT EXISTS (SELECT FROM refused
+                          WHERE refused.title_id = chosen.title_id AND refused.erp_key = chosen.erp_key)
+          AND NOT EXISTS (SELECT FROM refused WHERE refused.sum_id = chosen.sum_id)
+      ), kept AS MATERIALIZED (
+        SELECT wanted.key AS wanted, lasting.key AS lasting
+        FROM wanted JOIN lasting USING (title_id, erp_key, rows)
+        GROUP BY 1, 2 HAVING count(*) = max(rows)
+      ), ended AS (
+        UPDATE conciliation.title_match AS match
+        SET ended_at = clock_timestamp(), ended_by = ${MATCHING_ACTOR}, end_reason = ${NOT_CHOSEN}
+        FROM lasting
+        WHERE NOT is_fixed AND match.id = lasting.id AND NOT EXISTS (SELECT FROM kept WHERE kept.lasting = lasting.key)
+        RETURNING key
       ), made AS (
         INSERT INTO conciliation.title_match
           (title_id, erp_key, sum_id, title_part, erp_part, rule, rule_version, run_id, made_by,
            title_ground, erp_ground, erp_value)
         SELECT title_id, erp_key, sum_id, title_part, erp_part, (${[...RULES]}::text[])[place],
                ${RULE_VERSION}, ${runId}, ${by}, title_ground, erp_ground, erp_value
-        FROM chosen
-        WHERE NOT EXISTS (SELECT FROM refused
-                          WHERE refused.title_id = chosen.title_id AND refused.erp_key = chosen.erp_key)
-          AND NOT EXISTS (SELECT FROM refused WHERE refused.sum_id = chosen.sum_id)
+        -- The rows that end give their places free first.
+        FROM wanted CROSS JOIN (SELECT count(*) FROM ended) AS after
+        WHERE NOT EXISTS (SELECT FROM kept WHERE kept.wanted = wanted.key)
         RETURNING id, sum_id
       )
-      SELECT count(DISTINCT coalesce(sum_id, id))::int AS matched FROM made`;
+      SELECT (SELECT count(DISTINCT coalesce(sum_id, id))::int FROM made) AS matched,
+             (SELECT count(DISTINCT key)::int FROM ended) AS replaced`;
+    const reopened = groundless + replaced;
     const counted = await countBreaks(tx);
     await tx.$executeRaw`
       UPDATE conciliation.match_run
@@ -130,7 +152,7 @@ const BOOKINGS_SEEN = Prisma.sql`
 /** Ends a sum as a whole. What a line has asked for ends no match: the payable and the title are judged by the line. */
 async function endGroundless(tx: Transaction, companies: CompanyFacts): Promise<number> {
   const [{ ended }] = await tx.$queryRaw<[{ ended: number }]>`
-    WITH ${companyNames(companies)}, ${askedLines({ lines: Prisma.sql`true`, titles: Prisma.sql`true` })}, entered_again AS MATERIALIZED (
+    WITH ${companyNames(companies)}, ${ASKED}, entered_again AS MATERIALIZED (
       SELECT gone.erp_key FROM conciliation.erp_payable AS gone JOIN conciliation.erp_payable AS fresh
         ON fresh.document = gone.document AND fresh.erp_key <> gone.erp_key
        AND ROW(fresh.supplier_external_id, fresh.supplier_tax_id, fresh.instalment)
@@ -166,7 +188,7 @@ const reasonOf = () => Prisma.sql`
        WHEN ${TITLE_GROUND} <> title_ground THEN 'the title has changed'
        -- A payable of which nothing is left is paid, as one with the status; one of which less is left is paid in part.
        WHEN ${PAYABLE_GROUND} <> erp_ground AND payable.status = 'open' AND payable.open_value <> 0 AND NOT ${IS_REDUCED}
-         THEN 'the payable has changed'
+         THEN ${CHANGED}
        WHEN NOT ${MAY_BE_COMPANY} THEN 'the company is another buyer'
        WHEN payable.erp_key IN (SELECT erp_key FROM entered_again) THEN 'the payable is entered again'
   END`;
@@ -178,7 +200,7 @@ const reasonOf = () => Prisma.sql`
  */
 async function inheritMatches(tx: Transaction, runId: bigint): Promise<void> {
   await tx.$executeRaw`
-    WITH RECURSIVE ${askedLines({ lines: Prisma.sql`true`, titles: Prisma.sql`true` })}, gone AS MATERIALIZED (
+    WITH RECURSIVE ${ASKED}, gone AS MATERIALIZED (
       SELECT title.* FROM conciliation.title AS title
       WHERE status = 'withdrawn' AND id = ANY(ARRAY(SELECT title_id FROM left_over WHERE NOT is_undone))
     ), heir AS (
@@ -235,7 +257,7 @@ async function inheritMatches(tx: Transaction, runId: bigint): Promise<void> {
            CASE WHEN rule <> 'person' THEN ${runId}::bigint END, made_by, inherited.reason,
            ${TITLE_GROUND}, ${PAYABLE_GROUND}, ${PAYABLE_VALUE}
     FROM inherited LEFT JOIN sum USING (sum_id)
-    LEFT JOIN (SELECT count(*) AS rows FROM ended) AS after ON true
+    CROSS JOIN (SELECT count(*) FROM ended) AS after
     JOIN conciliation.title AS title ON title.id = heir_id
     JOIN conciliation.erp_payable AS payable ON payable.erp_key = inherited.erp_key`;
 }

@@ -12,7 +12,7 @@ const SAME_DUE_DATE = Prisma.sql`payable.due_date = title.anticipated_due_date`;
 const NEAR = Prisma.sql`title.id AS title_id, title.order_uid AS title_order, title.original_value,
   payable.erp_key, payable.order_uid AS payable_order, payable.open_value,
   ltrim(payable.document, '0') AS document, title.payables, payable.titles,
-  ${IS_COMPANY} AS is_company, title.fits_none AND payable.fits_none AS fits_none, title.is_matched OR payable.is_matched AS is_matched`;
+  ${IS_COMPANY} AS is_company, title.fits_none AND payable.fits_none AS fits_none, title.is_fixed OR payable.is_fixed AS is_fixed`;
 
 interface Side {
   readonly table: Prisma.Sql;
@@ -157,7 +157,7 @@ export const SUMS = Prisma.sql`
          AND (count(payable_order) = count(*)
               OR is_of_payables AND count(document) = count(*) AND count(DISTINCT document) = 1
               OR NOT is_of_payables AND count(DISTINCT title_order) = 1)
-         AND bool_and(is_company AND fits_none AND NOT is_matched)
+         AND bool_and(is_company AND fits_none AND NOT is_fixed)
     ) AS found
   ), certain_row AS (
     SELECT sum_row.title_id, sum_row.erp_key, sum_id,

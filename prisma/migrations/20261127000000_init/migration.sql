@@ -2514,6 +2514,7 @@ CREATE UNIQUE INDEX title_match_payable_key
   ON conciliation.title_match (erp_key, erp_part) WHERE ended_at IS NULL;
 -- Finds the titles that a payable had before.
 CREATE INDEX title_match_ended_idx ON conciliation.title_match (erp_key) WHERE ended_at IS NOT NULL;
+CREATE INDEX title_match_title_idx ON conciliation.title_match (title_id);
 CREATE INDEX title_match_run_idx ON conciliation.title_match (run_id);
 CREATE INDEX title_match_sum_idx ON conciliation.title_match (sum_id) WHERE sum_id IS NOT NULL;
 
@@ -2826,6 +2827,7 @@ CREATE TABLE conciliation.booking_line (
 CREATE UNIQUE INDEX booking_line_key ON conciliation.booking_line (date, identity_hash, occurrence, version);
 CREATE INDEX booking_line_batch_idx ON conciliation.booking_line (batch_id);
 CREATE INDEX booking_line_open_idx ON conciliation.booking_line (state, id) WHERE state IN ('released', 'failed', 'refused');
+CREATE INDEX booking_line_erp_key_idx ON conciliation.booking_line (erp_key) WHERE erp_key IS NOT NULL;
 CREATE INDEX booking_line_provider_idx ON conciliation.booking_line (provider_external_id);
 
 COMMENT ON TABLE conciliation.booking_line IS

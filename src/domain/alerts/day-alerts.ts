@@ -133,22 +133,19 @@ export function alteredDateAlerts(dates: readonly AlteredDate[]): Alert[] {
     ({ foundDate }) => foundDate,
     ({ items, listed }, { text }) => {
       const findings = sumOf(items, (date) => date.findings);
-      const names = [
+      const rows = [
         ...new Set(
           items
             .flatMap((date) => date.rows)
-            .map(
-              ({ problem, key }) =>
-                text.find(`alteredRows.${problem}`, { key }) ?? `${problem} ${key}`,
-            ),
+            .map(({ problem, key }) => text('alertMessages.alteredRow', { problem, key })),
         ),
       ];
       const altered = text('alertMessages.altered', { listed, findings });
-      if (names.length === 0) return altered;
-      const rows = names.slice(0, ALTERED_ROWS_NAMED).join(', ');
-      return names.length > ALTERED_ROWS_NAMED || names.length < findings
-        ? text('alertMessages.alteredSome', { altered, rows })
-        : text('alertMessages.alteredRows', { altered, rows });
+      if (rows.length === 0) return altered;
+      const titles = rows.slice(0, ALTERED_ROWS_NAMED).join(', ');
+      return rows.length < findings || rows.length > ALTERED_ROWS_NAMED
+        ? text('alertMessages.alteredSome', { altered, titles })
+        : text('alertMessages.alteredTitles', { altered, titles });
     },
   );
 }

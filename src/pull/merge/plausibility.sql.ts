@@ -108,19 +108,19 @@ export async function readStagedFacts(
     plan.inserted < MIN_TITLES ? Prisma.sql`SELECT 0::float8` : duplicatesOf(fence, isNew);
   const [found] = await tx.$queryRaw<[Usual & { duplicates: number }]>`
     SELECT usual.*, (${duplicates}) AS duplicates FROM (${usual(date, mean)}) AS usual`;
-  const whole = { ...countsOf(plan, day.titleCount), ...found };
   const counted = isNew ? newTitlesOfBuyers(fence) : changesOfBuyers(fence, day);
   const buyers = await tx.$queryRaw<CountedFacts[]>(factsOfBuyers(date, counted));
+  const changed = buyers.reduce((sum, facts) => sum + facts.changed, 0);
   const lossesOf = new Map(losses.map((loss) => [loss.buyer, loss]));
   return [
-    whole,
+    { ...countsOf(plan, day.titleCount), ...found, changed },
     ...buyers.map((facts) => ({ lost: 0, lostBefore: 0, ...lossesOf.get(facts.buyer), ...facts })),
   ];
 }
 
 /** The limit of all lost titles is `decideHold`. */
-function countsOf({ titles, inserted, changed }: MergePlan, currentTitles: number) {
-  return { buyer: null, titles, inserted, changed, lost: 0, lostBefore: 0, currentTitles };
+function countsOf({ titles, inserted }: MergePlan, currentTitles: number) {
+  return { buyer: null, titles, inserted, lost: 0, lostBefore: 0, currentTitles };
 }
 
 /** The number of inserted titles of an identity that another title has. */
@@ -138,23 +138,32 @@ const newTitlesOfBuyers = (fence: bigint) => Prisma.sql`
          0 AS changed, sum(original_value) AS value
   FROM conciliation.staged_title WHERE fence = ${fence} GROUP BY 1`;
 
-/** The titles that the date has are those that the checks have counted, if they ran on its present content. */
+/**
+ * The titles that the date has are those that the checks have counted, if they ran on its present content. A title
+ * whose order comes with another value is changed: the value is part of its identity, so it is withdrawn and inserted.
+ */
 const changesOfBuyers = (fence: bigint, { date }: LockedDay) => Prisma.sql`
   WITH change AS (
-    SELECT title.buyer_identification, change.kind, change.occurrence
+    SELECT title.buyer_identification, change.kind, change.occurrence, title.order_uid, title.original_value
     FROM conciliation.staged_change AS change JOIN conciliation.title ON title.id = change.title_id
     WHERE change.fence = ${fence}
       AND title.id = ANY(ARRAY(SELECT title_id FROM conciliation.staged_change
                                WHERE fence = ${fence} AND title_id IS NOT NULL))
     UNION ALL
-    SELECT staged.buyer_identification, change.kind, change.occurrence
+    SELECT staged.buyer_identification, change.kind, change.occurrence, staged.order_uid, staged.original_value
     FROM conciliation.staged_change AS change
     JOIN conciliation.staged_title AS staged USING (fence, ordinal)
     WHERE change.fence = ${fence} AND change.title_id IS NULL
+  ), arrived_value AS (
+    SELECT order_uid, original_value FROM change WHERE kind IN ('inserted', 'restored')
   ), changes AS (
     SELECT buyer_identification, count(*) FILTER (WHERE kind = 'inserted') AS inserted,
            count(*) FILTER (WHERE kind = 'inserted' AND occurrence > 1) AS duplicates,
-           count(*) FILTER (WHERE kind = 'changed') AS changed,
+           count(*) FILTER (
+             WHERE kind = 'changed'
+                OR kind = 'withdrawn' AND order_uid IN (SELECT order_uid FROM arrived_value)
+                   AND (order_uid, original_value) NOT IN (SELECT order_uid, original_value FROM arrived_value)
+           ) AS changed,
            count(*) FILTER (WHERE kind = 'withdrawn') AS withdrawn,
            count(*) FILTER (WHERE kind = 'restored') AS restored
     FROM change GROUP BY 1

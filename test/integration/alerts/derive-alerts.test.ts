@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { deriveProviderAlerts } from '../../../src/alerts/provider-alerts.sql.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { lastClosedDate } from '../../../src/domain/business-day.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
@@ -250,13 +252,17 @@ test('a day with rejected titles is an alert until they are accepted', async () 
   expect(await derive()).toEqual({ raised: 0, resolved: 1 });
 });
 
+async function signOff(date: CivilDate): Promise<void> {
+  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+  const signing = { by: 'finance', reason: null, fourEyes: false };
+  await signOffDay(world.database, date, { ...signing, seenDigest: contentDigest ?? '' });
+}
+
 test('a day restated after its sign-off is an alert until it is signed off again', async () => {
   const date = daysFrom(4);
   setDay(date, ['a', 'b']);
   await world.pull(date);
-  await world.database.prisma.$executeRaw`
-    UPDATE conciliation.day SET signed_off_at = now(), signed_off_by = 'finance',
-           signed_off_digest = content_digest WHERE date = ${date}::date`;
+  await signOff(date);
   expect(await derive()).toEqual({ raised: 0, resolved: 0 });
 
   setDay(date, ['a', 'b', 'c']);
@@ -264,9 +270,7 @@ test('a day restated after its sign-off is an alert until it is signed off again
   expect(await derive()).toEqual({ raised: 1, resolved: 0 });
   expect(await openAlerts()).toMatchObject([{ kind: 'restated_after_sign_off', date }]);
 
-  await world.database.prisma.$executeRaw`
-    UPDATE conciliation.day SET signed_off_digest = content_digest, restated_after_sign_off = false
-    WHERE date = ${date}::date`;
+  await signOff(date);
   expect(await derive()).toEqual({ raised: 0, resolved: 1 });
 });
 

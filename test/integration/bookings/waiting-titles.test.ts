@@ -185,8 +185,8 @@ test('of equal titles, each is released once and with its own payable, whichever
 });
 
 test('a snapshot that is too old keeps the day from being released', async () => {
-  await pull({ uid: 'a', value: '10' });
-  await state({ erpKey: 'A1', openValue: '10', orderUid: 'a' });
+  await pull({ uid: 'z', value: '10' });
+  await state({ erpKey: 'Z1', openValue: '10', orderUid: 'z' });
   await match();
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.erp_payable_import SET started_at = now() - interval '31 hours'`;
@@ -195,7 +195,7 @@ test('a snapshot that is too old keeps the day from being released', async () =>
   expect(await readWaitingDays(world.database, RULES)).toEqual([
     { fault: 'not_matched', days: 1, titles: 0, dates: [date] },
   ]);
-  await state({ erpKey: 'A1', openValue: '10', orderUid: 'a' });
+  await state({ erpKey: 'Z1', openValue: '10', orderUid: 'z' });
   expect(await release()).toEqual([date]);
 });
 

@@ -144,6 +144,18 @@ describe.each(Object.entries(confirmations))(
       await sign('ana');
     });
 
+    test('signs a later day off', async () => {
+      await pull('10');
+      await confirm(person());
+      await world.database.prisma.companyBuyer.updateMany({
+        data: { confirmedAt: new Date(date) },
+      });
+      await world.database.prisma.partyEquivalent.updateMany({
+        data: { confirmedAt: new Date(date) },
+      });
+      await sign(person().by);
+    });
+
     test('has not signed off the day that waits', async () => {
       await pull('10');
       await load('10', 'paid');

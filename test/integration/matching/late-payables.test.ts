@@ -54,9 +54,15 @@ test('a title whose payable the ERP has paid after the run waits, and its day do
   expect(await waiting()).toEqual([]);
   // Payables of other titles or of none.
   await importPayables(world.database, [
-    { erpKey: 'k2', openValue: '11', orderUid: 'a', status: 'paid' },
+    { erpKey: 'k2', openValue: '11', status: 'paid' },
     { erpKey: 'k3', openValue: '10', dueDate: '2026-07-01', status: 'paid' },
   ]);
+  expect(await waiting()).toEqual([]);
+  await importPayables(world.database, [
+    { erpKey: 'k2', openValue: '11', orderUid: 'a', status: 'paid' },
+  ]);
+  expect(await waiting()).toEqual(['a']);
+  await importPayables(world.database, [{ erpKey: 'k2', openValue: '11', status: 'paid' }]);
   expect(await waiting()).toEqual([]);
   await importPayables(world.database, [{ erpKey: 'k1', openValue: '10', status: 'paid' }]);
   expect(await waiting()).toEqual(['a']);

@@ -150,6 +150,21 @@ describe('a later response', () => {
     });
   });
 
+  test.each(['10000.00', '1.00', '0.01'])(
+    'that restates each value as %s is held',
+    async (value) => {
+      const date = week(0);
+      await pull(date, titles(date));
+      const half = [
+        ...titles(date, { count: TITLES / 2, value }),
+        ...titles(date).slice(TITLES / 2),
+      ];
+      const report = await pull(date, titles(date, { value }));
+      expect(report).toMatchObject({ state: 'held', holdReason: 'changed_share' });
+      expect(await pull(date, half)).toMatchObject({ state: 'merged' });
+    },
+  );
+
   test('that lacks one buyer of a group is held, although few titles of the day vanish', async () => {
     const date = week(0);
     const group = titles(date, { count: 200 });
