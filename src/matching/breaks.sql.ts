@@ -587,7 +587,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT follower.*, accepted_date FROM follower
     JOIN ${titlesOf(Prisma.sql`follower`)} AS title ON title.id = title_id
     WHERE CASE WHEN is_refused THEN follower.original_value = title.original_value
-               ELSE title_id IN (SELECT id FROM unmatched) END
+               ELSE follower.erp_key IS NOT NULL AND title_id IN (SELECT id FROM unmatched) END
   ), used AS MATERIALIZED (
     SELECT DISTINCT ON (title_id) title_id, erp_key, kind, CASE kind WHEN 'already_assigned' THEN 1 ELSE 2 END AS severity
     FROM (

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readLedgerDay } from '../../../src/ledger/ledger-days.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -22,10 +23,7 @@ beforeAll(async () => {
       world.sandbox.setDayTexts(date, texts);
       await world.pull(date);
       // The account that changes below is not the subject here.
-      await database.prisma.accountChange.updateMany({
-        where: { state: 'open' },
-        data: { state: 'confirmed', decidedAt: new Date(), decidedBy: 'test' },
-      });
+      await decideOpenChanges(database);
     };
     const sign = async (by: string) => {
       const day = await readLedgerDay(database, date, TODAY);

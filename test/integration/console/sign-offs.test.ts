@@ -4,6 +4,7 @@ import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { MAX_DAYS_TO_SIGN, signOffDays } from '../../../src/ledger/sign-off.sql.ts';
 import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
+import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
 import { openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
@@ -147,9 +148,7 @@ describe('the list', () => {
     expect(text).toContain('Accepted rejects: 1');
     expect(await shownTo(both, '/sign-offs?clean=true')).toEqual([clean]);
     expect(await shownTo(pages.reviewer, '/sign-offs?clean=true')).toEqual([clean, decided]);
-    await pages.world.database.prisma.accountChange.updateMany({
-      data: { state: 'confirmed', decidedAt: new Date(), decidedBy: 'test' },
-    });
+    await decideOpenChanges(pages.world.database);
     await sign(pages.reviewer, dates);
     expect(await shownTo(both, '/sign-offs')).toEqual([]);
   });
