@@ -8,7 +8,7 @@ import { readLedgerDay } from '../../../src/ledger/ledger-days.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
-import { clearMatching, match } from '../../support/matching-world.ts';
+import { match } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
@@ -108,7 +108,9 @@ test('a break with the payables of the ERP is no state in order', async () => {
   expect(en.lines.at(-1)).toBe('Breaks with the payables of the ERP: 9.');
   expect(pt.lines.at(-1)).toBe('Divergências com as contas a pagar do ERP: 9.');
   expect(exit).toBe(3);
-  await clearMatching(world.database);
+  await world.database.prisma.$executeRaw`
+    TRUNCATE conciliation.title_match, conciliation.match_run, conciliation.erp_payable,
+             conciliation.erp_payable_reject, conciliation.erp_payable_import`;
 });
 
 test('each open item has a line, and the command ends with 3', async () => {
