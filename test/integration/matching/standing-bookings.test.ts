@@ -285,3 +285,32 @@ test('a payable that the booking of a title without a match has settled is not f
   expect(all.filter((text) => text.endsWith(' k1'))).toEqual(['anticipated_twice! n k1']);
   expect(await judged.waiting(other)).toEqual(['n']);
 });
+
+test.each([
+  ['with another due date', { dueDate: '2099-07-02' }, false],
+  ['with another value', { value: '1650' }, false],
+  ['on another date', {}, true],
+] as const)(
+  'a title that a person matched and that is restated %s after its posting does not stop the matching',
+  async (_, change, isMoved) => {
+    const payable = { erpKey: 'k2', openValue: '1234' };
+    await judged.pull(date, title, rest);
+    await judged.state([payable], 'delta');
+    await judged.match();
+    const { id } = await world.database.prisma.title.findFirstOrThrow({
+      where: { acceptedDate: date, orderUid: 'm', status: 'current' },
+    });
+    await matchByPerson(
+      world.database,
+      { titleId: id, erpKey: 'k2' },
+      { by: 'ana', reason: 'they agree' },
+    );
+    await judged.release(date);
+    await judged.answer(date, 'posted');
+    if (isMoved) await judged.pull(other, title, rest);
+    await judged.pull(date, ...(isMoved ? [] : [{ ...title, ...change }]), rest);
+    await judged.match();
+    await judged.match();
+    expect(await listMatches(world.database)).toEqual([expect.stringMatching(/^m=k2 /)]);
+  },
+);
