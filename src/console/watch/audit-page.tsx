@@ -111,5 +111,5 @@ function Details({ entry }: { entry: AuditRow }) {
     }))
     .filter(({ value }) => value !== '')
     .map(({ label, value }) => `${label} ${value}`);
-  return shown.length === 0 ? null : <p class="quiet small">{shown.join(' · ')}</p>;
+  return shown.length === 0 ? null : <p class="quiet small anywhere">{shown.join(' · ')}</p>;
 }

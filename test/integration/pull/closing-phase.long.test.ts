@@ -112,19 +112,6 @@ async function timeOthers(): Promise<number> {
   return performance.now() - startMs;
 }
 
-test('a process that is stopped while it loads a date keeps no other date waiting', async () => {
-  setTitles(date, 2000);
-  const service = await stopAt('mid-copy');
-  try {
-    expect(await sessionsThat(`query LIKE 'COPY conciliation.title (%'`)).toBe(1);
-    expect(await timeOthers()).toBeLessThan(30_000);
-    expect(await sessionsThat(`query LIKE 'COPY conciliation.title (%'`)).toBe(1);
-    await resume(service, 2000, '1');
-  } finally {
-    await service.kill();
-  }
-});
-
 test('a process that is stopped while it stages a date keeps no other date waiting', async () => {
   setTitles(date, 2000);
   await world.pull(date);
