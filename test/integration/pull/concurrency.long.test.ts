@@ -104,6 +104,8 @@ async function eventually<T>(ask: () => Promise<T | undefined>): Promise<T> {
 /** The backend that does what `condition` (SQL on `pg_stat_activity`) says. */
 const backendThat = (condition: string) =>
   eventually(async () => {
+    // A transaction sees the sessions as they were when it first looked.
+    await administrator.query('SELECT pg_stat_clear_snapshot()');
     const { rows } = await administrator.query<{ pid: number }>(
       `SELECT pid FROM pg_stat_activity
        WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
