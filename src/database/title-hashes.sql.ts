@@ -104,6 +104,10 @@ export const ROW_DIGEST = Prisma.raw(
        'identity_hash', identity_hash, ${VALUE_COLUMNS.map((column) => `'${column}', ${column}`).join(', ')})) END)))`,
 );
 
+/** `day.content_digest` of rows with a content hash: equal exactly for equal multisets. */
+export const CONTENT_DIGEST = Prisma.sql`
+  encode(sha256(coalesce(string_agg(uuid_send(content_hash), '' ORDER BY content_hash), '')), 'hex')`;
+
 /** `booking_batch.digest` of rows with the columns of `booking_line`. */
 export const BATCH_DIGEST = Prisma.sql`
   encode(sha256(convert_to(coalesce(string_agg(

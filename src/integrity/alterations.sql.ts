@@ -5,7 +5,11 @@
 import { accountsNamedBy } from '../accounts/account-watch.sql.ts';
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
 import { HAS_OPEN_FINDINGS } from '../database/open-findings.sql.ts';
-import { COMPUTED_IDENTITY_HASH, computedContentHash } from '../database/title-hashes.sql.ts';
+import {
+  COMPUTED_IDENTITY_HASH,
+  CONTENT_DIGEST,
+  computedContentHash,
+} from '../database/title-hashes.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -59,8 +63,7 @@ export const dayAlteration = (date: CivilDate): Prisma.Sql => Prisma.sql`
              max(anticipated_due_date) FILTER (WHERE status = 'current') AS latest_due_date
       FROM conciliation.title WHERE accepted_date = ${date}::date
     ), content AS (
-      SELECT encode(sha256(coalesce(string_agg(uuid_send(content_hash), '' ORDER BY content_hash), '')), 'hex')
-               AS digest
+      SELECT ${CONTENT_DIGEST} AS digest
       FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current'
     ), reject AS (
       SELECT count(*) AS rejected_count, count(*) FILTER (WHERE status = 'open') AS open

@@ -2,6 +2,7 @@
 import {
   BATCH_DIGEST,
   COMPUTED_IDENTITY_HASH,
+  CONTENT_DIGEST,
   computedContentHash,
   DESTINATION_COLUMNS,
   destinationColumns,
@@ -9,6 +10,7 @@ import {
 import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { hasNoEntry } from './decision-alterations.sql.ts';
 
 // Column names are constants of domain/. No input reaches Prisma.raw.
 const each = (text: (column: string) => string, columns: readonly string[] = AMOUNT_COLUMNS) =>
@@ -20,9 +22,7 @@ const contentsOf = (table: string) =>
     [...VALUE_COLUMNS.filter((column) => column !== 'accepted_date'), ...DESTINATION_COLUMNS],
   );
 
-const hasNoReceiptEntry = (date: CivilDate) => Prisma.sql`
-  NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry
-              WHERE entry.date = ${date}::date AND entry.action = 'bookings.receipts'`;
+const IS_RECEIPTS = Prisma.sql`entry.action = 'bookings.receipts'`;
 
 /** The lines of a date with the columns that the hashes of a title cover. */
 const lines = (date: CivilDate) => Prisma.sql`
@@ -71,7 +71,7 @@ export const bookingAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
   SELECT 'line' AS problem, line.id::text AS row_key
   FROM line LEFT JOIN batch ON batch.id = line.batch_id
   WHERE batch.id IS NULL
-     OR line.posted_hash IS NOT NULL AND ${hasNoReceiptEntry(date)})
+     OR line.posted_hash IS NOT NULL AND ${hasNoEntry(date, IS_RECEIPTS)}
      OR (batch.sign_off_id IS NOT NULL OR line.posted_hash IS NULL) AND line.kind <> 'reverse'
         AND (line.own_identity, line.own_content) <> (line.identity_hash, line.content_hash)
         AND NOT EXISTS (
@@ -90,7 +90,7 @@ export const bookingAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
                     IS DISTINCT FROM
                   (written.line_count, written.book_count, written.adjust_count, written.reverse_count, written.digest) END
      OR CASE WHEN batch.sign_off_id IS NULL
-             THEN ${hasNoReceiptEntry(date)} AND (entry.actor, entry.at) = (batch.released_by, batch.released_at))
+             THEN ${hasNoEntry(date, Prisma.sql`${IS_RECEIPTS} AND (entry.actor, entry.at) = (batch.released_by, batch.released_at)`)}
              ELSE seal.id IS NULL OR seal.signed_off_by <> batch.released_by
                   OR written.id IS NOT NULL AND (${sumsOf('batch')}) IS DISTINCT FROM (${sumsOf('written')})
                   OR EXISTS (
@@ -101,7 +101,7 @@ export const bookingAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
   UNION ALL
   SELECT 'lines', NULL
   FROM newest CROSS JOIN (
-    SELECT encode(sha256(coalesce(string_agg(uuid_send(content_hash), '' ORDER BY content_hash), '')), 'hex') AS digest,
+    SELECT ${CONTENT_DIGEST} AS digest,
            ${each((column) => `coalesce(sum(${column}), 0) AS ${column}_sum`)}
     FROM live
   ) AS released

@@ -6,7 +6,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /** Whether the audit log has no entry of a date with these properties. */
-const hasNoEntry = (date: CivilDate, entry: Prisma.Sql) => Prisma.sql`
+export const hasNoEntry = (date: CivilDate, entry: Prisma.Sql) => Prisma.sql`
   NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry WHERE entry.date = ${date}::date AND ${entry})`;
 
 /** The decisions about a date. Of its seals, the newest and those in force. */

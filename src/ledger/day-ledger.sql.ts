@@ -1,6 +1,7 @@
 import type { Transaction } from '../database/database.ts';
 import { HAS_OPEN_FINDINGS } from '../database/open-findings.sql.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
+import { CONTENT_DIGEST } from '../database/title-hashes.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { type DayState, stateAfterMerge } from '../domain/day-state.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
@@ -104,14 +105,14 @@ export async function setMergedDay(
   // The hashes are sorted separately: sorting them together with the amounts takes twice as long.
   await tx.$executeRaw`
     WITH fresh AS MATERIALIZED (
-      SELECT total.*, encode(sha256(coalesce(hashes, '')), 'hex') AS digest
+      SELECT total.*, content.digest
       FROM (
         SELECT count(*) FILTER (WHERE status = 'current') AS titles,
                count(*) FILTER (WHERE status = 'withdrawn') AS withdrawn, ${sums},
                max(anticipated_due_date) FILTER (WHERE status = 'current') AS latest_due_date
         FROM conciliation.title WHERE accepted_date = ${day.date}::date
       ) AS total, (
-        SELECT string_agg(uuid_send(content_hash), '' ORDER BY content_hash) AS hashes
+        SELECT ${CONTENT_DIGEST} AS digest
         FROM conciliation.title WHERE accepted_date = ${day.date}::date AND status = 'current'
       ) AS content
     ), seal AS (
