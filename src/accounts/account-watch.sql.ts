@@ -29,7 +29,7 @@ export interface WatchedMerge {
  */
 export async function stageAccounts(tx: Transaction, source: WatchedMerge): Promise<void> {
   const { fence } = source;
-  const [{ unread }] = await tx.$queryRaw<[{ unread: number }]>`
+  let writings = await tx.$queryRaw<Writing[]>`
     -- Materialized: the planner would otherwise compute the key once for every use of it.
     WITH party AS MATERIALIZED (
       SELECT ${statedParty}, is_restated, is_erased FROM (${accountsOfTitles(source)}) AS named
@@ -53,26 +53,37 @@ export async function stageAccounts(tx: Transaction, source: WatchedMerge): Prom
         -- Looked up for each row, whatever the statistics say.
         OFFSET 0
       ) AS known ON true
-      RETURNING account_hash
+      RETURNING ctid::text AS place, *
     )
-    SELECT count(*) FILTER (WHERE account_hash IS NULL)::int AS unread FROM staged`;
-  for (let left = unread; left > 0; left -= WRITINGS_AT_ONCE) await readWritings(tx, fence);
+    ${unread(Prisma.sql`staged`)}`;
+  for (;;) {
+    if (writings.length > 0) await storeForms(tx, fence, writings);
+    if (writings.length < WRITINGS_AT_ONCE) return;
+    const left = Prisma.sql`(SELECT ctid::text AS place, * FROM conciliation.staged_account WHERE fence = ${fence}) AS staged`;
+    writings = await tx.$queryRaw<Writing[]>(unread(left));
+  }
 }
 
 const namesNoAccount = Prisma.sql`
   num_nonnulls(bank, agency, agency_digit, account, account_digit, destination) = 0`;
 
+/** A staged account whose writing the party did not have yet. */
+type Writing = StatedAccount & { readonly place: string };
+
 /** The writings that are read by one statement. */
 const WRITINGS_AT_ONCE = 5_000;
 
-/** Adds the normal forms to staged accounts whose writing the party did not have yet. */
-async function readWritings(tx: Transaction, fence: bigint): Promise<void> {
-  const rows = await tx.$queryRaw<(StatedAccount & { readonly place: string })[]>`
-    SELECT ctid::text AS place, bank, agency, agency_digit AS "agencyDigit", account,
-           account_digit AS "accountDigit", destination
-    FROM conciliation.staged_account WHERE fence = ${fence} AND account_hash IS NULL
-    LIMIT ${WRITINGS_AT_ONCE}::int`;
-  const read = rows.map(({ place, ...stated }) => ({ place, ...formOf(stated) }));
+const unread = (staged: Prisma.Sql) => Prisma.sql`
+  SELECT place, bank, agency, agency_digit AS "agencyDigit", account, account_digit AS "accountDigit", destination
+  FROM ${staged} WHERE account_hash IS NULL LIMIT ${WRITINGS_AT_ONCE}::int`;
+
+/** Adds their normal forms to staged accounts. */
+async function storeForms(
+  tx: Transaction,
+  fence: bigint,
+  writings: readonly Writing[],
+): Promise<void> {
+  const read = writings.map(({ place, ...stated }) => ({ place, ...formOf(stated) }));
   await tx.$executeRaw`
     UPDATE conciliation.staged_account AS staged
     SET normal_form = form.normal_form, account_hash = form.account_hash

@@ -8,7 +8,7 @@ import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import type { TitleFold } from '../domain/title-fold.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
-/** The row of a day as a merge reads it under its lock. */
+/** The row of a day, and what is staged under the fence of a response for it, as a merge reads them under its lock. */
 export interface LockedDay {
   readonly date: CivilDate;
   readonly state: DayState;
@@ -22,13 +22,18 @@ export interface LockedDay {
   readonly hasOpenFindings: boolean;
   /** Whether a digest of the date was ever computed. */
   readonly hasDigest: boolean;
-  /** `changed_at`, to the microsecond; null: the day never had a merge. */
-  readonly changedAt: string | null;
   /** Fence of the newest fetch merged into the date; null: there was none. */
   readonly mergedFence: bigint | null;
   readonly heldPullId: bigint | null;
   /** Fence of the fetch that waits for a person; null: none waits. */
   readonly heldFence: bigint | null;
+  readonly stagedTitles: number;
+  readonly stagedRejects: number;
+  /** Titles that were known, of `staged_base`; null: it has no row. */
+  readonly known: number | null;
+  /** Whether the date was changed since the titles of `staged_base` were read. */
+  readonly isStale: boolean;
+  readonly hasErasedParties: boolean;
 }
 
 const sums = Prisma.raw(
@@ -41,33 +46,46 @@ const setSums = Prisma.raw(
 );
 
 /**
- * Creates the row of a date if it is missing, and locks it. This lock serialises merges, releases
- * and sign-offs of one date. A separate statement reads the row, because only a later statement
- * sees the changes of the transaction that this one waited for.
+ * Common table expressions that create the row of a date if it is missing, and lock it. This lock serialises merges,
+ * releases and sign-offs of one date.
+ * @param condition on which the row is locked
  */
-export async function lockDay(tx: Transaction, date: CivilDate): Promise<LockedDay> {
-  await tx.$executeRaw`
-    WITH present AS MATERIALIZED (
-      SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE
-    )
-    INSERT INTO conciliation.day (date) SELECT ${date}::date WHERE NOT EXISTS (SELECT FROM present)
+export const dayLock = (date: CivilDate, condition: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  present AS MATERIALIZED (
+    SELECT FROM conciliation.day WHERE date = ${date}::date AND ${condition} FOR UPDATE
+  ), created AS (
+    INSERT INTO conciliation.day (date) SELECT ${date}::date WHERE NOT EXISTS (SELECT FROM present) AND ${condition}
     -- Another transaction has created the row meanwhile: waits for it, and locks the row.
-    ON CONFLICT (date) DO UPDATE SET date = excluded.date`;
-  return readDay(tx, date);
+    ON CONFLICT (date) DO UPDATE SET date = excluded.date
+  )`;
+
+/**
+ * Locks the row of a date. Only a later statement sees the changes of the transaction that this one waited for.
+ */
+export async function lockDay(tx: Transaction, date: CivilDate): Promise<void> {
+  await tx.$executeRaw`WITH ${dayLock(date, Prisma.sql`true`)} SELECT`;
 }
 
-/** Like `lockDay`, for an existing row and without the lock. */
-export async function readDay(tx: Transaction, date: CivilDate): Promise<LockedDay> {
+/**
+ * Reads the row of a day, and the staged rows of a response for it. The list of erased parties stays locked against
+ * `eraseParty` until the end of the transaction: a merge that saw an empty list has ended, and its titles are
+ * visible, before a party is erased from all titles.
+ */
+export async function readDay(tx: Transaction, date: CivilDate, fence: bigint): Promise<LockedDay> {
   const [day] = await tx.$queryRaw<[LockedDay]>`
     SELECT day.date::text AS date, day.state, day.title_count AS "titleCount",
            day.withdrawn_count AS "withdrawnCount",
            EXISTS (SELECT FROM conciliation.title WHERE accepted_date = day.date) AS "hasTitles",
            day.rejected_count AS rejected, ${HAS_OPEN_FINDINGS} AS "hasOpenFindings", day.content_digest IS NOT NULL AS "hasDigest",
-           day.changed_at::text AS "changedAt",
-           merged.fence AS "mergedFence", day.held_pull_id AS "heldPullId", held.fence AS "heldFence"
+           merged.fence AS "mergedFence", day.held_pull_id AS "heldPullId", held.fence AS "heldFence",
+           (SELECT count(*) FROM conciliation.staged_title WHERE fence = ${fence})::int AS "stagedTitles",
+           (SELECT count(*) FROM conciliation.staged_reject WHERE fence = ${fence})::int AS "stagedRejects",
+           base.known, base.fence IS NOT NULL AND base_changed_at IS DISTINCT FROM day.changed_at AS "isStale",
+           EXISTS (SELECT FROM conciliation.erased_party WHERE ended_at IS NULL) AS "hasErasedParties"
     FROM conciliation.day day
     LEFT JOIN conciliation.pull merged ON merged.id = day.last_pull_id
     LEFT JOIN conciliation.pull held ON held.id = day.held_pull_id
+    LEFT JOIN conciliation.staged_base AS base ON base.fence = ${fence}
     WHERE day.date = ${date}::date`;
   return day;
 }
@@ -80,56 +98,56 @@ export interface SettledDay {
   readonly fold: TitleFold | null;
 }
 
-/**
- * Records the result of a merge in the row of its date.
- * @param isChanged whether titles changed: if true, count, sums and digest are recomputed from the
- * current titles, and the seal is that of `sign_off`. The digest is SHA-256 over the sorted content hashes. It is equal exactly for
- * equal multisets, and one line of SQL can verify it.
- */
-export async function setMergedDay(
-  tx: Transaction,
-  day: SettledDay & { readonly state: DayState },
-  isChanged: boolean,
-): Promise<void> {
-  const settled = Prisma.sql`
+/** The result of a merge. */
+export type MergedDay = SettledDay & { readonly state: DayState };
+
+const settledColumns = (day: MergedDay) => Prisma.sql`
     state = ${day.state}, last_pull_id = ${day.pullId}, held_pull_id = NULL, verified_at = now(),
     rejected_count = (SELECT count(*) FROM conciliation.rejected_title
                       WHERE date = ${day.date}::date AND status <> 'resolved'),
     fold_count = coalesce(${day.fold?.count ?? null}::int, fold_count),
     fold_sum = coalesce(${day.fold?.toText() ?? null}, fold_sum)`;
-  if (!isChanged) {
-    await tx.$executeRaw`
-      UPDATE conciliation.day SET ${settled} WHERE date = ${day.date}::date`;
-    return;
-  }
-  // The hashes are sorted separately: sorting them together with the amounts takes twice as long.
+
+/** Records a merge that left the titles of its date as they were. */
+export async function setVerifiedDay(tx: Transaction, day: MergedDay): Promise<void> {
+  const settled = settledColumns(day);
   await tx.$executeRaw`
-    WITH fresh AS MATERIALIZED (
+    UPDATE conciliation.day SET ${settled} WHERE date = ${day.date}::date`;
+}
+
+/**
+ * Common table expressions that record a merge: count, sums and digest of the date are those of the rows `written`,
+ * and the seal is that of `sign_off`. The digest is SHA-256 over the sorted content hashes. It is equal exactly for
+ * equal multisets, and one line of SQL can verify it.
+ */
+export const mergedDay = (day: MergedDay): Prisma.Sql => {
+  const settled = settledColumns(day);
+  // The hashes are sorted separately: sorting them together with the amounts takes twice as long.
+  return Prisma.sql`
+    fresh AS MATERIALIZED (
       SELECT total.*, content.digest
       FROM (
         SELECT count(*) FILTER (WHERE status = 'current') AS titles,
                count(*) FILTER (WHERE status = 'withdrawn') AS withdrawn, ${sums},
                max(anticipated_due_date) FILTER (WHERE status = 'current') AS latest_due_date
-        FROM conciliation.title WHERE accepted_date = ${day.date}::date
-      ) AS total, (
-        SELECT ${CONTENT_DIGEST} AS digest
-        FROM conciliation.title WHERE accepted_date = ${day.date}::date AND status = 'current'
-      ) AS content
+        FROM written
+      ) AS total, (SELECT ${CONTENT_DIGEST} AS digest FROM written WHERE status = 'current') AS content
     ), seal AS (
       SELECT signed_off_at, signed_off_by, content_digest FROM conciliation.sign_off
       WHERE date = ${day.date}::date AND ended_at IS NULL
-    )
-    UPDATE conciliation.day day
-    SET ${settled}, title_count = fresh.titles, withdrawn_count = fresh.withdrawn, ${setSums},
-        content_digest = fresh.digest, latest_due_date = fresh.latest_due_date, changed_at = now(),
-        content_version = coalesce(${day.fold?.version ?? null}::smallint, content_version),
-        signed_off_at = seal.signed_off_at, signed_off_by = seal.signed_off_by,
-        signed_off_digest = seal.content_digest,
-        restated_after_sign_off = day.restated_after_sign_off
-          OR (seal.content_digest IS NOT NULL AND seal.content_digest <> fresh.digest)
-    FROM fresh LEFT JOIN seal ON true
-    WHERE day.date = ${day.date}::date`;
-}
+    ), settled AS (
+      UPDATE conciliation.day day
+      SET ${settled}, title_count = fresh.titles, withdrawn_count = fresh.withdrawn, ${setSums},
+          content_digest = fresh.digest, latest_due_date = fresh.latest_due_date, changed_at = now(),
+          content_version = coalesce(${day.fold?.version ?? null}::smallint, content_version),
+          signed_off_at = seal.signed_off_at, signed_off_by = seal.signed_off_by,
+          signed_off_digest = seal.content_digest,
+          restated_after_sign_off = day.restated_after_sign_off
+            OR (seal.content_digest IS NOT NULL AND seal.content_digest <> fresh.digest)
+      FROM fresh LEFT JOIN seal ON true
+      WHERE day.date = ${day.date}::date
+    )`;
+};
 
 export async function setHeldDay(tx: Transaction, day: SettledDay): Promise<void> {
   const fold = day.fold && { foldCount: day.fold.count, foldSum: day.fold.toText() };

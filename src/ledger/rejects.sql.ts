@@ -11,13 +11,14 @@ import type { CivilDate } from '../domain/business-day.ts';
  * accepted a reject beside a complete day would have accepted every later shrinkage of the day.
  *
  * @param withheld titles that the response lacks and that stay current because of a reject
+ * @returns the number of open rejects
  */
 export async function mergeRejects(
   tx: Transaction,
   source: { readonly pullId: bigint; readonly fence: bigint; readonly date: CivilDate },
   withheld: number,
-): Promise<void> {
-  await tx.$executeRaw`
+): Promise<number> {
+  const [{ open }] = await tx.$queryRaw<[{ open: number }]>`
     WITH reopening AS MATERIALIZED (
       SELECT ${withheld}::int > 0
              AND (pull.fold_count, pull.fold_sum) IS DISTINCT FROM (merged.fold_count, merged.fold_sum) AS reopens
@@ -47,16 +48,18 @@ export async function mergeRejects(
           reason = CASE WHEN NOT is_reopened THEN reason END
       FROM matched
       WHERE matched.id = reject.id AND reject.id = ANY(ARRAY(SELECT id FROM matched))
+      RETURNING status
+    ), added AS (
+      INSERT INTO conciliation.rejected_title
+        (date, order_uid, first_pull_id, last_pull_id, ordinal, reasons, raw, raw_bytes, raw_hash)
+      SELECT ${source.date}::date, order_uid, ${source.pullId}::bigint, ${source.pullId}::bigint, ordinal,
+             reasons, raw, raw_bytes, raw_hash
+      FROM response
+      WHERE ordinal NOT IN (SELECT ordinal FROM matched WHERE ordinal IS NOT NULL)
+      ORDER BY ordinal
+      RETURNING status
     )
-    INSERT INTO conciliation.rejected_title
-      (date, order_uid, first_pull_id, last_pull_id, ordinal, reasons, raw, raw_bytes, raw_hash)
-    SELECT ${source.date}::date, order_uid, ${source.pullId}::bigint, ${source.pullId}::bigint, ordinal,
-           reasons, raw, raw_bytes, raw_hash
-    FROM response
-    WHERE ordinal NOT IN (SELECT ordinal FROM matched WHERE ordinal IS NOT NULL)
-    ORDER BY ordinal`;
-}
-
-export function countOpenRejects(tx: Transaction, date: CivilDate): Promise<number> {
-  return tx.rejectedTitle.count({ where: { date, status: 'open' } });
+    SELECT count(*)::int AS open
+    FROM (SELECT status FROM known UNION ALL SELECT status FROM added) AS reject WHERE status = 'open'`;
+  return open;
 }

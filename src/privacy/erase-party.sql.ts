@@ -210,7 +210,7 @@ async function eraseRows(
   }
   const titles = await eraseTitles(tx, keys, pseudonym);
   for (const date of recorded) {
-    if (!(await hasRecordedRows(tx, date))) await appendDigest(tx, date, null);
+    if (!(await hasRecordedRows(tx, date))) await appendDigest(tx, date);
   }
   const isParty = Prisma.sql`(
     'tax_id:' || ${taxIdOf('party_key')} = ANY(${keys}::text[])

@@ -128,24 +128,12 @@ export const pseudonymIn = (text: Prisma.Sql): Prisma.Sql => Prisma.sql`
   (SELECT min(pseudonym) FROM (${erasedAmong(Prisma.sql`(${taxIdsInText(text)})`)}) AS erased)`;
 
 /**
- * Whether any party is erased. Until the end of the transaction no party can be added: reading the
- * list locks it against `eraseParty`, which locks it before it adds one. A merge that saw an empty
- * list has therefore ended, and its titles are visible, before a party is erased from all titles.
- */
-async function hasErasedParties(tx: Transaction): Promise<boolean> {
-  const parties = await tx.$queryRaw<unknown[]>`
-    SELECT FROM conciliation.erased_party WHERE ended_at IS NULL LIMIT 1`;
-  return parties.length > 0;
-}
-
-/**
  * Removes the personal data of erased parties from the staged rows of an attempt, also from the undocumented
  * fields of titles of other parties. Every transaction that turns staged rows into titles calls this before it
- * compares them with titles. The hashes stay those of the answer, so that an erased title compares equal, and the
+ * compares them with titles, if `readDay` has found erased parties. The hashes stay those of the answer, so that an erased title compares equal, and the
  * revision of a restated one has no personal data.
  */
 export async function eraseErased(tx: Transaction, fence: bigint): Promise<void> {
-  if (!(await hasErasedParties(tx))) return;
   for (const kind of ['provider', 'financial_agent'] as const) {
     const named = Prisma.sql`
       (SELECT DISTINCT ${PARTY_KEYS[kind]} AS key FROM conciliation.staged_title WHERE fence = ${fence})`;

@@ -39,7 +39,7 @@ export function listParty(
   const keys = keysOf(names);
   return database.prisma.$transaction(async (tx) => {
     await tx.$executeRaw`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
-    // Waits for every merge that has read the list: see `hasErasedParties`.
+    // Waits for every merge that has read the list: see `readDay`.
     await tx.$executeRaw`LOCK TABLE conciliation.erased_party IN ACCESS EXCLUSIVE MODE`;
     const known = await findListed(tx, keys);
     if (known !== null) {

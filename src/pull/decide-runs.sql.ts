@@ -20,7 +20,7 @@ import {
   runLimitPercent,
 } from '../domain/day-state.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { lockDay } from '../ledger/day-ledger.sql.ts';
+import { lockDay, readDay } from '../ledger/day-ledger.sql.ts';
 import { discardPlan } from '../ledger/discard-staged.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
 import { releasePull } from './decisions.sql.ts';
@@ -148,7 +148,8 @@ function assessHeld(
     await configurePlanner(tx);
     const seen = await readHeldPull(tx, id);
     if (seen === null) return null;
-    const day = await lockDay(tx, seen.date);
+    await lockDay(tx, seen.date);
+    const day = await readDay(tx, seen.date, seen.fence);
     const held = await readHeldPull(tx, id);
     if (held === null || day.heldPullId !== id) return null;
     const { fence } = held;

@@ -1,7 +1,7 @@
 import { type AuditAction, type AuditRecord, type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import { lockDay, settleDay } from '../ledger/day-ledger.sql.ts';
+import { lockDay, readDay, settleDay } from '../ledger/day-ledger.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
 import { eraseErased } from '../privacy/erased-parties.sql.ts';
 import { InputError } from '../runtime/errors.ts';
@@ -26,13 +26,14 @@ export function releasePull(
     await configurePlanner(tx);
     const seen = await readHeldPull(tx, pullId);
     if (seen === null) throw notHeld(pullId);
-    const day = await lockDay(tx, seen.date);
+    await lockDay(tx, seen.date);
+    const day = await readDay(tx, seen.date, seen.fence);
     // Read again under the lock: a newer merge may have ended the hold meanwhile.
     const held = await readHeldPull(tx, pullId);
     if (held === null || day.heldPullId !== pullId) throw notHeld(pullId);
 
     const { date, fence, dateWasClosed } = held;
-    await eraseErased(tx, fence);
+    if (day.hasErasedParties) await eraseErased(tx, fence);
     const plan = await planChanges(tx, fence, day, held.isRepair);
     if (isHoldLost(held, plan)) {
       throw new InputError(

@@ -70,7 +70,12 @@ async function planAndRead(
   await configurePlanner(tx);
   const held = await readHeldPull(tx, pullId);
   if (held === null) return null;
-  const plan = await planChanges(tx, held.fence, await readDay(tx, held.date), held.isRepair);
+  const plan = await planChanges(
+    tx,
+    held.fence,
+    await readDay(tx, held.date, held.fence),
+    held.isRepair,
+  );
   if (isHoldLost(held, plan)) return null;
   await resetPlanner(tx);
   const [totals] = await tx.$queryRaw<

@@ -14,7 +14,7 @@ export const FAULT_POINTS = [
   'copy-done',
   'verify',
   'merge',
-  'revisions',
+  'applied',
   'closing',
   'before-commit',
   // After COMMIT was sent and before its answer is read, where no code of src/ runs. The tests find

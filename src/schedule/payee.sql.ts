@@ -14,44 +14,39 @@ import { Prisma } from '../generated/prisma/client.ts';
 // Column names and expressions of this file and of domain/. No input reaches Prisma.raw.
 
 const ACCOUNT = ['bank', 'agency', 'agency_digit', 'account', 'account_digit'] as const;
-/** The columns that name a payee in `title`, the same for both kinds of party. */
-const WRITTEN_COLUMNS = [
-  'kind',
-  'code',
-  'identification',
-  'name',
-  ...ACCOUNT,
-  'destination',
-] as const;
-
-const written = Prisma.raw(WRITTEN_COLUMNS.join(', '));
 const stated = (column: string) => `nullif(btrim(${column}), '')`;
 const byKind = (provider: string, agent: string) =>
   `CASE WHEN buyer_is_financial THEN ${provider} ELSE ${agent} END`;
 
 const KIND = byKind("'provider'", "'financial_agent'");
-const CODE = byKind(stated('provider_external_id'), 'NULL');
-const IDENTIFICATION = byKind(
-  `CASE WHEN ${stated('provider_external_id')} IS NULL THEN provider_identification END`,
-  'financial_agent_identification',
-);
-const NAME = byKind('NULL', stated('financial_agent_name'));
+/** The columns that name a payee in `title`, as they are written, the same for both kinds of party. */
+const WRITTEN = {
+  kind: KIND,
+  code: byKind('provider_external_id', 'NULL'),
+  identification: byKind('provider_identification', 'financial_agent_identification'),
+  name: byKind('NULL', 'financial_agent_name'),
+  ...Object.fromEntries(
+    ACCOUNT.map((column) => [column, byKind(`provider_${column}`, `payment_${column}`)]),
+  ),
+  destination: byKind(destinationOfRow('provider'), destinationOfRow('financial_agent')),
+};
+const written = Prisma.raw(Object.keys(WRITTEN).join(', '));
+const WRITTEN_PAYEE = `(SELECT ${Object.entries(WRITTEN)
+  .map(([column, value]) => `${value} AS ${column}`)
+  .join(', ')})`;
 /**
  * The party as bank accounts are watched: an agent has no other key than its tax identifier there, and an agent
  * without one is known by its name here.
  */
 const keyOf = (code: string, identification: string, name: string) =>
-  `coalesce(${code}, ${taxIdText(identification)}, ${name})`;
-const KEY = keyOf(CODE, IDENTIFICATION, NAME);
-const accountOf = (column: string) => stated(byKind(`provider_${column}`, `payment_${column}`));
-const ACCOUNTS = `${ACCOUNT.map((column) => `${accountOf(column)} AS ${column}`).join(', ')},
-  ${byKind(destinationOfRow('provider'), destinationOfRow('financial_agent'))} AS destination`;
+  `coalesce(${stated(code)}, ${taxIdText(identification)}, ${stated(name)})`;
+const KEY = keyOf(WRITTEN.code, WRITTEN.identification, WRITTEN.name);
+/** The payee of a row with the columns of `WRITTEN_PAYEE`. */
+const NAMED = `kind, ${keyOf('code', 'identification', 'name')} AS key, destination,
+  ${ACCOUNT.map((column) => `${stated(column)} AS ${column}`).join(', ')}`;
 
 /** The payee of a row with the columns of `title`, for a LATERAL join. */
-export const PAYEE: Prisma.Sql = Prisma.raw(`(SELECT ${KIND} AS kind, ${KEY} AS key, ${ACCOUNTS})`);
-const WRITTEN_PAYEE = Prisma.raw(
-  `(SELECT ${KIND} AS kind, ${CODE} AS code, ${IDENTIFICATION} AS identification, ${NAME} AS name, ${ACCOUNTS})`,
-);
+export const PAYEE: Prisma.Sql = Prisma.raw(`(SELECT ${NAMED} FROM ${WRITTEN_PAYEE} AS written)`);
 
 const hashOf = (kind: Prisma.Sql, key: Prisma.Sql, account: Prisma.Sql) =>
   Prisma.sql`md5(concat_ws(',', ${kind}, quote_nullable(${key}), (${account})::text))::uuid`;
@@ -118,8 +113,8 @@ const eachAmount = (text: (column: string) => string) =>
 /**
  * The rows of `schedule_total` that the selected titles have.
  *
- * The titles are grouped by their columns first, and then by what names the payee, because a key and a hash for each
- * title or each due date take longer.
+ * The titles are grouped by their columns as they are written first, and then by what names the payee, because a trimmed
+ * text, a key and a hash for each title or each due date take longer.
  *
  * @param fence of the merge that has staged the accounts of the titles; null: all of them are stored
  */
@@ -137,7 +132,7 @@ export const totalsOf = (selected: Prisma.Sql, fence: bigint | null): Prisma.Sql
   FROM (
     SELECT ${payeeHash(Prisma.sql`coalesce(staged.account_hash, ${accountHash})`)} AS payee, lines
     FROM (
-      SELECT *, ${Prisma.raw(keyOf('code', 'identification', 'name'))} AS key
+      SELECT ${Prisma.raw(NAMED)}, lines
       FROM (
         SELECT ${written}, array_agg(ROW(
                  accepted_date, due_date, NULL, titles, title_id,
@@ -145,7 +140,7 @@ export const totalsOf = (selected: Prisma.Sql, fence: bigint | null): Prisma.Sql
         FROM (
           SELECT accepted_date, anticipated_due_date AS due_date, ${written}, count(*) AS titles,
                  min(title.id) AS title_id, ${eachAmount((column) => `coalesce(sum(${column}), 0) AS ${column}`)}
-          FROM conciliation.title AS title CROSS JOIN LATERAL ${WRITTEN_PAYEE} AS payee
+          FROM conciliation.title AS title CROSS JOIN LATERAL ${Prisma.raw(WRITTEN_PAYEE)} AS payee
           WHERE status = 'current' AND ${selected}
           GROUP BY 1, 2, ${written}
         ) AS dated

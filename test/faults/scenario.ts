@@ -36,7 +36,7 @@ const POLL_MS = 50;
 const HEARING_LIMIT_MS = 60_000;
 
 /** Reached with the first titles only, or only where there are titles to be changed. */
-const ROUNDS: Readonly<Partial<Record<FaultPoint, 1 | 2>>> = { migration: 1, revisions: 2 };
+const ROUNDS: Readonly<Partial<Record<FaultPoint, 1 | 2>>> = { migration: 1 };
 
 /**
  * Two days of a service: first the dates that it begins with, then the same again, restated, with one
@@ -68,7 +68,7 @@ export class Scenario {
     for (let day = 0; day < dates; day += 1) served.begin(daysFrom(day, firstDate), 3 + random(9));
     this.#today = daysFrom(dates, firstDate);
     this.#faultRound = ROUNDS[run.point] ?? (random(2) === 0 ? 1 : 2);
-    const isOnce = ['shutdown', 'revisions', 'closing', 'migration'].includes(run.point);
+    const isOnce = ['shutdown', 'applied', 'closing', 'migration'].includes(run.point);
     this.#hit = isOnce ? 1 : 1 + random(dates);
     this.#settings = {
       environment: world.environment,

@@ -10,16 +10,15 @@ import type { CivilDate } from '../../domain/business-day.ts';
 import { stateAfterMerge } from '../../domain/day-state.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { appendDigest, hasRecordedRows } from '../../integrity/date-digest.sql.ts';
 import {
   advanceCheckpoint,
   type LockedDay,
   lockClosing,
   setHeldDay,
-  setMergedDay,
+  setVerifiedDay,
 } from '../../ledger/day-ledger.sql.ts';
 import { discardPlan, discardStaged } from '../../ledger/discard-staged.sql.ts';
-import { countOpenRejects, mergeRejects } from '../../ledger/rejects.sql.ts';
+import { mergeRejects } from '../../ledger/rejects.sql.ts';
 import { pseudonymIn } from '../../privacy/erased-parties.sql.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
 import { writeTotals } from '../../schedule/schedule-totals.sql.ts';
@@ -106,24 +105,21 @@ async function mergeOwnDate(
     return { isNewlyReconciled: false, isDayStale: false };
   }
   const isChanged = state === 'merged';
-  // Otherwise the new digest would cover what something else than a merge has changed.
-  const isRecorded =
-    merge.isRepair || (isChanged && (!day.hasTitles || (await hasRecordedRows(tx, date))));
-  if (isChanged) {
-    const hasPairs = plan.inserted > 0 && plan.withdrawn > 0;
-    await applyChanges(tx, { pullId, fence }, day.hasTitles, hasPairs);
-  }
   const hasRejects = plan.rejected > 0 || day.rejected > 0;
-  if (hasRejects) await mergeRejects(tx, { pullId, fence, date }, plan.withheld);
-  const openRejects = hasRejects ? await countOpenRejects(tx, date) : 0;
+  const openRejects = hasRejects
+    ? await mergeRejects(tx, { pullId, fence, date }, plan.withheld)
+    : 0;
   const newState = stateAfterMerge({
     wasClosed: dateWasClosed,
     openRejects,
     hasOpenFindings: day.hasOpenFindings,
   });
+  const merged = { date, pullId, state: newState, fold };
   const isDayStale = isChanged || !day.hasDigest || merge.isRepair;
-  await setMergedDay(tx, { date, pullId, state: newState, fold }, isDayStale);
-  if (isRecorded) await appendDigest(tx, date, pullId);
+  const source = { pullId, fence };
+  if (!isDayStale) await setVerifiedDay(tx, merged);
+  else await applyChanges(tx, source, day, merged, { isChanged, isRepair: merge.isRepair });
+  reachFaultPoint('applied');
   return { isNewlyReconciled: newState === 'reconciled' && day.state !== 'reconciled', isDayStale };
 }
 

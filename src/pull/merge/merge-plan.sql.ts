@@ -57,38 +57,33 @@ export async function planChanges(
   day: LockedDay,
   isRepair: boolean,
 ): Promise<MergePlan> {
-  const [base] = await tx.$queryRaw<
-    [{ isKnown: boolean; isStale: boolean; titles: number; rejected: number }]
-  >`
-    SELECT base.fence IS NOT NULL AS "isKnown",
-           base.fence IS NOT NULL AND base_changed_at IS DISTINCT FROM ${day.changedAt}::timestamptz AS "isStale",
-           (SELECT count(*) FROM conciliation.staged_title WHERE fence = ${fence})::int
-             + coalesce(base.known, 0) AS titles,
-           (SELECT count(*) FROM conciliation.staged_reject WHERE fence = ${fence})::int AS rejected
-    FROM (SELECT) AS one LEFT JOIN conciliation.staged_base AS base ON base.fence = ${fence}`;
-  const { isKnown, isStale, ...staged } = base;
-  if (isStale) {
+  const isKnown = day.known !== null;
+  if (day.isStale) {
     throw new StagingUnavailableError(
       `another pull changed ${day.date} while its titles were read; they are read again`,
       { context: { date: day.date } },
     );
   }
+  const titles = day.stagedTitles + (day.known ?? 0);
+  const rejected = day.stagedRejects;
   if (!isKnown && !day.hasTitles) {
     const none = { changed: 0, withdrawn: 0, restored: 0, unchanged: 0, withheld: 0 };
-    return { ...staged, ...none, inserted: staged.titles };
+    return { ...none, titles, rejected, inserted: titles };
   }
   if (isRepair) await hashAgain(tx, day.date);
-  await matchCurrent(tx, fence, day, isKnown);
-  if (isRepair) await planDiffering(tx, fence, day.date);
-  const withheld = await withholdWithdrawals(tx, fence);
-  const plan = await countPlan(tx, fence, staged, withheld);
-  if (plan.inserted === 0) return plan;
-  // The count of the day may be wrong where the difference from the titles of the date is not known: the
-  // status of a row may have been altered.
-  const mayHaveWithdrawn = !isKnown || day.withdrawnCount > 0;
-  if (mayHaveWithdrawn) await matchWithdrawn(tx, fence, day);
-  await numberInsertions(tx, fence, day);
-  return mayHaveWithdrawn ? countPlan(tx, fence, staged, withheld) : plan;
+  const { inserted, changed: unequal, withdrawn, restored } = await matchTitles(tx, fence, day);
+  const changed = unequal + (isRepair ? await planDiffering(tx, fence, day.date) : 0);
+  const withheld = rejected === 0 ? 0 : await withholdWithdrawals(tx, fence);
+  return {
+    titles,
+    rejected,
+    inserted,
+    changed,
+    withdrawn: withdrawn - withheld,
+    restored,
+    unchanged: titles - inserted - changed - restored,
+    withheld,
+  };
 }
 
 /**
@@ -115,10 +110,12 @@ const columnsOf = (table: string) =>
 
 /**
  * Plans a change for each title whose content the response has, if one of its columns differs, if its payment is not
- * held although it has to be, or if the feed does not have its id. The copies are numbered as `matchCurrent` numbers them.
+ * held although it has to be, or if the feed does not have its id. The copies are numbered as `matchTitles` numbers them.
+ *
+ * @returns the number of these titles
  */
-async function planDiffering(tx: Transaction, fence: bigint, date: CivilDate): Promise<void> {
-  await tx.$executeRaw`
+function planDiffering(tx: Transaction, fence: bigint, date: CivilDate): Promise<number> {
+  return tx.$executeRaw`
     WITH response AS (
       SELECT *, row_number() OVER (PARTITION BY content_hash ORDER BY ordinal) AS copy
       FROM conciliation.staged_title WHERE fence = ${fence}
@@ -137,14 +134,18 @@ async function planDiffering(tx: Transaction, fence: bigint, date: CivilDate): P
          WHERE pull_id = ANY(ARRAY(SELECT id FROM conciliation.pull WHERE date = ${date}::date)))`;
 }
 
-/** @param isDifference whether only the difference from the titles of the date was staged */
-async function matchCurrent(
+/** The matching of `planChanges`. Returns the number of rows of `staged_change` by kind. */
+async function matchTitles(
   tx: Transaction,
   fence: bigint,
-  { date }: LockedDay,
-  isDifference: boolean,
-): Promise<void> {
-  await tx.$executeRaw`
+  { date, known, withdrawnCount }: LockedDay,
+): Promise<Omit<ChangeCounts, 'unchanged' | 'withheld'>> {
+  // Whether only the difference from the titles of the date was staged.
+  const isDifference = known !== null;
+  // The count of the day may be wrong where the difference from the titles of the date is not known: the
+  // status of a row may have been altered.
+  const mayHaveWithdrawn = !isDifference || withdrawnCount > 0;
+  const [counts] = await tx.$queryRaw<[Omit<ChangeCounts, 'unchanged' | 'withheld'>]>`
     WITH response AS (
       SELECT ordinal, identity_hash, content_hash,
              row_number() OVER (PARTITION BY content_hash ORDER BY ordinal) AS copy
@@ -181,14 +182,57 @@ async function matchCurrent(
                   ORDER BY occurrence, content_hash, ordinal) AS rank
       FROM unequal
     ), incoming AS (SELECT * FROM ranked WHERE ordinal IS NOT NULL),
-       outgoing AS (SELECT * FROM ranked WHERE ordinal IS NULL)
-    INSERT INTO conciliation.staged_change (fence, kind, ordinal, title_id, occurrence)
-    SELECT ${fence}::bigint,
-           CASE WHEN outgoing.id IS NULL THEN 'inserted'
-                WHEN incoming.ordinal IS NULL THEN 'withdrawn'
-                ELSE 'changed' END,
-           incoming.ordinal, outgoing.id, incoming.rank
-    FROM incoming FULL JOIN outgoing USING (identity_hash, rank)`;
+       outgoing AS (SELECT * FROM ranked WHERE ordinal IS NULL),
+    paired AS MATERIALIZED (
+      SELECT incoming.ordinal, outgoing.id, identity_hash, incoming.content_hash
+      FROM incoming FULL JOIN outgoing USING (identity_hash, rank)
+    ), fresh AS MATERIALIZED (
+      SELECT *, row_number() OVER (PARTITION BY content_hash ORDER BY ordinal) AS copy
+      FROM paired WHERE id IS NULL
+    ), gone AS MATERIALIZED (
+      SELECT id, identity_hash, content_hash, occurrence,
+             row_number() OVER (PARTITION BY content_hash ORDER BY occurrence, id) AS copy
+      FROM conciliation.title
+      WHERE ${mayHaveWithdrawn}::boolean AND EXISTS (SELECT FROM fresh)
+        AND accepted_date = ${date}::date AND status = 'withdrawn'
+    ), equal AS MATERIALIZED (
+      -- By content first, so that a title that comes back unchanged gets its own row, and not the row of another
+      -- title of its identity.
+      SELECT fresh.ordinal, gone.id FROM fresh JOIN gone USING (content_hash, copy)
+    ), restored AS MATERIALIZED (
+      SELECT * FROM equal
+      UNION ALL
+      SELECT incoming.ordinal, outgoing.id
+      FROM (SELECT *, row_number() OVER (PARTITION BY identity_hash ORDER BY content_hash, ordinal) AS rank
+            FROM fresh WHERE ordinal NOT IN (SELECT ordinal FROM equal)) AS incoming
+      JOIN (SELECT *, row_number() OVER (PARTITION BY identity_hash ORDER BY occurrence, id) AS rank
+            FROM gone WHERE id NOT IN (SELECT id FROM equal)) AS outgoing USING (identity_hash, rank)
+    ), added AS MATERIALIZED (
+      SELECT ordinal, identity_hash,
+             row_number() OVER (PARTITION BY identity_hash ORDER BY content_hash, ordinal) AS rank
+      FROM fresh WHERE ordinal NOT IN (SELECT ordinal FROM restored)
+    ), taken AS (
+      SELECT identity_hash, max(occurrence) AS occurrence
+      FROM conciliation.title
+      WHERE accepted_date = ${date}::date AND identity_hash IN (SELECT identity_hash FROM added)
+      GROUP BY identity_hash
+    ), planned AS (
+      INSERT INTO conciliation.staged_change (fence, kind, ordinal, title_id, occurrence)
+      SELECT ${fence}::bigint, CASE WHEN ordinal IS NULL THEN 'withdrawn' ELSE 'changed' END, ordinal, id, NULL::bigint
+      FROM paired WHERE id IS NOT NULL
+      UNION ALL
+      SELECT ${fence}::bigint, 'restored', ordinal, id, NULL FROM restored
+      UNION ALL
+      SELECT ${fence}::bigint, 'inserted', ordinal, NULL, coalesce(taken.occurrence, 0) + added.rank
+      FROM added LEFT JOIN taken USING (identity_hash)
+      RETURNING kind
+    )
+    SELECT count(*) FILTER (WHERE kind = 'inserted')::int AS inserted,
+           count(*) FILTER (WHERE kind = 'changed')::int AS changed,
+           count(*) FILTER (WHERE kind = 'withdrawn')::int AS withdrawn,
+           count(*) FILTER (WHERE kind = 'restored')::int AS restored
+    FROM planned`;
+  return counts;
 }
 
 /**
@@ -220,83 +264,3 @@ const isUnclear = (uid: Prisma.Sql) =>
 
 const comparedUid = (uid: Prisma.Sql) =>
   Prisma.sql`lower(regexp_replace(${uid} COLLATE "C", '[^A-Za-z0-9]', '', 'g'))`;
-
-async function matchWithdrawn(tx: Transaction, fence: bigint, { date }: LockedDay): Promise<void> {
-  // The same matching twice, first by content, then by identity, so that a title that comes back unchanged
-  // gets its own row, and not the row of another title of its identity.
-  await tx.$executeRaw`
-    WITH incoming AS (
-      SELECT staged.ordinal, staged.content_hash,
-             row_number() OVER (PARTITION BY staged.content_hash ORDER BY staged.ordinal) AS copy
-      FROM conciliation.staged_change change
-      JOIN conciliation.staged_title staged USING (fence, ordinal)
-      WHERE change.fence = ${fence} AND change.kind = 'inserted'
-    ), gone AS (
-      SELECT id, content_hash,
-             row_number() OVER (PARTITION BY content_hash ORDER BY occurrence, id) AS copy
-      FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'withdrawn'
-    )
-    UPDATE conciliation.staged_change change SET kind = 'restored', title_id = gone.id
-    FROM incoming JOIN gone USING (content_hash, copy)
-    WHERE change.fence = ${fence} AND change.ordinal = incoming.ordinal`;
-  await tx.$executeRaw`
-    WITH incoming AS (
-      SELECT staged.ordinal, staged.identity_hash,
-             row_number() OVER (PARTITION BY staged.identity_hash
-                                ORDER BY staged.content_hash, staged.ordinal) AS rank
-      FROM conciliation.staged_change change
-      JOIN conciliation.staged_title staged USING (fence, ordinal)
-      WHERE change.fence = ${fence} AND change.kind = 'inserted'
-    ), gone AS (
-      SELECT id, identity_hash,
-             row_number() OVER (PARTITION BY identity_hash ORDER BY occurrence, id) AS rank
-      FROM conciliation.title
-      WHERE accepted_date = ${date}::date AND status = 'withdrawn'
-        AND id NOT IN (SELECT title_id FROM conciliation.staged_change
-                       WHERE fence = ${fence} AND kind = 'restored')
-    )
-    UPDATE conciliation.staged_change change SET kind = 'restored', title_id = gone.id
-    FROM incoming JOIN gone USING (identity_hash, rank)
-    WHERE change.fence = ${fence} AND change.ordinal = incoming.ordinal`;
-}
-
-async function numberInsertions(
-  tx: Transaction,
-  fence: bigint,
-  { date }: LockedDay,
-): Promise<void> {
-  await tx.$executeRaw`
-    WITH incoming AS (
-      SELECT staged.ordinal, staged.identity_hash,
-             row_number() OVER (PARTITION BY staged.identity_hash
-                                ORDER BY staged.content_hash, staged.ordinal) AS rank
-      FROM conciliation.staged_change change
-      JOIN conciliation.staged_title staged USING (fence, ordinal)
-      WHERE change.fence = ${fence} AND change.kind = 'inserted'
-    ), taken AS (
-      SELECT identity_hash, max(occurrence) AS occurrence
-      FROM conciliation.title
-      WHERE accepted_date = ${date}::date AND identity_hash IN (SELECT identity_hash FROM incoming)
-      GROUP BY identity_hash
-    )
-    UPDATE conciliation.staged_change change
-    SET occurrence = coalesce(taken.occurrence, 0) + incoming.rank
-    FROM incoming LEFT JOIN taken USING (identity_hash)
-    WHERE change.fence = ${fence} AND change.ordinal = incoming.ordinal`;
-}
-
-async function countPlan(
-  tx: Transaction,
-  fence: bigint,
-  staged: Pick<MergePlan, 'titles' | 'rejected'>,
-  withheld: number,
-): Promise<MergePlan> {
-  const [count] = await tx.$queryRaw<[Omit<ChangeCounts, 'withheld' | 'unchanged'>]>`
-    SELECT count(*) FILTER (WHERE kind = 'inserted')::int AS inserted,
-           count(*) FILTER (WHERE kind = 'changed')::int AS changed,
-           count(*) FILTER (WHERE kind = 'withdrawn')::int AS withdrawn,
-           count(*) FILTER (WHERE kind = 'restored')::int AS restored
-    FROM conciliation.staged_change WHERE fence = ${fence}`;
-  const unchanged = staged.titles - count.inserted - count.changed - count.restored;
-  return { ...staged, ...count, unchanged, withheld };
-}

@@ -1,4 +1,6 @@
 import type { Database, Transaction } from '../../database/database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { dayLock } from '../../ledger/day-ledger.sql.ts';
 import { PLANNER_SETTINGS } from '../../ledger/planner-settings.sql.ts';
 import { type Attempt, staleFence } from '../../ledger/pull-ledger.sql.ts';
 
@@ -9,7 +11,7 @@ import { type Attempt, staleFence } from '../../ledger/pull-ledger.sql.ts';
 export const MERGE_TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as const;
 
 /**
- * Runs `work` in the transaction of a merge, which holds the row of the attempt's pull.
+ * Runs `work` in the transaction of a merge, which holds the rows of the attempt's pull and of its date.
  *
  * @throws StaleFenceError when another attempt has taken the pull over
  */
@@ -20,9 +22,12 @@ export function inMerge<T>(
 ): Promise<T> {
   return database.prisma.$transaction(async (tx) => {
     const locked = await tx.$queryRaw<unknown[]>`
-      SELECT ${PLANNER_SETTINGS} FROM conciliation.pull
-      WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running'
-      FOR UPDATE`;
+      WITH own AS MATERIALIZED (
+        SELECT FROM conciliation.pull
+        WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running'
+        FOR UPDATE
+      ), ${dayLock(attempt.date, Prisma.sql`EXISTS (SELECT FROM own)`)}
+      SELECT ${PLANNER_SETTINGS} FROM own`;
     if (locked.length === 0) throw staleFence(attempt);
     return work(tx);
   }, MERGE_TRANSACTION);

@@ -11,7 +11,7 @@ import { type HoldDetail, implausibleHold } from '../../domain/checks/plausibili
 import { decideHold, type HoldReason, runLimitPercent } from '../../domain/day-state.ts';
 import type { MissingText } from '../../domain/known-titles.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
-import { type LockedDay, lockDay } from '../../ledger/day-ledger.sql.ts';
+import { type LockedDay, readDay } from '../../ledger/day-ledger.sql.ts';
 import type { Attempt } from '../../ledger/pull-ledger.sql.ts';
 import { eraseErased } from '../../privacy/erased-parties.sql.ts';
 import { RowsLostError } from '../../runtime/errors.ts';
@@ -79,16 +79,15 @@ export function mergeStaged(
   response: ReadResponse,
   policy: MergePolicy,
 ): Promise<PullReport> {
+  const { date, fence } = attempt;
   return inMerge(database, attempt, async (tx) => {
-    const day = await lockDay(tx, attempt.date);
     reachFaultPoint('merge');
-    await verifyStaged(tx, attempt.fence, response);
-    if (!isNewest(day, attempt.fence)) {
-      return endAttempt(tx, attempt, response, supersede(day, response));
-    }
-    await eraseErased(tx, attempt.fence);
-    await stageKnown(tx, attempt.fence, response.known);
-    const plan = await planChanges(tx, attempt.fence, day, isRepair(attempt));
+    await stageKnown(tx, fence, response.known);
+    const day = await readDay(tx, date, fence);
+    verifyStaged(day, response);
+    if (!isNewest(day, fence)) return endAttempt(tx, attempt, response, supersede(day, response));
+    if (day.hasErasedParties) await eraseErased(tx, fence);
+    const plan = await planChanges(tx, fence, day, isRepair(attempt));
     const { hold } = await findHold(tx, attempt, { day, plan }, policy);
     return endAttempt(tx, attempt, response, decide(day, plan, hold));
   });
@@ -166,27 +165,18 @@ function isNewest(day: LockedDay, fence: bigint): boolean {
 }
 
 /**
- * Counts the staged rows. The staging tables are unlogged, so a crash of the database after the COPY
- * empties them. Without this check, the response would look like one without titles.
+ * The staging tables are unlogged, so a crash of the database after the COPY empties them. Without this check, the
+ * response would look like one without titles.
  *
  * @throws RowsLostError when rows are missing
  */
-async function verifyStaged(
-  tx: Transaction,
-  fence: bigint,
-  response: Pick<ReadResponse, 'accepted' | 'rejected'>,
-): Promise<void> {
-  const [staged] = await tx.$queryRaw<[{ accepted: number; rejected: number }]>`
-    SELECT (SELECT count(*) FROM conciliation.staged_title WHERE fence = ${fence})::int AS accepted,
-           (SELECT count(*) FROM conciliation.staged_reject WHERE fence = ${fence})::int AS rejected`;
-  if (staged.accepted !== response.accepted || staged.rejected !== response.rejected) {
+function verifyStaged(
+  { stagedTitles, stagedRejects }: LockedDay,
+  { accepted, rejected }: Pick<ReadResponse, 'accepted' | 'rejected'>,
+): void {
+  if (stagedTitles !== accepted || stagedRejects !== rejected) {
     throw new RowsLostError('the staged rows are not the rows that were read', {
-      context: {
-        stagedTitles: staged.accepted,
-        readTitles: response.accepted,
-        stagedRejects: staged.rejected,
-        readRejects: response.rejected,
-      },
+      context: { stagedTitles, readTitles: accepted, stagedRejects, readRejects: rejected },
     });
   }
 }
@@ -196,22 +186,22 @@ const MISSING_PER_STATEMENT = 20_000;
 /** Stages the difference from the known titles, for `planChanges`. */
 async function stageKnown(tx: Transaction, fence: bigint, known: KnownResponse): Promise<void> {
   if (known.baseChangedAt === null) return;
-  await tx.$executeRaw`
-    INSERT INTO conciliation.staged_base (fence, known, base_changed_at)
-    VALUES (${fence}, ${known.titles}::int, ${known.baseChangedAt}::timestamptz)`;
+  const flush = (batch: readonly MissingText[], isLast: boolean) => tx.$executeRaw`
+    WITH base AS (
+      INSERT INTO conciliation.staged_base (fence, known, base_changed_at)
+      SELECT ${fence}::bigint, ${known.titles}::int, ${known.baseChangedAt}::timestamptz WHERE ${isLast}::boolean
+    )
+    INSERT INTO conciliation.staged_missing (fence, raw_hash, copies)
+    SELECT ${fence}::bigint, hash, copies
+    FROM unnest(${batch.map(({ rawHash }) => rawHash)}::uuid[],
+                ${batch.map(({ copies }) => copies)}::int[]) AS missing (hash, copies)`;
   let batch: MissingText[] = [];
-  const flush = async () => {
-    await tx.$executeRaw`
-      INSERT INTO conciliation.staged_missing (fence, raw_hash, copies)
-      SELECT ${fence}::bigint, hash, copies
-      FROM unnest(${batch.map(({ rawHash }) => rawHash)}::uuid[],
-                  ${batch.map(({ copies }) => copies)}::int[]) AS missing (hash, copies)`;
-    batch = [];
-  };
   for (const text of known.missing) {
-    if (batch.push(text) === MISSING_PER_STATEMENT) await flush();
+    if (batch.push(text) < MISSING_PER_STATEMENT) continue;
+    await flush(batch, false);
+    batch = [];
   }
-  if (batch.length > 0) await flush();
+  await flush(batch, true);
 }
 
 function supersede(day: LockedDay, response: ReadResponse): MergeDecision {

@@ -1,11 +1,7 @@
 import type { Transaction } from '../../database/database.ts';
 import { BUYER } from '../../database/tax-id.sql.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
-import {
-  MIN_TITLES,
-  MIN_USUAL_DAYS,
-  type ResponseFacts,
-} from '../../domain/checks/plausibility.ts';
+import { MIN_USUAL_DAYS, type ResponseFacts } from '../../domain/checks/plausibility.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../../ledger/day-ledger.sql.ts';
 import type { Losses } from './losses.sql.ts';
@@ -30,22 +26,11 @@ const ratio = (first: string, second: string) =>
           THEN least(greatest(${first} / ${second}, ${second} / ${first}), 1e6)::float8 END`,
   );
 
-/** The facts of a buyer without its losses. */
-type CountedFacts = Omit<ResponseFacts, 'buyer' | 'lost' | 'lostBefore'> & {
-  readonly buyer: string;
-};
-type Usual = Pick<ResponseFacts, 'usualTitles' | 'leastTitles' | 'valueRatio'>;
-
-/** The usual numbers of the weekday of a date. The mean value is the value of a row `response (mean)`. */
-const usual = (date: CivilDate, response: Prisma.Sql) => Prisma.sql`
-  WITH response (mean) AS (${response}), recent AS (${recent(date, Prisma.sql`true`)}), usual AS (
-    SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY title_count) AS titles, min(title_count) AS least,
-           percentile_disc(0.5) WITHIN GROUP (ORDER BY mean) AS mean
-    FROM recent HAVING count(*) >= ${MIN_USUAL_DAYS}
-  )
-  SELECT usual.titles AS "usualTitles", usual.least AS "leastTitles",
-         ${ratio('response.mean', 'usual.mean')} AS "valueRatio"
-  FROM response LEFT JOIN usual ON true`;
+/** The usual numbers of the weekday of a date: rows (titles, least, mean). */
+const usual = (date: CivilDate) => Prisma.sql`
+  SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY title_count) AS titles, min(title_count) AS least,
+         percentile_disc(0.5) WITHIN GROUP (ORDER BY mean) AS mean
+  FROM (${recent(date, Prisma.sql`true`)}) AS recent HAVING count(*) >= ${MIN_USUAL_DAYS}`;
 
 /**
  * The usual numbers of each buyer on the weekday of a date: rows (buyer, titles, least, mean). Only dates that the checks
@@ -65,28 +50,11 @@ const usualOfBuyers = (date: CivilDate) => Prisma.sql`
   WHERE recent.date <> ${date}::date
   GROUP BY buyer.name HAVING count(*) >= ${MIN_USUAL_DAYS}`;
 
-/**
- * The facts of each buyer, from rows (buyer_identification, titles, duplicates, present, inserted, changed, value).
- * A buyer may have several rows, one for each writing: titles are grouped by the text first, because its normal
- * form for each title takes longer.
- */
-const factsOfBuyers = (date: CivilDate, counted: Prisma.Sql) => Prisma.sql`
-  WITH recent AS (${recent(
-    date,
-    Prisma.sql`EXISTS (SELECT FROM conciliation.day_buyer AS counted WHERE counted.date = day.date)`,
-  )}), usual AS (${usualOfBuyers(date)}), counted AS (
-    SELECT ${BUYER} AS buyer, sum(titles) AS titles, sum(duplicates) AS duplicates, sum(present) AS present,
-           sum(inserted) AS inserted, sum(changed) AS changed,
-           sum(value) / nullif(sum(titles), 0) AS mean
-    FROM (${counted}) AS written GROUP BY 1
-  )
-  SELECT coalesce(counted.buyer, usual.buyer) AS buyer, coalesce(counted.titles, 0)::float8 AS titles,
-         coalesce(duplicates, 0)::float8 AS duplicates, coalesce(present, 0)::float8 AS "currentTitles",
-         coalesce(inserted, 0)::float8 AS inserted, coalesce(changed, 0)::float8 AS changed,
-         usual.titles::float8 AS "usualTitles",
-         usual.least::float8 AS "leastTitles", ${ratio('counted.mean', 'usual.mean')} AS "valueRatio"
-  FROM counted FULL JOIN usual ON usual.buyer = counted.buyer
-  ORDER BY 1`;
+/** Of a row that `readStagedFacts` reads. */
+type CountedFacts = Omit<ResponseFacts, 'buyer' | 'lost' | 'lostBefore'> & {
+  readonly isTotal: boolean;
+  readonly buyer: string;
+};
 
 /**
  * The facts of a staged response after `planChanges`.
@@ -100,43 +68,48 @@ export async function readStagedFacts(
   losses: readonly Losses[],
 ): Promise<ResponseFacts[]> {
   const { date } = day;
-  const isNew = !day.hasTitles;
-  const mean = isNew
-    ? Prisma.sql`SELECT avg(original_value) FROM conciliation.staged_title WHERE fence = ${fence}`
-    : Prisma.sql`SELECT NULL::numeric`;
-  const duplicates =
-    plan.inserted < MIN_TITLES ? Prisma.sql`SELECT 0::float8` : duplicatesOf(fence, isNew);
-  const [found] = await tx.$queryRaw<[Usual & { duplicates: number }]>`
-    SELECT usual.*, (${duplicates}) AS duplicates FROM (${usual(date, mean)}) AS usual`;
-  const counted = isNew ? newTitlesOfBuyers(fence) : changesOfBuyers(fence, day);
-  const buyers = await tx.$queryRaw<CountedFacts[]>(factsOfBuyers(date, counted));
-  const changed = buyers.reduce((sum, facts) => sum + facts.changed, 0);
+  // Rows (buyer_identification, titles, duplicates, present, inserted, changed, value), one for each writing: titles are
+  // grouped by the text first, because its normal form for each title takes longer.
+  const counted = day.hasTitles ? changesOfBuyers(fence, day) : newTitlesOfBuyers(fence);
+  const isCounted = Prisma.sql`EXISTS (SELECT FROM conciliation.day_buyer AS counted WHERE counted.date = day.date)`;
+  const rows = await tx.$queryRaw<CountedFacts[]>`
+    WITH recent AS (${recent(date, isCounted)}), usual AS (
+      SELECT false AS is_total, * FROM (${usualOfBuyers(date)}) AS buyer
+      UNION ALL SELECT true, '', * FROM (${usual(date)}) AS total
+    ), counted AS (
+      SELECT grouping(buyer) = 1 AS is_total, coalesce(buyer, '') AS buyer, sum(titles) AS titles,
+             sum(duplicates) AS duplicates, sum(present) AS present, sum(inserted) AS inserted, sum(changed) AS changed,
+             sum(value) / nullif(sum(titles), 0) AS mean
+      FROM (SELECT ${BUYER} AS buyer, * FROM (${counted}) AS written) AS written
+      GROUP BY GROUPING SETS ((), (buyer))
+    )
+    SELECT is_total AS "isTotal", buyer, coalesce(counted.titles, 0)::float8 AS titles,
+           coalesce(duplicates, 0)::float8 AS duplicates, coalesce(present, 0)::float8 AS "currentTitles",
+           coalesce(inserted, 0)::float8 AS inserted, coalesce(changed, 0)::float8 AS changed,
+           usual.titles::float8 AS "usualTitles",
+           usual.least::float8 AS "leastTitles", ${ratio('counted.mean', 'usual.mean')} AS "valueRatio"
+    FROM counted FULL JOIN usual USING (is_total, buyer)
+    ORDER BY is_total DESC, buyer`;
+  const { titles, inserted } = plan;
+  // The limit of all lost titles is `decideHold`.
+  const none = { lost: 0, lostBefore: 0 };
+  const all = { buyer: null, titles, inserted, currentTitles: day.titleCount, ...none };
   const lossesOf = new Map(losses.map((loss) => [loss.buyer, loss]));
-  return [
-    { ...countsOf(plan, day.titleCount), ...found, changed },
-    ...buyers.map((facts) => ({ lost: 0, lostBefore: 0, ...lossesOf.get(facts.buyer), ...facts })),
-  ];
+  return rows.map(({ isTotal, ...facts }) =>
+    isTotal ? { ...facts, ...all } : { ...none, ...lossesOf.get(facts.buyer), ...facts },
+  );
 }
 
-/** The limit of all lost titles is `decideHold`. */
-function countsOf({ titles, inserted }: MergePlan, currentTitles: number) {
-  return { buyer: null, titles, inserted, lost: 0, lostBefore: 0, currentTitles };
-}
-
-/** The number of inserted titles of an identity that another title has. */
-const duplicatesOf = (fence: bigint, isNew: boolean) =>
-  isNew
-    ? Prisma.sql`SELECT (count(*) - count(DISTINCT identity_hash))::float8 AS count
-                 FROM conciliation.staged_title WHERE fence = ${fence}`
-    : Prisma.sql`SELECT count(*)::float8 AS count FROM conciliation.staged_change
-                 WHERE fence = ${fence} AND kind = 'inserted' AND occurrence > 1`;
-
-/** A date without titles has no rows in `staged_change`. */
+/**
+ * A date without titles has no rows in `staged_change`. Titles of one identity have one buyer and one value: a sum for
+ * each identity would take longer.
+ */
 const newTitlesOfBuyers = (fence: bigint) => Prisma.sql`
-  SELECT buyer_identification, count(*) AS titles,
-         count(*) - count(DISTINCT identity_hash) AS duplicates, 0 AS present, count(*) AS inserted,
-         0 AS changed, sum(original_value) AS value
-  FROM conciliation.staged_title WHERE fence = ${fence} GROUP BY 1`;
+  SELECT buyer_identification, sum(copies) AS titles, sum(copies) - count(*) AS duplicates, 0 AS present,
+         sum(copies) AS inserted, 0 AS changed, sum(copies * original_value) AS value
+  FROM (SELECT buyer_identification, original_value, count(*) AS copies
+        FROM conciliation.staged_title WHERE fence = ${fence} GROUP BY 1, 2, identity_hash) AS identity
+  GROUP BY 1`;
 
 /**
  * The titles that the date has are those that the checks have counted, if they ran on its present content. A title

@@ -130,7 +130,7 @@ test('a process that is stopped in its merge, before the closing phase, keeps no
   setTitles(date, 20);
   await world.pull(date);
   setTitles(date, 20, '2');
-  const service = await stopAt('revisions');
+  const service = await stopAt('applied');
   try {
     expect(await sessionsThat(`state = 'idle in transaction'`)).toBeGreaterThan(0);
     expect(await timeOthers()).toBeLessThan(30_000);
