@@ -54,37 +54,36 @@ const titlesAlteration = (date: CivilDate) => Prisma.sql`
  * that of `pull` or `sign_off`.
  */
 const dayAlteration = (date: CivilDate) => Prisma.sql`
-    WITH present AS (
-      SELECT count(*) AS title_count, max(anticipated_due_date) AS latest_due_date, ${CONTENT_DIGEST} AS digest,
-             ${each((column) => `coalesce(sum(${column}), 0) AS ${column}_sum`)}
-      FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current'
-    ), withdrawn AS (
-      SELECT count(*) AS withdrawn_count
-      FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'withdrawn'
-    ), reject AS (
-      SELECT count(*) AS rejected_count, count(*) FILTER (WHERE status = 'open') AS open
-      FROM conciliation.rejected_title WHERE date = ${date}::date AND status <> 'resolved'
-    ), answer AS (
-      SELECT max(fence) FILTER (WHERE state IN ('merged', 'unchanged')) AS merged_fence,
-             count(*) FILTER (WHERE state = 'held') AS held
-      FROM conciliation.pull WHERE date = ${date}::date
-    )
-    SELECT 'day' AS problem, NULL AS row_key
-    FROM conciliation.day AS day
-    CROSS JOIN present CROSS JOIN withdrawn CROSS JOIN reject CROSS JOIN answer
-    LEFT JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
-    LEFT JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
-    WHERE day.date = ${date}::date
-      AND ((day.title_count, day.withdrawn_count, day.rejected_count, day.latest_due_date, ${sumsOf('day')})
-             IS DISTINCT FROM
-           (present.title_count, withdrawn.withdrawn_count, reject.rejected_count, present.latest_due_date, ${sumsOf('present')})
-           OR coalesce(day.content_digest <> present.digest, present.title_count + withdrawn.withdrawn_count > 0)
-           OR present.title_count <> merged.fold_count + merged.withheld
-           OR merged.fence IS DISTINCT FROM answer.merged_fence
-           OR (day.state = 'reconciled' AND (answer.held + reject.open > 0 OR ${HAS_OPEN_FINDINGS}))
-           OR (day.signed_off_at, day.signed_off_by, day.signed_off_digest)
-                IS DISTINCT FROM (seal.signed_off_at, seal.signed_off_by, seal.content_digest)
-           OR (day.content_digest <> seal.content_digest AND NOT day.restated_after_sign_off))`;
+  WITH present AS (
+    SELECT count(*) AS title_count, max(anticipated_due_date) AS latest_due_date, ${CONTENT_DIGEST} AS digest,
+           ${each((column) => `coalesce(sum(${column}), 0) AS ${column}_sum`)}
+    FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current'
+  ), withdrawn AS (
+    SELECT count(*) AS withdrawn_count
+    FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'withdrawn'
+  ), reject AS (
+    SELECT count(*) AS rejected_count, count(*) FILTER (WHERE status = 'open') AS open
+    FROM conciliation.rejected_title WHERE date = ${date}::date AND status <> 'resolved'
+  ), answer AS (
+    SELECT max(fence) FILTER (WHERE state IN ('merged', 'unchanged')) AS merged_fence,
+           count(*) FILTER (WHERE state = 'held') AS held
+    FROM conciliation.pull WHERE date = ${date}::date
+  )
+  SELECT 'day' AS problem, NULL AS row_key
+  FROM conciliation.day AS day CROSS JOIN present CROSS JOIN withdrawn CROSS JOIN reject CROSS JOIN answer
+  LEFT JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
+  LEFT JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
+  WHERE day.date = ${date}::date
+    AND ((day.title_count, day.withdrawn_count, day.rejected_count, day.latest_due_date, ${sumsOf('day')})
+           IS DISTINCT FROM
+         (present.title_count, withdrawn.withdrawn_count, reject.rejected_count, present.latest_due_date, ${sumsOf('present')})
+         OR coalesce(day.content_digest <> present.digest, present.title_count + withdrawn.withdrawn_count > 0)
+         OR present.title_count <> merged.fold_count + merged.withheld
+         OR merged.fence IS DISTINCT FROM answer.merged_fence
+         OR (day.state = 'reconciled' AND (answer.held + reject.open > 0 OR ${HAS_OPEN_FINDINGS}))
+         OR (day.signed_off_at, day.signed_off_by, day.signed_off_digest)
+              IS DISTINCT FROM (seal.signed_off_at, seal.signed_off_by, seal.content_digest)
+         OR (day.content_digest <> seal.content_digest AND NOT day.restated_after_sign_off))`;
 
 const contentsOf = (table: string) =>
   each((column) => `${table}.${column}`, [...VALUE_COLUMNS, ...DESTINATION_COLUMNS]);

@@ -7,22 +7,13 @@ import { Prisma } from '../generated/prisma/client.ts';
 
 /** Differences that a pull of the date corrects. */
 const REPAIRABLE = ['content', 'titles', 'day', 'totals', 'hold'] as const;
+/** Differences that end with a change of the access, or of the value that makes a part of the check fail. */
+const CORRECTABLE = ['session', 'user', 'consumer', 'unchecked'] as const;
 /** Differences that nothing takes back. A person decides about them. */
-const DECIDABLE = [
-  'seal',
-  'reject',
-  'account',
-  'finding',
-  'pull',
-  'line',
-  'lines',
-  'batch',
-] as const;
-/** Differences that a change of the access ends, or of the value that makes a part of the check fail. */
-type Correctable = 'session' | 'user' | 'consumer' | 'unchecked';
+type Decidable = 'seal' | 'reject' | 'account' | 'finding' | 'pull' | 'line' | 'lines' | 'batch';
 
 /** See the comment of `title_finding.problem`. */
-export type Problem = (typeof REPAIRABLE)[number] | (typeof DECIDABLE)[number] | Correctable;
+export type Problem = (typeof REPAIRABLE)[number] | (typeof CORRECTABLE)[number] | Decidable;
 
 export const isRepairable = (problem: Problem): boolean =>
   REPAIRABLE.some((name) => name === problem);
@@ -32,8 +23,8 @@ export const isRepairable = (problem: Problem): boolean =>
  * the decision of a person as well.
  */
 export const KEEPS_DAY = Prisma.sql`
-  (finding.closed_at IS NULL AND NOT (
-    finding.problem = ANY(${[...DECIDABLE]}::text[]) AND EXISTS (
+  (finding.closed_at IS NULL AND (
+    finding.problem = ANY(${[...REPAIRABLE, ...CORRECTABLE]}::text[]) OR NOT EXISTS (
       SELECT FROM conciliation.audit_entry AS entry
       WHERE entry.date = finding.date AND entry.action = 'findings.acknowledge'
         AND (entry.actor, entry.at) = (finding.acknowledged_by, finding.acknowledged_at))))`;
@@ -54,7 +45,6 @@ export async function readAlertedFindings(
 
 /**
  * Ends the alerts of the findings that a person has seen. The findings stay until the difference is gone.
- *
  * @param newestId the newest finding that the person has seen
  */
 export function acknowledgeFindings(

@@ -19,7 +19,10 @@ interface Alteration {
   readonly rowKey: string | null;
 }
 
-interface Check {
+export interface VerifiedDate {
+  readonly date: CivilDate;
+  /** Rows of `title`, withdrawn ones included. */
+  readonly titles: number;
   /** At most `MAX_ALTERATIONS` of each part, and those that a person has acknowledged. */
   readonly alterations: readonly Alteration[];
   /** The pull that repairs the date; null: none is needed, one has just ended, or the ledger lacks the date. */
@@ -33,15 +36,14 @@ const MAX_ALTERATIONS = 1_000;
 const TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as const;
 
 /**
- * Checks a date and records the outcome. `titles` are its rows of `title`, withdrawn ones included.
- *
+ * Checks a date and records the outcome.
  * @throws ShutdownError when `signal` is aborted; nothing was recorded
  */
-export async function verifyDate(
+export function verifyDate(
   database: Database,
   date: CivilDate,
   signal: AbortSignal,
-): Promise<Check & { readonly date: CivilDate; readonly titles: number }> {
+): Promise<VerifiedDate> {
   return database.prisma.$transaction(async (tx) => {
     const [{ pid, titles }] = await tx.$queryRaw<[{ pid: number; titles: number }]>`
       SELECT pg_backend_pid() AS pid, count(*)::int AS titles
@@ -64,7 +66,6 @@ export async function verifyDate(
 /**
  * Checks a date in the transaction of a decision about its content, and records the outcome. The caller has locked the
  * row of the day.
- *
  * @returns whether a difference keeps the date from being signed off and released
  */
 export async function isAltered(tx: Transaction, date: CivilDate): Promise<boolean> {
@@ -75,7 +76,7 @@ export async function isAltered(tx: Transaction, date: CivilDate): Promise<boole
 }
 
 /** Opens findings for new alterations and closes findings whose alteration has ended. */
-async function verify(tx: Transaction, date: CivilDate, signal: AbortSignal): Promise<Check> {
+async function verify(tx: Transaction, date: CivilDate, signal: AbortSignal) {
   const alterations = await findAlterations(tx, date, signal);
   // Locks the date's row of title_check, so that two checks at a time request one repair.
   await tx.$executeRaw`
@@ -115,7 +116,18 @@ async function findAlterations(
     signal.throwIfAborted();
     await tx.$executeRaw`SAVEPOINT part`;
     try {
-      found.push(...(await tx.$queryRaw<Alteration[]>(limited(date, part))));
+      // An acknowledged alteration does not take the place of another one.
+      const rows = await tx.$queryRaw<Alteration[]>`
+        WITH known AS MATERIALIZED (
+          SELECT problem, row_key FROM conciliation.title_finding
+          WHERE date = ${date}::date AND closed_at IS NULL AND acknowledged_at IS NOT NULL
+        )
+        SELECT problem, row_key AS "rowKey" FROM (${part}) AS altered
+        ORDER BY NOT EXISTS (SELECT FROM known WHERE known.problem = altered.problem
+                                                 AND known.row_key IS NOT DISTINCT FROM altered.row_key),
+                 problem, length(row_key), row_key
+        LIMIT ${MAX_ALTERATIONS}::int + (SELECT count(*) FROM known)`;
+      found.push(...rows);
     } catch (error) {
       if (signal.aborted || isUnavailable(error)) throw error;
       await tx.$executeRaw`ROLLBACK TO SAVEPOINT part`;
@@ -125,18 +137,6 @@ async function findAlterations(
   await tx.$executeRaw`ROLLBACK TO SAVEPOINT settings`;
   return found;
 }
-
-/** An acknowledged alteration does not take the place of another one. */
-const limited = (date: CivilDate, part: Prisma.Sql) => Prisma.sql`
-  WITH known AS MATERIALIZED (
-    SELECT problem, row_key FROM conciliation.title_finding
-    WHERE date = ${date}::date AND closed_at IS NULL AND acknowledged_at IS NOT NULL
-  )
-  SELECT problem, row_key AS "rowKey" FROM (${part}) AS altered
-  ORDER BY NOT EXISTS (SELECT FROM known WHERE known.problem = altered.problem
-                                           AND known.row_key IS NOT DISTINCT FROM altered.row_key),
-           problem, length(row_key), row_key
-  LIMIT ${MAX_ALTERATIONS}::int + (SELECT count(*) FROM known)`;
 
 /** A check follows each repair. A difference that the repair did not correct does not request the next repair at once. */
 const REPAIR_PAUSE = '1 hour';
@@ -159,11 +159,14 @@ async function requestRepair(tx: Transaction, date: CivilDate): Promise<bigint |
 }
 
 /**
- * Reads dates of the ledger, and dates that rows of `title` have without it: jumps from date to date in the index of
- * `title`.
+ * Reads the dates of the ledger, and the dates that rows of `title` have without it: jumps from date to date in the
+ * index of `title`.
  * @param isWanted a condition for `known.date` and the row `done` of `title_check`
  */
-async function readDates(database: Database, isWanted: Prisma.Sql): Promise<CivilDate[]> {
+export async function readDates(
+  database: Database,
+  isWanted: Prisma.Sql = Prisma.sql`true`,
+): Promise<CivilDate[]> {
   const rows = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
     WITH RECURSIVE seen AS (
       SELECT min(accepted_date) AS date FROM conciliation.title
@@ -177,17 +180,6 @@ async function readDates(database: Database, isWanted: Prisma.Sql): Promise<Civi
     WHERE ${isWanted} ORDER BY known.date`;
   return rows.map(({ date }) => date);
 }
-
-/** The dates from `from` to `to` that can be checked. */
-export const readCheckableDates = (
-  database: Database,
-  from: CivilDate | null,
-  to: CivilDate | null,
-): Promise<CivilDate[]> =>
-  readDates(
-    database,
-    Prisma.sql`known.date BETWEEN coalesce(${from}::date, known.date) AND coalesce(${to}::date, known.date)`,
-  );
 
 /** Less than a day, so that a check that takes hours is done once a day. */
 const CHECK_AGE = '20 hours';
