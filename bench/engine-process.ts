@@ -4,6 +4,7 @@ import { readConfig } from '#dist/config/config.js';
 import type { CivilDate } from '#dist/domain/business-day.js';
 import { KnownTitles } from '#dist/domain/known-titles.js';
 import { sweepWindow } from '#dist/domain/plan/pull-plan.js';
+import { readDates, verifyDate } from '#dist/integrity/verify.sql.js';
 import { createPull } from '#dist/ledger/pull-ledger.sql.js';
 import type { PullReport } from '#dist/pull/merge/merge.sql.js';
 import { runPull } from '#dist/pull/run-pull.js';
@@ -135,6 +136,19 @@ const handlers = {
     const { accepted: titles, rejected } = reader.result;
     if (rejected > 0 || bytes === 0) throw new Error('a title was rejected, or no row was read');
     reader.release();
+    return { ...readMeter(), titles };
+  },
+
+  /** Makes the daily check of the dates from `from` on, which has no finding. */
+  async verify({ from }: { from: CivilDate }): Promise<MeterReading & { titles: number }> {
+    const { database } = requireParts();
+    const readMeter = startMeter();
+    let titles = 0;
+    for (const date of (await readDates(database)).filter((known) => known >= from)) {
+      const verified = await verifyDate(database, date, new AbortController().signal);
+      if (verified.alterations.length > 0) throw new Error(`${date} differs`);
+      titles += verified.titles;
+    }
     return { ...readMeter(), titles };
   },
 };

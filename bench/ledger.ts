@@ -13,7 +13,7 @@ export async function pullLedger(
   dates: readonly CivilDate[],
   titlesPerDay: number,
   titlesOfLastDay = titlesPerDay,
-): Promise<EngineOptions> {
+) {
   const [startDate, lastDate] = [itemAt(dates, 0), itemAt(dates, -1)];
   const today = addDays(lastDate, 1);
   const now = { SANDBOX_NOW: `${today}T12:00:00Z` };
@@ -22,13 +22,13 @@ export async function pullLedger(
   await sandbox.call('setDays', { dates, titles: titlesPerDay });
   await sandbox.call('setDays', { dates: [lastDate], titles: titlesOfLastDay });
   const databaseUrl = await server.createDatabase(database);
-  const options = { address, databaseUrl, startDate, today };
+  const options: EngineOptions = { address, databaseUrl, startDate, today };
   const engine = startChild<EngineProgram>('engine-process');
   await engine.call('open', options);
   // The last date first: a day of many times the usual number of titles would be held.
-  await engine.call('pull', { dates: [lastDate], pullsAtOnce: 1 });
+  const load = await engine.call('pull', { dates: [lastDate], pullsAtOnce: 1 });
   await engine.call('pull', { dates: dates.slice(0, -1), pullsAtOnce: 4 });
   await engine.stop();
   await server.inDatabase(database, (client) => client.query('VACUUM (ANALYZE)'));
-  return options;
+  return { ...options, load };
 }

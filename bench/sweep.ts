@@ -1,7 +1,8 @@
 /**
  * npm run bench:sweep -- [--rounds 5] [--dates 400] [--titles 1000]: the cost of a sweep whose dates all agree, against
- * the limit: the same answer read into rows for COPY, which are discarded. Two processes in turns, each on the same
- * loaded database. A sweep of the last 10 dates shows by its peak memory whether memory grows with the answer.
+ * the limit: the same answer read into rows for COPY, which are discarded. Then that of `verify`, beside the load of the
+ * last date. Processes in turns, each on the same loaded database. A sweep of the last 10 dates shows by its peak
+ * memory whether memory grows with the answer.
  */
 import { parseArgs } from 'node:util';
 import { addDays, datesBetween, toCivilDate } from '#dist/domain/business-day.js';
@@ -27,17 +28,17 @@ const { values } = parseArgs({
 });
 const dates = datesBetween(addDays(LAST_DATE, 1 - toCount(values.dates)), LAST_DATE);
 const startDate = itemAt(dates, 0);
-const sweep: Reading[] = [];
-const fewDates: Reading[] = [];
-const read: Reading[] = [];
-const measures = [
-  { name: 'sweep', call: 'sweep', from: startDate, runs: sweep },
-  { name: 'few-dates', call: 'sweep', from: dates.at(-FEW_DATES) ?? startDate, runs: fewDates },
-  { name: 'read', call: 'read', from: startDate, runs: read },
-] as const;
+const measureOf = (name: string, call: 'sweep' | 'read' | 'verify', from = startDate) => ({
+  ...{ name, call, from },
+  runs: [] as Reading[],
+});
+const sweep = measureOf('sweep', 'sweep');
+const fewDates = measureOf('few dates', 'sweep', dates.at(-FEW_DATES));
+const read = measureOf('read', 'read');
+const measures = [sweep, fewDates, read, measureOf('verify', 'verify')];
 
 await withServer(async (server) => {
-  const options = await pullLedger(server, DATABASE, dates, toCount(values.titles));
+  const { load, ...options } = await pullLedger(server, DATABASE, dates, toCount(values.titles));
   for (let round = 0; round < toCount(values.rounds); round++) {
     for (const { call, from, runs } of measures) {
       const child = startChild<EngineProgram>('engine-process');
@@ -48,23 +49,24 @@ await withServer(async (server) => {
     }
     process.stderr.write(`round ${round + 1} of ${values.rounds}\n`);
   }
-  const ratios = sweep.map(
-    (run, round) => run.workerCpuSeconds / itemAt(read, round).workerCpuSeconds,
+  const ratios = sweep.runs.map(
+    (run, round) => run.workerCpuSeconds / itemAt(read.runs, round).workerCpuSeconds,
   );
   const range = `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`;
   const lines = [
-    ...measures.map(toLine),
+    ...[{ name: 'load', runs: [load] }, ...measures].map(toLine),
     `CPU of the sweep to CPU of the reading: ${median(ratios).toFixed(2)} (${range})`,
-    `peak memory of ${dates.length} dates above ${FEW_DATES} dates: ${(peakMb(sweep) - peakMb(fewDates)).toFixed(1)} MB`,
+    `peak memory of ${dates.length} dates above ${FEW_DATES} dates: ${(peakMb(sweep.runs) - peakMb(fewDates.runs)).toFixed(1)} MB`,
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
 });
 
-function toLine({ name, runs }: (typeof measures)[number]): string {
+function toLine({ name, runs }: Pick<typeof sweep, 'name' | 'runs'>): string {
   const of = (field: 'titles' | 'elapsedMs' | 'workerCpuSeconds') =>
     median(runs.map((run) => run[field]));
-  const time = `${(of('elapsedMs') / 1000).toFixed(2)} s  CPU ${of('workerCpuSeconds').toFixed(2)} s`;
-  return `${name.padEnd(9)}  ${of('titles')} titles  ${time}  peak ${peakMb(runs).toFixed(1)} MB`;
+  const [titles, seconds] = [of('titles'), of('elapsedMs') / 1000];
+  const time = `${seconds.toFixed(2)} s  CPU ${of('workerCpuSeconds').toFixed(2)} s`;
+  return `${name.padEnd(9)}  ${titles} titles  ${time}  ${Math.round(titles / seconds)} titles/s  peak ${peakMb(runs).toFixed(1)} MB`;
 }
 
 function peakMb(runs: readonly Reading[]): number {

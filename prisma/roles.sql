@@ -168,7 +168,7 @@ BEGIN
     provider_account, provider_account_digit, provider_agency, provider_agency_digit, provider_bank,
     provider_external_id, provider_identification, raw_hash, status)
     ON conciliation.title TO conciliation_worker;
-  GRANT UPDATE (checked_at, titles) ON conciliation.title_check TO conciliation_worker;
+  GRANT UPDATE (checked_at) ON conciliation.title_check TO conciliation_worker;
   GRANT UPDATE (acknowledged_at, acknowledged_by, closed_at, reason)
     ON conciliation.title_finding TO conciliation_worker;
   GRANT UPDATE (end_reason, ended_at, ended_by) ON conciliation.title_match TO conciliation_worker;

@@ -1,7 +1,8 @@
 /** The titles that name a changed bank account are not to be paid until a person confirms the change. */
 import type { Transaction } from '../database/database.ts';
+import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { namedAccounts, type WatchedMerge } from './account-watch.sql.ts';
+import { accountsNamedBy, namedAccounts, type WatchedMerge } from './account-watch.sql.ts';
 
 /** Rows of `payment_hold` whose title is as the pull of the hold has left it, and not restated or withdrawn since. */
 export const LASTING_HOLDS: Prisma.Sql = Prisma.sql`
@@ -28,6 +29,35 @@ export async function holdPayments(tx: Transaction, source: WatchedMerge): Promi
     JOIN conciliation.account_change AS change USING (kind, party_key, account_hash)
     WHERE change.state IN ('open', 'refused')`;
 }
+
+/**
+ * Rows (title_id): the titles that a merge wrote while a change of the account that they name was open or refused, as
+ * it is now, and whose payment is not held. The merges are in the order of their numbered changes, because the time of
+ * a transaction is that of its begin.
+ */
+export const missingHolds = (date: CivilDate): Prisma.Sql => Prisma.sql`
+  WITH named AS MATERIALIZED (
+    SELECT DISTINCT change.id, change.pull_id, title.id AS title_id, title.last_change_pull_id
+    FROM (${accountsNamedBy(Prisma.sql`
+      conciliation.title AS title
+      WHERE accepted_date = ${date}::date AND status = 'current'
+        AND EXISTS (SELECT FROM conciliation.account_change WHERE state IN ('open', 'refused'))`)}) AS account
+    JOIN conciliation.account_change AS change USING (kind, party_key, account_hash)
+    JOIN conciliation.title AS title ON title.id = account.title_id
+    WHERE change.state IN ('open', 'refused')
+      -- An erased title that names no account has lost it: see stageAccounts.
+      AND NOT (title.erased_at IS NOT NULL AND jsonb_strip_nulls(change.after) = '{}')
+  ), numbered AS MATERIALIZED (
+    SELECT pull_id, min(change_seq) AS first FROM conciliation.title_change
+    WHERE pull_id = ANY(ARRAY(SELECT pull_id FROM named UNION SELECT last_change_pull_id FROM named))
+    GROUP BY pull_id
+  )
+  SELECT DISTINCT named.title_id
+  FROM named
+  JOIN numbered AS found ON found.pull_id = named.pull_id
+  JOIN numbered AS written ON written.pull_id = named.last_change_pull_id AND written.first >= found.first
+  WHERE (named.id, named.title_id) NOT IN (
+    SELECT account_change_id, title_id FROM (${OPEN_HOLDS}) AS held WHERE accepted_date = ${date}::date)`;
 
 /**
  * Numbers the end of the holds as a change of each title for the feed. Callers run it in the closing phase, in the

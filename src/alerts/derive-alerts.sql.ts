@@ -16,7 +16,6 @@ import {
   alteredDateAlerts,
   brokenMonthAlerts,
   CHECK_OVERDUE_HOURS,
-  FINDING_ALERT_HOURS,
   type HeldDay,
   heldDayAlerts,
   type OpenFindings,
@@ -68,6 +67,7 @@ import {
   sweepFindingAlerts,
 } from '../domain/alerts/sweep-alerts.ts';
 import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
+import { IS_ALERTED } from '../integrity/findings.sql.ts';
 import { readFaults } from '../ledger/process-faults.sql.ts';
 import { hasPayables, readSnapshotAt } from '../payables/payable-state.sql.ts';
 import { lockAlerts, settleAlerts } from './alert-ledger.sql.ts';
@@ -331,9 +331,7 @@ function readAlteredDates(tx: Transaction): Promise<AlteredDate[]> {
            (SELECT max(id) FROM conciliation.pull
             WHERE pull.date = finding.date AND origin = 'repair') AS "pullId"
     FROM conciliation.title_finding AS finding
-    WHERE acknowledged_at IS NULL
-      AND (closed_at IS NULL OR found_at > now() - make_interval(hours => ${FINDING_ALERT_HOURS}::int))
-    GROUP BY date ORDER BY date`;
+    WHERE ${IS_ALERTED} GROUP BY date ORDER BY date`;
 }
 
 /** At most one row: the dates whose newest check is too old. A check in the future counts as none. */

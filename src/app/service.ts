@@ -26,7 +26,7 @@ import { createMetrics } from '../console/watch/metrics.ts';
 import { findClockFault } from '../database/clock.ts';
 import { pendingMigrations } from '../database/migrate.ts';
 import { lastClosedDate } from '../domain/business-day.ts';
-import { startVerification } from '../integrity/verify-dates.ts';
+import { startVerification } from '../integrity/verify.sql.ts';
 import { readLedgerGauges } from '../ledger/ledger-gauges.sql.ts';
 import { startMatchingLoop } from '../matching/matching-loop.ts';
 import { openPullQueue, openPushQueue, openSweepQueue } from '../queue/job-queue.ts';
@@ -287,7 +287,7 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
     });
     stops.push(() => releases.stop());
   }
-  const verification = startVerification({ database, logger, ...overrides.verification });
+  const verification = startVerification(database, logger, overrides.verification?.intervalMs);
   stops.push(() => verification.stop());
   const checks = startCheckLoop({
     database,

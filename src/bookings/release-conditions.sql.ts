@@ -2,7 +2,7 @@
 import type { Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { KEEPS_DAY } from '../integrity/check-date.sql.ts';
+import { KEEPS_DAY } from '../integrity/findings.sql.ts';
 
 /**
  * - `not_matched`: the titles of the day were not matched with the ERP's payables since their newest change, or the

@@ -3,8 +3,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { isAltered } from '../integrity/check-date.sql.ts';
-import { requestCheck } from '../integrity/findings.sql.ts';
+import { isAltered } from '../integrity/verify.sql.ts';
 import { writeDifference } from './booking-difference.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import {
@@ -38,10 +37,7 @@ export async function releaseSealedDay(
     -- A move of BOOKINGS_FROM waits for the lines, or is seen here.
     FOR SHARE OF start`;
   if (seal === undefined || (await readReleaseFaults(tx, date, rules)).length > 0) return null;
-  if (!isCompared && (await isAltered(tx, date))) {
-    await requestCheck(tx, date);
-    return null;
-  }
+  if (!isCompared && (await isAltered(tx, date))) return null;
   const batchId = await writeDifference(tx, { date, signOffId: seal.id, by: seal.by });
   if (batchId === null) return null;
   // Numbered last, and under the lock until the commit: a position that is visible has none before it to come.

@@ -7,8 +7,7 @@ import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { AUTO_SIGN_OFF_AUTHOR } from '../domain/sign-off.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { isAltered } from '../integrity/check-date.sql.ts';
-import { requestCheck } from '../integrity/findings.sql.ts';
+import { isAltered } from '../integrity/verify.sql.ts';
 import { isChecked } from './day-note.sql.ts';
 import { sealDay } from './sign-off.sql.ts';
 
@@ -53,11 +52,7 @@ export async function signCleanDays(
       await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
       const clean = await tx.$queryRaw<unknown[]>`
         SELECT FROM conciliation.day WHERE day.date = ${date}::date AND ${isClean(range)}`;
-      if (clean.length === 0) return false;
-      if (await isAltered(tx, date)) {
-        await requestCheck(tx, date);
-        return false;
-      }
+      if (clean.length === 0 || (await isAltered(tx, date))) return false;
       await sealDay(tx, date, {
         ...range,
         by: AUTO_SIGN_OFF_AUTHOR,

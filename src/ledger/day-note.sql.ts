@@ -3,7 +3,7 @@ import { IS_OPEN_FINDING } from '../database/open-findings.sql.ts';
 import type { HoldDetail } from '../domain/checks/plausibility.ts';
 import type { HoldReason } from '../domain/day-state.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { KEEPS_DAY } from '../integrity/check-date.sql.ts';
+import { KEEPS_DAY } from '../integrity/findings.sql.ts';
 
 /** A response that waits for a person. */
 export interface Hold {

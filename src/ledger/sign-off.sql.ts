@@ -13,8 +13,7 @@ import {
 } from '../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { isAltered } from '../integrity/check-date.sql.ts';
-import { requestCheck } from '../integrity/findings.sql.ts';
+import { isAltered } from '../integrity/verify.sql.ts';
 import { InputError, StagingUnavailableError } from '../runtime/errors.ts';
 import { heldPaymentsColumn, isChecked } from './day-note.sql.ts';
 
@@ -88,8 +87,7 @@ export async function signOffDay(
     const fault =
       signOffFault({ ...day, fourEyesFault: await readFourEyesFault(tx, date, signer) }, signing) ??
       ((await isAltered(tx, date)) ? 'altered' : null);
-    if (fault === 'altered') await requestCheck(tx, date);
-    else if (fault === null) await sealDay(tx, date, signing);
+    if (fault === null) await sealDay(tx, date, signing);
     return fault;
   }, RELEASE_TRANSACTION);
   if (refused !== null) throw refusal(date, refused);

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterEach, expect, test } from 'vitest';
 import { addDays, lastClosedDate } from '../../src/domain/business-day.ts';
 import {
@@ -7,6 +8,7 @@ import {
 } from '../support/forbidden-statements.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { outputOf, runProgram } from '../support/program.ts';
+import { READ_RIGHTS, rightsTable } from '../support/rights.ts';
 import { askConsole } from './ask-console.ts';
 import {
   type ComposeProject,
@@ -81,6 +83,7 @@ describeContainer('docker compose', () => {
       .poll(async () => (await Promise.all(workers.map(logOf))).join('\n'), POLL)
       .toContain('PLATFORM_UNAVAILABLE');
     await expectNoSuperuser(running);
+    await expectRights(running);
     await expectRefusals(running);
     await expectPasswordOfRedis(running);
     await expectNoSecretShown(running);
@@ -121,6 +124,20 @@ async function expectNoSuperuser(project: ComposeProject): Promise<void> {
   expect(logins.split('\n')).toEqual(
     ['erp', 'finance', 'migrator', 'worker'].map((login) => `${login},f,f,f,f,f`),
   );
+}
+
+/** Each login has the rights of one role, and each role those of the table in SECURITY.md. */
+async function expectRights(project: ComposeProject): Promise<void> {
+  const ask = (statement: string) =>
+    project.psql('postgres', 'postgres', ['\\pset format unaligned', statement]);
+  const rights = await ask(`SELECT jsonb_agg(item) FROM (${READ_RIGHTS}) AS item`);
+  expect(await readFile('SECURITY.md', 'utf8')).toContain(rightsTable(JSON.parse(rights)));
+  const members = await ask(
+    `SELECT format('%s %s', member::regrole, roleid::regrole) FROM pg_auth_members
+     WHERE roleid::regrole::text NOT LIKE 'pg\\_%' ORDER BY 1`,
+  );
+  const logins = ['erp', 'finance', 'worker'];
+  expect(members.split('\n')).toEqual(logins.map((login) => `${login} conciliation_${login}`));
 }
 
 /** Each login signs in with its password, and PostgreSQL refuses it every forbidden statement. */

@@ -13,7 +13,7 @@ import { releaseWaitingDays } from '../../src/bookings/release.sql.ts';
 import { takeReceipts } from '../../src/bookings/take-receipts.sql.ts';
 import { skipLostNumbers } from '../../src/database/lost-numbers.sql.ts';
 import type { CivilDate } from '../../src/domain/business-day.ts';
-import { checkDate } from '../../src/integrity/check-date.sql.ts';
+import { verifyDate } from '../../src/integrity/verify.sql.ts';
 import { reopenDay, signOffDay } from '../../src/ledger/sign-off.sql.ts';
 import { InputError } from '../../src/runtime/errors.ts';
 import { createSeededRandom } from '../../src/sandbox/seeded-random.ts';
@@ -210,7 +210,7 @@ class History {
   /** What follows from something else is what it has to be, wherever the history stands. */
   async #expectNoFinding(): Promise<void> {
     for (const date of DATES) {
-      const { alterations } = await checkDate(world.database, date, new AbortController().signal);
+      const { alterations } = await verifyDate(world.database, date, new AbortController().signal);
       expect(alterations).toEqual([]);
     }
   }

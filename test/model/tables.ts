@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { CivilDate } from '../../src/domain/business-day.ts';
+import { verifyDate } from '../../src/integrity/verify.sql.ts';
 import type { PullWorld } from '../support/pull-world.ts';
 import { dayOf, type Model } from './day-model.ts';
 
@@ -196,5 +197,9 @@ export async function expectHistory(
         );
       expect(current(then)).toEqual(contents);
     }
+    if (history.length === 0) continue;
+    // What follows from something else is what it has to be, wherever the history stands.
+    const { alterations } = await verifyDate(world.database, date, new AbortController().signal);
+    expect(alterations).toEqual([]);
   }
 }

@@ -47,6 +47,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'closing',
     'database',
     'domain',
+    'integrity',
     'ledger',
     'matching',
     'payables',

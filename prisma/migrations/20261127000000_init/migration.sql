@@ -464,7 +464,6 @@ CREATE TRIGGER date_digest_append_only
 CREATE TABLE conciliation.title_check (
   date       date        PRIMARY KEY,
   checked_at timestamptz NOT NULL,
-  titles     integer     NOT NULL,
 
   CONSTRAINT title_check_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
@@ -475,8 +474,6 @@ COMMENT ON COLUMN conciliation.title_check.date IS
   'The accepted date.';
 COMMENT ON COLUMN conciliation.title_check.checked_at IS
   'When the newest check of the date began.';
-COMMENT ON COLUMN conciliation.title_check.titles IS
-  'Rows of title that the newest check read, withdrawn ones included.';
 
 
 CREATE TABLE conciliation.title_finding (

@@ -1,9 +1,9 @@
+import { missingHolds } from '../../accounts/payment-holds.sql.ts';
 import type { Transaction } from '../../database/database.ts';
 import { COMPUTED_IDENTITY_HASH, computedContentHash } from '../../database/title-hashes.sql.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { TITLE_COLUMNS } from '../../domain/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { missingHolds } from '../../integrity/alterations.sql.ts';
 import type { LockedDay } from '../../ledger/day-ledger.sql.ts';
 import { StagingUnavailableError } from '../../runtime/errors.ts';
 

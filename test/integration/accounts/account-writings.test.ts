@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { verifyDate } from '../../../src/integrity/verify-dates.ts';
+import { verifyDate } from '../../../src/integrity/verify.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';

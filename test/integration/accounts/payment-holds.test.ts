@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { LASTING_HOLDS } from '../../../src/accounts/payment-holds.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { verifyDate } from '../../../src/integrity/verify-dates.ts';
+import { verifyDate } from '../../../src/integrity/verify.sql.ts';
 import { signOffDays } from '../../../src/ledger/sign-off.sql.ts';
 import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';

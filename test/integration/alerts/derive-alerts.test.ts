@@ -70,8 +70,8 @@ test('planned pulls that have not ended two hours after their slot are one alert
 test('dates whose newest check is older than 26 hours are one alert', async () => {
   const [first, second] = [daysFrom(50), daysFrom(51)];
   const checked = (date: string, ago: string) => world.database.prisma.$executeRaw`
-    INSERT INTO conciliation.title_check (date, checked_at, titles)
-    VALUES (${date}::date, now() - ${ago}::interval, 0)
+    INSERT INTO conciliation.title_check (date, checked_at)
+    VALUES (${date}::date, now() - ${ago}::interval)
     ON CONFLICT (date) DO UPDATE SET checked_at = excluded.checked_at`;
   const merged = (date: string, ago: string) => world.database.prisma.$executeRaw`
     INSERT INTO conciliation.day (date, verified_at) VALUES (${date}::date, now() - ${ago}::interval)`;

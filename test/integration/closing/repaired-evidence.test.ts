@@ -6,7 +6,7 @@ import { EVIDENCE_COLUMNS, readEvidence } from '../../../src/closing/evidence.sq
 import { readMonths, sealMonth, stateOf } from '../../../src/closing/month-seal.sql.ts';
 import { type CivilDate, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
 import type { ExportRow } from '../../../src/export/export-columns.ts';
-import { verifyDate } from '../../../src/integrity/verify-dates.ts';
+import { verifyDate } from '../../../src/integrity/verify.sql.ts';
 import { readMovedTitles } from '../../../src/ledger/moved-titles.sql.ts';
 import { pastTitles } from '../../../src/ledger/past-titles.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';

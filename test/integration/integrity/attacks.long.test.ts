@@ -14,9 +14,8 @@ import {
 } from '../../../src/database/title-hashes.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS, VALUE_COLUMNS } from '../../../src/domain/title.ts';
-import { checkDate } from '../../../src/integrity/check-date.sql.ts';
 import { acknowledgeFindings } from '../../../src/integrity/findings.sql.ts';
-import { verifyDate } from '../../../src/integrity/verify-dates.ts';
+import { verifyDate } from '../../../src/integrity/verify.sql.ts';
 import { reopenDay, signOffDays } from '../../../src/ledger/sign-off.sql.ts';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
@@ -79,7 +78,7 @@ async function attack(...statements: readonly string[]): Promise<void> {
 }
 
 const problems = async () =>
-  (await checkDate(pages.world.database, date, signal)).alterations.map(({ problem }) => problem);
+  (await verifyDate(pages.world.database, date, signal)).alterations.map(({ problem }) => problem);
 
 async function sign(by = 'rita') {
   const { contentDigest } = await pages.world.database.prisma.day.findUniqueOrThrow({
@@ -357,6 +356,15 @@ describe('a decision without an entry in the audit log is found and refused:', (
       ['pull'],
     ],
     [
+      '30: a held response that failed',
+      held,
+      [
+        `UPDATE conciliation.pull SET state = 'failed' WHERE date = $1 AND state = 'held'`,
+        RECONCILED,
+      ],
+      ['pull'],
+    ],
+    [
       '30: a held response without its reason',
       held,
       [
@@ -519,11 +527,10 @@ describe('a booking line without a seal is found, and the day is not released:',
     [
       'a batch for receipts that nobody recorded',
       [
-        // Without lines, so that its counts are right.
-        BATCH.replace(
-          '(SELECT max(id) FROM conciliation.sign_off WHERE date = $1)',
-          'NULL',
-        ).replace("'rita', 1, 1,", "'rita', 0, 0,"),
+        // Without lines, so that its counts and its digest are right.
+        BATCH.replace('(SELECT max(id) FROM conciliation.sign_off WHERE date = $1)', 'NULL')
+          .replace("'rita', 1, 1,", "'rita', 0, 0,")
+          .replace("'x'", "encode(sha256(''), 'hex')"),
       ],
       ['batch'],
     ],
@@ -669,7 +676,7 @@ test('the check of 100,000 titles holds none of them in the process', {
   const watch = setInterval(() => {
     peak = Math.max(peak, used());
   }, 5);
-  const { titles } = await checkDate(database, large, signal);
+  const { titles } = await verifyDate(database, large, signal);
   clearInterval(watch);
   expect(titles).toBe(100_000);
   expect(peak - start).toBeLessThan(30 * 2 ** 20);

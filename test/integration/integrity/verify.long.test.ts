@@ -4,9 +4,8 @@ import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { STALENESS_LIMITS } from '../../../src/domain/alerts/pull-alerts.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { newestContentVersion, TITLE_COLUMNS } from '../../../src/domain/title.ts';
-import { checkDate, type Problem } from '../../../src/integrity/check-date.sql.ts';
-import { acknowledgeFindings, readDueDate } from '../../../src/integrity/findings.sql.ts';
-import { startVerification, verifyDate } from '../../../src/integrity/verify-dates.ts';
+import { acknowledgeFindings, type Problem } from '../../../src/integrity/findings.sql.ts';
+import { readDueDates, startVerification, verifyDate } from '../../../src/integrity/verify.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
@@ -29,7 +28,7 @@ afterAll(() => world.close());
 const { signal } = new AbortController();
 const freshDate = () => daysFrom(days++);
 const check = async (date: CivilDate) =>
-  (await checkDate(world.database, date, signal)).alterations;
+  (await verifyDate(world.database, date, signal)).alterations;
 const query = async (text: string, values: unknown[] = []) =>
   (await world.database.pool.query(text, values)).rows;
 
@@ -144,7 +143,7 @@ describe('a date that only merges have changed has no difference', () => {
     const date = freshDate();
     world.sandbox.setDaySize(date, 2_000);
     const { inserted } = await world.pull(date);
-    expect(await checkDate(world.database, date, signal)).toMatchObject({
+    expect(await verifyDate(world.database, date, signal)).toMatchObject({
       titles: inserted,
       alterations: [],
     });
@@ -429,8 +428,8 @@ async function alertOf(date: CivilDate) {
 /** Leaves one date whose check can be due. */
 const markChecked = (exceptFor: CivilDate) =>
   query(
-    `INSERT INTO conciliation.title_check (date, checked_at, titles)
-     SELECT date, now(), 0 FROM (SELECT date FROM conciliation.day
+    `INSERT INTO conciliation.title_check (date, checked_at)
+     SELECT date, now() FROM (SELECT date FROM conciliation.day
                                  UNION SELECT accepted_date FROM conciliation.title) AS known
      WHERE date <> $1 ON CONFLICT (date) DO UPDATE SET checked_at = now()`,
     [exceptFor],
@@ -448,7 +447,7 @@ test('an altered day is found and computed again; the alert lasts for a day afte
   });
   // The repair makes the date due again.
   await markChecked(date);
-  expect(await readDueDate(world.database)).toBe(date);
+  expect(await readDueDates(world.database)).toEqual([date]);
   // Found and repaired between two derivations of the alerts.
   await query(`DELETE FROM conciliation.alert WHERE date = $1`, [date]);
   expect(await verifyAndRepair(date)).toEqual([]);
@@ -480,7 +479,7 @@ test('a check and a repair that end in the future put off neither the check nor 
   await alter(`UPDATE conciliation.title_check SET checked_at = 'infinity' WHERE date = $1`, [
     date,
   ]);
-  expect(await readDueDate(world.database)).toBe(date);
+  expect(await readDueDates(world.database)).toEqual([date]);
   await query(
     `INSERT INTO conciliation.pull (origin, date, requested_by, state, finished_at)
      VALUES ('repair', $1, 'verification', 'merged', NULL),
@@ -493,7 +492,7 @@ test('a check and a repair that end in the future put off neither the check nor 
   );
   expect(await verifyAndRepair(date)).toEqual(['content', 'titles', 'day', 'totals']);
   expect(await verifyAndRepair(date)).toEqual([]);
-  expect(await readDueDate(world.database)).toBeNull();
+  expect(await readDueDates(world.database)).toEqual([]);
 });
 
 test('a value with which a part of the check fails is found, and hides no other alteration', async () => {
@@ -511,8 +510,8 @@ test('a value with which a part of the check fails is found, and hides no other 
   await markChecked(poisoned);
   await query(`DELETE FROM conciliation.title_check WHERE date IN ($1, $2)`, [poisoned, date]);
   const { database, parts } = world;
-  const verification = startVerification({ database, logger: parts.logger, intervalMs: 50 });
-  await eventually(async () => expect(await readDueDate(database)).toBeNull());
+  const verification = startVerification(database, parts.logger, 50);
+  await eventually(async () => expect(await readDueDates(database)).toEqual([]));
   await verification.stop();
   const found = async (of: CivilDate) =>
     (
@@ -541,7 +540,7 @@ test.each([
   [`${INTO_DAY} ('0044-03-15 BC')`],
   [`UPDATE conciliation.day SET content_version = 99`],
   [`INSERT INTO conciliation.pull (origin, date, requested_by) VALUES ('manual', 'infinity', 'x')`],
-  [`INSERT INTO conciliation.title_check VALUES ('infinity', now(), 0)`],
+  [`INSERT INTO conciliation.title_check VALUES ('infinity', now())`],
   [
     `INSERT INTO conciliation.title_finding (date, row_key, problem) VALUES ('infinity', '1', 'content')`,
   ],
@@ -652,12 +651,12 @@ test('the loop of the service verifies every date that is due, and stops in the 
   );
   await markChecked(date);
   const { parts, database } = world;
-  const verification = startVerification({ database, logger: parts.logger, intervalMs: 50 });
+  const verification = startVerification(database, parts.logger, 50);
   await eventually(async () => {
     expect(
       await query(`SELECT FROM conciliation.pull WHERE date = $1 AND origin = 'repair'`, [date]),
     ).toHaveLength(1);
-    expect(await readDueDate(database)).toBeNull();
+    expect(await readDueDates(database)).toEqual([]);
   });
   await verification.stop();
   const client = await database.pool.connect();
@@ -668,7 +667,7 @@ test('the loop of the service verifies every date that is due, and stops in the 
       `UPDATE conciliation.title_check SET checked_at = now() - interval '1 day' WHERE date = $1`,
       [date],
     );
-    const again = startVerification({ database, logger: parts.logger, intervalMs: 50 });
+    const again = startVerification(database, parts.logger, 50);
     await eventually(async () =>
       expect(await query(`SELECT FROM pg_locks WHERE NOT granted`)).not.toEqual([]),
     );

@@ -1,6 +1,6 @@
 /** An erasure of personal data does not record an alteration from outside of the program as the work of a merge. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { verifyDate } from '../../../src/integrity/verify-dates.ts';
+import { verifyDate } from '../../../src/integrity/verify.sql.ts';
 import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';

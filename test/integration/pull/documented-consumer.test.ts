@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../../src/database/migrate.ts';
 import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
-import { verifyDate } from '../../../src/integrity/verify-dates.ts';
+import { verifyDate } from '../../../src/integrity/verify.sql.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { createSeededRandom } from '../../../src/sandbox/seeded-random.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';

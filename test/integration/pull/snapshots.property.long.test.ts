@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
-import { checkDate } from '../../../src/integrity/check-date.sql.ts';
+import { verifyDate } from '../../../src/integrity/verify.sql.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { assertProperty } from '../../support/random-runs.ts';
@@ -138,7 +138,7 @@ test('after any sequence of responses a date is its last response, and its histo
       }
 
       // The database computes the hashes that the reader has computed.
-      expect((await checkDate(world.database, date, signal)).alterations).toEqual([]);
+      expect((await verifyDate(world.database, date, signal)).alterations).toEqual([]);
       const rows = await readRows(date);
       const revisions = await readRevisions(date);
       for (const { pullId, contents } of states) {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideAccountChanges } from '../../../src/accounts/account-changes.sql.ts';
 import { addDays, toCivilDate } from '../../../src/domain/business-day.ts';
-import { checkDate } from '../../../src/integrity/check-date.sql.ts';
+import { verifyDate } from '../../../src/integrity/verify.sql.ts';
 import { eraseParty, liftErasure } from '../../../src/privacy/erase-party.sql.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import type { PullReport } from '../../../src/pull/merge/merge.sql.ts';
@@ -239,7 +239,7 @@ test(`the schedule has the plain sums after each step of ${RUNS} histories`, asy
         }
         for (let place = 0; place < DATES; place += 1) {
           const date = daysFrom(place, firstDate);
-          const { alterations } = await checkDate(
+          const { alterations } = await verifyDate(
             world.database,
             date,
             new AbortController().signal,

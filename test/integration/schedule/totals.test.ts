@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
-import { verifyDate } from '../../../src/integrity/verify-dates.ts';
+import { verifyDate } from '../../../src/integrity/verify.sql.ts';
 import { eraseParty, liftErasure } from '../../../src/privacy/erase-party.sql.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { hasOtherTotals, writeTotals } from '../../../src/schedule/schedule-totals.sql.ts';
