@@ -9,7 +9,7 @@ import { toJsonText } from '#dist/domain/json-text.js';
 import { rawHash } from '#dist/domain/known-titles.js';
 import { contentHash, identityHash, TITLE_COLUMNS, type Title } from '#dist/domain/title.js';
 import { checkTitle } from '#dist/platform/title-contract.js';
-import { parseExactJson } from '#dist/reader/exact-json.js';
+import { parseTitle } from '#dist/reader/exact-title.js';
 import { SyntheticTitles } from '#dist/sandbox/synthetic-titles.js';
 import { answerParent } from './child.ts';
 
@@ -86,7 +86,7 @@ function withOtherDiscount(title: string): string {
 
 /** Titles of equal identity are numbered, as the product does it. */
 function toRow(text: string, date: CivilDate, occurrences: Map<string, number>): string {
-  const { value, problems } = parseExactJson(Buffer.from(text));
+  const { value, problems } = parseTitle(Buffer.from(text));
   const check = checkTitle(value, { from: date, to: date });
   if (!check.ok || problems.length > 0) throw new Error('a synthetic title breaks the contract');
   const { title } = check;

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import {
   type ConciliationError,
   PlatformAuthError,
@@ -7,6 +6,7 @@ import {
   PlatformRequestError,
   PlatformUnavailableError,
 } from '../runtime/errors.ts';
+import type { HttpAnswer } from './http-client.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 /** 401 and 403. After 403 the token is known but lacks the right; another token resolves both. */
@@ -19,13 +19,12 @@ export function isTokenRefused(httpStatus: number): boolean {
  * and may hold personal data.
  */
 export function toStatusError(
-  httpStatus: number,
-  headers: IncomingHttpHeaders,
+  { httpStatus, header }: Pick<HttpAnswer, 'httpStatus' | 'header'>,
   now: Date,
 ): ConciliationError {
   const context = { httpStatus };
   const answered = `the platform answered ${httpStatus}`;
-  const retryAfterSeconds = parseRetryAfter(headers['retry-after'], now);
+  const retryAfterSeconds = parseRetryAfter(header('retry-after'), now);
   if (httpStatus === 429 || (httpStatus === 503 && retryAfterSeconds !== null)) {
     return new PlatformRateLimitedError(answered, retryAfterSeconds, {
       context: { ...context, retryAfterSeconds },

@@ -1,11 +1,19 @@
 import type { TSchema } from 'typebox';
 import { toDisplayText } from '../domain/display-text.ts';
-import type { JsonObject, JsonValue } from '../domain/json-value.ts';
+import { isStorableText } from '../domain/field-reader.ts';
+import { toJsonText } from '../domain/json-text.ts';
+import { isJsonObject, JsonNumber, type JsonObject, type JsonValue } from '../domain/json-value.ts';
 import { toJsonType } from './title-faults.ts';
-import { CONCILIATION_TITLE_SCHEMA, type ConciliationTitle } from './title-schema.ts';
+import {
+  CONCILIATION_TITLE_SCHEMA,
+  type ConciliationTitle,
+  isStorableNumber,
+} from './title-schema.ts';
 
 const MAX_PATH_CHARACTERS = 200;
 const MAX_VALUE_CHARACTERS = 64;
+/** Holds, as one text, the undocumented fields of an object whose names cannot be stored. */
+const FURTHER_FIELDS = '(further fields)';
 
 /** A part of a response beyond the documented interface. It does not reject a title. */
 export interface DriftItem {
@@ -35,7 +43,7 @@ export function collectExtra(title: ConciliationTitle): TitleExtra {
 }
 
 /** An object of the documented interface: its path, and its fields with the objects among them. */
-interface DocumentedObject {
+export interface DocumentedObject {
   readonly path: string;
   readonly fields: ReadonlyMap<string, DocumentedObject | 'value'>;
 }
@@ -51,6 +59,17 @@ function toDocumentedObject(schema: TSchema & { properties: unknown }, path: str
   return { path, fields };
 }
 
+/** Whether `jsonb` keeps the value exactly. */
+function isStorable(value: JsonValue): boolean {
+  if (typeof value === 'string') return isStorableText(value);
+  if (value === null || typeof value === 'boolean') return true;
+  if (value instanceof JsonNumber) return isStorableNumber(value);
+  if (!isJsonObject(value)) return value.every(isStorable);
+  return Object.keys(value).every(
+    (name) => isStorableText(name) && isStorable(value[name] ?? null),
+  );
+}
+
 type Fields = Record<string, JsonValue>;
 
 /** Without a prototype, a field named `__proto__` is an ordinary field. */
@@ -61,22 +80,29 @@ function emptyObject(): Fields {
 class ExtraCollector {
   readonly drift: DriftItem[] = [];
 
-  collectUnknown(object: object, documented: DocumentedObject): Fields | null {
+  collectUnknown(object: object, { path, fields }: DocumentedObject): Fields | null {
     let unknown: Fields | null = null;
-    for (const name of Object.keys(object)) {
-      const known = documented.fields.get(name);
+    const keep = (name: string, value: JsonValue) => {
+      unknown ??= emptyObject();
+      unknown[name] = value;
+    };
+    const further: string[] = [];
+    for (const [name, value] of Object.entries(object as JsonObject)) {
+      const known = fields.get(name);
       if (known === 'value') continue;
-      const value = (object as JsonObject)[name] ?? null;
-      if (known === undefined) {
-        unknown ??= emptyObject();
-        unknown[name] = value;
-        this.#addUnknownField(documented.path + name, value);
-      } else if (value !== null) {
-        const inner = this.collectUnknown(value as JsonObject, known);
-        if (inner === null) continue;
-        unknown ??= emptyObject();
-        unknown[name] = inner;
+      if (known !== undefined) {
+        const inner = value && this.collectUnknown(value as JsonObject, known);
+        if (inner !== null) keep(name, inner);
+      } else if (isStorableText(name)) {
+        keep(name, this.#addUnknownField(path + name, value));
+      } else {
+        further.push(`${JSON.stringify(name)}:${toJsonText(value)}`);
       }
+    }
+    if (further.length > 0) {
+      let name = FURTHER_FIELDS;
+      while (name in object) name += ' ';
+      keep(name, this.#addUnknownField(path + name, further.join(', ')));
     }
     return unknown;
   }
@@ -105,8 +131,11 @@ class ExtraCollector {
     return extra;
   }
 
-  #addUnknownField(path: string, value: JsonValue): void {
+  /** Returns the value as it is kept: as its JSON text where `jsonb` cannot hold it. */
+  #addUnknownField(path: string, value: JsonValue): JsonValue {
+    const kept = isStorable(value) ? value : toJsonText(value);
     const shown = toDisplayText(path, MAX_PATH_CHARACTERS - 'titles[].'.length);
-    this.drift.push({ path: `titles[].${shown}`, kind: 'unknown_field', value: toJsonType(value) });
+    this.drift.push({ path: `titles[].${shown}`, kind: 'unknown_field', value: toJsonType(kept) });
+    return kept;
   }
 }

@@ -12,7 +12,7 @@ export const MAX_TEXT_CHARACTERS = 1000;
 const TEXT_EXPECTATION = 'expected text without U+0000 and lone surrogates';
 
 /** Whether a plain notation of the number has at most `MAX_DECIMAL_DIGITS` digits. */
-function isStorableNumber({ text }: JsonNumber): boolean {
+export function isStorableNumber({ text }: JsonNumber): boolean {
   // Only an exponent gives a number more digits than its text has characters.
   return (text.length <= MAX_DECIMAL_DIGITS && !/e/i.test(text)) || parseDecimal(text) !== null;
 }

@@ -7,7 +7,7 @@
 
 import type { Database } from '../database/database.ts';
 import { backoffDelayMs, type RetryPolicy } from '../domain/plan/retry.ts';
-import { toStopReason } from '../platform/http-origin.ts';
+import { toStopReason } from '../platform/http-client.ts';
 import type { ProvidersClient } from '../platform/providers-client.ts';
 import {
   ConciliationError,

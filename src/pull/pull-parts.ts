@@ -2,7 +2,7 @@ import type { Database } from '../database/database.ts';
 import type { RetryPolicy } from '../domain/plan/retry.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
-import type { PullProgress } from '../reader/title-stream.ts';
+import type { PullProgress } from '../reader/cutter.ts';
 import type {
   ConciliationError,
   PlatformAuthError,

@@ -1,6 +1,6 @@
 /**
- * Reads titles of the usual kind, from their bytes in the response to their rows for COPY. `parseExactJson`
- * and `checkTitle` create an object and a string for every value; the fast reader finds the bytes of the
+ * Reads titles of the usual kind, from their bytes in the response to their rows for COPY. `readExactTitle`
+ * creates an object and a string for every value; the fast reader finds the bytes of the
  * values, checks them in place, and copies them.
  *
  * The row of a title is the one that `encodeTitle` writes, byte for byte. The fast reader leaves every
@@ -20,12 +20,12 @@ import {
 } from '../domain/title.ts';
 import { TitleFold, type TitleFolds } from '../domain/title-fold.ts';
 import { DATE_BYTES, HASH_BYTES, NULL_LENGTH, writeNumeric } from './binary-row.ts';
+import type { TitleShortcut } from './cutter.ts';
 import { DIGIT_ZERO, MINUS_SIGN, toView } from './json-bytes.ts';
 import type { KnownTexts } from './known-texts.ts';
 import { TITLE_LAYOUT, ValueKind } from './title-layout.ts';
 import { DEPARTS, EXPONENT, NO_POINT, TitleLocator } from './title-locator.ts';
 import { beginRow } from './title-row.ts';
-import type { TitleShortcut } from './title-stream.ts';
 
 const COLUMNS = VALUE_COLUMNS.length;
 const KINDS = Uint8Array.from(TITLE_LAYOUT, ({ kind }) => kind);
@@ -68,9 +68,7 @@ export class FastReader implements TitleShortcut {
   readonly #newestVersion = newestContentVersion();
   readonly #rowStart: Buffer;
   #titlesRead = 0;
-  #chunk: Uint8Array = Buffer.alloc(0);
-  /** Whether the locator has a copy of the chunk. Known titles are skipped without one. */
-  #isOpen = false;
+  #window: Buffer = Buffer.alloc(0);
 
   /** The fields of a title as `canonicalFields` of domain/title.ts writes them, to be hashed. */
   readonly #canonical = Buffer.alloc(2 * MAX_ROW_BYTES);
@@ -107,33 +105,22 @@ export class FastReader implements TitleShortcut {
     return this.#titlesRead;
   }
 
-  openChunk(chunk: Uint8Array): void {
-    this.#chunk = chunk;
-    this.#isOpen = false;
-    this.#known?.openChunk(chunk);
+  open(window: Buffer, end: number): void {
+    this.#window = window;
+    this.#locator.open(window);
+    this.#known?.open(window.subarray(0, end));
   }
 
   readAt(from: number, ordinal: number): number {
-    const skipped = this.#known?.skipAt(from) ?? -1;
+    const known = this.#known;
+    const skipped = known?.skipAt(from) ?? -1;
     if (skipped !== -1) return skipped;
-    if (!this.#isOpen) this.#locator.open(this.#chunk);
-    this.#isOpen = true;
     const end = this.#locator.locate(from);
     if (end === DEPARTS) return DEPARTS;
-    return this.#readText(this.#chunk.subarray(from, end), ordinal) ? end : DEPARTS;
-  }
-
-  readWhole(bytes: Uint8Array, ordinal: number): boolean {
-    this.#isOpen = false;
-    this.#locator.open(bytes);
-    return this.#locator.locate(0) === bytes.length && this.#readText(bytes, ordinal);
-  }
-
-  #readText(text: Uint8Array, ordinal: number): boolean {
-    const known = this.#known;
-    if (known === null) return this.#addTitle(ordinal, null);
-    const textHash = rawHash(text);
-    return known.take(textHash) || this.#addTitle(ordinal, textHash);
+    const textHash = known === null ? null : rawHash(this.#window.subarray(from, end));
+    const isRead =
+      (textHash !== null && known?.take(textHash)) || this.#addTitle(ordinal, textHash);
+    return isRead ? end : DEPARTS;
   }
 
   /**

@@ -10,17 +10,13 @@ export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** 1 for the bytes up to `lastByte` that a string may contain without an escape, 0 for all others. */
-function textTable(lastByte: number): Uint8Array {
-  return Uint8Array.from({ length: 256 }, (_, byte) =>
-    byte >= 0x20 && byte <= lastByte && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
-  );
-}
+/** Zeros behind the bytes of a window. No search passes them, because nothing that is searched for begins with zero. */
+export const PADDING_BYTES = 32;
 
-/** 1 for an ASCII character that a string may contain without an escape. */
-export const ASCII_TEXT = textTable(0x7f);
-/** As `ASCII_TEXT`, and the bytes from 0x80 on, for readers that check UTF-8 separately. */
-export const ANY_TEXT = textTable(0xff);
+/** 1 for the bytes that a string may contain without an escape; UTF-8 is checked separately. */
+export const ANY_TEXT = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
+);
 
 export function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
@@ -28,12 +24,6 @@ export function isSpace(byte: number): boolean {
 
 export function isDigit(byte: number): boolean {
   return byte >= DIGIT_ZERO && byte <= 0x39;
-}
-
-export function isHexDigit(byte: number): boolean {
-  // Bit 0x20 turns an ASCII capital into the small letter.
-  const lower = byte | 0x20;
-  return isDigit(byte) || (lower >= 0x61 && lower <= 0x66);
 }
 
 /** The index after the whitespace, if any. */

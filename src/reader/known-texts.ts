@@ -45,8 +45,8 @@ export class KnownTexts {
     return true;
   }
 
-  openChunk(chunk: Uint8Array): void {
-    this.#chunk = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+  open(chunk: Buffer): void {
+    this.#chunk = chunk;
   }
 
   /** The end of the title that begins at `from` of the chunk; -1 where it is not a known one. */

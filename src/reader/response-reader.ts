@@ -14,17 +14,17 @@ import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { DriftLog } from '../platform/drift-log.ts';
 import type { TitleCheck } from '../platform/title-contract.ts';
 import type { DriftItem } from '../platform/title-extra.ts';
-import { readExactTitle } from './exact-title.ts';
-import { FastReader } from './fast-reader.ts';
-import { KnownTexts } from './known-texts.ts';
-import { encodeTitle, type RejectedTitle } from './title-row.ts';
 import {
   cutTitles,
   MAX_TITLE_BYTES,
   type PullProgress,
   type RawTitle,
-  TitleReader,
-} from './title-stream.ts';
+  TitleCutter,
+} from './cutter.ts';
+import { readExactTitle } from './exact-title.ts';
+import { FastReader } from './fast-reader.ts';
+import { KnownTexts } from './known-texts.ts';
+import { encodeTitle, type RejectedTitle } from './title-row.ts';
 
 /** The result of reading a whole response. */
 export interface ReadResult {
@@ -93,16 +93,16 @@ export class ResponseReader {
    * @throws PlatformUnavailableError when the transfer broke off
    */
   async *read(): AsyncGenerator<RowBatch> {
-    const reader = new TitleReader(this.#fastReader);
-    for await (const titles of cutTitles(this.#response, reader, this.#options.onProgress)) {
-      const exactRows = titles.flatMap((raw) => this.#readExactly(raw) ?? []);
+    const cutter = new TitleCutter(this.#fastReader);
+    for await (const titles of cutTitles(this.#response, cutter, this.#options.onProgress)) {
+      const exactRows = Array.from(titles, (raw) => this.#readExactly(raw) ?? []).flat();
       const rows = [this.#fastReader.takeRows(), Buffer.concat(exactRows)].filter(
         ({ length }) => length > 0,
       );
       const isFull = this.#rejectBytes > REJECT_BUFFER_BYTES;
       yield { rows, rejects: isFull ? this.#takeRejects() : [] };
     }
-    for (const field of reader.otherFields) {
+    for (const field of cutter.otherFields) {
       this.#drift.add([{ path: field, kind: 'unknown_field', value: 'unknown' }]);
     }
     yield { rows: [], rejects: this.#takeRejects() };
@@ -164,7 +164,7 @@ function readTitle(raw: RawTitle, window: PullWindow): TitleOutcome {
     const tooLong = `the title is ${raw.byteLength} bytes long, expected at most ${MAX_TITLE_BYTES}`;
     return reject(raw, [tooLong], null);
   }
-  const check = readExactTitle(raw.bytes, window);
+  const check = readExactTitle(raw.bytes, window, raw.offset);
   return check.ok ? check : reject(raw, check.reasons, check.orderUid);
 }
 

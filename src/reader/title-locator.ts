@@ -19,6 +19,7 @@ import {
   isText,
   MINUS_SIGN,
   OPEN_BRACE,
+  PADDING_BYTES,
   QUOTE,
   toView,
 } from './json-bytes.ts';
@@ -58,15 +59,12 @@ const ACCEPTED_DATE = fieldAt('acceptedDate');
 const EXTERNAL_ID = fieldAt('providerExternalId');
 const INNER_EXTERNAL_ID = fieldAt('provider.externalId');
 
-/** Zeros after the bytes. No search passes them, because nothing that is searched for begins with zero. */
-const PADDING_BYTES = 32;
-
 const NULL = Buffer.from('null');
 
 /**
  * Finds the values of a title in its bytes, where the title is of the usual kind: all fields are documented,
  * no field comes twice, all drift was reported before, and every value keeps the contract. The values
- * that it finds are checked as `parseExactJson` and `checkTitle` check them. Any other title departs.
+ * that it finds are checked as `readExactTitle` checks them. Any other title departs.
  */
 export class TitleLocator {
   /** By field: the start and the end of its value; of a text, without the quotes. */
@@ -78,8 +76,8 @@ export class TitleLocator {
   readonly dateValues = new Int32Array(FIELDS);
   /** By text with escapes: the decoded text. Null where no text of the title has escapes. */
   decoded: (string | undefined)[] | null = null;
-  /** A copy of the opened bytes, padded: names are compared and values copied word by word. */
-  bytes = Buffer.alloc(PADDING_BYTES);
+  /** The opened bytes, padded: names are compared and values copied word by word. */
+  bytes: Buffer = Buffer.alloc(PADDING_BYTES);
   view: DataView = toView(this.bytes);
 
   /** By field: the field that followed it last time, which is tried first. */
@@ -112,15 +110,10 @@ export class TitleLocator {
     if (!values.some((known) => known.equals(value))) values.push(value);
   }
 
-  /** Copies the bytes in which titles are located from now on. */
-  open(bytes: Uint8Array): void {
-    const needed = bytes.length + PADDING_BYTES;
-    if (this.bytes.length < needed) {
-      this.bytes = Buffer.allocUnsafeSlow(needed);
-      this.view = toView(this.bytes);
-    }
-    this.bytes.set(bytes);
-    this.bytes.fill(0, bytes.length, needed);
+  /** @param bytes with `PADDING_BYTES` zeros at the end of what is to be located */
+  open(bytes: Buffer): void {
+    if (this.bytes !== bytes) this.view = toView(bytes);
+    this.bytes = bytes;
   }
 
   /** The end of the title that begins at `from`, or `DEPARTS`. */

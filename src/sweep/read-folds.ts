@@ -3,9 +3,9 @@ import { type PullWindow, sweepWindow } from '../domain/plan/pull-plan.ts';
 import { contentHash } from '../domain/title.ts';
 import { TitleFolds } from '../domain/title-fold.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
+import { cutTitles, type RawTitle, TitleCutter } from '../reader/cutter.ts';
 import { readExactTitle } from '../reader/exact-title.ts';
 import { FastReader } from '../reader/fast-reader.ts';
-import { cutTitles, type RawTitle, TitleReader } from '../reader/title-stream.ts';
 import type { SweepRead } from './sweep-ledger.sql.ts';
 
 export interface ReadFoldsOptions {
@@ -29,7 +29,7 @@ export async function readFolds(
   const folds = new TitleFolds(versions);
   let lastDate = today();
   const fastReader = new FastReader(null, { from, to: lastDate }, folds);
-  const reader = new TitleReader(fastReader);
+  const cutter = new TitleCutter(fastReader);
   const outside = { undated: 0, future: 0, early: 0 };
 
   const isFuture = (date: CivilDate) => {
@@ -41,7 +41,7 @@ export async function readFolds(
       outside.undated += 1;
       return;
     }
-    const check = readExactTitle(raw.bytes, ANY_DATE);
+    const check = readExactTitle(raw.bytes, ANY_DATE, raw.offset);
     const date = check.ok ? check.title.accepted_date : check.acceptedDate;
     if (date === null) outside.undated += 1;
     else if (date < from) outside.early += 1;
@@ -53,11 +53,11 @@ export async function readFolds(
     }
   };
 
-  for await (const titles of cutTitles(response, reader)) {
+  for await (const titles of cutTitles(response, cutter)) {
     for (const raw of titles) addTitle(raw);
   }
   fastReader.release();
-  return { folds, titles: reader.titlesRead, ...outside };
+  return { folds, titles: cutter.titlesRead, ...outside };
 }
 
 /** Also reads the dates of titles outside the requested window. */

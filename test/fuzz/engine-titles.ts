@@ -7,11 +7,11 @@ import {
   type TitleColumn,
 } from '../../src/domain/title.ts';
 import { type TitleFold, TitleFolds } from '../../src/domain/title-fold.ts';
+import { type RawTitle, TitleCutter } from '../../src/reader/cutter.ts';
 import { readExactTitle } from '../../src/reader/exact-title.ts';
 import { FastReader } from '../../src/reader/fast-reader.ts';
 import { KnownTexts } from '../../src/reader/known-texts.ts';
 import { encodeTitle } from '../../src/reader/title-row.ts';
-import { type RawTitle, TitleReader } from '../../src/reader/title-stream.ts';
 import { PlatformContractError } from '../../src/runtime/errors.ts';
 import { dateText, numericText, type RowValues, splitRows, valueIn } from '../support/copy-rows.ts';
 import { canonicalOf, type SlowTitle } from './slow-titles.ts';
@@ -43,7 +43,7 @@ export function readBothWays(
   const readOnce = (raw: RawTitle): OrdinaryTitle => {
     let title = titles[raw.ordinal];
     if (title === undefined || !title.bytes.equals(raw.bytes)) {
-      title = readOrdinary(raw, window);
+      title = readOrdinary({ ...raw, bytes: Buffer.from(raw.bytes) }, window);
       titles[raw.ordinal] = title;
     }
     return title;
@@ -64,11 +64,11 @@ function readRows(
   fast: FastReader | null,
   readTitle: (raw: RawTitle) => OrdinaryTitle,
 ): Rows | null {
-  const reader = new TitleReader(fast);
+  const cutter = new TitleCutter(fast);
   const rows: Rows = [];
   try {
     for (const chunk of chunks) {
-      for (const raw of reader.push(chunk)) {
+      for (const raw of cutter.push(chunk)) {
         const { row, drifted } = readTitle(raw);
         rows[raw.ordinal] = row;
         if (drifted !== null) fast?.admitDrift(drifted);
@@ -77,12 +77,12 @@ function readRows(
       if (taken === undefined) continue;
       for (const row of splitRows(taken)) rows[row[1]?.readInt32BE() ?? -1] = row;
     }
-    reader.end();
+    cutter.end();
   } catch (error) {
     if (error instanceof PlatformContractError) return null;
     throw error;
   }
-  if (rows.length !== reader.titlesRead) throw new Error('a title was lost');
+  if (rows.length !== cutter.titlesRead) throw new Error('a title was lost');
   return rows;
 }
 

@@ -22,8 +22,6 @@ export interface SlowItem {
 
 export interface SlowField extends SlowItem {
   readonly nameInner: string;
-  /** The index of the quote before the name. */
-  readonly nameStart: number;
 }
 
 export class NotJson extends Error {}
@@ -124,11 +122,10 @@ export function parseSlowly(text: string, from = 0): SlowValue {
     }
     for (;;) {
       space();
-      const nameStart = at;
       const nameInner = string();
       space();
       take(':');
-      fields.push({ nameInner, nameStart, ...item() });
+      fields.push({ nameInner, ...item() });
       if (text.charAt(at) === '}') break;
       take(',');
     }

@@ -30,9 +30,12 @@ export function readTitlesSlowly(bytes: Buffer, window: PullWindow): SlowTitle[]
   const answer = cutSlowly(bytes);
   if (answer === null) return null;
   const { text, titles } = answer;
-  return titles.map(({ value, start, end }) =>
-    end - start > MAX_TITLE_BYTES ? null : readTitle(value, text, window),
-  );
+  return titles.map(({ value, start, end }) => {
+    const bytes = Buffer.from(text.slice(start, end), 'latin1');
+    const isReadable =
+      bytes.length <= MAX_TITLE_BYTES && isUtf8(bytes) && depthOf(value) <= MAX_DEPTH;
+    return isReadable ? readTitle(value, window) : null;
+  });
 }
 
 /**
@@ -64,12 +67,18 @@ export function cutSlowly(
 
 class Unkeepable extends Error {}
 
-function readTitle(value: SlowValue, text: string, window: PullWindow): SlowTitle {
+function readTitle(value: SlowValue, window: PullWindow): SlowTitle {
   if (value.kind !== 'object') return null;
-  return orNull(() => flatten(keepDocumented(value.fields, TITLE, text, 0), window));
+  return orNull(() => flatten(keepDocumented(value.fields, TITLE), window));
 }
 
-function keep(value: SlowValue, level: number): Kept {
+function depthOf(value: SlowValue): number {
+  if (value.kind !== 'array' && value.kind !== 'object') return 0;
+  const inner = value.kind === 'array' ? value.items : value.fields;
+  return 1 + inner.reduce((depth, item) => Math.max(depth, depthOf(item.value)), 0);
+}
+
+function keep(value: SlowValue): Kept {
   switch (value.kind) {
     case 'null':
       return null;
@@ -81,47 +90,61 @@ function keep(value: SlowValue, level: number): Kept {
       if (digitsOf(value.text) > MAX_DIGITS) throw new Unkeepable('a number');
       return { number: value.text };
     case 'array':
-      if (level === MAX_DEPTH) throw new Unkeepable('depth');
-      return value.items.map((item) => keep(item.value, level + 1));
-    case 'object': {
-      if (level === MAX_DEPTH) throw new Unkeepable('depth');
-      const fields = new Map<string, Kept>();
-      for (const field of value.fields) {
-        const name = keepText(field.nameInner);
-        if (fields.has(name)) throw new Unkeepable('twice');
-        fields.set(name, keep(field.value, level + 1));
-      }
-      return fields;
-    }
+      return value.items.map((item) => keep(item.value));
+    case 'object':
+      return new Map(lastOfEach(value.fields).map(([name, last]) => [keepText(name), keep(last)]));
   }
 }
 
+/** Of the fields with one name, the last. The names as they are written, one spelling for each. */
+function lastOfEach(fields: readonly SlowField[]): [name: string, value: SlowValue][] {
+  // In the order of an object of JavaScript, which is the order of the JSON text that is kept.
+  const last = Object.create(null) as Record<string, SlowField>;
+  for (const field of fields) last[decodeSlowly(field.nameInner) ?? ''] = field;
+  return Object.values(last).map(({ nameInner, value }) => [nameInner, value]);
+}
+
+/** JSON text without white space. */
+function render(value: SlowValue): string {
+  switch (value.kind) {
+    case 'null':
+      return 'null';
+    case 'boolean':
+      return String(value.value);
+    case 'string':
+      return JSON.stringify(decodeSlowly(value.inner));
+    case 'number':
+      return value.text;
+    case 'array':
+      return `[${value.items.map((item) => render(item.value)).join(',')}]`;
+    case 'object':
+      return `{${lastOfEach(value.fields).map(renderField).join(',')}}`;
+  }
+}
+
+function renderField([name, value]: readonly [string, SlowValue]): string {
+  return `${JSON.stringify(decodeSlowly(name))}:${render(value)}`;
+}
+
 /** An object of the interface. What cannot be kept of its undocumented fields is kept as text. */
-function keepDocumented(
-  fields: readonly SlowField[],
-  shape: Shape,
-  text: string,
-  level: number,
-): Fields {
-  const utf8 = (start: number, end: number) =>
-    Buffer.from(text.slice(start, end), 'latin1').toString('utf8');
+function keepDocumented(fields: readonly SlowField[], shape: Shape): Fields {
   const kept = new Map<string, Kept>();
   const further: string[] = [];
-  for (const { nameInner, nameStart, value, start, end } of fields) {
-    const name = orNull(() => ({ kept: keepText(nameInner) }))?.kept ?? null;
+  const names = fields.map(({ nameInner }) => decodeSlowly(nameInner));
+  for (const name of Object.keys(shape)) {
+    if (names.filter((other) => other === name).length > 1) throw new Unkeepable('twice');
+  }
+  for (const [inner, value] of lastOfEach(fields)) {
+    const name = orNull(() => ({ kept: keepText(inner) }))?.kept ?? null;
     const type = name !== null && Object.hasOwn(shape, name) ? shape[name] : undefined;
-    if (name === null || (type === undefined && kept.has(name))) {
-      further.push(utf8(nameStart, end));
+    if (name === null) {
+      further.push(renderField([inner, value]));
     } else if (type === undefined) {
-      const exact = orNull(() => ({ kept: keep(value, level + 1) }));
-      kept.set(name, exact === null ? utf8(start, end) : exact.kept);
+      const exact = orNull(() => ({ kept: keep(value) }));
+      kept.set(name, exact === null ? render(value) : exact.kept);
     } else {
-      if (kept.has(name)) throw new Unkeepable('twice');
       const isObject = typeof type === 'object' && value.kind === 'object';
-      kept.set(
-        name,
-        isObject ? keepDocumented(value.fields, type, text, level + 1) : keep(value, level + 1),
-      );
+      kept.set(name, isObject ? keepDocumented(value.fields, type) : keep(value));
     }
   }
   if (further.length === 0) return kept;
@@ -317,5 +340,5 @@ export function canonical(value: Kept): string {
 
 /** JSON that the program wrote, in the same canonical text. */
 export function canonicalOf(json: string): string {
-  return canonical(keep(parseSlowly(Buffer.from(json).toString('latin1')), 0));
+  return canonical(keep(parseSlowly(Buffer.from(json).toString('latin1'))));
 }

@@ -4,10 +4,8 @@
  * way against a day that holds `BEFORE`.
  */
 import type { CivilDate } from '../../src/domain/business-day.ts';
-import type {
-  PlatformClient,
-  PlatformClientOptions,
-} from '../../src/platform/conciliation-client.ts';
+import type { PlatformClient } from '../../src/platform/conciliation-client.ts';
+import type { HttpClientOptions } from '../../src/platform/http-client.ts';
 import type { PullParts } from '../../src/pull/pull-parts.ts';
 import type { ErrorCode } from '../../src/runtime/errors.ts';
 import type { Fault } from './sandbox/faults.ts';
@@ -21,7 +19,7 @@ export interface HostileStage {
   /** A host that nothing may ever be asked of. */
   readonly elsewhere: Sandbox;
   /** A client like the usual one, but for `options`; closed after the test. */
-  openClient(options: Partial<PlatformClientOptions>): PlatformClient;
+  openClient(options: Partial<HttpClientOptions>): PlatformClient;
   /** A token that is in order and one that has expired. */
   readonly tokens: { readonly good: string; readonly expired: string };
   /** For what a case opens or writes: called after the test, the latest first. */

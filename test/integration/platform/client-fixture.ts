@@ -5,8 +5,8 @@ import {
   type ConciliationResponse,
   createPlatformClient,
   type PlatformClient,
-  type PlatformClientOptions,
 } from '../../../src/platform/conciliation-client.ts';
+import type { HttpClientOptions } from '../../../src/platform/http-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
 import type { ConciliationError } from '../../../src/runtime/errors.ts';
 import { RawServer } from './raw-server.ts';
@@ -24,7 +24,7 @@ export async function startServer(...args: Parameters<typeof RawServer.start>): 
 /** A client that lives as long as the test. */
 export function openClient(
   baseUrl: string,
-  options: Partial<PlatformClientOptions> = {},
+  options: Partial<HttpClientOptions> = {},
 ): PlatformClient {
   const client = createPlatformClient({
     baseUrl: new URL(baseUrl),

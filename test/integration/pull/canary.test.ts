@@ -148,7 +148,7 @@ test('rejected titles name their fields and no value', async () => {
     'SELECT count(*)::int AS rejects FROM conciliation.rejected_title WHERE date = $1',
     [date],
   );
-  expect(rows).toEqual([{ rejects: 13 }]);
+  expect(rows).toEqual([{ rejects: 14 }]);
   await expectCleanLedger(administrator, secrets);
 });
 

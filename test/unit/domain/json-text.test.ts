@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { toJsonText } from '../../../src/domain/json-text.ts';
 import type { JsonValue } from '../../../src/domain/json-value.ts';
-import { parseExactJson } from '../../../src/reader/exact-json.ts';
+import { parseTitle } from '../../../src/reader/exact-title.ts';
 
 function json(text: string): JsonValue {
-  const { value, problems } = parseExactJson(Buffer.from(text));
+  const { value, problems } = parseTitle(Buffer.from(text));
   expect(problems).toEqual([]);
   return value;
 }

@@ -14,7 +14,7 @@ import {
   type TitleColumn,
   VALUE_COLUMNS,
 } from '../../../src/domain/title.ts';
-import { parseExactJson } from '../../../src/reader/exact-json.ts';
+import { parseTitle } from '../../../src/reader/exact-title.ts';
 
 function decimal(written: string): Decimal {
   const parsed = parseDecimal(written);
@@ -23,7 +23,7 @@ function decimal(written: string): Decimal {
 }
 
 function extra(text: string): JsonObject {
-  const { value } = parseExactJson(Buffer.from(text));
+  const { value } = parseTitle(Buffer.from(text));
   if (!isJsonObject(value)) throw new TypeError(`no object: ${text}`);
   return value;
 }

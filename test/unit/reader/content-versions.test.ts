@@ -14,7 +14,7 @@ import { FastReader } from '../../../src/reader/fast-reader.ts';
 import { ResponseReader } from '../../../src/reader/response-reader.ts';
 import { splitRows, valueIn } from '../../support/copy-rows.ts';
 import { titleText } from '../../support/titles.ts';
-import { documentOf, FENCE, knowing, readOrdinary, WINDOW } from './read-both-ways.ts';
+import { documentOf, FENCE, knowing, readOrdinary, readWhole, WINDOW } from './read-both-ways.ts';
 
 const OLD_DAY = toCivilDate('2026-03-02');
 const NEW_DAY = toCivilDate('2026-03-03');
@@ -54,7 +54,7 @@ test('a title of a date with older hashes takes the ordinary path', () => {
   for (const rows of [null, { fence: FENCE, known: knowing([]) }]) {
     const reader = new FastReader(rows, WINDOW, new TitleFolds(VERSIONS));
     const short = [oldText, newText, newText, oldText].map((text, ordinal) =>
-      reader.readWhole(Buffer.from(text), ordinal),
+      readWhole(reader, text, ordinal),
     );
     expect(short).toEqual([false, true, true, false]);
   }

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rawHash } from '../../../src/domain/known-titles.ts';
 import { TitleFolds } from '../../../src/domain/title-fold.ts';
+import { TitleCutter } from '../../../src/reader/cutter.ts';
+import { parseTitle } from '../../../src/reader/exact-title.ts';
 import { FastReader } from '../../../src/reader/fast-reader.ts';
-import { TitleReader } from '../../../src/reader/title-stream.ts';
 import { PlatformContractError } from '../../../src/runtime/errors.ts';
 import { ordinalsOf } from '../../support/copy-rows.ts';
 import { titleText } from '../../support/titles.ts';
@@ -50,22 +51,23 @@ function cut(bytes: Buffer, lengths: readonly number[]): Buffer[] {
 function readKnowing(texts: readonly Buffer[], chunks: readonly Buffer[]) {
   const known = knowing(texts);
   const fast = new FastReader({ fence: FENCE, known }, WINDOW, new TitleFolds());
-  const reader = new TitleReader(fast);
+  const cutter = new TitleCutter(fast);
   const left: number[] = [];
   try {
     for (const chunk of chunks) {
-      for (const { ordinal, bytes } of reader.push(chunk)) {
+      for (const { ordinal, bytes, offset } of cutter.push(chunk)) {
+        parseTitle(bytes, offset);
         if (!known.take(rawHash(bytes))) left.push(ordinal);
       }
     }
-    reader.end();
+    cutter.end();
   } catch (error) {
     if (!(error instanceof PlatformContractError)) throw error;
-    return { left: null, error: error.message, titlesRead: reader.titlesRead };
+    return { left: null, error: error.message, titlesRead: cutter.titlesRead };
   }
   left.push(...ordinalsOf(fast.takeRows()));
-  expect(left.length + known.count).toBe(reader.titlesRead);
-  return { left: left.sort((a, b) => a - b), error: null, titlesRead: reader.titlesRead };
+  expect(left.length + known.count).toBe(cutter.titlesRead);
+  return { left: left.sort((a, b) => a - b), error: null, titlesRead: cutter.titlesRead };
 }
 
 /** The same by its definition; which of several copies are left does not matter. */
@@ -85,7 +87,7 @@ const textsOf = (ordinals: readonly number[] | null, titles: readonly string[]) 
 const toLatin1 = (text: string) => Buffer.from(text).toString('latin1');
 const toBuffers = (texts: readonly string[]) => texts.map((text) => Buffer.from(text, 'latin1'));
 
-describe('a TitleReader that knows titles', () => {
+describe('a TitleCutter that knows titles', () => {
   it('hands out the others, wherever the chunks end', () => {
     fc.assert(
       fc.property(

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { type RawTitle, TitleReader } from '../../../src/reader/title-stream.ts';
+import { TitleCutter } from '../../../src/reader/cutter.ts';
+import { parseTitle } from '../../../src/reader/exact-title.ts';
 import { PlatformContractError } from '../../../src/runtime/errors.ts';
 
 export interface Outcome {
@@ -8,24 +9,26 @@ export interface Outcome {
   readonly isCut: boolean;
 }
 
-/** All of a `TitleReader`'s work on one answer. Titles with one character a byte. */
+/** One answer cut, and its titles parsed, in the order of the bytes. Titles with one character a byte. */
 export function readAnswer(chunks: Iterable<Uint8Array>): Outcome {
-  const reader = new TitleReader();
-  const titles: RawTitle[] = [];
+  const cutter = new TitleCutter();
+  const titles: string[] = [];
   try {
-    for (const chunk of chunks) titles.push(...reader.push(chunk));
-    reader.end();
+    for (const chunk of chunks) {
+      for (const { ordinal, bytes, byteLength, truncated, offset } of cutter.push(chunk)) {
+        parseTitle(bytes, offset);
+        expect([ordinal, byteLength, truncated]).toEqual([titles.length, bytes.length, false]);
+        titles.push(bytes.toString('latin1'));
+      }
+    }
+    cutter.end();
   } catch (error) {
     if (!(error instanceof PlatformContractError)) throw error;
     const isCut = error.context['complete'] === false;
     return { titles: null, error: error.message, isCut };
   }
-  expect(titles.map((title) => title.ordinal)).toEqual(titles.map((_, index) => index));
-  expect(reader.titlesRead).toBe(titles.length);
-  for (const { bytes, byteLength, truncated } of titles) {
-    expect([byteLength, truncated]).toEqual([bytes.length, false]);
-  }
-  return { titles: titles.map(({ bytes }) => bytes.toString('latin1')), error: null, isCut: false };
+  expect(cutter.titlesRead).toBe(titles.length);
+  return { titles, error: null, isCut: false };
 }
 
 export function toBuffer(document: string | Buffer): Buffer {
