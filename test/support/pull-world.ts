@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { afterAll, beforeAll } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { addDays, type CivilDate, dateIn, toCivilDate } from '../../src/domain/business-day.ts';
 import { ensureCheckpoint } from '../../src/ledger/day-ledger.sql.ts';
@@ -38,14 +39,22 @@ export interface PullWorld {
   close(): Promise<void>;
 }
 
-export async function openPullWorld(
-  options: {
-    readonly startDate?: CivilDate;
-    readonly timeoutMs?: number;
-    /** The clock of the platform and of the engine. */
-    readonly now?: () => Date;
-  } = {},
-): Promise<PullWorld> {
+export interface PullWorldOptions {
+  readonly startDate?: CivilDate;
+  readonly timeoutMs?: number;
+  /** The clock of the platform and of the engine. */
+  readonly now?: () => Date;
+}
+
+/** The world of all tests of a file. */
+export function pullWorldOfFile(options: PullWorldOptions = {}): PullWorld {
+  const world = {} as PullWorld;
+  beforeAll(async () => void Object.assign(world, await openPullWorld(options)));
+  afterAll(() => world.close());
+  return world;
+}
+
+export async function openPullWorld(options: PullWorldOptions = {}): Promise<PullWorld> {
   const clock = options.now === undefined ? {} : { now: options.now };
   const logger = pino({ level: 'silent' });
   const testDatabase = await createMigratedDatabase();
