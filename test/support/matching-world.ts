@@ -12,7 +12,10 @@ export const TITLE_BUYER = '90021382000122';
 /** The financial agent of `titleText`. */
 export const TITLE_AGENT = '11222333000181';
 
-type DayTitle = NonNullable<Parameters<typeof titleText>[0]>;
+export type DayTitle = NonNullable<Parameters<typeof titleText>[0]>;
+
+/** A title of words has at least these. */
+type TitleInWords = DayTitle & { readonly uid: string; readonly value: string };
 
 /** Makes these titles the titles of the day. */
 export async function pullTitles(world: PullWorld, titles: readonly DayTitle[]): Promise<void> {
@@ -83,6 +86,9 @@ const FIELDS = {
   doc: 'document',
   part: 'instalment',
   total: 'totalValue',
+  to: 'paidTo',
+  as: 'settledAs',
+  by: 'settledBy',
 } as const;
 const PAYABLE_FIELDS = { ...FIELDS, code: 'supplierExternalId', tax: 'supplierTaxId' };
 
@@ -106,7 +112,7 @@ export const payablesOf = (words: string): PayableFields[] =>
   }));
 
 /** For example "a 10.50 due=2026-07-05, b 20". A supplier with a tax identifier has no code. */
-const titlesOf = (words: string): DayTitle[] =>
+export const titlesOf = (words: string): TitleInWords[] =>
   rowsOf(words, { ...FIELDS, tax: 'taxId' }).map(({ key, value, fields }) => ({
     ...{ uid: key, value, ...(fields['taxId'] !== undefined && { code: null }) },
     ...fields,

@@ -1,5 +1,4 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { addDays, type CivilDate, dateIn, toCivilDate } from '../../src/domain/business-day.ts';
 import { ensureCheckpoint } from '../../src/ledger/day-ledger.sql.ts';
@@ -44,14 +43,6 @@ export interface PullWorldOptions {
   readonly timeoutMs?: number;
   /** The clock of the platform and of the engine. */
   readonly now?: () => Date;
-}
-
-/** The world of all tests of a file. */
-export function pullWorldOfFile(options: PullWorldOptions = {}): PullWorld {
-  const world = {} as PullWorld;
-  beforeAll(async () => void Object.assign(world, await openPullWorld(options)));
-  afterAll(() => world.close());
-  return world;
 }
 
 export async function openPullWorld(options: PullWorldOptions = {}): Promise<PullWorld> {

@@ -21,6 +21,8 @@ export function titleText(
     readonly code?: string | null;
     /** The supplier's tax identifier. */
     readonly taxId?: string;
+    /** The supplier's bank account. */
+    readonly account?: string;
   } = {},
 ): string {
   const {
@@ -34,6 +36,7 @@ export function titleText(
     buyer = '90021382000122',
     agent = '11222333000181',
     taxId = '52998224725',
+    account = '7654321',
   } = fields;
   const code = JSON.stringify(fields.code === undefined ? 'P-1' : fields.code);
   return (
@@ -43,6 +46,6 @@ export function titleText(
     `"buyerIdentification":"${buyer}","providerExternalId":${code},"platformDiscountedValue":${discount},` +
     `"financialDiscountedValue":1,"buyerDiscountedValue":0.5,"billingFee":0,"moneyTransferFee":3.90,` +
     `"originalValue":${value},"anticipatedDueDate":"${dueDate}","acceptedDate":"${date}","platformCommission":"0.5%",` +
-    `"provider":{"identification":"${taxId}","externalId":${code},"bankAccount":{"bank":"001","agency":"1111","agencyDigit":"X","account":"7654321","accountDigit":"0"}}${more}}`
+    `"provider":{"identification":"${taxId}","externalId":${code},"bankAccount":{"bank":"001","agency":"1111","agencyDigit":"X","account":"${account}","accountDigit":"0"}}${more}}`
   );
 }

@@ -1,7 +1,7 @@
 /** Payables that are not open, and an order against the other fields. */
 import { beforeEach, describe, test } from 'vitest';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { addBooking, clearMatching, play, type Step } from '../../support/matching-world.ts';
-import { pullWorldOfFile } from '../../support/pull-world.ts';
 
 const world = pullWorldOfFile();
 beforeEach(() => clearMatching(world.database));

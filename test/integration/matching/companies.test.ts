@@ -1,5 +1,6 @@
 /** The companies of payables, the buyers that they stand for, and the tax identifiers of financial agents. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import {
   clearMatching,
   play,
@@ -7,7 +8,6 @@ import {
   TITLE_AGENT,
   TITLE_BUYER,
 } from '../../support/matching-world.ts';
-import { pullWorldOfFile } from '../../support/pull-world.ts';
 
 const world = pullWorldOfFile();
 beforeEach(() => clearMatching(world.database));

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { clearMatching, play, type Step } from '../../support/matching-world.ts';
-import { pullWorldOfFile } from '../../support/pull-world.ts';
 
 const world = pullWorldOfFile();
 beforeEach(() => clearMatching(world.database));

@@ -1,26 +1,16 @@
 /** Random histories: titles, payables and decisions of people change in any order between runs. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { matchByPerson, undoMatch } from '../../../src/matching/match-decisions.sql.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { clearMatching, match, pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { tryHistories } from '../../support/random-runs.ts';
+
+import { numbersFrom, tryHistories } from '../../support/random-runs.ts';
 
 const STEPS = 4;
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = pullWorldOfFile();
 
-function numbersFrom(seed: number) {
-  let state = seed;
-  return (below: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 type Next = ReturnType<typeof numbersFrom>;
 
 interface Row {

@@ -4,8 +4,9 @@ import { readWaitingTitles } from '../../../src/bookings/unposted.sql.ts';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { isMatchingDue } from '../../../src/matching/run-matching.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { clearMatching, match, play } from '../../support/matching-world.ts';
-import { DAY, pullWorldOfFile } from '../../support/pull-world.ts';
+import { DAY } from '../../support/pull-world.ts';
 
 const world = pullWorldOfFile();
 const isDue = () => isMatchingDue(world.database, 24);

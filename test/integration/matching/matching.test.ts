@@ -14,6 +14,7 @@ import { readDayMatching } from '../../../src/matching/match-reads.sql.ts';
 import { startMatchingLoop } from '../../../src/matching/matching-loop.ts';
 import { isMatchingDue } from '../../../src/matching/run-matching.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import {
   clearMatching,
   currentTitleId,
@@ -22,7 +23,7 @@ import {
   play,
   type Step,
 } from '../../support/matching-world.ts';
-import { DAY, pullWorldOfFile } from '../../support/pull-world.ts';
+import { DAY } from '../../support/pull-world.ts';
 
 const world = pullWorldOfFile();
 beforeEach(() => clearMatching(world.database));
@@ -129,7 +130,9 @@ test('no title and no payable is matched twice', async () => {
 });
 
 test('the breaks of a kind are counted, and a title has its candidates', async () => {
-  await play(world, [{ titles: 'value 20, other 90 due=2026-12-30', load: 'k-value 20.01', matches: '' }]);
+  await play(world, [
+    { titles: 'value 20, other 90 due=2026-12-30', load: 'k-value 20.01', matches: '' },
+  ]);
   const { counts, total } = await listBreaks(world.database, {
     ...{ kind: 'value_differs', date: DAY, supplier: 'P-1', offset: 0, limit: 1 },
   });

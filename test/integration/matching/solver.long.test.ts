@@ -5,10 +5,12 @@
  * in all of them is uniquely solvable. A second solver applies the documented rules one title at a time and says which
  * matches are made, with companies and with payables that are not open.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runMatching } from '../../../src/matching/run-matching.sql.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { DAY } from '../../support/pull-world.ts';
+import { numbersFrom } from '../../support/random-runs.ts';
 import { titleText } from '../../support/titles.ts';
 
 const TITLES = 3000;
@@ -34,19 +36,7 @@ interface MadePayable {
   readonly status: string;
 }
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
-
-function numbersFrom(seed: number) {
-  let state = seed;
-  return (below: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
+const world = pullWorldOfFile();
 
 const dateOf = (day: number) =>
   new Date(Date.UTC(2026, 6, 1) + day * 86_400_000).toISOString().slice(0, 10);
@@ -307,9 +297,7 @@ function solve(
 
 const textsOf = (titles: readonly MadeTitle[]) =>
   titles.map(({ uid, supplier, cents, due, buyer }) =>
-    titleText({ uid, date: DAY, value: amountOf(cents), dueDate: dateOf(due) })
-      .replaceAll('"P-1"', `"${supplier}"`)
-      .replace(BUYERS[0], buyer),
+    titleText({ uid, value: amountOf(cents), dueDate: dateOf(due), code: supplier, buyer }),
   );
 
 async function matched(): Promise<string[]> {
