@@ -8,18 +8,17 @@ import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { settleReceipts } from '../../../src/bookings/receipts.sql.ts';
 import { skipLostNumbers } from '../../../src/database/lost-numbers.sql.ts';
 import { migrate } from '../../../src/database/migrate.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { DatabaseBackup } from '../../model/database-backup.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { pullDay, signDay } from '../../support/days.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { DAY } from '../../support/pull-world.ts';
 
-let world: PullWorld;
+const world = pullWorldOfFile();
 let users: RoleUsers;
 let erp: Client;
 let statements: string[];
 beforeAll(async () => {
-  world = await openPullWorld();
   await migrate({ databaseUrl: world.databaseUrl, logger: pino({ level: 'silent' }), roles: true });
   users = await createRoleUsers(world.databaseUrl);
   await world.database.prisma.$executeRawUnsafe(
@@ -44,17 +43,11 @@ afterAll(async () => {
   await erp.query('DROP SCHEMA erp CASCADE');
   await erp.end();
   await users.drop();
-  await world.close();
 });
 
-async function sign(...titles: Parameters<typeof titleText>[0][]): Promise<void> {
-  world.sandbox.setDayTexts(DAY, titles.map(titleText));
-  await world.pull(DAY, { withdrawalLimitPercent: 100 });
-  const day = await world.database.prisma.day.findUniqueOrThrow({ where: { date: DAY } });
-  const seenDigest = day.contentDigest ?? '';
-  await signOffDay(world.database, DAY, {
-    ...{ by: 'ana', reason: null, seenDigest, fourEyes: false, bookingsFrom: DAY },
-  });
+async function sign(...titles: Parameters<typeof pullDay>[2][]): Promise<void> {
+  await pullDay(world, DAY, ...titles);
+  await signDay(world.database, DAY);
 }
 
 /** Runs the statements after the first one, lets the service read the receipts, and returns the last answer. */

@@ -10,20 +10,19 @@ import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { skipLostNumbers } from '../../../src/database/lost-numbers.sql.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { DatabaseBackup } from '../../model/database-backup.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { pullDay, signDay } from '../../support/days.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 
 const [X, Y] = [DAY, daysFrom(1)];
 
-let world: PullWorld;
+const world = pullWorldOfFile();
 let backup: DatabaseBackup;
 let users: RoleUsers;
 let erp: Client;
 beforeAll(async () => {
-  world = await openPullWorld();
   backup = new DatabaseBackup(world.database.pool);
   await backup.prepare();
   await migrate({ databaseUrl: world.databaseUrl, logger: pino({ level: 'silent' }), roles: true });
@@ -39,19 +38,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await erp.end();
   await users.drop();
-  await world.close();
 });
 beforeEach(() => backup.clear());
 
 async function sign(date: CivilDate, uids: readonly string[]): Promise<void> {
-  world.sandbox.setDayTexts(
-    date,
-    uids.map((uid) => titleText({ uid, date })),
-  );
-  await world.pull(date, { withdrawalLimitPercent: 100 });
-  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
-  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: DAY };
-  await signOffDay(world.database, date, { ...signing, seenDigest: String(contentDigest) });
+  await pullDay(world, date, ...uids.map((uid) => ({ uid })));
+  await signDay(world.database, date);
 }
 
 /** The step `conciliation restored`. */

@@ -5,44 +5,32 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { settleReceipts } from '../../../src/bookings/receipts.sql.ts';
 import { migrate } from '../../../src/database/migrate.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { pullDay, signDay } from '../../support/days.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { DAY } from '../../support/pull-world.ts';
 
 const BUYER = '90021382000122';
 
-let world: PullWorld;
+const world = pullWorldOfFile();
 let users: RoleUsers[];
 let [own, other]: Client[] = [];
 beforeAll(async () => {
-  world = await openPullWorld();
-  await migrate({
-    databaseUrl: world.databaseUrl,
-    logger: pino({ level: 'silent' }),
-    roles: true,
-  });
+  await migrate({ databaseUrl: world.databaseUrl, logger: pino({ level: 'silent' }), roles: true });
   users = [await createRoleUsers(world.databaseUrl), await createRoleUsers(world.databaseUrl)];
   [own, other] = users.map((each) => new Client({ connectionString: each.urlOf('erp') }));
   await Promise.all([own?.connect(), other?.connect()]);
   const [ownRole, otherRole] = users.map((each) => each.nameOf('erp'));
-  const consumer = { apiKeyId: null, buyers: [] };
-  const { database } = world;
-  await setConsumer(
-    database,
-    { ...consumer, name: 'north', databaseRole: ownRole ?? null, buyers: [BUYER] },
-    'test',
-  );
-  await setConsumer(
-    database,
-    { ...consumer, name: 'south', databaseRole: otherRole ?? null },
-    'test',
-  );
+  for (const [name, databaseRole = null, buyers] of [
+    ['north', ownRole, [BUYER]],
+    ['south', otherRole, []],
+  ] as const) {
+    await setConsumer(world.database, { name, databaseRole, apiKeyId: null, buyers }, 'test');
+  }
 });
 afterAll(async () => {
   await Promise.all([own?.end(), other?.end()]);
   for (const each of users) await each.drop();
-  await world.close();
 });
 
 const read = async (client: Client | undefined, sql: string) =>
@@ -50,23 +38,8 @@ const read = async (client: Client | undefined, sql: string) =>
 const feed = (client: Client | undefined) =>
   read(client, 'SELECT * FROM conciliation.booking_feed ORDER BY seq');
 
-async function pull(...uids: string[]) {
-  world.sandbox.setDayTexts(
-    DAY,
-    uids.map((uid) => titleText({ uid })),
-  );
-  await world.pull(DAY);
-}
-
-async function sign() {
-  const day = await world.database.prisma.day.findUniqueOrThrow({
-    where: { date: DAY },
-    select: { contentDigest: true },
-  });
-  const seenDigest = String(day.contentDigest);
-  const signing = { by: 'ana', reason: null, seenDigest, fourEyes: false, bookingsFrom: DAY };
-  await signOffDay(world.database, DAY, signing);
-}
+const pull = (...uids: string[]) => pullDay(world, DAY, ...uids.map((uid) => ({ uid })));
+const sign = () => signDay(world.database, DAY);
 
 const insert = (client: Client | undefined, line: Record<string, unknown>, consumer: string) =>
   client?.query(
@@ -75,11 +48,9 @@ const insert = (client: Client | undefined, line: Record<string, unknown>, consu
      VALUES ($1, gen_random_uuid(), $2, $3, $4, $5, $6, 'posted', 'D-1')`,
     [
       consumer,
-      line['date'],
-      line['identity_hash'],
-      line['occurrence'],
-      line['version'],
-      line['content_hash'],
+      ...['date', 'identity_hash', 'occurrence', 'version', 'content_hash'].map(
+        (name) => line[name],
+      ),
     ],
   );
 
