@@ -148,23 +148,3 @@ test('in any history each match is unique and justified, and no decision is chan
   expect(ended).toBeGreaterThan(histories / 4);
   expect(sums).toBeGreaterThan(0);
 }, 0);
-
-test('the order of titles and payables changes no match', async () => {
-  const named = async () =>
-    (await readRows()).map(({ title, payable, rule }) => `${title} ${payable} ${rule}`).sort();
-  await tryHistories(15, async (seed) => {
-    const next = numbersFrom(seed * 7919);
-    const titles = makeTitles(next);
-    const payables = makePayables(next);
-    const results: string[][] = [];
-    for (const isReversed of [false, true]) {
-      await clearMatching(world.database);
-      await pullTitles(world, []);
-      await pullTitles(world, isReversed ? titles.toReversed() : titles);
-      await importPayables(world.database, isReversed ? payables.toReversed() : payables);
-      await match(world.database);
-      results.push(await named());
-    }
-    expect(results[1]).toEqual(results[0]);
-  });
-}, 0);
