@@ -7,7 +7,7 @@ import { readSignOffs, reopenDay } from '../../../src/ledger/sign-off.sql.ts';
 import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
-import { match } from '../../support/matching-world.ts';
+import { match, payablesOf } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -82,25 +82,16 @@ test.each([
 });
 
 test('a day with a changed bank account is not signed off', async () => {
-  await pull(title('a'));
-  await world.database.prisma.$executeRaw`
-    WITH change AS (
-      INSERT INTO conciliation.account_change
-        (kind, party_key, before_hash, account_hash, before, after, accepted_date, title_id, pull_id)
-      SELECT 'provider', 'x', gen_random_uuid(), gen_random_uuid(), '{}', '{}', accepted_date, id, first_pull_id
-      FROM conciliation.title WHERE accepted_date = ${date}::date
-      RETURNING id, title_id, pull_id, accepted_date
-    )
-    INSERT INTO conciliation.payment_hold SELECT id, title_id, pull_id, accepted_date FROM change`;
+  const supplier = { code: 'P-2', taxId: 'supplier 2' };
+  await pull(title('a', supplier));
+  await pull(title('a', { ...supplier, account: '9' }));
   expect(await sign()).toEqual([]);
 });
 
 test('with payables of the ERP, a day is signed off once it is matched without a break', async () => {
-  const load = (openValue: string) =>
-    importPayables(world.database, [
-      { erpKey: 'k1', openValue, orderUid: `order of ${date}`, dueDate: NOT_DUE },
-    ]);
-  await pull(title(`order of ${date}`, { value: '555', dueDate: NOT_DUE }));
+  const load = (value: string) =>
+    importPayables(world.database, payablesOf(`k1 ${value} order=order-${date} due=${NOT_DUE}`));
+  await pull(title(`order-${date}`, { value: '555', dueDate: NOT_DUE }));
   await load('554');
   expect(await sign()).toEqual([]);
   await match(world.database);
