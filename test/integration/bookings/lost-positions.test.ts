@@ -3,41 +3,23 @@
  * readers that are restored themselves from an older backup.
  */
 import { Client } from 'pg';
-import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.ts';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { skipLostNumbers } from '../../../src/database/lost-numbers.sql.ts';
-import { migrate } from '../../../src/database/migrate.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { DatabaseBackup } from '../../model/database-backup.ts';
-import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { erpOfFile, pullWorldOfFile } from '../../support/file-worlds.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
 const [X, Y] = [DAY, daysFrom(1)];
 
 const world = pullWorldOfFile();
+const erp = erpOfFile(world);
 let backup: DatabaseBackup;
-let users: RoleUsers;
-let erp: Client;
 beforeAll(async () => {
   backup = new DatabaseBackup(world.database.pool);
   await backup.prepare();
-  await migrate({ databaseUrl: world.databaseUrl, logger: pino({ level: 'silent' }), roles: true });
-  users = await createRoleUsers(world.databaseUrl);
-  erp = new Client({ connectionString: users.urlOf('erp') });
-  await erp.connect();
-  await setConsumer(
-    world.database,
-    { name: 'erp', databaseRole: users.nameOf('erp'), apiKeyId: null, buyers: [] },
-    'test',
-  );
-});
-afterAll(async () => {
-  await erp.end();
-  await users.drop();
 });
 beforeEach(() => backup.clear());
 
@@ -108,9 +90,15 @@ test('the safe position is the last one that the restore has kept, in each furth
 test('the functions for SQL readers raise an error that names the safe position', async () => {
   await sign(X, ['a', 'b']);
   const feed = (place: bigint, lines = 1_000) =>
-    erp.query('SELECT seq, order_uid FROM conciliation.booking_feed_after($1, $2)', [place, lines]);
+    erp.client.query('SELECT seq, order_uid FROM conciliation.booking_feed_after($1, $2)', [
+      place,
+      lines,
+    ]);
   const changes = (place: bigint, rows = 1_000) =>
-    erp.query('SELECT change_seq, id FROM conciliation.title_feed_after($1, $2)', [place, rows]);
+    erp.client.query('SELECT change_seq, id FROM conciliation.title_feed_after($1, $2)', [
+      place,
+      rows,
+    ]);
   const kept = BigInt((await feed(0n)).rows.at(-1)?.seq);
   const keptChange = BigInt((await changes(0n)).rows.at(-1)?.change_seq);
   expect((await feed(0n, 1)).rows).toHaveLength(1);
@@ -140,10 +128,10 @@ test('the functions for SQL readers raise an error that names the safe position'
 });
 
 test('the service may move the numbers forward, and the ERP may not', async () => {
-  await expect(erp.query('SELECT conciliation.skip_numbers()')).rejects.toThrow(
+  await expect(erp.client.query('SELECT conciliation.skip_numbers()')).rejects.toThrow(
     'permission denied',
   );
-  const service = new Client({ connectionString: users.urlOf('worker') });
+  const service = new Client({ connectionString: erp.users.urlOf('worker') });
   await service.connect();
   try {
     await service.query('SELECT conciliation.skip_numbers()');
