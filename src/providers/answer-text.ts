@@ -1,5 +1,5 @@
 /** The stored length of `provider_batch.answer`. */
-export const MAX_KEPT_BYTES = 64 * 1024;
+const MAX_KEPT_BYTES = 64 * 1024;
 
 /** Returns the body as text for PostgreSQL: invalid UTF-8 and U+0000 become U+FFFD. */
 export function toAnswerText(body: Buffer): string {

@@ -1,18 +1,18 @@
 /** Titles whose lines and payables are brought into every state by the functions that do so in a program. */
-import { expect } from 'vitest';
+import { beforeAll, expect } from 'vitest';
 import { lockDay, releaseSealedDay } from '../../src/bookings/release.sql.ts';
 import { takeReceipts } from '../../src/bookings/take-receipts.sql.ts';
-import { checkDays } from '../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../src/domain/business-day.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';
-import { signOffDay } from '../../src/ledger/sign-off.sql.ts';
 import { type BreakKind, joinWholeSets, listBreaks } from '../../src/matching/breaks.sql.ts';
 import { resolveBreak } from '../../src/matching/match-decisions.sql.ts';
 import { runMatching } from '../../src/matching/run-matching.sql.ts';
 import { waitingTitles } from '../../src/matching/waiting-titles.sql.ts';
-import { ANY_DAY_RULES } from './check-rules.ts';
+import { pullDay, signDay } from './days.ts';
+import { pullWorldOfFile } from './file-worlds.ts';
+import { payablesOf, titlesOf } from './matching-world.ts';
 import { importPayables, type PayableFields } from './payables.ts';
-import { DAY, type PullWorld } from './pull-world.ts';
+import { DAY, type PullWorld, type PullWorldOptions } from './pull-world.ts';
 import { titleText } from './titles.ts';
 
 export const SUPPLIER = '52998224725';
@@ -46,24 +46,23 @@ export function judgedWorld(world: PullWorld) {
   const { database } = world;
   const { prisma } = database;
   const self = {
-    async pull(date: CivilDate, ...titles: readonly JudgedTitle[]): Promise<void> {
-      world.sandbox.setDayTexts(
-        date,
-        titles.map(({ isEarly = false, agent = AGENT, dueDate = DUE, ...title }) => {
-          const text = titleText({ ...title, date, dueDate }).replace(AGENT, agent);
-          return isEarly
-            ? text
-                .replace('"buyerIsFinancial":false', '"buyerIsFinancial":true')
-                .replace(AGENT, BUYER)
-            : text;
-        }),
-      );
-      await world.pull(date, { withdrawalLimitPercent: 100 });
-      await checkDays(database, ANY_DAY_RULES);
+    /** Titles in words, as `titlesOf` has them, or as rows. */
+    async pull(date: CivilDate, titles: string | readonly JudgedTitle[]): Promise<void> {
+      const rows: readonly JudgedTitle[] = typeof titles === 'string' ? titlesOf(titles) : titles;
+      const texts = rows.map(({ isEarly = false, agent = AGENT, ...title }) => {
+        const text = titleText({ dueDate: DUE, ...title, date, agent: isEarly ? BUYER : agent });
+        return text.replace('"buyerIsFinancial":false', `"buyerIsFinancial":${isEarly}`);
+      });
+      await pullDay(world, date, ...texts);
     },
 
-    async state(payables: readonly StatedPayable[], kind: 'snapshot' | 'delta' = 'delta') {
-      const rows = payables.map((payable) => ({ dueDate: DUE, ...payable }));
+    /** Payables in words, as `payablesOf` has them, or as rows. */
+    async state(
+      payables: string | readonly StatedPayable[],
+      kind: 'snapshot' | 'delta' = 'delta',
+    ): Promise<void> {
+      const stated = typeof payables === 'string' ? payablesOf(payables) : payables;
+      const rows = stated.map((payable) => ({ dueDate: DUE, ...payable }));
       const { isComplete, rejected } = await importPayables(database, rows, kind);
       expect({ isComplete, rejected }).toEqual({ isComplete: true, rejected: 0 });
     },
@@ -72,14 +71,10 @@ export function judgedWorld(world: PullWorld) {
 
     /** Signs a day off, and releases it whatever its titles wait for. */
     async release(date: CivilDate): Promise<void> {
-      const { contentDigest } = await prisma.day.findUniqueOrThrow({ where: { date } });
       await prisma.$executeRaw`
         UPDATE conciliation.match_run SET urgent_dates = '{}'
         WHERE id = (SELECT max(id) FROM conciliation.match_run)`;
-      await signOffDay(database, date, {
-        ...{ by: 'ana', reason: null, seenDigest: contentDigest ?? '', fourEyes: false },
-        bookingsFrom: DAY,
-      });
+      await signDay(database, date);
       await prisma.$transaction(async (tx) => {
         await lockDay(tx, date);
         await releaseSealedDay(tx, date, {});
@@ -115,6 +110,14 @@ export function judgedWorld(world: PullWorld) {
         SELECT to_char(accepted_date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':1:1' AS key
         FROM conciliation.title WHERE order_uid = ${uid} AND accepted_date = ${date}::date ORDER BY id LIMIT 1`;
       return row.key;
+    },
+
+    /** The lines of a date as "kind order payable version". */
+    async lines(date: CivilDate): Promise<string[]> {
+      const rows = await prisma.$queryRaw<{ line: string }[]>`
+        SELECT kind || ' ' || order_uid || ' ' || coalesce(erp_key, '-') || ' ' || version AS line
+        FROM conciliation.booking_line WHERE date = ${date}::date ORDER BY id`;
+      return rows.map(({ line }) => line);
     },
 
     /** Days pass since the receipts, and since the payables changed. */
@@ -162,4 +165,12 @@ export function judgedWorld(world: PullWorld) {
     },
   };
   return self;
+}
+
+/** The world of all tests of a file. */
+export function judgedWorldOfFile(options?: PullWorldOptions) {
+  const world = pullWorldOfFile(options);
+  const judged = {} as ReturnType<typeof judgedWorld>;
+  beforeAll(() => void Object.assign(judged, judgedWorld(world)));
+  return { world, judged };
 }

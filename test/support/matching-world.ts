@@ -1,5 +1,9 @@
+import { expect } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
+import { listBreaks } from '../../src/matching/breaks.sql.ts';
+import { matchByPerson } from '../../src/matching/match-decisions.sql.ts';
 import { runMatching } from '../../src/matching/run-matching.sql.ts';
+import { importPayables, type PayableFields } from './payables.ts';
 import { DAY, type PullWorld } from './pull-world.ts';
 import { titleText } from './titles.ts';
 
@@ -8,22 +12,16 @@ export const TITLE_BUYER = '90021382000122';
 /** The financial agent of `titleText`. */
 export const TITLE_AGENT = '11222333000181';
 
-/** A title of the day. */
-export interface DayTitle {
-  readonly uid: string;
-  readonly value: string;
-  readonly dueDate?: string;
-  /** As the platform writes it. */
-  readonly buyer?: string;
-}
+export type DayTitle = NonNullable<Parameters<typeof titleText>[0]>;
+
+/** A title of words has at least these. */
+type TitleInWords = DayTitle & { readonly uid: string; readonly value: string };
 
 /** Makes these titles the titles of the day. */
 export async function pullTitles(world: PullWorld, titles: readonly DayTitle[]): Promise<void> {
   world.sandbox.setDayTexts(
     DAY,
-    titles.map(({ dueDate = '2026-06-30', buyer = TITLE_BUYER, ...title }) =>
-      titleText({ ...title, dueDate }).replace(TITLE_BUYER, buyer),
-    ),
+    titles.map((title) => titleText(title)),
   );
   await world.pull(DAY, { withdrawalLimitPercent: 100 });
 }
@@ -49,4 +47,124 @@ export async function listMatches({ prisma }: Database): Promise<string[]> {
     SELECT order_uid || '=' || erp_key || ' ' || rule AS name FROM conciliation.title_match
     JOIN conciliation.title ON title.id = title_id WHERE ended_at IS NULL`;
   return rows.map(({ name }) => name).sort();
+}
+
+/** The breaks as "kind order key". */
+export async function listBreakNames(database: Database): Promise<string[]> {
+  const filter = { kind: null, date: null, supplier: null, offset: 0, limit: 50 };
+  const { breaks } = await listBreaks(database, filter);
+  return breaks.map(
+    ({ kind, title, payable }) => `${kind} ${title?.orderUid ?? '-'} ${payable?.erpKey ?? '-'}`,
+  );
+}
+
+export async function currentTitleId({ prisma }: Database, orderUid: string): Promise<bigint> {
+  const where = { orderUid, status: 'current' };
+  return (await prisma.title.findFirstOrThrow({ where })).id;
+}
+
+/** A posted booking of an order that no test has otherwise. */
+export async function addBooking({ prisma }: Database, order: string, key: string): Promise<void> {
+  await prisma.$executeRaw`
+    WITH batch AS (
+      INSERT INTO conciliation.booking_batch
+        (date, released_by, line_count, book_count, adjust_count, reverse_count, original_value_sum,
+         platform_discounted_value_sum, financial_discounted_value_sum, buyer_discounted_value_sum,
+         billing_fee_sum, money_transfer_fee_sum, digest)
+      VALUES ('2026-03-01', 'test', 1, 1, 0, 0, 10, 0, 0, 0, 0, 0, '') RETURNING id
+    )
+    INSERT INTO conciliation.booking_line
+      (batch_id, consumer, date, identity_hash, occurrence, version, kind, content_hash, state, erp_key, title_id,
+       order_uid)
+    SELECT id, (SELECT min(name) FROM conciliation.booking_consumer), '2026-03-01', md5(${order})::uuid, 1, 1, 'book',
+           md5('')::uuid, 'posted', ${key}, 0, ${order} FROM batch`;
+}
+
+const FIELDS = {
+  order: 'orderUid',
+  due: 'dueDate',
+  doc: 'document',
+  part: 'instalment',
+  total: 'totalValue',
+  to: 'paidTo',
+  as: 'settledAs',
+  by: 'settledBy',
+} as const;
+const PAYABLE_FIELDS = { ...FIELDS, code: 'supplierExternalId', tax: 'supplierTaxId' };
+
+/** Rows in words, divided by commas: a key, a value, and then `field=value` or a status. */
+function rowsOf(words: string, names: Readonly<Record<string, string>>) {
+  return words.split(', ').map((row) => {
+    const [key = '', value = '', ...more] = row.split(' ');
+    const fields = more.map((word) => {
+      const [name = '', text] = word.split('=');
+      return text === undefined ? ['status', name] : [names[name] ?? name, text];
+    });
+    return { key, value, fields: Object.fromEntries(fields) as Record<string, string> };
+  });
+}
+
+/** For example "k1 10.50 order=a due=2026-07-05 paid, k2 20". */
+export const payablesOf = (words: string): PayableFields[] =>
+  rowsOf(words, PAYABLE_FIELDS).map(({ key, value, fields }) => ({
+    ...{ erpKey: key, openValue: value },
+    ...fields,
+  }));
+
+/** For example "a 10.50 due=2026-07-05, b 20". A supplier with a tax identifier has no code. */
+export const titlesOf = (words: string): TitleInWords[] =>
+  rowsOf(words, { ...FIELDS, tax: 'taxId' }).map(({ key, value, fields }) => ({
+    ...{ uid: key, value, ...(fields['taxId'] !== undefined && { code: null }) },
+    ...fields,
+  }));
+
+/** What changes, and what a run of the matching then makes of it. */
+export interface Step {
+  /** Forgets all but the titles. */
+  readonly clear?: true;
+  readonly titles?: string | readonly DayTitle[];
+  readonly load?: string;
+  /** A complete snapshot closes the payables that it lacks. */
+  readonly snapshot?: string;
+  /** A person confirms the buyer of a code of the ERP, "code=buyer". */
+  readonly company?: string;
+  /** A person matches a title and a payable, "order=key". */
+  readonly person?: string;
+  /** All fields of a row that no import states. */
+  readonly set?: { readonly erpKey: string; readonly [field: string]: string | null };
+  /** The matches that last after a run. */
+  readonly matches?: string;
+  readonly breaks?: string;
+}
+
+export async function play(world: PullWorld, steps: readonly Step[]): Promise<void> {
+  const { database } = world;
+  const { prisma } = database;
+  for (const { titles, load, snapshot, company, person, set, matches, breaks, clear } of steps) {
+    if (clear) await clearMatching(database);
+    if (titles !== undefined) {
+      await pullTitles(world, typeof titles === 'string' ? titlesOf(titles) : titles);
+    }
+    if (load !== undefined) await importPayables(database, payablesOf(load));
+    if (snapshot !== undefined) await importPayables(database, payablesOf(snapshot), 'snapshot');
+    if (company !== undefined) {
+      const [code = '', buyer = ''] = company.split('=');
+      const data = { company: code, buyer, confirmedBy: 'rita', reason: 'list of branches' };
+      await prisma.companyBuyer.create({ data });
+    }
+    if (person !== undefined) {
+      const [order = '', erpKey = ''] = person.split('=');
+      const titleId = await currentTitleId(database, order);
+      await matchByPerson(database, { titleId, erpKey }, { by: 'rita', reason: 'confirmed' });
+    }
+    if (set !== undefined) {
+      const { erpKey, ...data } = set;
+      await prisma.erpPayable.update({ where: { erpKey }, data });
+    }
+    if (matches !== undefined) {
+      await match(database);
+      expect((await listMatches(database)).join(', ')).toBe(matches);
+    }
+    if (breaks !== undefined) expect((await listBreakNames(database)).join(', ')).toBe(breaks);
+  }
 }

@@ -38,14 +38,14 @@ export interface PullWorld {
   close(): Promise<void>;
 }
 
-export async function openPullWorld(
-  options: {
-    readonly startDate?: CivilDate;
-    readonly timeoutMs?: number;
-    /** The clock of the platform and of the engine. */
-    readonly now?: () => Date;
-  } = {},
-): Promise<PullWorld> {
+export interface PullWorldOptions {
+  readonly startDate?: CivilDate;
+  readonly timeoutMs?: number;
+  /** The clock of the platform and of the engine. */
+  readonly now?: () => Date;
+}
+
+export async function openPullWorld(options: PullWorldOptions = {}): Promise<PullWorld> {
   const clock = options.now === undefined ? {} : { now: options.now };
   const logger = pino({ level: 'silent' });
   const testDatabase = await createMigratedDatabase();

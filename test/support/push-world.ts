@@ -25,9 +25,12 @@ export interface PushWorld {
   close(): Promise<void>;
 }
 
-export async function openPushWorld(
-  options: { readonly timeoutMs?: number; readonly log?: (line: string) => void } = {},
-): Promise<PushWorld> {
+export interface PushWorldOptions {
+  readonly timeoutMs?: number;
+  readonly log?: (line: string) => void;
+}
+
+export async function openPushWorld(options: PushWorldOptions = {}): Promise<PushWorld> {
   const { log } = options;
   const logger =
     log === undefined ? pino({ level: 'silent' }) : pino({ level: 'trace' }, { write: log });

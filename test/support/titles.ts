@@ -14,6 +14,15 @@ export function titleText(
     readonly dueDate?: string;
     readonly name?: string;
     readonly more?: string;
+    readonly buyer?: string;
+    /** The tax identifier of the financial agent. */
+    readonly agent?: string;
+    /** The supplier's code of the ERP. */
+    readonly code?: string | null;
+    /** The supplier's tax identifier. */
+    readonly taxId?: string;
+    /** The supplier's bank account. */
+    readonly account?: string;
   } = {},
 ): string {
   const {
@@ -24,14 +33,19 @@ export function titleText(
     dueDate = '2026-06-30',
     name = 'CANARY Agente Financeiro',
     more = '',
+    buyer = '90021382000122',
+    agent = '11222333000181',
+    taxId = '52998224725',
+    account = '7654321',
   } = fields;
+  const code = JSON.stringify(fields.code === undefined ? 'P-1' : fields.code);
   return (
     `{"order":{"uid":${JSON.stringify(uid)}},"financialAgent":{"type":"INDIVIDUAL",` +
-    `"identificationNumber":"11222333000181","name":${JSON.stringify(name)},"buyerIsFinancial":false,` +
+    `"identificationNumber":"${agent}","name":${JSON.stringify(name)},"buyerIsFinancial":false,` +
     `"payment":{"type":"BANK_TRANSFER","bank":"341","agency":"0987","agencyDigit":"","account":"1234567","accountDigit":"8"}},` +
-    `"buyerIdentification":"90021382000122","providerExternalId":"P-1","platformDiscountedValue":${discount},` +
+    `"buyerIdentification":"${buyer}","providerExternalId":${code},"platformDiscountedValue":${discount},` +
     `"financialDiscountedValue":1,"buyerDiscountedValue":0.5,"billingFee":0,"moneyTransferFee":3.90,` +
     `"originalValue":${value},"anticipatedDueDate":"${dueDate}","acceptedDate":"${date}","platformCommission":"0.5%",` +
-    `"provider":{"identification":"52998224725","externalId":"P-1","bankAccount":{"bank":"001","agency":"1111","agencyDigit":"X","account":"7654321","accountDigit":"0"}}${more}}`
+    `"provider":{"identification":"${taxId}","externalId":${code},"bankAccount":{"bank":"001","agency":"1111","agencyDigit":"X","account":"${account}","accountDigit":"0"}}${more}}`
   );
 }

@@ -6,81 +6,48 @@ import { describe, expect, test } from 'vitest';
 
 const SRC = join(import.meta.dirname, '../../src');
 
-/** Where text goes into SQL, and why nothing from outside can be in it. How often, so that one more shows. */
-const EXCEPTIONS: Readonly<Record<string, { readonly times: number; readonly reason: string }>> = {
-  'embedded/embedded-postgres.ts': {
-    times: 1,
-    reason: 'CREATE DATABASE takes no parameters; the name is a constant of the file',
+/** Why nothing from outside can be in the text that goes into SQL, where, and how often, so that one more shows. */
+const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  'names take no parameters; a constant of the file': {
+    'database/migrate.ts': 5,
+    'embedded/embedded-postgres.ts': 1,
   },
-  'accounts/account-watch.sql.ts': { times: 11, reason: 'column names, constants of the file' },
-  'bookings/booking-difference.sql.ts': { times: 4, reason: 'column names, constants of domain/' },
-  'bookings/feed.sql.ts': { times: 2, reason: 'column names, constants of domain/' },
-  'ledger/day-ledger.sql.ts': {
-    times: 2,
-    reason: 'the names of the amounts, constants of domain/',
+  'the names of columns, constants of the program': {
+    'accounts/account-watch.sql.ts': 11,
+    'bookings/booking-difference.sql.ts': 4,
+    'bookings/feed.sql.ts': 2,
+    'checks/find-faults.sql.ts': 5,
+    'closing/evidence.sql.ts': 2,
+    'closing/month-seal.sql.ts': 4,
+    'console/bookings/booking-list.sql.ts': 1,
+    'console/titles/title-detail.sql.ts': 1,
+    'database/title-hashes.sql.ts': 3,
+    'export/export-titles.sql.ts': 2,
+    'integrity/alterations.sql.ts': 2,
+    'integrity/booking-alterations.sql.ts': 1,
+    'ledger/day-ledger.sql.ts': 2,
+    'ledger/ledger-days.sql.ts': 1,
+    'ledger/restated-days.sql.ts': 1,
+    'ledger/sign-off.sql.ts': 1,
+    'payables/payable-import.sql.ts': 3,
+    'privacy/erase-party.sql.ts': 1,
+    'privacy/erase-title-rows.sql.ts': 2,
+    'privacy/erased-parties.sql.ts': 4,
+    'pull/merge/merge-apply.sql.ts': 5,
+    'pull/merge/merge-plan.sql.ts': 1,
+    'pull/merge/plausibility.sql.ts': 1,
+    'schedule/payee.sql.ts': 7,
+    'schedule/read-schedule.sql.ts': 4,
   },
-  'console/bookings/booking-list.sql.ts': {
-    times: 1,
-    reason: 'column names, constants of domain/',
+  'expressions, an alias and the names of tables, constants of the program': {
+    'database/tax-id.sql.ts': 3,
+    'database/title-arrival.sql.ts': 1,
+    'ledger/discard-staged.sql.ts': 1,
+    'matching/judgement.sql.ts': 1,
   },
-  'database/title-arrival.sql.ts': { times: 1, reason: 'an alias, constants of this program' },
-  'database/title-hashes.sql.ts': { times: 3, reason: 'column names, constants of domain/' },
-  'database/tax-id.sql.ts': { times: 3, reason: 'expressions of this program' },
-  'integrity/alterations.sql.ts': { times: 1, reason: 'column names, constants of domain/' },
-  'ledger/discard-staged.sql.ts': { times: 1, reason: 'table names, constants of the file' },
-  'matching/judgement.sql.ts': {
-    times: 1,
-    reason: 'the tables of the judgement, constants of the file',
-  },
-  'payables/payable-import.sql.ts': {
-    times: 3,
-    reason: 'column names, constants of domain/payable.ts',
-  },
-  'privacy/erase-party.sql.ts': {
-    times: 1,
-    reason: 'names of the columns before and after, constants of the file',
-  },
-  'privacy/erase-title-rows.sql.ts': {
-    times: 2,
-    reason: 'column names, constants of erased-parties.ts',
-  },
-  'privacy/erased-parties.sql.ts': { times: 4, reason: 'column names, constants of the file' },
-  'export/export-titles.sql.ts': {
-    times: 2,
-    reason: 'column names, constants of export-columns.ts',
-  },
-  'pull/known-day.sql.ts': {
-    times: 1,
-    reason: 'COPY takes no parameters; a date, which is digits and hyphens',
-  },
-  'ledger/ledger-days.sql.ts': {
-    times: 1,
-    reason: 'the names of the amounts, constants of domain/',
-  },
-  'pull/merge/merge-apply.sql.ts': { times: 6, reason: 'column names, constants of domain/' },
-  'database/migrate.ts': { times: 5, reason: 'names take no parameters; a constant of the file' },
-  'ledger/restated-days.sql.ts': {
-    times: 1,
-    reason: 'the names of the amounts, constants of domain/',
-  },
-  'pull/merge/merge-plan.sql.ts': { times: 1, reason: 'column names, constants of domain/' },
-  'pull/merge/plausibility.sql.ts': { times: 1, reason: 'column names, constants of the file' },
-  'checks/find-faults.sql.ts': { times: 5, reason: 'column names, constants of domain/' },
-  'closing/evidence.sql.ts': {
-    times: 2,
-    reason: 'column names, constants of export-columns.ts and civil-month.ts',
-  },
-  'closing/month-seal.sql.ts': { times: 4, reason: 'column names, constants of domain/' },
-  'ledger/sign-off.sql.ts': { times: 1, reason: 'the names of the amounts, constants of domain/' },
-  'pull/copy-rows.sql.ts': {
-    times: 1,
-    reason: 'COPY takes no parameters; constants of title-row.ts',
-  },
-  'console/titles/title-detail.sql.ts': { times: 1, reason: 'column names, constants of domain/' },
-  'schedule/payee.sql.ts': { times: 7, reason: 'column names, constants of the file' },
-  'schedule/read-schedule.sql.ts': {
-    times: 4,
-    reason: 'the names of the amounts, constants of domain/',
+  'COPY takes no parameters; a date, which is digits and hyphens, or constants of title-row.ts': {
+    'pull/copy-rows.sql.ts': 1,
+    'pull/known-day.sql.ts': 1,
   },
 };
 
@@ -153,9 +120,7 @@ test('SQL is built from text in the places that are listed, and nowhere else', (
   const found = files
     .map((file) => [file, unsafeIn(readFileSync(join(SRC, file), 'utf8'), file).length] as const)
     .filter(([, times]) => times > 0);
-  expect(Object.fromEntries(found)).toEqual(
-    Object.fromEntries(Object.entries(EXCEPTIONS).map(([file, { times }]) => [file, times])),
-  );
+  expect(Object.fromEntries(found)).toEqual(Object.assign({}, ...Object.values(EXCEPTIONS)));
 });
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: these are sources

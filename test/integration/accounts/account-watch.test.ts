@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type AccountChange,
   type AccountDecision,
@@ -9,14 +9,11 @@ import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import { InputError } from '../../../src/runtime/errors.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
-import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = pullWorldOfFile();
 
 /** Each test has separate dates and parties. */
 let firstDay = 0;
@@ -97,28 +94,6 @@ describe('a change', () => {
     expect(rows).toEqual([{ provider_account: 'B', accepted_date: day(1) }]);
   });
 
-  test('is watched for providers and financial agents, each digit of it', async () => {
-    await pull(day(0), title(day(0)));
-    await pull(day(1), title(day(1), { agent: 'Y', digit: '7' }));
-    expect(told(await changes())).toEqual(['financial_agent X -> Y', 'provider A -> A']);
-  });
-
-  test('is found in a title that was restated, although newer ones name the old account', async () => {
-    await pull(day(0), title(day(0), { uid: 'old' }));
-    await pull(day(5), title(day(5)));
-    await pull(day(0), title(day(0), { uid: 'old', provider: 'B' }));
-    expect(told(await changes())).toEqual(['provider A -> B']);
-  });
-
-  test('is found in a title restated to an account that the party had before', async () => {
-    await pull(day(0), title(day(0), { provider: 'B' }));
-    await pull(day(3), title(day(3)));
-    await pull(day(5), title(day(5)));
-    await confirm();
-    await pull(day(3), title(day(3), { provider: 'B' }));
-    expect(told(await changes())).toEqual(['provider A -> B']);
-  });
-
   test('is found when a held pull is released', async () => {
     await pull(day(0), title(day(0), { uid: 'a' }), title(day(0), { uid: 'b' }));
     world.sandbox.setDayTexts(day(0), [title(day(0), { uid: 'c', provider: 'B' })]);
@@ -131,82 +106,86 @@ describe('a change', () => {
   });
 });
 
-describe('no change', () => {
-  test('is a late title of an old date, with the account of then', async () => {
-    await pull(day(0), title(day(0)));
-    await pull(day(5), title(day(5), { provider: 'B' }));
-    await confirm();
-    await pull(day(2), title(day(2)));
-    await pull(day(6), title(day(6), { provider: 'B' }));
-    expect(await changes()).toEqual([]);
-  });
+/** A pull of the titles of a day, a decision about all open changes, or the changes that are then open. */
+type Step = readonly [index: number, ...accounts: Accounts[]] | 'confirm' | 'parallel' | string;
 
-  test('is a restated amount of an old title', async () => {
-    await pull(day(0), title(day(0)));
-    await pull(day(5), title(day(5), { provider: 'B' }));
-    await confirm();
-    await pull(day(0), title(day(0), { discount: '2' }));
-    expect(await changes()).toEqual([]);
-  });
-
-  test('is the first account of a party, nor blanks around it', async () => {
-    await pull(day(0), withoutAccount(title(day(0))));
-    await pull(day(1), title(day(1)));
-    await pull(day(2), title(day(2), { provider: ' A ', agent: 'X' }));
-    expect(await changes()).toEqual([]);
-  });
-
-  test('is a party with two accounts, once both are known', async () => {
-    const both = (date: CivilDate) => [title(date), title(date, { uid: 'second', provider: 'B' })];
-    await pull(day(0), ...both(day(0)));
-    expect(await changes()).toMatchObject([{ kind: 'provider' }]);
-    await confirm('parallel');
-    await pull(day(1), ...both(day(1)));
-    await pull(day(2), ...both(day(2)));
-    for (const [index, provider] of ['A', 'B', 'A', 'B'].entries()) {
-      await pull(day(3 + index), title(day(3 + index), { provider }));
+const B: Accounts = { provider: 'B' };
+const OLD: Accounts = { uid: 'old' };
+const BOTH: Accounts[] = [{}, { ...B, uid: 'second' }];
+const histories: Record<string, readonly Step[]> = {
+  'a change is watched for providers and financial agents, each digit of it': [
+    [0],
+    [1, { agent: 'Y', digit: '7' }],
+    'financial_agent X -> Y, provider A -> A',
+  ],
+  'a change is found in a title that was restated, although newer ones name the old account': [
+    [0, OLD],
+    [5],
+    [0, { ...OLD, ...B }],
+    'provider A -> B',
+  ],
+  'a change is found in a title restated to an account that the party had before': [
+    ...([[0, B], [3], [5], 'confirm', [3, B]] as const),
+    'provider A -> B',
+  ],
+  'no change is a late title of an old date, with the account of then': [
+    ...([[0], [5, B], 'confirm', [2], [6, B]] as const),
+    '',
+  ],
+  'no change is a restated amount of an old title': [
+    ...([[0], [5, B], 'confirm', [0, { discount: '2' }]] as const),
+    '',
+  ],
+  'no change is a party with two accounts, once both are known': [
+    [0, ...BOTH],
+    'provider B -> A',
+    'parallel',
+    [1, ...BOTH],
+    [2, ...BOTH],
+    ...([[3], [4, B], [5], [6, B]] as const),
+    '',
+  ],
+  'no change is recorded once until a person decides': [
+    ...([[0], [1, B], [2], [3, B], [4], [5, B], [6]] as const),
+    'provider A -> B',
+  ],
+  'going back to an account is a change again once the earlier one was acknowledged': [
+    ...([[0], [1, B], 'confirm', [2], 'confirm', [3, B]] as const),
+    'provider A -> B',
+  ],
+  'an account to which a title was restated back is the one last seen': [
+    ...([[0], [0, B], 'confirm', [0]] as const),
+    'provider B -> A',
+    ...(['confirm', [1]] as const),
+    '',
+    [2, B],
+    'provider A -> B',
+  ],
+};
+test.each(Object.entries(histories))('%s', async (_, steps) => {
+  for (const step of steps) {
+    if (step === 'confirm') await confirm();
+    else if (step === 'parallel') await confirm('parallel');
+    else if (typeof step === 'string') expect(told(await changes()).join(', ')).toBe(step);
+    else {
+      const [index, ...accounts] = step as [number, ...Accounts[]];
+      const titles = accounts.length === 0 ? [{}] : accounts;
+      await pull(day(index), ...titles.map((stated) => title(day(index), stated)));
     }
-    expect(await changes()).toEqual([]);
-  });
-
-  test('is recorded once until a person decides', async () => {
-    await pull(day(0), title(day(0)));
-    for (const index of [1, 3, 5]) {
-      await pull(day(index), title(day(index), { provider: 'B' }));
-      await pull(day(index + 1), title(day(index + 1)));
-    }
-    expect(told(await changes())).toEqual(['provider A -> B']);
-  });
+  }
 });
 
-test('going back to an account is a change again once the earlier one was acknowledged', async () => {
-  await pull(day(0), title(day(0)));
-  await pull(day(1), title(day(1), { provider: 'B' }));
-  await confirm();
-  await pull(day(2), title(day(2)));
-  await confirm();
-  await pull(day(3), title(day(3), { provider: 'B' }));
-  expect(told(await changes())).toEqual(['provider A -> B']);
-});
-
-test('an account to which a title was restated back is the one last seen', async () => {
-  for (const provider of ['A', 'B']) await pull(day(0), title(day(0), { provider }));
-  await confirm();
-  await pull(day(0), title(day(0)));
-  expect(told(await changes())).toEqual(['provider B -> A']);
-  await confirm();
+test('no change is the first account of a party, nor blanks around it', async () => {
+  await pull(day(0), withoutAccount(title(day(0))));
   await pull(day(1), title(day(1)));
+  await pull(day(2), title(day(2), { provider: ' A ', agent: 'X' }));
   expect(await changes()).toEqual([]);
-  await pull(day(2), title(day(2), { provider: 'B' }));
-  expect(told(await changes())).toEqual(['provider A -> B']);
 });
 
 test('many titles of many parties leave one row an account, and an unchanged day writes none', async () => {
-  const titles = Array.from({ length: 3000 }, (_, index) => {
-    const text = JSON.parse(title(day(0), { uid: `t${index}` }));
-    text.providerExternalId = `Q-${party}-${index % 300}`;
-    return JSON.stringify(text);
-  });
+  const titles = Array.from({ length: 3000 }, (_, index) =>
+    registered(`Q-${party}-${index % 300}`, day(0), { uid: `t${index}` }),
+  );
   const versions = () => world.database.prisma.$queryRaw<unknown[]>`
     SELECT party_key, xmin::text FROM conciliation.party_account
     WHERE party_key LIKE ${`Q-${party}-%`} ORDER BY 1`;
@@ -220,11 +199,9 @@ test('many titles of many parties leave one row an account, and an unchanged day
 
 test('thousands of accounts with long texts are stored', async () => {
   const long = '9'.repeat(950);
-  const titles = Array.from({ length: 4_500 }, (_, index) => {
-    const text = JSON.parse(title(day(0), { uid: `t${index}`, provider: `${index} ${long}` }));
-    text.providerExternalId = `R-${party}-${index}`;
-    return JSON.stringify(text);
-  });
+  const titles = Array.from({ length: 4_500 }, (_, index) =>
+    registered(`R-${party}-${index}`, day(0), { uid: `t${index}`, provider: `${index} ${long}` }),
+  );
   world.sandbox.setDayTexts(day(0), titles);
   await world.pull(day(0));
   const rows = await world.database.prisma.$queryRaw`
@@ -232,6 +209,9 @@ test('thousands of accounts with long texts are stored', async () => {
     WHERE party_key LIKE ${`R-${party}-%`}`;
   expect(rows).toEqual([{ accounts: titles.length }]);
 });
+
+const held = (acceptedDate: CivilDate) =>
+  world.database.prisma.paymentHold.count({ where: { acceptedDate } });
 
 /** A title of this test's provider, registered with another external identifier, or without one. */
 function registered(externalId: string | null, ...given: Parameters<typeof title>): string {
@@ -249,16 +229,10 @@ describe('a party that is registered again', () => {
     expect(told(await changes())).toEqual(['provider A -> B']);
     const key = (await changes())[0]?.partyKey.toLowerCase().replace(' ', '');
     expect(key).toBe(externalId ?? `no-cpf-or-cnpj:provider${party}`);
-    const held = await world.database.prisma.paymentHold.count({
-      where: { acceptedDate: day(1) },
-    });
-    expect(held).toBe(1);
+    expect(await held(day(1))).toBe(1);
     await confirm();
-    await pull(
-      day(2),
-      registered(externalId, day(2), { provider: 'B' }),
-      title(day(2), { uid: 'a' }),
-    );
+    const titles = [registered(externalId, day(2), B), title(day(2), { uid: 'a' })];
+    await pull(day(2), ...titles);
     expect(told(await changes())).toEqual([]);
   });
 
@@ -267,10 +241,7 @@ describe('a party that is registered again', () => {
     await pull(day(1), title(day(1), { provider: 'B' }));
     await pull(day(2), registered(`again-${party}`, day(2), { provider: 'B' }));
     expect(told(await changes())).toEqual(['provider A -> B', 'provider A -> B']);
-    const held = await world.database.prisma.paymentHold.count({
-      where: { acceptedDate: day(2) },
-    });
-    expect(held).toBe(1);
+    expect(await held(day(2))).toBe(1);
     await confirm();
     await pull(day(3), registered(`third-${party}`, day(3), { provider: 'B' }));
     expect(told(await changes())).toEqual([]);
@@ -289,33 +260,23 @@ describe('a party that is registered again', () => {
 
 test('a tax identifier without its leading zeros, or with other characters, has the accounts of before', async () => {
   const named = (date: CivilDate, identification: string, account: string, uid: string) => {
-    const text = JSON.parse(title(date, { provider: account, agent: account, uid }));
-    text.providerExternalId = null;
-    text.provider.externalId = null;
+    const text = JSON.parse(registered(null, date, { provider: account, agent: account, uid }));
     text.provider.identification = identification;
     text.financialAgent.identificationNumber = identification;
     return JSON.stringify(text);
   };
-  await pull(
-    day(0),
-    named(day(0), '00.000.000/0001-91', 'A', 'company'),
-    named(day(0), '012.345.678-90', 'C', 'person'),
-  );
+  const pullBoth = (date: CivilDate, company: [string, string], person: [string, string]) =>
+    pull(date, named(date, ...company, 'company'), named(date, ...person, 'person'));
+  await pullBoth(day(0), ['00.000.000/0001-91', 'A'], ['012.345.678-90', 'C']);
   expect(await changes()).toEqual([]);
-  await pull(
-    day(1),
-    named(day(1), '000000000191', 'B', 'company'),
-    named(day(1), '1234567890\t', 'D', 'person'),
-  );
+  await pullBoth(day(1), ['000000000191', 'B'], ['1234567890\t', 'D']);
   expect(told(await changes()).sort()).toEqual([
     'financial_agent A -> B',
     'financial_agent C -> D',
     'provider A -> B',
     'provider C -> D',
   ]);
-  expect(await world.database.prisma.paymentHold.count({ where: { acceptedDate: day(1) } })).toBe(
-    4,
-  );
+  expect(await held(day(1))).toBe(4);
 });
 
 test('thousands of parties that share one tax identifier are compared without their product', async () => {
@@ -333,9 +294,7 @@ test('thousands of parties that share one tax identifier are compared without th
 
 test('a party without an external id is known by its number, a very long one by its hash', async () => {
   const of = (date: CivilDate, account: string) => {
-    const text = JSON.parse(title(date, { provider: account }));
-    text.providerExternalId = null;
-    text.provider.externalId = null;
+    const text = JSON.parse(registered(null, date, { provider: account }));
     text.provider.identification = `${party}${'9'.repeat(900)}`;
     return JSON.stringify(text);
   };
@@ -350,18 +309,11 @@ test('a person confirms a change once, and the audit log has it', async () => {
   await pull(day(1), title(day(1), { provider: 'B' }));
   const [change] = await changes();
   const id = BigInt(change?.id ?? 0);
-  await decideAccountChanges(world.database, [id], {
-    by: 'ana',
-    state: 'confirmed',
-    reason: 'called them',
-  });
+  const decide = (by: string, state: AccountDecision, reason: string) =>
+    decideAccountChanges(world.database, [id], { by, state, reason });
+  await decide('ana', 'confirmed', 'called them');
   expect(await changes()).toEqual([]);
-  const again = decideAccountChanges(world.database, [id], {
-    by: 'bia',
-    state: 'parallel',
-    reason: 'too',
-  });
-  await expect(again).rejects.toBeInstanceOf(InputError);
+  await expect(decide('bia', 'parallel', 'too')).rejects.toBeInstanceOf(InputError);
   const entries = await world.database.prisma.$queryRaw`
     SELECT actor, date::text, reason, details FROM conciliation.audit_entry
     WHERE action = 'account_change.confirm' ORDER BY id DESC LIMIT 1`;

@@ -5,19 +5,16 @@ import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { verifyDate } from '../../../src/integrity/verify.sql.ts';
 import { signOffDays } from '../../../src/ledger/sign-off.sql.ts';
 import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
-import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
+const world = pullWorldOfFile();
 let console: ConsoleWorld;
 beforeAll(async () => {
-  world = await openPullWorld();
   console = await openConsole(world.database, { fourEyes: true });
 });
-afterAll(async () => {
-  await console.close();
-  await world.close();
-});
+afterAll(() => console.close());
 
 /** Each test has separate dates and a separate supplier. */
 let round = 0;
@@ -30,15 +27,15 @@ beforeEach(async () => {
 });
 const day = (index: number): CivilDate => daysFrom(round * 10 + index);
 
-async function pull(date: CivilDate, ...titles: readonly (readonly [string, string])[]) {
+/** Titles of this test's supplier, as "order account". */
+async function pull(date: CivilDate, ...titles: readonly string[]) {
+  const supplier = { code: `P-${round}`, taxId: `supplier ${round}` };
   world.sandbox.setDayTexts(
     date,
-    titles.map(([uid, account]) =>
-      titleText({ uid, date })
-        .replaceAll('P-1', `P-${round}`)
-        .replace('52998224725', `supplier ${round}`)
-        .replace('"account":"7654321"', `"account":"${account}"`),
-    ),
+    titles.map((words) => {
+      const [uid = '', account = ''] = words.split(' ');
+      return titleText({ ...supplier, uid, account, date });
+    }),
   );
   return world.pull(date, { withdrawalLimitPercent: 100 });
 }
@@ -60,26 +57,28 @@ const lastingHolds = (id: bigint) =>
     SELECT order_uid AS uid FROM (${LASTING_HOLDS}) AS hold
     JOIN conciliation.title ON title.id = hold.title_id WHERE account_change_id = ${id}`;
 
-const confirmation = (id: bigint) => ({
-  changes: String(id),
-  decision: 'confirmed',
-  reason: 'called them',
-});
+const openChange = () =>
+  world.database.prisma.accountChange.findFirstOrThrow({ where: { state: 'open' } });
+/** Rita confirms a change. */
+const confirm = async (id: bigint) =>
+  (await console.as('reviewer', 'rita')).post('/account-changes/decide', {
+    ...{ changes: String(id), decision: 'confirmed', reason: 'called them' },
+  });
+const expectSecondPerson = async (date: CivilDate) => {
+  expect((await sign('rita', date)).text).toContain('another user has to sign it off');
+  expect((await sign('helena', date)).status).toBe(303);
+};
 
-async function openChange() {
-  return world.database.prisma.accountChange.findFirstOrThrow({ where: { state: 'open' } });
-}
-
+const digestOf = async (date: CivilDate) =>
+  (await world.database.prisma.day.findUniqueOrThrow({ where: { date } })).contentDigest ?? '';
 const sign = async (name: string, date: CivilDate) => {
-  const where = { date: new Date(date) };
-  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where });
   const reviewer = await console.as('reviewer', name);
-  return reviewer.post(`/days/${date}/sign-off`, { digest: contentDigest ?? '' });
+  return reviewer.post(`/days/${date}/sign-off`, { digest: await digestOf(date) });
 };
 
 test('the commit that brings a changed account holds its titles; one person confirms, another signs', async () => {
-  await pull(day(0), ['a', '111']);
-  await pull(day(1), ['b', '111'], ['c', '222'], ['d', '222']);
+  await pull(day(0), 'a 111');
+  await pull(day(1), 'b 111', 'c 222', 'd 222');
   expect(await readFeed()).toEqual([
     'a inserted free',
     'b inserted free',
@@ -103,21 +102,15 @@ test('the commit that brings a changed account holds its titles; one person conf
     { headers: { 'accept-language': 'pt-BR' } },
   );
   expect(portuguese.status).toBe(400);
-  const seenDigest = (
-    await world.database.prisma.day.findUniqueOrThrow({ where: { date: new Date(day(1)) } })
-  ).contentDigest;
-  const bulk = await signOffDays(world.database, [{ date: day(1), seenDigest: seenDigest ?? '' }], {
-    by: 'helena',
-    reason: null,
-    fourEyes: true,
-  });
+  const seen = { date: day(1), seenDigest: await digestOf(day(1)) };
+  const signing = { by: 'helena', reason: null, fourEyes: true };
+  const bulk = await signOffDays(world.database, [seen], signing);
   expect(bulk).toEqual([{ date: day(1), refusal: 'payment_held' }]);
   // The other day has no title on hold.
   expect((await sign('helena', day(0))).status).toBe(303);
 
   const { id } = await openChange();
-  const path = '/account-changes/decide';
-  expect((await reviewer.post(path, confirmation(id))).status).toBe(303);
+  expect((await confirm(id)).status).toBe(303);
   expect(await readFeed()).toEqual(['c payment_released free', 'd payment_released free']);
   expect(
     await world.database.prisma.auditEntry.findMany({
@@ -126,32 +119,24 @@ test('the commit that brings a changed account holds its titles; one person conf
     }),
   ).toEqual([{ actor: 'rita', reason: 'called them' }]);
 
-  const own = await sign('rita', day(1));
-  expect([own.status, own.text]).toEqual([
-    400,
-    expect.stringContaining('another user has to sign it off'),
-  ]);
-  expect((await sign('helena', day(1))).status).toBe(303);
+  expect((await sign('rita', day(1))).status).toBe(400);
+  await expectSecondPerson(day(1));
   const alterations = await verifyDate(world.database, day(1), new AbortController().signal);
   expect(alterations).toMatchObject({ alterations: [] });
 });
 
 test('a later title with the account is held from its own merge, and every date concerned needs a second person', async () => {
-  await pull(day(0), ['a', '111']);
-  await pull(day(1), ['b', '222']);
-  await pull(day(2), ['c', '222']);
+  await pull(day(0), 'a 111');
+  await pull(day(1), 'b 222');
+  await pull(day(2), 'c 222');
   expect(await readFeed()).toEqual(['a inserted free', 'b inserted held', 'c inserted held']);
   // The same response again changes nothing.
-  await pull(day(2), ['c', '222']);
+  await pull(day(2), 'c 222');
   expect(await readFeed()).toEqual([]);
   const { id } = await openChange();
-  const reviewer = await console.as('reviewer', 'rita');
-  await reviewer.post('/account-changes/decide', confirmation(id));
+  await confirm(id);
   expect(await readFeed()).toEqual(['b payment_released free', 'c payment_released free']);
-  for (const date of [day(1), day(2)]) {
-    expect((await sign('rita', date)).text).toContain('another user has to sign it off');
-    expect((await sign('helena', date)).status).toBe(303);
-  }
+  for (const date of [day(1), day(2)]) await expectSecondPerson(date);
 });
 
 const stateOf = async (id: bigint) => {
@@ -167,10 +152,10 @@ const entriesOf = (action: string) =>
   });
 
 test('a withdrawn title is no longer held, nor a title restated to the accepted account', async () => {
-  await pull(day(0), ['a', '111']);
-  await pull(day(1), ['b', '222'], ['c', '222'], ['d', '222']);
+  await pull(day(0), 'a 111');
+  await pull(day(1), 'b 222', 'c 222', 'd 222');
   await readFeed();
-  await pull(day(1), ['b', '111'], ['d', '222']);
+  await pull(day(1), 'b 111', 'd 222');
   expect((await readFeed()).sort()).toEqual(['b changed free', 'c withdrawn free']);
   const { id } = await openChange();
   const title = await world.database.prisma.title.findFirstOrThrow({
@@ -182,37 +167,37 @@ test('a withdrawn title is no longer held, nor a title restated to the accepted 
   expect((await reviewer.get(`/api/titles/${title.id}`)).json()).toMatchObject({
     isPaymentHeld: true,
   });
-  await reviewer.post('/account-changes/decide', confirmation(id));
+  await confirm(id);
   expect(await readFeed()).toEqual(['d payment_released free']);
 });
 
 test('a change ends by itself when its titles name the accepted account again, and not before', async () => {
-  await pull(day(0), ['a', '111']);
-  await pull(day(1), ['b', '222'], ['c', '222']);
+  await pull(day(0), 'a 111');
+  await pull(day(1), 'b 222', 'c 222');
   const { id } = await openChange();
   // A newer title names the accepted account. The changed account still has titles, which stay on hold.
-  await pull(day(2), ['d', '111']);
-  await pull(day(1), ['b', '111'], ['c', '222']);
+  await pull(day(2), 'd 111');
+  await pull(day(1), 'b 111', 'c 222');
   expect(await stateOf(id)).toEqual({ state: 'open', decidedBy: null });
   expect(await lastingHolds(id)).toEqual([{ uid: 'c' }]);
-  await pull(day(1), ['b', '111'], ['c', '111']);
+  await pull(day(1), 'b 111', 'c 111');
   expect(await stateOf(id)).toEqual({ state: 'returned', decidedBy: 'account-watch' });
   expect(await entriesOf('account_change.return')).toMatchObject([
     { actor: 'account-watch', date: day(1) },
   ]);
   // An older day that is pulled afterwards is not held, and both days can be signed off by one person.
-  await pull(day(-3), ['e', '111']);
+  await pull(day(-3), 'e 111');
   expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(0);
   expect((await sign('rita', day(1))).status).toBe(303);
   expect((await sign('rita', day(-3))).status).toBe(303);
   // The account was not confirmed by that: it is a change again, also in a late title of its old date.
-  await pull(day(1), ['b', '111'], ['c', '111'], ['f', '222']);
+  await pull(day(1), 'b 111', 'c 111', 'f 222');
   expect(await openChange()).toMatchObject({ acceptedDate: day(1) });
 });
 
 test('a refused account stays blocked, until a person confirms it', async () => {
-  await pull(day(0), ['a', '111']);
-  await pull(day(1), ['b', '222']);
+  await pull(day(0), 'a 111');
+  await pull(day(1), 'b 222');
   const { id } = await openChange();
   await readFeed();
   const reviewer = await console.as('reviewer', 'rita');
@@ -229,12 +214,12 @@ test('a refused account stays blocked, until a person confirms it', async () => 
   expect(await readFeed()).toEqual([]);
   expect((await sign('helena', day(1))).status).toBe(409);
   // A later title with the account is held by the same change, and the accepted account ends nothing.
-  await pull(day(2), ['c', '222'], ['d', '111']);
+  await pull(day(2), 'c 222', 'd 111');
   expect(await readFeed()).toEqual(['c inserted held', 'd inserted free']);
-  await pull(day(1), ['b', '111']);
-  await pull(day(2), ['c', '111'], ['d', '111']);
+  await pull(day(1), 'b 111');
+  await pull(day(2), 'c 111', 'd 111');
   expect(await stateOf(id)).toEqual({ state: 'refused', decidedBy: 'rita' });
-  await pull(day(3), ['e', '222']);
+  await pull(day(3), 'e 222');
   expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(0);
   await readFeed();
   expect((await decide('parallel')).status).toBe(303);
@@ -247,10 +232,10 @@ test('one form decides about all changes of the chosen parties, with their title
   const texts = (date: CivilDate, account: string) =>
     ['x', 'y', 'z'].flatMap((party) =>
       [1, 2].map((place) =>
-        titleText({ uid: `${party}${place}`, date, value: '1500.00' })
-          .replaceAll('P-1', `${party}-${round}`)
-          .replace('52998224725', `${party} ${round}`)
-          .replace('"account":"7654321"', `"account":"${account}"`),
+        titleText({
+          ...{ uid: `${party}${place}`, date, value: '1500.00', account },
+          ...{ code: `${party}-${round}`, taxId: `${party} ${round}` },
+        }),
       ),
     );
   for (const [index, account] of ['111', '222'].entries()) {
@@ -270,28 +255,24 @@ test('one form decides about all changes of the chosen parties, with their title
   });
 
   const form = { decision: 'confirmed', reason: 'called them' };
-  const refused = [
-    await reviewer.post('/account-changes/decide', form),
-    await reviewer.post('/account-changes/decide', { ...form, changes: '999999' }),
-    await reviewer.post('/account-changes/decide', {
-      ...form,
-      changes: boxes[0] ?? '',
-      reason: '',
-    }),
-    await reviewer.post('/account-changes/decide', { changes: boxes[0] ?? '', reason: 'x' }),
+  const decide = (fields: Record<string, string>, person = reviewer) =>
+    person.post('/account-changes/decide', fields);
+  const [first = '', second = '', third = ''] = boxes;
+  for (const wrong of [
+    form,
+    { ...form, changes: '999999' },
+    { ...form, changes: first, reason: '' },
+    { changes: first, reason: 'x' },
     // All of them or none.
-    await reviewer.post('/account-changes/decide', { ...form, changes: `${boxes[0]} 999999` }),
-  ];
-  expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
+    { ...form, changes: `${first} 999999` },
+  ]) {
+    expect((await decide(wrong)).status).toBe(400);
+  }
   expect(await readFeed()).toEqual([]);
   const viewer = await console.as('viewer', 'vera');
-  const denied = await viewer.post('/account-changes/decide', { ...form, changes: boxes[0] ?? '' });
-  expect(denied.status).toBe(403);
+  expect((await decide({ ...form, changes: first }, viewer)).status).toBe(403);
 
-  const done = await reviewer.post('/account-changes/decide', {
-    ...form,
-    changes: `${boxes[0]} ${boxes[1]}`,
-  });
+  const done = await decide({ ...form, changes: `${first} ${second}` });
   expect([done.status, done.location]).toEqual([303, '/account-changes?notice=account_confirmed']);
   expect(await readFeed()).toHaveLength(4);
   // One entry for the date.
@@ -299,10 +280,6 @@ test('one form decides about all changes of the chosen parties, with their title
   const action = 'account_change.confirm';
   expect(await world.database.prisma.auditEntry.count({ where: { action, date } })).toBe(1);
   expect((await reviewer.get('/api/account-changes')).json()).toMatchObject({ total: 1 });
-  await reviewer.post('/account-changes/decide', {
-    ...form,
-    decision: 'refused',
-    changes: boxes[2] ?? '',
-  });
+  await decide({ ...form, decision: 'refused', changes: third });
   expect((await reviewer.get('/account-changes?state=refused')).text).toContain('value="parallel"');
 });

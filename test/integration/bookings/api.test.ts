@@ -2,34 +2,24 @@ import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { pullDay, signDay } from '../../support/days.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { DAY } from '../../support/pull-world.ts';
 
-let world: PullWorld;
+const world = pullWorldOfFile();
 let console: ConsoleWorld;
 let key: string;
 beforeAll(async () => {
-  world = await openPullWorld();
   console = await openConsole(world.database);
   key = await newKey('erp');
   const { id } = await world.database.prisma.apiKey.findFirstOrThrow({ select: { id: true } });
   const consumer = { name: 'erp', databaseRole: null, apiKeyId: Number(id), buyers: [] };
   await setConsumer(world.database, consumer, 'test');
-  world.sandbox.setDayTexts(DAY, [titleText({ value: '10.10' })]);
-  await world.pull(DAY);
-  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({
-    where: { date: DAY },
-    select: { contentDigest: true },
-  });
-  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: DAY };
-  await signOffDay(world.database, DAY, { ...signing, seenDigest: String(contentDigest) });
+  await pullDay(world, DAY, { value: '10.10' });
+  await signDay(world.database, DAY);
 });
-afterAll(async () => {
-  await console.close();
-  await world.close();
-});
+afterAll(() => console.close());
 
 const newKey = (name: string) =>
   createApiKey(world.database, {

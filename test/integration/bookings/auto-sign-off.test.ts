@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { recordAudit } from '../../../src/audit/audit.ts';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
@@ -6,29 +6,26 @@ import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
 import { readSignOffs, reopenDay } from '../../../src/ledger/sign-off.sql.ts';
 import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { match } from '../../support/matching-world.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { match, payablesOf } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = pullWorldOfFile();
 
-let date: CivilDate;
+let date: CivilDate = DAY;
 let dayCount = 0;
 beforeEach(() => {
   dayCount += 1;
-  date = daysFrom(dayCount, DAY);
+  date = daysFrom(dayCount);
 });
 
+/** With the limit for withdrawals that holds a response. */
 async function pull(...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);
-  const report = await world.pull(date);
+  await world.pull(date);
   await checkDays(world.database, ANY_DAY_RULES);
-  return report;
 }
 const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid, date, ...more });
@@ -75,38 +72,26 @@ test('a day with a held response is not signed off', async () => {
   expect(await sign()).toEqual([]);
 });
 
-test('a day about which a person decided anything is not signed off', async () => {
+test.each([
+  ['pull.release', 'a decision', false],
+  ['pull.request', 'no decision', true],
+] as const)('a day for which a person did %s: %s', async (action, _, isSigned) => {
   await pull(title('a'));
-  await recordAudit(world.database.prisma, { actor: 'ana', action: 'pull.release', date });
-  expect(await sign()).toEqual([]);
-});
-
-test('a person who asked for a pull has decided nothing', async () => {
-  await pull(title('a'));
-  await recordAudit(world.database.prisma, { actor: 'ana', action: 'pull.request', date });
-  expect(await sign()).toEqual([date]);
+  await recordAudit(world.database.prisma, { actor: 'ana', action, date });
+  expect(await sign()).toEqual(isSigned ? [date] : []);
 });
 
 test('a day with a changed bank account is not signed off', async () => {
-  await pull(title('a'));
-  await world.database.prisma.$executeRaw`
-    WITH change AS (
-      INSERT INTO conciliation.account_change
-        (kind, party_key, before_hash, account_hash, before, after, accepted_date, title_id, pull_id)
-      SELECT 'provider', 'x', gen_random_uuid(), gen_random_uuid(), '{}', '{}', accepted_date, id, first_pull_id
-      FROM conciliation.title WHERE accepted_date = ${date}::date
-      RETURNING id, title_id, pull_id, accepted_date
-    )
-    INSERT INTO conciliation.payment_hold SELECT id, title_id, pull_id, accepted_date FROM change`;
+  const supplier = { code: 'P-2', taxId: 'supplier 2' };
+  await pull(title('a', supplier));
+  await pull(title('a', { ...supplier, account: '9' }));
   expect(await sign()).toEqual([]);
 });
 
 test('with payables of the ERP, a day is signed off once it is matched without a break', async () => {
-  const load = (openValue: string) =>
-    importPayables(world.database, [
-      { erpKey: 'k1', openValue, orderUid: `order of ${date}`, dueDate: NOT_DUE },
-    ]);
-  await pull(title(`order of ${date}`, { value: '555', dueDate: NOT_DUE }));
+  const load = (value: string) =>
+    importPayables(world.database, payablesOf(`k1 ${value} order=order-${date} due=${NOT_DUE}`));
+  await pull(title(`order-${date}`, { value: '555', dueDate: NOT_DUE }));
   await load('554');
   expect(await sign()).toEqual([]);
   await match(world.database);

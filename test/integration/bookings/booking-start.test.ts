@@ -1,6 +1,6 @@
 /** BOOKINGS_FROM: when it is stored, where it moves, and what becomes of the dates before it. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { moveBookings } from '../../../src/bookings/booking-start.sql.ts';
 import {
@@ -13,44 +13,26 @@ import {
   confirmUnbookedChange,
   readUnbookedChanges,
 } from '../../../src/bookings/unbooked-changes.sql.ts';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { reopenDay, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { reopenDay } from '../../../src/ledger/sign-off.sql.ts';
 import { runMatching } from '../../../src/matching/run-matching.sql.ts';
-import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { pullDay, signDay } from '../../support/days.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 
 const [EARLY, LAST_EARLY, BEFORE, START, LATER] = [0, 1, 2, 3, 4].map((days) =>
   daysFrom(days, DAY),
 ) as [CivilDate, CivilDate, CivilDate, CivilDate, CivilDate];
 const POLICY = { timeZone: 'America/Sao_Paulo', maxLagDays: 1_000_000, maxIdleHours: 1_000_000 };
 
-let world: PullWorld;
-let waitingWorld: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-  waitingWorld = await openPullWorld();
-});
-afterAll(async () => {
-  await world.close();
-  await waitingWorld.close();
-});
+const world = pullWorldOfFile();
+const waitingWorld = pullWorldOfFile();
 
-async function pull(date: CivilDate, discount: string, { sandbox, ...at } = world) {
-  sandbox.setDayTexts(date, [titleText({ uid: 'a', date, discount })]);
-  await at.pull(date);
-  await checkDays(at.database, ANY_DAY_RULES);
-}
-
-async function sign(date: CivilDate, bookingsFrom: CivilDate | null, { database } = world) {
-  const { contentDigest } = await database.prisma.day.findUniqueOrThrow({ where: { date } });
-  await signOffDay(database, date, {
-    ...{ by: 'rita', reason: null, seenDigest: contentDigest ?? '', fourEyes: false },
-    bookingsFrom,
-  });
-}
+const pull = (date: CivilDate, discount: string, at = world) =>
+  pullDay(at, date, { uid: 'a', discount });
+const sign = (date: CivilDate, bookingsFrom: CivilDate | null, { database } = world) =>
+  signDay(database, date, { by: 'rita', bookingsFrom });
 
 const move = (bookingsFrom: CivilDate | null, { database } = world) =>
   moveBookings(database, bookingsFrom);
@@ -105,11 +87,7 @@ test('a date before BOOKINGS_FROM that is signed off again with another content 
     confirmUnbookedChange(database, LAST_EARLY, { by: 'rita', reason: 'by hand', signOffId });
   const alerted = async () => {
     await deriveAlerts(database, new Date(), POLICY);
-    const where = {
-      dedupeKey: 'booking_waiting:difference',
-      kind: 'booking_waiting',
-      resolvedAt: null,
-    };
+    const where = { dedupeKey: 'booking_waiting:difference', resolvedAt: null };
     return (await database.prisma.alert.findFirst({ where }))?.message ?? null;
   };
   // What was signed off twice before bookings began, the ERP has. The same content makes no difference.

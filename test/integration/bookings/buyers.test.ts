@@ -1,10 +1,10 @@
 /** Which consumer a line belongs to, for each writing of the buyer. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { setConsumer } from '../../../src/bookings/consumers.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { InputError } from '../../../src/runtime/errors.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { pullDay, signDay } from '../../support/days.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { DAY } from '../../support/pull-world.ts';
 
 /** The consumer, its buyer as the command has it, and the buyer as a title has it. */
 const WRITINGS = [
@@ -16,11 +16,7 @@ const WRITINGS = [
   ['zeros', '06990590000123', '6990590000123'],
 ] as const;
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = pullWorldOfFile();
 
 const name = async (consumer: string, ...buyers: string[]) =>
   setConsumer(
@@ -31,23 +27,15 @@ const name = async (consumer: string, ...buyers: string[]) =>
 
 test('a line belongs to the consumer of its buyer in every writing of the buyer', async () => {
   for (const [consumer, buyer] of WRITINGS) await name(consumer, buyer);
-  const texts = [
-    ...WRITINGS.map(([uid, , buyer]) => [uid, buyer] as const),
+  const titles = [
+    ...WRITINGS.map(([uid, , buyer]) => ({ uid, buyer })),
     // Buyers of no consumer.
-    ['other-branch', '11222333000181'] as const,
-    ['no-cnpj', 'filial-3'] as const,
-    ['person', '000.000.001-91'] as const,
-  ].map(([uid, buyer]) =>
-    titleText({ uid }).replace(
-      '"buyerIdentification":"90021382000122"',
-      `"buyerIdentification":${JSON.stringify(buyer)}`,
-    ),
-  );
-  world.sandbox.setDayTexts(DAY, texts);
-  await world.pull(DAY);
-  const day = await world.database.prisma.day.findUniqueOrThrow({ where: { date: DAY } });
-  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: DAY };
-  await signOffDay(world.database, DAY, { ...signing, seenDigest: String(day.contentDigest) });
+    { uid: 'other-branch', buyer: '11222333000181' },
+    { uid: 'no-cnpj', buyer: 'filial-3' },
+    { uid: 'person', buyer: '000.000.001-91' },
+  ];
+  await pullDay(world, DAY, ...titles);
+  await signDay(world.database, DAY);
   const lines = await world.database.prisma.$queryRaw<{ uid: string; consumer: string }[]>`
     SELECT order_uid AS uid, consumer FROM conciliation.booking_line`;
   expect(Object.fromEntries(lines.map(({ uid, consumer }) => [uid, consumer]))).toEqual({

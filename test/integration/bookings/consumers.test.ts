@@ -7,23 +7,22 @@ import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
 import { startWakeUps, type WakeUps } from '../../../src/bookings/wake-ups.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { openWebhookSecret } from '../../../src/webhooks/webhook-signature.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { pullDay, signDay } from '../../support/days.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { DAY } from '../../support/pull-world.ts';
 import { readAlerts } from '../alerts/alert-table.ts';
 import { importDocumentedVerification } from '../alerts/documented-verification.ts';
 import { startWebhook, TOKEN, type Webhook } from '../alerts/webhook.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-const BUYER = '90021382000122';
 const SECOND_BUYER = '11444777000161';
 const HOUR = 3_600_000;
 const FIVE_MINUTES = 300_000;
 const NO_LIMITS = { timeZone: 'America/Sao_Paulo', maxLagDays: 1_000_000, maxIdleHours: 1_000_000 };
 const INTERVAL_MS = 25;
 
-let world: PullWorld;
+const world = pullWorldOfFile();
 let webhook: Webhook;
 let wakeUps: WakeUps;
 const log: string[] = [];
@@ -31,7 +30,6 @@ const log: string[] = [];
 const posted = { erp: new Map<string, string>(), sul: new Map<string, string>() };
 
 beforeAll(async () => {
-  world = await openPullWorld();
   const none = { databaseRole: null, apiKeyId: null };
   await setConsumer(world.database, { ...none, name: 'sul', buyers: [SECOND_BUYER] }, 'test');
   webhook = await startWebhook();
@@ -42,7 +40,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await wakeUps.stop();
   await webhook.close();
-  await world.close();
 });
 
 function start(logger = pino({ level: 'silent' })): WakeUps {
@@ -51,16 +48,12 @@ function start(logger = pino({ level: 'silent' })): WakeUps {
   return startWakeUps({ database, logger, url: webhook.url, secret, everyMs: INTERVAL_MS });
 }
 
-async function sign(titles: readonly string[]): Promise<void> {
-  world.sandbox.setDayTexts(DAY, titles);
-  await world.pull(DAY, { withdrawalLimitPercent: 100 });
-  const day = await world.database.prisma.day.findUniqueOrThrow({ where: { date: DAY } });
-  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: DAY };
-  await signOffDay(world.database, DAY, { ...signing, seenDigest: String(day.contentDigest) });
+async function sign(titles: readonly { uid: string; value?: string; buyer?: string }[]) {
+  await pullDay(world, DAY, ...titles);
+  await signDay(world.database, DAY);
 }
-const first = (uid: string, value = '100') => titleText({ uid, value });
-const second = (uid: string, value = '100') =>
-  titleText({ uid, value }).replace(BUYER, SECOND_BUYER);
+const first = (uid: string, value = '100') => ({ uid, value });
+const second = (uid: string, value = '100') => ({ uid, value, buyer: SECOND_BUYER });
 
 /** Reads one page after a position, posts lines that are not posted, and sends the receipts twice. */
 async function work(name: 'erp' | 'sul', after: string, limit: number): Promise<string> {

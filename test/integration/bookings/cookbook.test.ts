@@ -1,36 +1,20 @@
 /** The statements of the first booking in docs/erp-cookbook.md run as they are, with the rights of the ERP. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from 'pg';
-import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { settleReceipts } from '../../../src/bookings/receipts.sql.ts';
 import { skipLostNumbers } from '../../../src/database/lost-numbers.sql.ts';
-import { migrate } from '../../../src/database/migrate.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { DatabaseBackup } from '../../model/database-backup.ts';
-import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { pullDay, signDay } from '../../support/days.ts';
+import { erpOfFile, pullWorldOfFile } from '../../support/file-worlds.ts';
+import { DAY } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-let users: RoleUsers;
-let erp: Client;
+const world = pullWorldOfFile();
+const erp = erpOfFile(world);
 let statements: string[];
 beforeAll(async () => {
-  world = await openPullWorld();
-  await migrate({ databaseUrl: world.databaseUrl, logger: pino({ level: 'silent' }), roles: true });
-  users = await createRoleUsers(world.databaseUrl);
   await world.database.prisma.$executeRawUnsafe(
-    `CREATE SCHEMA erp AUTHORIZATION "${users.nameOf('erp')}"`,
-  );
-  erp = new Client({ connectionString: users.urlOf('erp') });
-  await erp.connect();
-  await setConsumer(
-    world.database,
-    { name: 'erp', databaseRole: users.nameOf('erp'), apiKeyId: null, buyers: [] },
-    'test',
+    `CREATE SCHEMA erp AUTHORIZATION "${erp.users.nameOf('erp')}"`,
   );
   const document = await readFile(
     join(import.meta.dirname, '../../../docs/erp-cookbook.md'),
@@ -40,38 +24,28 @@ beforeAll(async () => {
   statements = [...section.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql);
   expect(statements).toHaveLength(6);
 });
-afterAll(async () => {
-  await erp.query('DROP SCHEMA erp CASCADE');
-  await erp.end();
-  await users.drop();
-  await world.close();
-});
+afterAll(() => erp.client.query('DROP SCHEMA erp CASCADE'));
 
-async function sign(...titles: Parameters<typeof titleText>[0][]): Promise<void> {
-  world.sandbox.setDayTexts(DAY, titles.map(titleText));
-  await world.pull(DAY, { withdrawalLimitPercent: 100 });
-  const day = await world.database.prisma.day.findUniqueOrThrow({ where: { date: DAY } });
-  const seenDigest = day.contentDigest ?? '';
-  await signOffDay(world.database, DAY, {
-    ...{ by: 'ana', reason: null, seenDigest, fourEyes: false, bookingsFrom: DAY },
-  });
+async function sign(...titles: Parameters<typeof pullDay>[2][]): Promise<void> {
+  await pullDay(world, DAY, ...titles);
+  await signDay(world.database, DAY);
 }
 
 /** Runs the statements after the first one, lets the service read the receipts, and returns the last answer. */
 async function post() {
-  for (const statement of statements.slice(1, -1)) await erp.query(statement);
+  for (const statement of statements.slice(1, -1)) await erp.client.query(statement);
   await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
-  return (await erp.query(statements.at(-1) ?? '')).rows;
+  return (await erp.client.query(statements.at(-1) ?? '')).rows;
 }
 const posted = async () =>
   (
-    await erp.query(
+    await erp.client.query(
       'SELECT kind, original_value, document FROM erp.posting ORDER BY kind, document',
     )
   ).rows;
 
 test('lines are posted once, a restatement replaces, and a withdrawal reverses', async () => {
-  await erp.query(statements[0] ?? '');
+  await erp.client.query(statements[0] ?? '');
   await sign({ uid: 'a', value: '10.10' }, { uid: 'b', value: '20' });
   expect(await post()).toEqual([
     { kind: 'book', state: 'posted', lines: '2', original_value: '30.10' },
@@ -89,9 +63,9 @@ test('lines are posted once, a restatement replaces, and a withdrawal reverses',
 });
 
 test('the position is the end of the feed, and the statements post nothing after it', async () => {
-  const { rows } = await erp.query('SELECT last_seq FROM conciliation.booking_position');
+  const { rows } = await erp.client.query('SELECT last_seq FROM conciliation.booking_position');
   expect(rows).toEqual([{ last_seq: '4' }]);
-  expect((await erp.query(statements[1] ?? '')).rows).toEqual([]);
+  expect((await erp.client.query(statements[1] ?? '')).rows).toEqual([]);
 });
 
 test('after a restore of the program, the receipts state what the ERP has posted, and not what the feed offers', async () => {
@@ -106,9 +80,9 @@ test('after a restore of the program, the receipts state what the ERP has posted
   await world.database.prisma.$transaction((tx) => skipLostNumbers(tx));
   // The platform has restated the title meanwhile.
   await sign(a, { uid: 'c', value: '5', discount: '4' });
-  const error = await erp.query(statements[1] ?? '').catch((fault: Error) => fault);
+  const error = await erp.client.query(statements[1] ?? '').catch((fault: Error) => fault);
   const position = /read again from (\d+)$/.exec(String(error))?.[1];
-  await erp.query('UPDATE erp.position SET seq = $1', [position]);
+  await erp.client.query('UPDATE erp.position SET seq = $1', [position]);
   await post();
   expect(await posted()).toEqual(before);
   const line = await world.database.prisma.bookingLine.findFirst({ where: { orderUid: 'c' } });

@@ -1,25 +1,24 @@
 /** The sandbox's implausible responses with bookings and AUTO_SIGN_OFF on: nothing of such a day is released. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
-import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { signDay } from '../../support/days.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { daysFrom } from '../../support/pull-world.ts';
 import type { Fault } from '../../support/sandbox/faults.ts';
 
 const DAYS = 30;
 const FROM = daysFrom(0);
 
-let world: PullWorld;
+const world = pullWorldOfFile();
 beforeAll(async () => {
-  world = await openPullWorld();
   for (let index = 0; index < DAYS; index += 1) await pull(daysFrom(index));
   await work();
 });
-afterAll(() => world.close());
 
 const pull = (date: CivilDate) => world.pull(date, { checksPlausibility: true });
 function pullWithFault(kind: Fault['kind'], date: CivilDate) {
@@ -44,12 +43,8 @@ async function released(date: CivilDate): Promise<Record<string, number>> {
   return Object.fromEntries(groups.map(({ kind, _count: lines }) => [kind, lines]));
 }
 
-async function sign(date: CivilDate): Promise<void> {
-  const day = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
-  const seenDigest = String(day.contentDigest);
-  const signing = { by: 'ana', reason: null, seenDigest, fourEyes: true, bookingsFrom: FROM };
-  await signOffDay(world.database, date, signing);
-}
+const sign = (date: CivilDate) =>
+  signDay(world.database, date, { fourEyes: true, bookingsFrom: FROM });
 const titles = (date: CivilDate) =>
   world.database.prisma.title.count({ where: { acceptedDate: date, status: 'current' } });
 

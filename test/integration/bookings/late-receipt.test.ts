@@ -1,18 +1,14 @@
 /** A receipt that arrives while a person answers the receipts of its date. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { answerReceipts } from '../../../src/bookings/receipt-decisions.sql.ts';
 import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { pullDay, signDay } from '../../support/days.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { DAY } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = pullWorldOfFile();
 
 async function waiting(): Promise<number> {
   const [row] = await world.database.prisma.$queryRaw<[{ sessions: number }]>`
@@ -23,13 +19,8 @@ async function waiting(): Promise<number> {
 
 test('is not answered together with the others: the receipt waits for a separate answer', async () => {
   const { database } = world;
-  world.sandbox.setDayTexts(DAY, [titleText()]);
-  await world.pull(DAY);
-  const { contentDigest } = await database.prisma.day.findUniqueOrThrow({ where: { date: DAY } });
-  await signOffDay(database, DAY, {
-    ...{ by: 'ana', reason: null, seenDigest: contentDigest ?? '', fourEyes: false },
-    bookingsFrom: DAY,
-  });
+  await pullDay(world, DAY, {});
+  await signDay(database, DAY);
   const { lines } = await readFeed(database, 'erp', { after: 0n, limit: 9 });
   const key = String(lines[0]?.key);
   const receiptOf = (suffix: string) => ({

@@ -3,55 +3,29 @@
  * readers that are restored themselves from an older backup.
  */
 import { Client } from 'pg';
-import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.ts';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { skipLostNumbers } from '../../../src/database/lost-numbers.sql.ts';
-import { migrate } from '../../../src/database/migrate.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { DatabaseBackup } from '../../model/database-backup.ts';
-import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { pullDay, signDay } from '../../support/days.ts';
+import { erpOfFile, pullWorldOfFile } from '../../support/file-worlds.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 
 const [X, Y] = [DAY, daysFrom(1)];
 
-let world: PullWorld;
+const world = pullWorldOfFile();
+const erp = erpOfFile(world);
 let backup: DatabaseBackup;
-let users: RoleUsers;
-let erp: Client;
 beforeAll(async () => {
-  world = await openPullWorld();
   backup = new DatabaseBackup(world.database.pool);
   await backup.prepare();
-  await migrate({ databaseUrl: world.databaseUrl, logger: pino({ level: 'silent' }), roles: true });
-  users = await createRoleUsers(world.databaseUrl);
-  erp = new Client({ connectionString: users.urlOf('erp') });
-  await erp.connect();
-  await setConsumer(
-    world.database,
-    { name: 'erp', databaseRole: users.nameOf('erp'), apiKeyId: null, buyers: [] },
-    'test',
-  );
-});
-afterAll(async () => {
-  await erp.end();
-  await users.drop();
-  await world.close();
 });
 beforeEach(() => backup.clear());
 
 async function sign(date: CivilDate, uids: readonly string[]): Promise<void> {
-  world.sandbox.setDayTexts(
-    date,
-    uids.map((uid) => titleText({ uid, date })),
-  );
-  await world.pull(date, { withdrawalLimitPercent: 100 });
-  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
-  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: DAY };
-  await signOffDay(world.database, date, { ...signing, seenDigest: String(contentDigest) });
+  await pullDay(world, date, ...uids.map((uid) => ({ uid })));
+  await signDay(world.database, date);
 }
 
 /** The step `conciliation restored`. */
@@ -116,9 +90,15 @@ test('the safe position is the last one that the restore has kept, in each furth
 test('the functions for SQL readers raise an error that names the safe position', async () => {
   await sign(X, ['a', 'b']);
   const feed = (place: bigint, lines = 1_000) =>
-    erp.query('SELECT seq, order_uid FROM conciliation.booking_feed_after($1, $2)', [place, lines]);
+    erp.client.query('SELECT seq, order_uid FROM conciliation.booking_feed_after($1, $2)', [
+      place,
+      lines,
+    ]);
   const changes = (place: bigint, rows = 1_000) =>
-    erp.query('SELECT change_seq, id FROM conciliation.title_feed_after($1, $2)', [place, rows]);
+    erp.client.query('SELECT change_seq, id FROM conciliation.title_feed_after($1, $2)', [
+      place,
+      rows,
+    ]);
   const kept = BigInt((await feed(0n)).rows.at(-1)?.seq);
   const keptChange = BigInt((await changes(0n)).rows.at(-1)?.change_seq);
   expect((await feed(0n, 1)).rows).toHaveLength(1);
@@ -148,10 +128,10 @@ test('the functions for SQL readers raise an error that names the safe position'
 });
 
 test('the service may move the numbers forward, and the ERP may not', async () => {
-  await expect(erp.query('SELECT conciliation.skip_numbers()')).rejects.toThrow(
+  await expect(erp.client.query('SELECT conciliation.skip_numbers()')).rejects.toThrow(
     'permission denied',
   );
-  const service = new Client({ connectionString: users.urlOf('worker') });
+  const service = new Client({ connectionString: erp.users.urlOf('worker') });
   await service.connect();
   try {
     await service.query('SELECT conciliation.skip_numbers()');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { readFailedLines } from '../../../src/bookings/open-lines.sql.ts';
@@ -15,46 +15,25 @@ import {
 } from '../../../src/bookings/release.sql.ts';
 import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { reopenDay, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { reopenDay } from '../../../src/ledger/sign-off.sql.ts';
+import { pullDay, signDay } from '../../support/days.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 
+const OTHER_CONTENT = '1'.repeat(32);
 const NO_LIMITS = { timeZone: 'America/Sao_Paulo', maxLagDays: 10_000, maxIdleHours: 10_000 };
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = pullWorldOfFile();
 
-let date: CivilDate;
+let date: CivilDate = DAY;
 let dayCount = 0;
 beforeEach(() => {
   dayCount += 1;
-  date = daysFrom(dayCount, DAY);
+  date = daysFrom(dayCount);
 });
 
-const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
-  titleText({ uid, date, ...more });
-
-async function pull(...texts: string[]) {
-  world.sandbox.setDayTexts(date, texts);
-  return world.pull(date, { withdrawalLimitPercent: 100 });
-}
-
-async function sign(bookingsFrom: CivilDate | null = DAY) {
-  const day = await world.database.prisma.day.findUniqueOrThrow({
-    where: { date },
-    select: { contentDigest: true },
-  });
-  await signOffDay(world.database, date, {
-    by: 'ana',
-    reason: null,
-    seenDigest: String(day.contentDigest),
-    fourEyes: false,
-    bookingsFrom,
-  });
-}
+const pull = (...titles: Parameters<typeof pullDay>[2][]) => pullDay(world, date, ...titles);
+const sign = () => signDay(world.database, date);
 
 const lines = () =>
   world.database.prisma.$queryRaw<
@@ -71,6 +50,13 @@ async function offered() {
   return page.lines.filter((line) => line.date === date);
 }
 
+/** The only line of the date. */
+async function offeredLine() {
+  const [line, ...others] = await offered();
+  if (line === undefined || others.length > 0) throw new Error('expected one line');
+  return line;
+}
+
 /** The sums of the batches of the date, next to the totals of the day. */
 async function sums() {
   const [row] = await world.database.prisma.$queryRaw<[{ released: string; sealed: string }]>`
@@ -80,7 +66,7 @@ async function sums() {
 }
 
 test('a first seal books each title, and a seal of the same content nothing', async () => {
-  await pull(title('a'), title('b'), title('b'));
+  await pull({ uid: 'a' }, { uid: 'b' }, { uid: 'b' });
   expect(await lines()).toEqual([]);
   await sign();
   expect((await brief()).toSorted()).toEqual([
@@ -95,9 +81,9 @@ test('a first seal books each title, and a seal of the same content nothing', as
 });
 
 test('a restatement releases nothing until it is sealed: then the difference', async () => {
-  await pull(title('a'), title('b', { discount: '1.00' }), title('c'));
+  await pull({ uid: 'a' }, { uid: 'b', discount: '1.00' }, { uid: 'c' });
   await sign();
-  await pull(title('a'), title('b', { discount: '2.00' }), title('d'));
+  await pull({ uid: 'a' }, { uid: 'b', discount: '2.00' }, { uid: 'd' });
   expect(await lines()).toHaveLength(3);
   await sign();
   expect((await brief()).slice(3).toSorted()).toEqual([
@@ -105,7 +91,7 @@ test('a restatement releases nothing until it is sealed: then the difference', a
     ['book', 'd', 1, 1],
     ['reverse', 'c', 1, 2],
   ]);
-  await pull(title('a'), title('b', { discount: '2.00' }), title('c'), title('d'));
+  await pull({ uid: 'a' }, { uid: 'b', discount: '2.00' }, { uid: 'c' }, { uid: 'd' });
   await sign();
   expect((await brief()).slice(6)).toEqual([['book', 'c', 1, 3]]);
   const { released, sealed } = await sums();
@@ -113,9 +99,9 @@ test('a restatement releases nothing until it is sealed: then the difference', a
 });
 
 test('equal titles that are renumbered release nothing', async () => {
-  await pull(title('a', { discount: '1' }), title('a', { discount: '2' }));
+  await pull({ uid: 'a', discount: '1' }, { uid: 'a', discount: '2' });
   await sign();
-  await pull(title('a', { discount: '2' }), title('a', { discount: '3' }));
+  await pull({ uid: 'a', discount: '2' }, { uid: 'a', discount: '3' });
   await sign();
   expect((await lines()).slice(2)).toMatchObject([{ kind: 'adjust', discount: '3', version: 2 }]);
 });
@@ -133,6 +119,11 @@ const receipt = (
   ...more,
 });
 
+/** A receipt for a line that is not the program's. */
+const foreign = () => ({ key: `${date}:${'0'.repeat(32)}:1:1`, contentHash: OTHER_CONTENT });
+const take = (...receipts: Parameters<typeof takeReceipts>[2]) =>
+  takeReceipts(world.database, 'erp', receipts);
+
 /** Answers the receipts that wait for the date, or those of `only`. */
 async function answer(kind: ReceiptAnswer, only: Partial<SeenReceipts> = {}) {
   const questions = await readReceiptQuestions(world.database.prisma);
@@ -144,74 +135,68 @@ async function answer(kind: ReceiptAnswer, only: Partial<SeenReceipts> = {}) {
 }
 
 test('a receipt is taken once; a failed line is offered again until it is posted', async () => {
-  await pull(title('a'));
+  await pull({ uid: 'a' });
   await sign();
-  const [line] = await offered();
-  if (line === undefined) throw new Error('no line');
+  const line = await offeredLine();
   const failed = receipt(line, {
     idempotencyKey: `${date} 1`,
     status: 'failed',
     document: null,
     reason: 'the supplier is unknown',
   });
-  expect(await takeReceipts(world.database, 'erp', [failed])).toBe(1);
-  expect(await takeReceipts(world.database, 'erp', [failed])).toBe(0);
+  expect(await take(failed)).toBe(1);
+  expect(await take(failed)).toBe(0);
   const again = await offered();
   expect(again.map(({ key, state }) => [key, state])).toEqual([
     [line.key, 'failed'],
     [line.key, 'failed'],
   ]);
-  await expect(
-    takeReceipts(world.database, 'erp', [{ ...failed, reason: 'another' }]),
-  ).rejects.toThrow('another receipt has the key');
-  await takeReceipts(world.database, 'erp', [receipt(line)]);
+  await expect(take({ ...failed, reason: 'another' })).rejects.toThrow(
+    'another receipt has the key',
+  );
+  await take(receipt(line));
   expect((await offered()).map(({ state }) => state)).toEqual(['posted', 'posted']);
 });
 
 test('a line that the ERP refuses for good is not offered again, until a receipt or a later line says otherwise', async () => {
-  await pull(title('a'));
+  await pull({ uid: 'a' });
   await sign();
-  const [line] = await offered();
-  if (line === undefined) throw new Error('no line');
+  const line = await offeredLine();
   const refused = receipt(line, {
     ...{ idempotencyKey: `${date} final`, status: 'failed', document: null },
     ...{ reason: 'the agent was paid', final: true },
   });
-  await takeReceipts(world.database, 'erp', [refused]);
+  await take(refused);
   expect((await offered()).map(({ state }) => state)).toEqual(['refused']);
   const failedLines = async () => (await readFailedLines(world.database.prisma))?.lines;
   const before = await failedLines();
   expect(before).toBeGreaterThan(0);
-  expect(() => takeReceipts(world.database, 'erp', [{ ...receipt(line), final: true }])).toThrow(
+  expect(() => take({ ...receipt(line), final: true })).toThrow(
     'receipts[0].final: expected true only with the status failed',
   );
-  await expect(takeReceipts(world.database, 'erp', [{ ...refused, final: false }])).rejects.toThrow(
-    'another receipt has the key',
-  );
+  await expect(take({ ...refused, final: false })).rejects.toThrow('another receipt has the key');
   // A later version is posted: the refused one is superseded.
-  await pull(title('a', { discount: '3' }));
+  await pull({ uid: 'a', discount: '3' });
   await sign();
   const [, adjust] = await offered();
   if (adjust === undefined) throw new Error('no line');
-  await takeReceipts(world.database, 'erp', [receipt(adjust)]);
+  await take(receipt(adjust));
   expect((await offered()).map(({ state }) => state)).toEqual(['superseded', 'posted']);
   expect(await failedLines()).toBe((before ?? 0) - 1 || undefined);
-  await takeReceipts(world.database, 'erp', [receipt(line)]);
+  await take(receipt(line));
   expect((await offered()).map(({ state }) => state)).toEqual(['posted', 'posted']);
 });
 
 test('a receipt for an unknown line, or another content, keeps the date from being released until a person decides', async () => {
-  await pull(title('a'));
+  await pull({ uid: 'a' });
   await sign();
-  const [line] = await offered();
-  if (line === undefined) throw new Error('no line');
-  const other = line.contentHash.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+  const line = await offeredLine();
   const unknown = line.key.replace(/1$/, '2');
-  await takeReceipts(world.database, 'erp', [
-    receipt({ key: line.key, contentHash: other }),
-    receipt({ key: unknown, contentHash: other }),
-  ]);
-  await pull(title('a'), title('b'));
+  await take(
+    receipt({ key: line.key, contentHash: OTHER_CONTENT }),
+    receipt({ key: unknown, contentHash: OTHER_CONTENT }),
+  );
+  await pull({ uid: 'a' }, { uid: 'b' });
   await sign();
   expect(await lines()).toHaveLength(1);
   expect(await releaseWaitingDays(world.database, {})).toEqual([]);
@@ -227,12 +212,11 @@ test('a receipt for an unknown line, or another content, keeps the date from bei
 });
 
 test('a recorded booking is replaced also by equal content, so that the feed has what the ERP is to have posted', async () => {
-  await pull(title('a'));
+  await pull({ uid: 'a' });
   await sign();
-  const [line] = await offered();
-  if (line === undefined) throw new Error('no line');
+  const line = await offeredLine();
   const key = line.key.replace(/1$/, '2');
-  await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: line.contentHash })]);
+  await take(receipt({ key, contentHash: line.contentHash }));
   await answer('recorded');
   expect((await offered()).map(({ kind, key: offer }) => [kind, offer.at(-1)])).toEqual([
     ['book', '1'],
@@ -241,13 +225,11 @@ test('a recorded booking is replaced also by equal content, so that the feed has
 });
 
 test('a receipt for another content alone keeps the date from being released, with an alert', async () => {
-  await pull(title('a'));
+  await pull({ uid: 'a' });
   await sign();
-  const [line] = await offered();
-  if (line === undefined) throw new Error('no line');
-  const contentHash = line.contentHash.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
-  await takeReceipts(world.database, 'erp', [receipt({ key: line.key, contentHash })]);
-  await pull(title('a'), title('b'));
+  const line = await offeredLine();
+  await take(receipt({ key: line.key, contentHash: OTHER_CONTENT }));
+  await pull({ uid: 'a' }, { uid: 'b' });
   await sign();
   expect(await lines()).toHaveLength(1);
   const openAlerts = async () => {
@@ -262,9 +244,8 @@ test('a receipt for another content alone keeps the date from being released, wi
 });
 
 test('a receipt that is set aside counts for nothing, and the day that waited is released', async () => {
-  await pull(title('a'));
-  const key = `${date}:${'0'.repeat(32)}:1:1`;
-  await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: '1'.repeat(32) })]);
+  await pull({ uid: 'a' });
+  await take(receipt(foreign()));
   await sign();
   expect(await lines()).toEqual([]);
   await answer('set_aside');
@@ -272,11 +253,10 @@ test('a receipt that is set aside counts for nothing, and the day that waited is
 });
 
 test('a day that waited and was restated meanwhile is not released by its old seal', async () => {
-  await pull(title('a'));
-  const key = `${date}:${'0'.repeat(32)}:1:1`;
-  await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: '1'.repeat(32) })]);
+  await pull({ uid: 'a' });
+  await take(receipt(foreign()));
   await sign();
-  await pull(title('a', { discount: '7' }));
+  await pull({ uid: 'a', discount: '7' });
   await answer('set_aside');
   expect(await releaseWaitingDays(world.database, {})).toEqual([]);
   expect(await lines()).toEqual([]);
@@ -287,29 +267,28 @@ test('a day that waited and was restated meanwhile is not released by its old se
 test('a receipt for a date before BOOKINGS_FROM is not recorded', async () => {
   date = daysFrom(-1, DAY);
   const key = `${date}:${'0'.repeat(32)}:1:2`;
-  await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: '1'.repeat(32) })]);
+  await take(receipt({ key, contentHash: OTHER_CONTENT }));
   await expect(answer('recorded')).rejects.toThrow('is before BOOKINGS_FROM');
   await answer('set_aside');
 });
 
 test('each receipt has an answer of its own, and an older one does not replace a newer one of its key', async () => {
-  await pull(title('a'));
+  await pull({ uid: 'a' });
   await sign();
-  const [line] = await offered();
-  if (line === undefined) throw new Error('no line');
+  const line = await offeredLine();
   const key = line.key.replace(/1$/, '2');
-  await takeReceipts(world.database, 'erp', [
+  await take(
     receipt({ key, contentHash: line.contentHash }),
     receipt({ key, contentHash: '0'.repeat(32) }),
-    receipt({ key: `${date}:${'0'.repeat(32)}:1:1`, contentHash: '1'.repeat(32) }),
-  ]);
-  const [older, reversal, foreign] = await world.database.prisma.bookingReceipt.findMany({
+    receipt({ key: `${date}:${'0'.repeat(32)}:1:1`, contentHash: OTHER_CONTENT }),
+  );
+  const [older, reversal, other] = await world.database.prisma.bookingReceipt.findMany({
     where: { date },
     orderBy: { id: 'asc' },
   });
   const only = (row: typeof older) => ({ first: Number(row?.id), last: Number(row?.id), count: 1 });
   await answer('recorded', only(reversal));
-  await answer('set_aside', only(foreign));
+  await answer('set_aside', only(other));
   expect(await brief()).toEqual([
     ['book', 'a', 1, 1],
     ['reverse', null, 1, 2],
@@ -332,10 +311,10 @@ test('each receipt has an answer of its own, and an older one does not replace a
 test('a release waits for another one before it is numbered', async () => {
   const [first, second] = [date, daysFrom(100, date)];
   date = second;
-  await pull(title('a'));
+  await pull({ uid: 'a' });
   date = first;
-  await pull(title('a'));
-  await sign(null);
+  await pull({ uid: 'a' });
+  await signDay(world.database, date, { bookingsFrom: null });
   let signing: Promise<void> | undefined;
   let isSigned = false;
   await world.database.prisma.$transaction(async (tx) => {

@@ -1,16 +1,13 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { startReleases } from '../../../src/scheduler/releases.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = pullWorldOfFile();
 
 test('the service compares receipts, signs clean days off and releases them', async () => {
   const { prisma } = world.database;

@@ -1,85 +1,32 @@
 /** The rows that the database user of a consumer can read and write with its own rights. */
-import { Client } from 'pg';
-import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.ts';
+import { expect, test } from 'vitest';
 import { settleReceipts } from '../../../src/bookings/receipts.sql.ts';
-import { migrate } from '../../../src/database/migrate.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { pullDay, signDay } from '../../support/days.ts';
+import { type ErpUser, erpOfFile, pullWorldOfFile } from '../../support/file-worlds.ts';
+import { DAY } from '../../support/pull-world.ts';
 
 const BUYER = '90021382000122';
 
-let world: PullWorld;
-let users: RoleUsers[];
-let [own, other]: Client[] = [];
-beforeAll(async () => {
-  world = await openPullWorld();
-  await migrate({
-    databaseUrl: world.databaseUrl,
-    logger: pino({ level: 'silent' }),
-    roles: true,
-  });
-  users = [await createRoleUsers(world.databaseUrl), await createRoleUsers(world.databaseUrl)];
-  [own, other] = users.map((each) => new Client({ connectionString: each.urlOf('erp') }));
-  await Promise.all([own?.connect(), other?.connect()]);
-  const [ownRole, otherRole] = users.map((each) => each.nameOf('erp'));
-  const consumer = { apiKeyId: null, buyers: [] };
-  const { database } = world;
-  await setConsumer(
-    database,
-    { ...consumer, name: 'north', databaseRole: ownRole ?? null, buyers: [BUYER] },
-    'test',
-  );
-  await setConsumer(
-    database,
-    { ...consumer, name: 'south', databaseRole: otherRole ?? null },
-    'test',
-  );
-});
-afterAll(async () => {
-  await Promise.all([own?.end(), other?.end()]);
-  for (const each of users) await each.drop();
-  await world.close();
-});
+const world = pullWorldOfFile();
+const own = erpOfFile(world, 'north', [BUYER]);
+const other = erpOfFile(world, 'south');
 
-const read = async (client: Client | undefined, sql: string) =>
-  (await client?.query(sql))?.rows ?? [];
-const feed = (client: Client | undefined) =>
-  read(client, 'SELECT * FROM conciliation.booking_feed ORDER BY seq');
+const read = async ({ client }: ErpUser, sql: string) => (await client.query(sql)).rows;
+const feed = (erp: ErpUser) => read(erp, 'SELECT * FROM conciliation.booking_feed ORDER BY seq');
 
-async function pull(...uids: string[]) {
-  world.sandbox.setDayTexts(
-    DAY,
-    uids.map((uid) => titleText({ uid })),
-  );
-  await world.pull(DAY);
-}
+const pull = (...uids: string[]) => pullDay(world, DAY, ...uids.map((uid) => ({ uid })));
+const sign = () => signDay(world.database, DAY);
 
-async function sign() {
-  const day = await world.database.prisma.day.findUniqueOrThrow({
-    where: { date: DAY },
-    select: { contentDigest: true },
-  });
-  const seenDigest = String(day.contentDigest);
-  const signing = { by: 'ana', reason: null, seenDigest, fourEyes: false, bookingsFrom: DAY };
-  await signOffDay(world.database, DAY, signing);
-}
-
-const insert = (client: Client | undefined, line: Record<string, unknown>, consumer: string) =>
-  client?.query(
+const insert = ({ client }: ErpUser, line: Record<string, unknown>, consumer: string) =>
+  client.query(
     `INSERT INTO conciliation.booking_receipt
        (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document)
      VALUES ($1, gen_random_uuid(), $2, $3, $4, $5, $6, 'posted', 'D-1')`,
     [
       consumer,
-      line['date'],
-      line['identity_hash'],
-      line['occurrence'],
-      line['version'],
-      line['content_hash'],
+      ...['date', 'identity_hash', 'occurrence', 'version', 'content_hash'].map(
+        (name) => line[name],
+      ),
     ],
   );
 
@@ -115,7 +62,7 @@ test('a receipt has the name of its author, and counts for a line of its author 
 
 test('a consumer moves its own position, and changes nothing else', async () => {
   const move = 'UPDATE conciliation.booking_position SET last_seq = 1';
-  expect((await own?.query(move))?.rowCount).toBe(1);
+  expect((await own.client.query(move)).rowCount).toBe(1);
   expect(await read(other, 'SELECT consumer, last_seq FROM conciliation.booking_position')).toEqual(
     [{ consumer: 'south', last_seq: '0' }],
   );
@@ -131,15 +78,15 @@ test('a consumer moves its own position, and changes nothing else', async () => 
 
 test('no lock that a consumer may take keeps a sign-off waiting', async () => {
   await pull('a', 'b', 'locked');
-  await own?.query('BEGIN');
-  await own?.query('SELECT FROM conciliation.booking_position FOR UPDATE');
-  await own?.query('SAVEPOINT before');
-  await expect(own?.query('SELECT FROM conciliation.booking_consumer FOR UPDATE')).rejects.toThrow(
-    'permission denied',
-  );
-  await own?.query('ROLLBACK TO before');
-  await own?.query('UPDATE conciliation.booking_position SET last_seq = 1');
+  await own.client.query('BEGIN');
+  await own.client.query('SELECT FROM conciliation.booking_position FOR UPDATE');
+  await own.client.query('SAVEPOINT before');
+  await expect(
+    own.client.query('SELECT FROM conciliation.booking_consumer FOR UPDATE'),
+  ).rejects.toThrow('permission denied');
+  await own.client.query('ROLLBACK TO before');
+  await own.client.query('UPDATE conciliation.booking_position SET last_seq = 1');
   await sign();
-  await own?.query('ROLLBACK');
+  await own.client.query('ROLLBACK');
   expect((await feed(own)).map(({ order_uid: uid }) => uid)).toContain('locked');
 });

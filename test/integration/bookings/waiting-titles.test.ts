@@ -1,5 +1,5 @@
 /** Titles that wait because of their payables, while the other titles of the day are released. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import {
   readOverdueReleases,
@@ -8,22 +8,17 @@ import {
 } from '../../../src/bookings/release.sql.ts';
 import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
 import { readPayablesToBlock, readWaitingTitles } from '../../../src/bookings/unposted.sql.ts';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { runMatching } from '../../../src/matching/run-matching.sql.ts';
-import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { importPayables, type PayableFields } from '../../support/payables.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { pullDay, signDay } from '../../support/days.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { payablesOf } from '../../support/matching-world.ts';
+import { importPayables } from '../../support/payables.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 
 const RULES = { bookingsFrom: DAY, payablesMaxAgeHours: 30 };
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = pullWorldOfFile();
 
 let date: CivilDate;
 let dayCount = 0;
@@ -34,30 +29,14 @@ beforeEach(async () => {
     TRUNCATE conciliation.erp_payable, conciliation.erp_payable_import, conciliation.title_match CASCADE`;
 });
 
-type Fields = Parameters<typeof titleText>[0];
-
-async function pull(...titles: Fields[]) {
-  world.sandbox.setDayTexts(
-    date,
-    titles.map((fields) => titleText({ date, ...fields })),
-  );
-  await world.pull(date, { withdrawalLimitPercent: 100 });
-  await checkDays(world.database, ANY_DAY_RULES);
-}
-
+const pull = (...titles: Parameters<typeof pullDay>[2][]) => pullDay(world, date, ...titles);
 /** The snapshot of the ERP: all payables. */
-const state = (...payables: PayableFields[]) =>
-  importPayables(world.database, payables, 'snapshot');
+const state = (...payables: readonly string[]) =>
+  importPayables(world.database, payablesOf(payables.join(', ')), 'snapshot');
 const match = () => runMatching(world.database, { by: 'test' });
 const release = () => releaseWaitingDays(world.database, RULES);
 
-async function sign(rules: { payablesMaxAgeHours?: number } = RULES) {
-  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
-  await signOffDay(world.database, date, {
-    ...{ by: 'ana', reason: null, seenDigest: String(contentDigest), fourEyes: false },
-    ...{ bookingsFrom: DAY, ...rules },
-  });
-}
+const sign = () => signDay(world.database, date, RULES);
 
 const lines = () =>
   world.database.prisma.$queryRaw<
@@ -77,19 +56,10 @@ test('a title that was matched before the ERP paid its payable is not released; 
     { uid: 'j', value: '30' },
     { uid: 'free', value: '5' },
   );
-  const payables = [
-    { erpKey: 'H1', openValue: '10', orderUid: 'h' },
-    { erpKey: 'I1', openValue: '20', orderUid: 'i' },
-    { erpKey: 'J1', openValue: '30', orderUid: 'j' },
-    { erpKey: 'F1', openValue: '5', orderUid: 'free' },
-  ] as const;
+  const payables = ['H1 10 order=h', 'I1 20 order=i', 'J1 30 order=j', 'F1 5 order=free'] as const;
   await state(...payables);
   expect(await match()).toMatchObject({ matched: 4 });
-  const paid = [
-    { ...payables[0], status: 'paid' },
-    { ...payables[1], openValue: '0', status: 'paid' },
-    { ...payables[2], status: 'paid' },
-  ] as const;
+  const paid = ['H1 10 order=h paid', 'I1 0 order=i paid', 'J1 30 order=j paid'] as const;
   await state(...paid, payables[3]);
   // The run of the matching has not seen the payments, or has: the release reads the payables itself.
   await sign();
@@ -125,7 +95,7 @@ test('a title that was matched before the ERP paid its payable is not released; 
 
 test('a day whose titles all wait has one batch without lines, and is alerted once the release is late', async () => {
   await pull({ uid: 'a', value: '10' });
-  await state({ erpKey: 'A1', openValue: '10', orderUid: 'a', status: 'paid' });
+  await state('A1 10 order=a paid');
   await match();
   await sign();
   await release();
@@ -136,7 +106,7 @@ test('a day whose titles all wait has one batch without lines, and is alerted on
     readOverdueReleases(prisma, new Date(Date.now() + ageMs), RULES);
   expect(await overdue(60_000)).toEqual({ days: 1, date });
   expect(await overdue(-60_000)).toBeNull();
-  await state({ erpKey: 'A1', openValue: '10', orderUid: 'a' });
+  await state('A1 10 order=a');
   expect(await release()).toEqual([date]);
   expect(await overdue(60_000)).toBeNull();
 });
@@ -145,12 +115,12 @@ test('a title whose line is released does not wait for what the ERP has paid sin
   const due = (discounts: [string, string]) =>
     discounts.map((discount) => ({ uid: 'a', value: '10', discount }));
   await pull(...due(['1', '2']), { uid: 'b', value: '7' });
-  await state({ erpKey: 'B1', openValue: '7', orderUid: 'b' });
+  await state('B1 7 order=b');
   await match();
   await sign();
   expect(await lines()).toHaveLength(3);
   // B is paid after the release, and restated. The line has asked for the payment, so a break says what is wrong.
-  await state({ erpKey: 'B1', openValue: '7', orderUid: 'b', status: 'paid' });
+  await state('B1 7 order=b paid');
   await pull(...due(['1', '3']), { uid: 'b', value: '7', discount: '5' });
   await match();
   await sign();
@@ -164,14 +134,11 @@ test('a title whose line is released does not wait for what the ERP has paid sin
 test('of equal titles, each is released once and with its own payable, whichever waits', async () => {
   const equal = { uid: 'equal', value: '10' };
   await pull(equal, equal);
-  const payables = ['A1', 'A2'].map((erpKey) => ({ erpKey, openValue: '10', orderUid: 'equal' }));
+  const payables = ['A1 10 order=equal', 'A2 10 order=equal'];
   await state(...payables);
   expect(await match()).toMatchObject({ matched: 2 });
   // The first one of the two waits.
-  await state(
-    { ...payables[0], status: 'paid' } as (typeof payables)[number],
-    ...payables.slice(1),
-  );
+  await state('A1 10 order=equal paid', 'A2 10 order=equal');
   await sign();
   await release();
   const [booked, ...more] = await lines();
@@ -186,7 +153,7 @@ test('of equal titles, each is released once and with its own payable, whichever
 
 test('a snapshot that is too old keeps the day from being released', async () => {
   await pull({ uid: 'z', value: '10' });
-  await state({ erpKey: 'Z1', openValue: '10', orderUid: 'z' });
+  await state('Z1 10 order=z');
   await match();
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.erp_payable_import SET started_at = now() - interval '31 hours'`;
@@ -195,7 +162,7 @@ test('a snapshot that is too old keeps the day from being released', async () =>
   expect(await readWaitingDays(world.database, RULES)).toEqual([
     { fault: 'not_matched', days: 1, titles: 0, dates: [date] },
   ]);
-  await state({ erpKey: 'Z1', openValue: '10', orderUid: 'z' });
+  await state('Z1 10 order=z');
   expect(await release()).toEqual([date]);
 });
 
@@ -214,9 +181,8 @@ test('a batch offers its reversals first', async () => {
 });
 
 test('payables are to be blocked from the match until a line is posted', async () => {
-  const a = { erpKey: 'A1', openValue: '10', orderUid: 'block', company: 'C' };
   await pull({ uid: 'block', value: '10' });
-  await state(a, { erpKey: 'Z', openValue: '99' });
+  await state('A1 10 order=block company=C', 'Z 99');
   const blocked = () => readPayablesToBlock(world.database, { after: '', limit: 10 });
   expect(await blocked()).toEqual([]);
   await match();

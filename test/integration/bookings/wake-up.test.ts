@@ -1,31 +1,18 @@
 import { Client } from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { migrate } from '../../../src/database/migrate.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { createRoleUsers } from '../../support/database-roles.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { pullDay, signDay } from '../../support/days.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = pullWorldOfFile();
 
 async function release(date: typeof DAY): Promise<void> {
-  world.sandbox.setDayTexts(
-    date,
-    ['a', 'b'].map((uid) => titleText({ uid, date })),
-  );
-  await world.pull(date);
-  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({
-    where: { date },
-    select: { contentDigest: true },
-  });
-  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: DAY };
-  await signOffDay(world.database, date, { ...signing, seenDigest: String(contentDigest) });
+  await pullDay(world, date, { uid: 'a' }, { uid: 'b' });
+  await signDay(world.database, date);
 }
 
 test('a release wakes the listeners once, with consumer and position only', async () => {

@@ -1,10 +1,8 @@
 /** A person who decided about the matches of a day is not the person who signs the day off. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { addUser, changeUser } from '../../../src/console/access/console-users.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { readBreak } from '../../../src/matching/breaks.sql.ts';
 import { confirmAgent, confirmCompanies } from '../../../src/matching/confirmations.sql.ts';
 import {
@@ -12,17 +10,13 @@ import {
   resolveBreak,
   undoMatch,
 } from '../../../src/matching/match-decisions.sql.ts';
-import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { clearMatching, match } from '../../support/matching-world.ts';
+import { pullDay, signDay } from '../../support/days.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { clearMatching, match, payablesOf } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = pullWorldOfFile();
 
 let date: CivilDate = DAY;
 beforeEach(async () => {
@@ -33,26 +27,22 @@ beforeEach(async () => {
 const rita = { by: 'rita', reason: 'seen in the ERP', fourEyes: true };
 const ana = { ...rita, by: 'ana' };
 
-async function pull(value: string, on: CivilDate = date): Promise<void> {
-  const uid = `order of ${date}`;
-  world.sandbox.setDayTexts(on, [titleText({ uid, value, date: on })]);
-  await world.pull(on);
-  await checkDays(world.database, ANY_DAY_RULES);
-}
-
-async function sign(by: string, on: CivilDate = date, fourEyes = true): Promise<void> {
-  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({
-    where: { date: on },
-  });
-  await signOffDay(world.database, on, {
-    ...{ by, reason: null, seenDigest: contentDigest ?? '', fourEyes, bookingsFrom: DAY },
-  });
-}
+const orderOf = () => `order-of-${date}`;
+const pull = (value: string, on: CivilDate = date) => pullDay(world, on, { uid: orderOf(), value });
+const sign = (by: string, on: CivilDate = date, fourEyes = true) =>
+  signDay(world.database, on, { by, fourEyes });
 
 const load = (openValue: string, status = 'open') =>
-  importPayables(world.database, [
-    { erpKey: 'k1', openValue, status, orderUid: `order of ${date}` },
-  ]);
+  importPayables(world.database, payablesOf(`k1 ${openValue} ${status} order=${orderOf()}`));
+const refused = (fault: 'own_decision' | 'own_seal') => ({
+  context: { fault, ...(fault === 'own_seal' && { date }) },
+});
+/** The title of the date, whose payable the ERP has paid, is matched. */
+async function pullPaid(): Promise<void> {
+  await pull('10');
+  await load('10', 'paid');
+  await match(world.database);
+}
 
 async function titleId(): Promise<bigint> {
   const where = { acceptedDate: new Date(date), status: 'current' };
@@ -92,7 +82,7 @@ const decisions: Record<string, () => Promise<unknown>> = {
 test.each(Object.keys(decisions))('a person who %s does not sign the day off', async (name) => {
   await pull('10');
   await decisions[name]?.();
-  await expect(sign('rita')).rejects.toMatchObject({ context: { fault: 'own_decision' } });
+  await expect(sign('rita')).rejects.toMatchObject(refused('own_decision'));
   await sign('ana');
 });
 
@@ -105,24 +95,20 @@ test('a person who undid a sum of titles of two dates cannot sign off either dat
   expect(await match(world.database)).toMatchObject({ matched: 1 });
   await undoMatch(world.database, await lastMatch(), rita);
   for (const on of [other, date]) {
-    await expect(sign('rita', on)).rejects.toMatchObject({ context: { fault: 'own_decision' } });
+    await expect(sign('rita', on)).rejects.toMatchObject(refused('own_decision'));
   }
 });
 
+const title = () =>
+  titleId().then((id) => world.database.prisma.title.findUniqueOrThrow({ where: { id } }));
 const confirmations: Record<string, (by: typeof rita) => Promise<unknown>> = {
   async company(by) {
-    const { buyerIdentification } = await world.database.prisma.title.findFirstOrThrow({
-      where: { id: await titleId() },
-    });
-    const pair = { company: `company of ${date}`, buyer: String(buyerIdentification) };
-    await confirmCompanies(world.database, [pair], by);
+    const buyer = String((await title()).buyerIdentification);
+    await confirmCompanies(world.database, [{ company: `company of ${date}`, buyer }], by);
   },
   async agent(by) {
-    const { financialAgentIdentification } = await world.database.prisma.title.findFirstOrThrow({
-      where: { id: await titleId() },
-    });
-    const pair = { taxId: '11444777000161', sameAs: String(financialAgentIdentification) };
-    await confirmAgent(world.database, pair, by);
+    const sameAs = String((await title()).financialAgentIdentification);
+    await confirmAgent(world.database, { taxId: '11444777000161', sameAs }, by);
   },
 };
 
@@ -140,30 +126,23 @@ describe.each(Object.entries(confirmations))(
     test('does not sign its day off', async () => {
       await pull('10');
       await confirm(person());
-      await expect(sign(person().by)).rejects.toMatchObject({ context: { fault: 'own_decision' } });
+      await expect(sign(person().by)).rejects.toMatchObject(refused('own_decision'));
       await sign('ana');
     });
 
     test('signs a later day off', async () => {
       await pull('10');
       await confirm(person());
-      await world.database.prisma.companyBuyer.updateMany({
-        data: { confirmedAt: new Date(date) },
-      });
-      await world.database.prisma.partyEquivalent.updateMany({
-        data: { confirmedAt: new Date(date) },
-      });
+      const data = { confirmedAt: new Date(date) };
+      await world.database.prisma.companyBuyer.updateMany({ data });
+      await world.database.prisma.partyEquivalent.updateMany({ data });
       await sign(person().by);
     });
 
     test('has not signed off the day that waits', async () => {
-      await pull('10');
-      await load('10', 'paid');
-      await match(world.database);
+      await pullPaid();
       await sign(person().by);
-      await expect(confirm(person())).rejects.toMatchObject({
-        context: { fault: 'own_seal', date },
-      });
+      await expect(confirm(person())).rejects.toMatchObject(refused('own_seal'));
       await confirm({ ...ana, by: 'bia' });
     });
   },
@@ -172,13 +151,9 @@ describe.each(Object.entries(confirmations))(
 const released = () => releaseWaitingDays(world.database, {});
 
 test('the person who signed a day off does not end the urgent break that keeps it from being released', async () => {
-  await pull('10');
-  await load('10', 'paid');
-  await match(world.database);
+  await pullPaid();
   await sign('rita');
-  await expect(resolve('paid_to_supplier', rita)).rejects.toMatchObject({
-    context: { fault: 'own_seal', date },
-  });
+  await expect(resolve('paid_to_supplier', rita)).rejects.toMatchObject(refused('own_seal'));
   await match(world.database);
   expect(await released()).not.toContain(date);
   await resolve('paid_to_supplier', ana);
@@ -190,33 +165,25 @@ test('the person who signed a day off does not end the urgent break that keeps i
 });
 
 test('with SIGN_OFF_FOUR_EYES=off one person does both', async () => {
-  await pull('10');
-  await load('10', 'paid');
-  await match(world.database);
+  await pullPaid();
   await sign('rita', date, false);
   await resolve('paid_to_supplier', { ...rita, fourEyes: false });
 });
 
 test('a sign-off and a decision of the same person at the same time: one of them is refused', async () => {
-  await pull('10');
-  await load('10', 'paid');
-  await match(world.database);
+  await pullPaid();
   const outcomes = await Promise.allSettled([sign('rita'), resolve('paid_to_supplier', rita)]);
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
 });
 
 test('a person who was an administrator when a day was signed off does not end its urgent break', async () => {
-  await pull('10');
-  await load('10', 'paid');
-  await match(world.database);
+  await pullPaid();
   await sign('rita');
   for (const name of ['alma', 'alex']) {
     await addUser(world.database, { name, role: 'admin', by: 'test' });
   }
   await changeUser(world.database, { name: 'alex', role: 'reviewer', by: 'alma' });
   const alex = { ...rita, by: 'alex' };
-  await expect(resolve('paid_to_supplier', alex)).rejects.toMatchObject({
-    context: { fault: 'own_seal', date },
-  });
+  await expect(resolve('paid_to_supplier', alex)).rejects.toMatchObject(refused('own_seal'));
   await resolve('paid_to_supplier', ana);
 });

@@ -1,26 +1,16 @@
 /** Random histories: titles, payables and decisions of people change in any order between runs. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { matchByPerson, undoMatch } from '../../../src/matching/match-decisions.sql.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { clearMatching, match, pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { tryHistories } from '../../support/random-runs.ts';
+
+import { numbersFrom, tryHistories } from '../../support/random-runs.ts';
 
 const STEPS = 4;
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = pullWorldOfFile();
 
-function numbersFrom(seed: number) {
-  let state = seed;
-  return (below: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 type Next = ReturnType<typeof numbersFrom>;
 
 interface Row {
@@ -157,24 +147,4 @@ test('in any history each match is unique and justified, and no decision is chan
   const histories = await tryHistories(30, playHistory);
   expect(ended).toBeGreaterThan(histories / 4);
   expect(sums).toBeGreaterThan(0);
-}, 0);
-
-test('the order of titles and payables changes no match', async () => {
-  const named = async () =>
-    (await readRows()).map(({ title, payable, rule }) => `${title} ${payable} ${rule}`).sort();
-  await tryHistories(15, async (seed) => {
-    const next = numbersFrom(seed * 7919);
-    const titles = makeTitles(next);
-    const payables = makePayables(next);
-    const results: string[][] = [];
-    for (const isReversed of [false, true]) {
-      await clearMatching(world.database);
-      await pullTitles(world, []);
-      await pullTitles(world, isReversed ? titles.toReversed() : titles);
-      await importPayables(world.database, isReversed ? payables.toReversed() : payables);
-      await match(world.database);
-      results.push(await named());
-    }
-    expect(results[1]).toEqual(results[0]);
-  });
 }, 0);

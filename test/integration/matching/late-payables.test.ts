@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readReleaseFaults } from '../../../src/bookings/release-conditions.sql.ts';
 import { readWaitingTitles } from '../../../src/bookings/unposted.sql.ts';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { isMatchingDue } from '../../../src/matching/run-matching.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { clearMatching, match, pullTitles } from '../../support/matching-world.ts';
-import { importPayables } from '../../support/payables.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { clearMatching, match, play } from '../../support/matching-world.ts';
+import { DAY } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
-
+const world = pullWorldOfFile();
 const isDue = () => isMatchingDue(world.database, 24);
 
 test.each([
@@ -23,9 +18,7 @@ test.each([
   ],
   ['changed', `UPDATE conciliation.erp_payable SET status = 'paid' WHERE erp_key = 'k1'`],
 ])('a %s payable that is committed after a run began makes a run due', async (_, statement) => {
-  await pullTitles(world, [{ uid: 'a', value: '10' }]);
-  await importPayables(world.database, [{ erpKey: 'k1', openValue: '10' }], 'snapshot');
-  await match(world.database);
+  await play(world, [{ titles: 'a 10', snapshot: 'k1 10', matches: 'a=k1 exact' }]);
   expect(await isDue()).toBe(false);
   await world.database.prisma.$transaction(
     async (tx) => {
@@ -42,32 +35,22 @@ test.each([
 
 test('a title whose payable the ERP has paid after the run waits, and its day does not', async () => {
   await clearMatching(world.database);
-  await pullTitles(world, [{ uid: 'a', value: '10' }]);
+  await play(world, [{ titles: 'a 10' }]);
   await checkDays(world.database, ANY_DAY_RULES);
-  await importPayables(world.database, [{ erpKey: 'k1', openValue: '10' }], 'snapshot');
-  await match(world.database);
-  const waiting = async () => {
-    const faults = await readReleaseFaults(world.database.prisma, DAY, {});
-    expect(faults).toEqual([]);
-    return (await readWaitingTitles(world.database, DAY)).map(({ orderUid }) => orderUid);
-  };
-  expect(await waiting()).toEqual([]);
-  // Payables of other titles or of none.
-  await importPayables(world.database, [
-    { erpKey: 'k2', openValue: '11', status: 'paid' },
-    { erpKey: 'k3', openValue: '10', dueDate: '2026-07-01', status: 'paid' },
-  ]);
-  expect(await waiting()).toEqual([]);
-  await importPayables(world.database, [
-    { erpKey: 'k2', openValue: '11', orderUid: 'a', status: 'paid' },
-  ]);
-  expect(await waiting()).toEqual(['a']);
-  await importPayables(world.database, [{ erpKey: 'k2', openValue: '11', status: 'paid' }]);
-  expect(await waiting()).toEqual([]);
-  await importPayables(world.database, [{ erpKey: 'k1', openValue: '10', status: 'paid' }]);
-  expect(await waiting()).toEqual(['a']);
-  await importPayables(world.database, [{ erpKey: 'k1', openValue: '10' }]);
-  expect(await waiting()).toEqual([]);
-  await importPayables(world.database, [{ erpKey: 'k1', openValue: '0', status: 'paid' }]);
-  expect(await waiting()).toEqual(['a']);
+  await play(world, [{ snapshot: 'k1 10', matches: 'a=k1 exact' }]);
+  for (const [load, waiting] of [
+    ['k1 10', []],
+    // Payables of other titles or of none.
+    ['k2 11 paid, k3 10 due=2026-07-01 paid', []],
+    ['k2 11 order=a paid', ['a']],
+    ['k2 11 paid', []],
+    ['k1 10 paid', ['a']],
+    ['k1 10', []],
+    ['k1 0 paid', ['a']],
+  ] as const) {
+    await play(world, [{ load }]);
+    expect(await readReleaseFaults(world.database.prisma, DAY, {})).toEqual([]);
+    const titles = await readWaitingTitles(world.database, DAY);
+    expect(titles.map(({ orderUid }) => orderUid)).toEqual(waiting);
+  }
 });

@@ -5,10 +5,12 @@
  * in all of them is uniquely solvable. A second solver applies the documented rules one title at a time and says which
  * matches are made, with companies and with payables that are not open.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runMatching } from '../../../src/matching/run-matching.sql.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { DAY } from '../../support/pull-world.ts';
+import { numbersFrom } from '../../support/random-runs.ts';
 import { titleText } from '../../support/titles.ts';
 
 const TITLES = 3000;
@@ -34,19 +36,7 @@ interface MadePayable {
   readonly status: string;
 }
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
-
-function numbersFrom(seed: number) {
-  let state = seed;
-  return (below: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
+const world = pullWorldOfFile();
 
 const dateOf = (day: number) =>
   new Date(Date.UTC(2026, 6, 1) + day * 86_400_000).toISOString().slice(0, 10);
@@ -92,37 +82,26 @@ function makeWorld(seed: number) {
     titles.push(title);
     const { supplier, cents, due, uid, buyer } = title;
     const document = `NF-${index}`;
+    const like = { supplier, cents, due, order: null, document };
     const fate = next(100);
-    if (fate < 30) add({ supplier, cents, due: due + next(7), order: uid, document }, buyer);
-    else if (fate < 70) add({ supplier, cents, due, order: null, document }, buyer);
-    else if (fate < 88)
-      add(
-        {
-          supplier,
-          cents,
-          due: due + next(2 * TOLERANCE_DAYS + 1) - TOLERANCE_DAYS,
-          order: null,
-          document,
-        },
-        buyer,
-      );
-    else if (fate < 92)
-      add({ supplier, cents: cents + next(500) + 1, due, order: null, document }, buyer);
+    if (fate < 30) add({ ...like, due: due + next(7), order: uid }, buyer);
+    else if (fate < 70) add(like, buyer);
+    else if (fate < 88) {
+      add({ ...like, due: due + next(2 * TOLERANCE_DAYS + 1) - TOLERANCE_DAYS }, buyer);
+    } else if (fate < 92) add({ ...like, cents: cents + next(500) + 1 }, buyer);
     else if (fate < 94) {
-      add({ supplier, cents, due, order: null, document }, buyer);
-      add({ supplier, cents, due, order: null, document: `${document}-2` }, buyer);
+      add(like, buyer);
+      add({ ...like, document: `${document}-2` }, buyer);
     } else if (fate < 96) {
       // The true payable is missing, and that of something else is near.
-      decoys.add(
-        add({ supplier, cents, due: due + 1, order: null, document: `other-${index}` }, buyer),
-      );
+      decoys.add(add({ ...like, due: due + 1, document: `other-${index}` }, buyer));
     }
     if (next(100) < 6) {
       // A payable that was paid or cancelled; sometimes the same document, which was entered again.
       const status = next(2) === 0 ? 'paid' : 'cancelled';
       const order = next(4) === 0 ? uid : null;
-      const like = { supplier, cents, due: due + next(15) - 7, order, status };
-      add({ ...like, document: next(3) === 0 ? document : `old-${index}` }, buyer);
+      const settled = { ...like, due: due + next(15) - 7, order, status };
+      add({ ...settled, document: next(3) === 0 ? document : `old-${index}` }, buyer);
     }
   }
   return { titles, payables, decoys };
@@ -217,45 +196,28 @@ function documented(titles: readonly MadeTitle[], all: readonly MadePayable[]) {
 const isEnteredAgain = (settled: MadePayable, open: MadePayable) =>
   settled.status === 'cancelled' && settled.document === open.document;
 
-/** Calls `see` with each assignment that has the most pairs of one part. */
-function solvePart(pairs: readonly (readonly [number, number])[]): [number, number][][] {
-  let best: [number, number][][] = [[]];
-  const walk = (
-    index: number,
-    taken: [number, number][],
-    titles: Set<number>,
-    payables: Set<number>,
-  ) => {
-    if (index === pairs.length) {
+/** The assignments of one part that have the most pairs. */
+function solvePart(pairs: readonly (readonly [number, number])[]): (readonly [number, number])[][] {
+  let best: (readonly [number, number])[][] = [[]];
+  const walk = (index: number, taken: readonly (readonly [number, number])[]) => {
+    const pair = pairs[index];
+    if (pair === undefined) {
       const most = best[0]?.length ?? 0;
       if (taken.length > most) best = [[...taken]];
       else if (taken.length === most) best.push([...taken]);
       return;
     }
-    const [title, payable] = pairs[index] as [number, number];
-    if (!titles.has(title) && !payables.has(payable)) {
-      titles.add(title);
-      payables.add(payable);
-      taken.push([title, payable]);
-      walk(index + 1, taken, titles, payables);
-      taken.pop();
-      titles.delete(title);
-      payables.delete(payable);
-    }
-    walk(index + 1, taken, titles, payables);
+    const isFree = taken.every(([title, payable]) => title !== pair[0] && payable !== pair[1]);
+    if (isFree) walk(index + 1, [...taken, pair]);
+    walk(index + 1, taken);
   };
-  walk(0, [], new Set(), new Set());
+  walk(0, []);
   return best;
 }
 
-function groupBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
+function groupBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key) {
   const groups = new Map<Key, Item[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
   return groups;
 }
 
@@ -307,9 +269,7 @@ function solve(
 
 const textsOf = (titles: readonly MadeTitle[]) =>
   titles.map(({ uid, supplier, cents, due, buyer }) =>
-    titleText({ uid, date: DAY, value: amountOf(cents), dueDate: dateOf(due) })
-      .replaceAll('"P-1"', `"${supplier}"`)
-      .replace(BUYERS[0], buyer),
+    titleText({ uid, value: amountOf(cents), dueDate: dateOf(due), code: supplier, buyer }),
   );
 
 async function matched(): Promise<string[]> {

@@ -1,68 +1,47 @@
 /** Bookings that the ERP has not reversed, on the payables of other titles and of titles that come back. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { matchByPerson, undoMatch } from '../../../src/matching/match-decisions.sql.ts';
-import {
-  AGENT,
-  type JudgedTitle,
-  judgedWorld,
-  type StatedPayable,
-  SUPPLIER,
-  THIRD_PARTY,
-} from '../../support/judged-world.ts';
+import { AGENT, judgedWorldOfFile, SUPPLIER, THIRD_PARTY } from '../../support/judged-world.ts';
 import { clearMatching, listMatches } from '../../support/matching-world.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-let judged: ReturnType<typeof judgedWorld>;
+const { world, judged } = judgedWorldOfFile();
 let date: CivilDate = DAY;
 let other: CivilDate = DAY;
 // The titles of the other tests have other values.
 let value = 1700;
-let title: JudgedTitle;
-let K1: StatedPayable;
-beforeAll(async () => {
-  world = await openPullWorld();
-  judged = judgedWorld(world);
-});
-afterAll(() => world.close());
+let title = '';
 beforeEach(async () => {
   date = daysFrom(7, date);
   other = daysFrom(1, date);
   value += 10;
-  title = { uid: 'm', value: String(value) };
-  K1 = { erpKey: 'k1', openValue: title.value };
+  title = `m ${value}`;
   await clearMatching(world.database);
 });
 
-const rest = { uid: 'rest', value: '9999' };
+const REST = 'rest 9999';
+/** In the words of the tests, # is the value of the title. */
+const state = (words: string, kind?: 'snapshot') =>
+  judged.state(words.replaceAll('#', String(value)), kind);
 /** The agent's payable that a posting of a line made. */
-const made = (erpKey: string, bookingKey: string, more: Partial<StatedPayable> = {}) => ({
-  ...{ erpKey, bookingKey, openValue: title.value, supplierTaxId: AGENT, supplierExternalId: 'AG' },
-  ...more,
-});
-const isOfRest = (text: string) => text.includes(' rest ') || text.includes('unrelated');
+const made = (erpKey: string, bookingKey: string, openValue = '#') =>
+  `${erpKey} ${openValue} bookingKey=${bookingKey} tax=${AGENT} code=AG`;
 /** The breaks after a run of the matching. */
 async function breaks(of: CivilDate | null = date): Promise<string[]> {
   await judged.match();
-  return (await judged.breaks(of)).filter((text) => !isOfRest(text));
+  const all = await judged.breaks(of);
+  return all.filter((text) => !text.includes(' rest ') && !text.includes('unrelated'));
 }
-const lines = async (of: CivilDate) => {
-  const rows = await world.database.prisma.$queryRaw<{ line: string }[]>`
-    SELECT kind || ' ' || order_uid || ' ' || coalesce(erp_key, '-') || ' ' || version AS line
-    FROM conciliation.booking_line WHERE date = ${of}::date AND order_uid <> 'rest' ORDER BY id`;
-  return rows.map(({ line }) => line);
-};
+const lines = async (of: CivilDate) =>
+  (await judged.lines(of)).filter((line) => !line.includes(' rest '));
 
 /** The title is matched with the payable, signed off, released and perhaps posted. */
-async function book(isPosted = true, payable: StatedPayable = K1): Promise<void> {
-  await judged.pull(date, title, rest);
+async function book(isPosted = true, payable = 'k1 #'): Promise<void> {
+  await judged.pull(date, `${title}, ${REST}`);
   // A snapshot without a payable is not complete.
-  await judged.state(
-    [payable, { erpKey: 'unrelated', openValue: '1', supplierExternalId: 'P-9' }],
-    'snapshot',
-  );
+  await state(`${payable}, unrelated 1 code=P-9`, 'snapshot');
   await judged.match();
   await judged.release(date);
   if (isPosted) await judged.answer(date, 'posted');
@@ -70,58 +49,51 @@ async function book(isPosted = true, payable: StatedPayable = K1): Promise<void>
 
 /** The title leaves its date, which is signed off, and the ERP answers the reversal. */
 async function withdraw(answer: 'posted' | 'failed', isFinal = false): Promise<void> {
-  await judged.pull(date, rest);
+  await judged.pull(date, REST);
   await judged.match();
   await judged.release(date);
   await judged.answer(date, answer, isFinal);
 }
 
-const agentOf = (key: string, more: Partial<StatedPayable>) => [made('a1', key, more)];
 interface Move {
-  readonly isPosted?: boolean;
-  readonly to?: Partial<JudgedTitle>;
-  readonly states?: (key: string) => readonly StatedPayable[];
+  readonly isPosted?: false;
+  /** The title as it is on its new date. */
+  readonly to?: string;
+  /** With KEY of the line. */
+  readonly states?: string;
   readonly kind?: string;
 }
 const moves: Record<string, Move> = {
-  'posted, the payable is still open': { states: (key) => agentOf(key, {}) },
-  'posted, assigned without a key': {
-    states: () => [{ ...K1, status: 'paid', openValue: '0', settledAs: 'assignment' }],
-  },
-  'posted, assigned with the key': {
-    states: (key) => [
-      { ...K1, status: 'paid', openValue: '0', settledAs: 'assignment', settledBy: key },
-    ],
-  },
-  'posted, the payee is the agent': { states: () => [{ ...K1, payee: AGENT }] },
+  'posted, the payable is still open': { states: made('a1', 'KEY') },
+  'posted, assigned without a key': { states: 'k1 0 paid as=assignment' },
+  'posted, assigned with the key': { states: 'k1 0 paid as=assignment by=KEY' },
+  'posted, the payee is the agent': { states: `k1 # payee=${AGENT}` },
   'released, not answered': { isPosted: false },
-  'with another due date': { to: { dueDate: '2099-07-02' } },
-  'with another value': { to: { value: '1600' } },
-  'under another order': { to: { uid: 'n' } },
-  'under another order, not answered': { to: { uid: 'n' }, isPosted: false },
+  'with another due date': { to: 'm # due=2099-07-02' },
+  'with another value': { to: 'm 1600' },
+  'under another order': { to: 'n #' },
+  'under another order, not answered': { to: 'n #', isPosted: false },
   'and the agent was paid': {
-    states: (key) => [
-      { ...K1, status: 'paid', openValue: '0', settledAs: 'assignment' },
-      ...agentOf(key, { status: 'paid', paidTo: AGENT }),
-    ],
+    states: `k1 0 paid as=assignment, ${made('a1', 'KEY')} paid to=${AGENT}`,
     kind: 'anticipated_twice!',
   },
   'and the agent was paid with the payable': {
-    states: () => [{ ...K1, status: 'paid', payee: AGENT }],
+    states: `k1 # paid payee=${AGENT}`,
     kind: 'anticipated_twice!',
   },
 };
-test.each(Object.keys(moves))(
+test.each(Object.entries(moves))(
   'a title that moves to another date waits until the reversal of its booking is released: %s',
-  async (name) => {
-    const { isPosted = true, states, kind = 'already_assigned', ...move } = moves[name] ?? {};
-    const to = { ...title, ...move.to };
+  async (_, { isPosted = true, states, kind = 'already_assigned', to = 'm #' }) => {
+    const [uid = ''] = to.split(' ');
     await book(isPosted);
-    if (states !== undefined) await judged.state(states(await judged.keyOf('m', date)));
-    await judged.pull(date, rest);
-    await judged.pull(other, to, rest);
-    expect(await breaks(other)).toEqual([`${kind} ${to.uid} k1`]);
-    expect(await judged.waiting(other)).toEqual([to.uid]);
+    if (states !== undefined) {
+      await state(states.replaceAll('KEY', await judged.keyOf('m', date)));
+    }
+    await judged.pull(date, REST);
+    await judged.pull(other, `${to.replace('#', String(value))}, ${REST}`);
+    expect(await breaks(other)).toEqual([`${kind} ${uid} k1`]);
+    expect(await judged.waiting(other)).toEqual([uid]);
     await judged.release(other);
     expect(await lines(other)).toEqual([]);
     // The old date is signed off: its reversal is before the line of the new date in the feed.
@@ -129,9 +101,9 @@ test.each(Object.keys(moves))(
     expect(await lines(date)).toEqual(['book m k1 1', 'reverse m k1 2']);
     // The ERP may refuse to reverse what the agent was paid for.
     const isPaid = kind === 'anticipated_twice!';
-    expect(await judged.waiting(other)).toEqual(isPaid ? [to.uid] : []);
+    expect(await judged.waiting(other)).toEqual(isPaid ? [uid] : []);
     await judged.answer(date, 'posted');
-    await judged.state([K1]);
+    await state('k1 #');
     await judged.match();
     expect(await judged.waiting(other)).toEqual([]);
   },
@@ -139,7 +111,7 @@ test.each(Object.keys(moves))(
 
 test('a reversal that failed keeps the title that moved', async () => {
   await book();
-  await judged.pull(other, title, rest);
+  await judged.pull(other, `${title}, ${REST}`);
   await withdraw('failed');
   expect(await breaks(other)).toEqual(['already_assigned m k1']);
   expect(await judged.waiting(other)).toEqual(['m']);
@@ -147,8 +119,8 @@ test('a reversal that failed keeps the title that moved', async () => {
 
 test('two postings on one payable are urgent', async () => {
   await book();
-  await judged.pull(date, rest);
-  await judged.pull(other, title, rest);
+  await judged.pull(date, REST);
+  await judged.pull(other, `${title}, ${REST}`);
   await judged.match();
   await judged.resolve('already_assigned', 'k1', other);
   await judged.release(other);
@@ -160,7 +132,7 @@ test('two postings on one payable are urgent', async () => {
 
 test('a payable on which a current title is booked is not booked for another one', async () => {
   await book();
-  await judged.pull(other, { ...title, uid: 'n' }, rest);
+  await judged.pull(other, `n ${value}, ${REST}`);
   const { prisma } = world.database;
   const { id } = await prisma.titleMatch.findFirstOrThrow({ where: { endedAt: null } });
   const decision = { by: 'rita', reason: 'the other order has it' };
@@ -172,20 +144,20 @@ test('a payable on which a current title is booked is not booked for another one
 });
 
 test('another instalment of the order does not wait for the reversal of the first one', async () => {
-  await book(true, { ...K1, orderUid: 'm' });
-  await judged.state([{ erpKey: 'k2', openValue: '800', dueDate: '2099-08-30', orderUid: 'm' }]);
-  await judged.pull(date, rest);
-  await judged.pull(other, { uid: 'm', value: '800', dueDate: '2099-08-30' }, rest);
+  await book(true, 'k1 # order=m');
+  await state('k2 800 due=2099-08-30 order=m');
+  await judged.pull(date, REST);
+  await judged.pull(other, `m 800 due=2099-08-30, ${REST}`);
   expect(await breaks(other)).toEqual([]);
   expect(await judged.waiting(other)).toEqual([]);
 });
 
 test('a title that comes back after a refused reversal is not booked again', async () => {
   await book();
-  await judged.state([{ ...K1, openValue: '0', status: 'paid', paidTo: AGENT }]);
+  await state(`k1 0 paid to=${AGENT}`);
   await withdraw('failed', true);
   expect(await breaks()).toEqual(['reversal_refused! m k1']);
-  await judged.pull(date, title, rest);
+  await judged.pull(date, `${title}, ${REST}`);
   expect(await breaks()).toEqual(['reversal_refused! m k1']);
   expect(await judged.waiting(date)).toEqual(['m']);
   await judged.release(date);
@@ -200,10 +172,9 @@ test('a title that comes back after a refused reversal is not booked again', asy
 
 test('a title that comes back after a failed reversal replaces its posting on the same payable', async () => {
   await book();
-  const key = await judged.keyOf('m', date);
-  await judged.state([{ ...K1, openValue: '0', status: 'paid', settledBy: key }]);
+  await state(`k1 0 paid by=${await judged.keyOf('m', date)}`);
   await withdraw('failed');
-  await judged.pull(date, title, rest);
+  await judged.pull(date, `${title}, ${REST}`);
   expect(await breaks()).toEqual([]);
   await judged.release(date);
   expect(await lines(date)).toEqual(['book m k1 1', 'reverse m k1 2', 'adjust m k1 3']);
@@ -212,60 +183,55 @@ test('a title that comes back after a failed reversal replaces its posting on th
 });
 
 test.each([
-  ['paid to the supplier', { settledAs: 'payment', paidTo: SUPPLIER }, 'paid_to_supplier!'],
-  ['paid to a third party', { settledAs: 'assignment', paidTo: THIRD_PARTY }, 'paid_to_supplier!'],
-  [
-    'open again, the payee is a third party',
-    { status: 'open', openValue: '9', payee: THIRD_PARTY },
-    'payee_changed!',
-  ],
-  ['paid to the agent', { settledAs: 'assignment', paidTo: AGENT }, null],
-] as const)('the key of a booking does not hide a stated receiver: %s', async (_, more, kind) => {
+  ['paid to the supplier', `0 paid as=payment to=${SUPPLIER}`, ['paid_to_supplier! m k1']],
+  ['paid to a third party', `0 paid as=assignment to=${THIRD_PARTY}`, ['paid_to_supplier! m k1']],
+  ['open again, the payee is a third party', `9 payee=${THIRD_PARTY}`, ['payee_changed! m k1']],
+  ['paid to the agent', `0 paid as=assignment to=${AGENT}`, []],
+])('the key of a booking does not hide a stated receiver: %s', async (_, stated, found) => {
   await book();
-  const key = await judged.keyOf('m', date);
-  await judged.state([{ ...K1, openValue: '0', status: 'paid', settledBy: key, ...more }]);
-  expect(await breaks()).toEqual(kind === null ? [] : [`${kind} m k1`]);
+  await state(`k1 ${stated} by=${await judged.keyOf('m', date)}`);
+  expect(await breaks()).toEqual(found);
 });
 
 test('a payable of the agent of an older version is posted twice once the ERP states it after the adjustment', async () => {
   await book();
   const key = await judged.keyOf('m', date);
-  await judged.state([made('a1', key)]);
-  await judged.pull(date, { ...title, discount: '3' }, rest);
+  await state(made('a1', key));
+  await judged.pull(date, `${title} discount=3, ${REST}`);
   await judged.match();
   await judged.release(date);
   const second = made('a2', key.replace(/1$/, '2'));
-  await judged.state([second]);
+  await state(second);
   await judged.answer(date, 'posted');
   // A delta does not state the payable that the ERP has deleted.
   expect(await breaks()).toEqual([]);
-  await judged.state([made('a1', key, { status: 'paid', openValue: '0' }), second]);
+  await state(`${made('a1', key, '0')} paid, ${second}`);
   expect(await breaks()).toEqual([]);
-  await judged.state([made('a1', key), second]);
+  await state(`${made('a1', key)}, ${second}`);
   expect(await breaks()).toEqual(['posted_twice! m a2']);
 });
 
 test('a payable of the agent that stays open after the reversal is posted twice', async () => {
   await book();
   const agent = made('a1', await judged.keyOf('m', date));
-  await judged.state([agent]);
+  await state(agent);
   await withdraw('posted');
   expect(await breaks()).toEqual([]);
-  await judged.state([agent]);
+  await state(agent);
   expect(await breaks()).toEqual(['posted_twice! m a1']);
-  await judged.state([{ ...agent, status: 'cancelled' }]);
+  await state(`${agent} cancelled`);
   expect(await breaks()).toEqual([]);
 });
 
 test.each([
-  ['in one step', 1],
-  ['in two steps', 0],
-])('a payable whose whole value the ERP lowers is paid in part: %s', async (_, skipped) => {
+  ['in one step', ['600']],
+  ['in two steps', ['#', '600']],
+])('a payable whose whole value the ERP lowers is paid in part: %s', async (_, totals) => {
   await judged.pull(date, title);
-  await judged.state([{ ...K1, totalValue: title.value }]);
+  await state('k1 # total=#');
   await judged.match();
-  for (const totalValue of [title.value, '600'].slice(skipped)) {
-    await judged.state([{ ...K1, openValue: '600', totalValue }]);
+  for (const total of totals) {
+    await state(`k1 600 total=${total}`);
     expect(await breaks()).toEqual(['paid_in_part! m k1']);
   }
   expect(await judged.waiting(date)).toEqual(['m']);
@@ -277,9 +243,8 @@ test('a payable that the booking of a title without a match has settled is not f
   await judged.match();
   await judged.release(date);
   await judged.answer(date, 'posted');
-  const settledBy = await judged.keyOf('m', date);
-  await judged.state([{ ...K1, status: 'paid', settledAs: 'assignment', settledBy }]);
-  await judged.pull(other, { ...title, uid: 'n' });
+  await state(`k1 # paid as=assignment by=${await judged.keyOf('m', date)}`);
+  await judged.pull(other, `n ${value}`);
   // The list of all dates has both titles, and that of a date has one.
   const all = await breaks(null);
   expect(all.filter((text) => text.endsWith(' k1'))).toEqual(['anticipated_twice! n k1']);
@@ -287,28 +252,25 @@ test('a payable that the booking of a title without a match has settled is not f
 });
 
 test.each([
-  ['with another due date', { dueDate: '2099-07-02' }, false],
-  ['with another value', { value: '1650' }, false],
-  ['on another date', {}, true],
-] as const)(
+  ['with another due date', 'm # due=2099-07-02', false],
+  ['with another value', 'm 1650', false],
+  ['on another date', 'm #', true],
+])(
   'a title that a person matched and that is restated %s after its posting does not stop the matching',
-  async (_, change, isMoved) => {
-    const payable = { erpKey: 'k2', openValue: '1234' };
-    await judged.pull(date, title, rest);
-    await judged.state([payable], 'delta');
+  async (_, restated, isMoved) => {
+    await judged.pull(date, `${title}, ${REST}`);
+    await state('k2 1234');
     await judged.match();
     const { id } = await world.database.prisma.title.findFirstOrThrow({
       where: { acceptedDate: date, orderUid: 'm', status: 'current' },
     });
-    await matchByPerson(
-      world.database,
-      { titleId: id, erpKey: 'k2' },
-      { by: 'ana', reason: 'they agree' },
-    );
+    const decision = { by: 'ana', reason: 'they agree' };
+    await matchByPerson(world.database, { titleId: id, erpKey: 'k2' }, decision);
     await judged.release(date);
     await judged.answer(date, 'posted');
-    if (isMoved) await judged.pull(other, title, rest);
-    await judged.pull(date, ...(isMoved ? [] : [{ ...title, ...change }]), rest);
+    if (isMoved) await judged.pull(other, title);
+    const now = restated.replace('#', String(value));
+    await judged.pull(date, isMoved ? REST : `${now}, ${REST}`);
     await judged.match();
     await judged.match();
     expect(await listMatches(world.database)).toEqual([expect.stringMatching(/^m=k2 /)]);

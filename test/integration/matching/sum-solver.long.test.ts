@@ -4,16 +4,13 @@
  * payable. A sum is expected where its rows share the order or the document, and no other subset or single row that
  * adds up has one of them.
  */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { clearMatching, listMatches, match, pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { numbersFrom } from '../../support/random-runs.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = pullWorldOfFile();
 beforeEach(() => clearMatching(world.database));
 
 const GROUPS = 120;
@@ -33,14 +30,6 @@ interface MadePayable {
 interface Subset {
   readonly titles: readonly MadeTitle[];
   readonly payables: readonly MadePayable[];
-}
-
-function numbersFrom(seed: number) {
-  let state = seed;
-  return (below: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
 }
 
 /** Groups are 20 days apart, so that no tolerance joins them. */

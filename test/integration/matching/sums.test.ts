@@ -1,188 +1,91 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { undoMatch } from '../../../src/matching/match-decisions.sql.ts';
 import { readDayMatching, readTitleMatches } from '../../../src/matching/match-reads.sql.ts';
-import { clearMatching, listMatches, match, pullTitles } from '../../support/matching-world.ts';
-import { importPayables } from '../../support/payables.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { clearMatching, match, play, type Step } from '../../support/matching-world.ts';
+import { DAY } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = pullWorldOfFile();
 beforeEach(() => clearMatching(world.database));
 
-const decision = { by: 'rita', reason: 'wrong documents' };
-const lasting = () => listMatches(world.database);
-const load = (
-  ...payables: readonly { erpKey: string; openValue: string; [field: string]: string }[]
-) => importPayables(world.database, payables);
+/** Rows that no sum has, each with another value. */
+const noise = (count: number, more = '') =>
+  Array.from({ length: count }, (_, index) => `n${index} ${1000 + 2 ** index}${more}`).join(', ');
+const PARTS = 'k1 60 order=a, k2 40 order=a';
+const SUM = 'a=k1 sum, a=k2 sum';
+
+const cases: Record<string, readonly Step[]> = {
+  'payables of one document are a sum; payables that share nothing are not': [
+    { titles: 'a 100', load: 'k1 60 doc=NF-1, k2 40 doc=NF-2', matches: '' },
+    // Another payable shares a document with one of the two.
+    { load: 'k3 7 doc=NF-1', matches: '' },
+    // Leading zeros of a document do not count.
+    { load: 'k3 7 doc=NF-1 cancelled, k1 60 doc=0071, k2 40 doc=71', matches: SUM },
+  ],
+  'two combinations, or a payable without the order that fits alone, leave the title without a match':
+    [
+      { titles: 'a 100', load: `${PARTS}, k3 40`, matches: '' },
+      { load: 'k3 100 due=2026-07-02', matches: '' },
+    ],
+  'more candidates than the limit leave no sum': [
+    { titles: 'a 100', load: `${PARTS}, ${noise(11)}`, matches: '' },
+    { load: 'n10 5 cancelled', matches: SUM },
+  ],
+  'a payable of a sum that has more titles than the limit leaves no sum': [
+    { titles: `a 100, ${noise(12)}`, load: PARTS, matches: '' },
+    { titles: `a 100, ${noise(11)}`, matches: SUM },
+  ],
+  'a payable without code whose tax identifier has more titles than the limit is no item of a sum':
+    [
+      { titles: `a 100, ${noise(12, ' code=P-2')}` },
+      // The titles of both codes are candidates of this payable, and one title is a candidate of the others.
+      { load: 'k1 60 order=a code= tax=52998224725' },
+      { load: 'k2 40 order=a, k3 7 order=a', matches: '' },
+      { titles: `a 100, ${noise(11, ' code=P-2')}`, matches: SUM },
+    ],
+  'a payable that fits another title alone is no item of a sum': [
+    { titles: 'a 100, u1 40 due=2026-07-02, u2 40 due=2026-07-02' },
+    { load: `${PARTS}, k3 7 order=a`, matches: '' },
+    { titles: 'a 100', matches: SUM },
+  ],
+  'a title that fits another payable alone is no item of a sum': [
+    { titles: 'a 60, a 40, a 7' },
+    { load: 'k1 100, o1 40 due=2026-07-02, o2 40 due=2026-07-02', matches: '' },
+    { load: 'o1 5 due=2026-07-02, o2 5 due=2026-07-02', matches: 'a=k1 sum, a=k1 sum' },
+  ],
+  'a sum of six items is not matched': [
+    {
+      titles: 'a 63',
+      load: [1, 2, 4, 8, 16, 32].map((part) => `k${part} ${part} order=a`).join(', '),
+    },
+    { matches: '' },
+  ],
+};
+test.each(Object.entries(cases))('%s', (_, steps) => play(world, steps));
 
 test('a title is matched with the payables of its order that add up to its value', async () => {
-  await pullTitles(world, [{ uid: 'a', value: '100.00' }]);
-  await load(
-    { erpKey: 'k1', openValue: '60.5', orderUid: 'a' },
-    { erpKey: 'k2', openValue: '49.5', orderUid: 'a' },
-    // A credit note is an item with a negative value.
-    { erpKey: 'k3', openValue: '-10', orderUid: 'a' },
-  );
+  // A credit note is an item with a negative value.
+  const load = 'k1 60.5 order=a, k2 49.5 order=a, k3 -10 order=a';
+  await play(world, [{ titles: 'a 100.00', load }]);
   expect(await match(world.database)).toMatchObject({ matched: 1 });
-  expect(await lasting()).toEqual(['a=k1 sum', 'a=k2 sum', 'a=k3 sum']);
+  await play(world, [{ matches: 'a=k1 sum, a=k2 sum, a=k3 sum' }]);
   expect(await match(world.database)).toMatchObject({ matched: 0, reopened: 0 });
   expect(await readDayMatching(world.database, DAY, 30)).toMatchObject({ titles: 1, matched: 1 });
   // One payable changes, and the whole sum ends.
-  await load({ erpKey: 'k2', openValue: '51', orderUid: 'a' });
+  await play(world, [{ load: 'k2 51 order=a' }]);
   expect(await match(world.database)).toMatchObject({ matched: 0, reopened: 1 });
-  expect(await lasting()).toEqual([]);
-});
-
-test('payables of one document are a sum; payables that share nothing are not', async () => {
-  await pullTitles(world, [{ uid: 'a', value: '100' }]);
-  await load(
-    { erpKey: 'k1', openValue: '60', document: 'NF-1' },
-    { erpKey: 'k2', openValue: '40', document: 'NF-2' },
-  );
-  expect(await match(world.database)).toMatchObject({ matched: 0 });
-  // Another payable shares a document with one of the two.
-  await load({ erpKey: 'k3', openValue: '7', document: 'NF-1' });
-  expect(await match(world.database)).toMatchObject({ matched: 0 });
-  await load({ erpKey: 'k3', openValue: '7', document: 'NF-1', status: 'cancelled' });
-  // Leading zeros of a document do not count.
-  await load({ erpKey: 'k1', openValue: '60', document: '0071' });
-  await load({ erpKey: 'k2', openValue: '40', document: '71' });
-  expect(await match(world.database)).toMatchObject({ matched: 1 });
+  await play(world, [{ matches: '' }]);
 });
 
 test('titles of one order are matched with the payable of their sum, and undone together', async () => {
-  await pullTitles(world, [
-    { uid: 'a', value: '30' },
-    { uid: 'a', value: '31' },
-  ]);
-  await load({ erpKey: 'k1', openValue: '61' });
+  await play(world, [{ titles: 'a 30, a 31', load: 'k1 61' }]);
   expect(await match(world.database)).toMatchObject({ matched: 1 });
-  expect(await lasting()).toEqual(['a=k1 sum', 'a=k1 sum']);
+  await play(world, [{ matches: 'a=k1 sum, a=k1 sum' }]);
   const [title] = await world.database.prisma.title.findMany({ where: { status: 'current' } });
   const [row] = await readTitleMatches(world.database, title?.id ?? 0n);
   expect(row).toMatchObject({ rule: 'sum', payable: { erpKey: 'k1' } });
   expect(row?.otherTitles).toHaveLength(1);
+  const decision = { by: 'rita', reason: 'wrong documents' };
   await undoMatch(world.database, row?.id ?? 0n, decision);
-  expect(await lasting()).toEqual([]);
-  expect(await match(world.database)).toMatchObject({ matched: 0 });
-});
-
-test('two combinations, or a payable without the order that fits alone, leave the title without a match', async () => {
-  await pullTitles(world, [{ uid: 'a', value: '100' }]);
-  await load(
-    { erpKey: 'k1', openValue: '60', orderUid: 'a' },
-    { erpKey: 'k2', openValue: '40', orderUid: 'a' },
-    { erpKey: 'k3', openValue: '40' },
-  );
-  expect(await match(world.database)).toMatchObject({ matched: 0 });
-  await load({ erpKey: 'k3', openValue: '100', dueDate: '2026-07-02' });
-  await match(world.database);
-  expect(await lasting()).toEqual([]);
-});
-
-test('more candidates than the limit leave no sum', async () => {
-  await pullTitles(world, [{ uid: 'a', value: '100' }]);
-  const noise = (count: number) =>
-    Array.from({ length: count }, (_, index) => ({
-      erpKey: `n${index}`,
-      openValue: String(1000 + 2 ** index),
-    }));
-  const parts = [
-    { erpKey: 'k1', openValue: '60', orderUid: 'a' },
-    { erpKey: 'k2', openValue: '40', orderUid: 'a' },
-  ];
-  await load(...parts, ...noise(11));
-  expect(await match(world.database)).toMatchObject({ matched: 0 });
-  await load({ erpKey: 'n10', openValue: '5', status: 'cancelled' });
-  expect(await match(world.database)).toMatchObject({ matched: 1 });
-});
-
-test('a payable of a sum that has more titles than the limit leaves no sum', async () => {
-  const titles = (noise: number) => [
-    { uid: 'a', value: '100' },
-    ...Array.from({ length: noise }, (_, index) => ({
-      uid: `noise-${index}`,
-      value: String(1000 + 2 ** index),
-    })),
-  ];
-  await pullTitles(world, titles(12));
-  await load(
-    { erpKey: 'k1', openValue: '60', orderUid: 'a' },
-    { erpKey: 'k2', openValue: '40', orderUid: 'a' },
-  );
-  expect(await match(world.database)).toMatchObject({ matched: 0 });
-  await pullTitles(world, titles(11));
-  expect(await match(world.database)).toMatchObject({ matched: 1 });
-});
-
-test('a payable without code whose tax identifier has more titles than the limit is no item of a sum', async () => {
-  const pullWithOtherCode = async (count: number) => {
-    const dueDate = '2026-06-30';
-    const others = Array.from({ length: count }, (_, index) =>
-      titleText({ uid: `other-${index}`, value: String(1000 + 2 ** index), dueDate }),
-    );
-    world.sandbox.setDayTexts(DAY, [
-      titleText({ uid: 'a', value: '100', dueDate }),
-      ...others.map((text) => text.replaceAll('"P-1"', '"P-2"')),
-    ]);
-    await world.pull(DAY, { withdrawalLimitPercent: 100 });
-  };
-  await pullWithOtherCode(12);
-  await load(
-    // The titles of both codes are candidates of this payable, and one title is a candidate of the others.
-    {
-      erpKey: 'k1',
-      openValue: '60',
-      orderUid: 'a',
-      supplierExternalId: '',
-      supplierTaxId: '52998224725',
-    },
-    { erpKey: 'k2', openValue: '40', orderUid: 'a' },
-    { erpKey: 'k3', openValue: '7', orderUid: 'a' },
-  );
-  expect(await match(world.database)).toMatchObject({ matched: 0 });
-  await pullWithOtherCode(11);
-  expect(await match(world.database)).toMatchObject({ matched: 1 });
-  expect(await lasting()).toEqual(['a=k1 sum', 'a=k2 sum']);
-});
-
-test('a payable that fits another title alone is no item of a sum', async () => {
-  const other = [1, 2].map((number) => ({ uid: `u${number}`, value: '40', dueDate: '2026-07-02' }));
-  await pullTitles(world, [{ uid: 'a', value: '100' }, ...other]);
-  await load(
-    { erpKey: 'k1', openValue: '60', orderUid: 'a' },
-    { erpKey: 'k2', openValue: '40', orderUid: 'a' },
-    { erpKey: 'k3', openValue: '7', orderUid: 'a' },
-  );
-  expect(await match(world.database)).toMatchObject({ matched: 0 });
-  await pullTitles(world, [{ uid: 'a', value: '100' }]);
-  expect(await match(world.database)).toMatchObject({ matched: 1 });
-});
-
-test('a title that fits another payable alone is no item of a sum', async () => {
-  await pullTitles(
-    world,
-    ['60', '40', '7'].map((value) => ({ uid: 'a', value })),
-  );
-  const other = ['o1', 'o2'].map((erpKey) => ({ erpKey, openValue: '40', dueDate: '2026-07-02' }));
-  await load({ erpKey: 'k1', openValue: '100' }, ...other);
-  expect(await match(world.database)).toMatchObject({ matched: 0 });
-  await load(...other.map((payable) => ({ ...payable, openValue: '5' })));
-  expect(await match(world.database)).toMatchObject({ matched: 1 });
-});
-
-test('a sum of six items is not matched', async () => {
-  await pullTitles(world, [{ uid: 'a', value: '63' }]);
-  await load(
-    ...[1, 2, 4, 8, 16, 32].map((part) => ({
-      erpKey: `k${part}`,
-      openValue: String(part),
-      orderUid: 'a',
-    })),
-  );
-  expect(await match(world.database)).toMatchObject({ matched: 0 });
+  await play(world, [{ matches: '' }]);
 });

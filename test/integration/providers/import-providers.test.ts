@@ -4,17 +4,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { importProviderFile } from '../../../src/providers/import-providers.ts';
 import { InputError, ShutdownError } from '../../../src/runtime/errors.ts';
+import { pushWorldOfFile } from '../../support/file-worlds.ts';
 import { clearProviders, cpfOf, providerOf, readProviders } from '../../support/provider-rows.ts';
-import { openPushWorld, type PushWorld } from '../../support/push-world.ts';
 
 let folder: string;
-let world: PushWorld;
+const world = pushWorldOfFile();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'conciliation-import-'));
-  world = await openPushWorld();
 });
 afterAll(async () => {
-  await world.close();
   await rm(folder, { recursive: true, force: true });
 });
 beforeEach(() => clearProviders(world.database));
@@ -32,26 +30,16 @@ const HEADER =
   'account1.bankNumber;account1.agencyNumber;account1.accountNumber;account1.accountDigit;account1.type;account1.defaultAccount';
 
 function lineOf(number: number, fields: Readonly<Record<string, string>> = {}): string {
-  const provider = providerOf(number);
-  const cells: Record<string, string> = {
-    externalId: provider.externalId,
-    type: 'INDIVIDUAL',
-    identificationNumber: provider.identificationNumber,
-    name: `"Fornecedor; ""${number}"""`,
-    canAnticipate: 'true',
-    phones: '+55 11 90000-0000|+55 11 90000-0001',
-    emailAddresses: 'a@example.com',
-    'account1.bankNumber': '341',
-    'account1.agencyNumber': '1',
-    'account1.accountNumber': '2',
-    'account1.accountDigit': '',
-    'account1.type': 'CHECKING_ACCOUNT',
-    'account1.defaultAccount': 'true',
-    ...fields,
-  };
-  return HEADER.split(';')
-    .map((name) => cells[name] ?? '')
-    .join(';');
+  const { externalId, identificationNumber } = providerOf(number);
+  const cells =
+    `${externalId};INDIVIDUAL;${identificationNumber};@name;true;+55 11 90000-0000|+55 11 90000-0001;` +
+    'a@example.com;341;1;2;;CHECKING_ACCOUNT;true';
+  const names = HEADER.split(';');
+  return cells
+    .split(';')
+    .map((cell, place) => fields[names[place] ?? ''] ?? cell)
+    .join(';')
+    .replace('@name', `"Fornecedor; ""${number}"""`);
 }
 
 const versions = () => world.database.prisma.$queryRaw<unknown[]>`
@@ -150,45 +138,27 @@ describe('CSV', () => {
     expect(rows).toMatchObject([{ type: null, canAnticipate: null, phones: null, accounts: null }]);
   });
 
-  test('lines that contradict each other are all left out', async () => {
-    const report = await importFile(
-      'a.csv',
-      csvOf([
-        lineOf(1),
-        lineOf(2, { externalId: providerOf(1).externalId }),
-        lineOf(3),
-        lineOf(4, { identificationNumber: cpfOf(3) }),
-        lineOf(5),
-      ]),
-    );
-    expect(report).toMatchObject({ read: 5, inserted: 1, refused: 4 });
-    expect(report.faults).toEqual([
-      { at: 2, field: 'externalId', expected: 'is also in line 3' },
-      { at: 3, field: 'externalId', expected: 'is also in line 2' },
-      {
-        at: 4,
-        field: 'identificationNumber',
-        expected: 'belongs to another externalId in line 5',
-      },
-      {
-        at: 5,
-        field: 'identificationNumber',
-        expected: 'belongs to another externalId in line 4',
-      },
-    ]);
+  const { externalId } = providerOf(1);
+  const twice = (line: number) => ({ field: 'externalId', expected: `is also in line ${line}` });
+  const taken = (line: number) => ({
+    ...{ field: 'identificationNumber', expected: `belongs to another externalId in line ${line}` },
   });
-
-  test('of two lines of one externalId, one of them invalid, neither is imported', async () => {
-    const { externalId } = providerOf(1);
-    const report = await importFile(
-      'a.csv',
-      csvOf([lineOf(1), lineOf(2, { externalId, name: '' }), lineOf(3)]),
-    );
-    expect(report).toMatchObject({ read: 3, inserted: 1, refused: 2 });
-    expect(report.faults).toEqual([
-      { at: 2, field: 'externalId', expected: 'is also in line 3' },
-      { at: 3, field: 'name', expected: 'missing' },
-    ]);
+  test.each<[string, Record<string, string>[], object[]]>([
+    [
+      'lines that contradict each other are all left out',
+      [{}, { externalId }, {}, { identificationNumber: cpfOf(3) }, {}],
+      [twice(3), twice(2), taken(5), taken(4)],
+    ],
+    [
+      'of two lines of one externalId, one of them invalid, neither is imported',
+      [{}, { externalId, name: '' }, {}],
+      [twice(3), { field: 'name', expected: 'missing' }],
+    ],
+  ])('%s', async (_, lines, faults) => {
+    const csv = csvOf(lines.map((fields, index) => lineOf(index + 1, fields)));
+    const report = await importFile('a.csv', csv);
+    expect(report).toMatchObject({ read: lines.length, inserted: 1, refused: faults.length });
+    expect(report.faults).toEqual(faults.map((fault, index) => ({ at: index + 2, ...fault })));
     expect(await world.database.prisma.provider.count({ where: { externalId } })).toBe(0);
   });
 

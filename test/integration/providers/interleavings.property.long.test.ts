@@ -1,11 +1,12 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkProvider } from '../../../src/domain/provider.ts';
 import { parseTaxId } from '../../../src/domain/tax-id.ts';
 import { pushToEnd } from '../../../src/providers/push-to-end.ts';
+import { pushWorldOfFile } from '../../support/file-worlds.ts';
 import { interruptible } from '../../support/interruptible-database.ts';
 import { cpfOf, providerOf, writeProviders } from '../../support/provider-rows.ts';
-import { openPushWorld, type PushWorld } from '../../support/push-world.ts';
+
 import { assertProperty } from '../../support/random-runs.ts';
 import type { Fault } from '../../support/sandbox/faults.ts';
 
@@ -14,11 +15,7 @@ import type { Fault } from '../../support/sandbox/faults.ts';
  * dies: once it is left in peace, the platform has the ERP's last content of every valid row.
  */
 
-let world: PushWorld;
-beforeAll(async () => {
-  world = await openPushWorld();
-});
-afterAll(() => world.close());
+const world = pushWorldOfFile();
 
 const PROVIDERS = 3;
 /** Two numbers that every provider may claim, so that they collide, wait for each other and swap. */
@@ -89,49 +86,29 @@ const faults = fc.array(fc.record({ after: fc.nat({ max: 3 }), fault }), { maxLe
 /** A batch without a culprit has about twenty steps. */
 const step = fc.oneof(fc.nat({ max: 22 }), fc.nat({ max: 60 }));
 
+const of = <const Do extends string, Fields extends object>(
+  weight: number,
+  kind: Do,
+  fields: { [Name in keyof Fields]: fc.Arbitrary<Fields[Name]> },
+) => {
+  const arbitrary = fc.record({ do: fc.constant(kind), ...fields });
+  return { weight, arbitrary: arbitrary as fc.Arbitrary<{ readonly do: Do } & Fields> };
+};
 const operation = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant('write' as const),
-      rows: fc.array(content, { minLength: 1, maxLength: 4 }),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant('delete' as const),
-      provider: fc.nat({ max: PROVIDERS - 1 }),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant('rules' as const),
-      onInvalid: fc.constantFrom('refuse-batch' as const, 'apply-valid' as const),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('push' as const), faults }) },
-  /** The process dies at any of its steps. */
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('crash' as const), at: step }) },
-  /** It is asked to stop there. */
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('stop' as const), at: step }) },
-  /** The ERP writes there. */
-  {
-    weight: 3,
-    arbitrary: fc.record({ do: fc.constant('write meanwhile' as const), at: step, row: content }),
-  },
-  /** Two processes push at once. */
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('push twice' as const) }) },
-  /** The ERP has a row locked during a whole push, and then commits what it wrote, or not. */
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant('push under lock' as const),
-      row: content,
-      commits: fc.boolean(),
-    }),
-  },
+  of(4, 'write', { rows: fc.array(content, { minLength: 1, maxLength: 4 }) }),
+  of(1, 'delete', { provider: fc.nat({ max: PROVIDERS - 1 }) }),
+  of(1, 'rules', {
+    onInvalid: fc.constantFrom<'refuse-batch' | 'apply-valid'>('refuse-batch', 'apply-valid'),
+  }),
+  of(2, 'push', { faults }),
+  // The process dies at any of its steps, or is asked to stop there, or the ERP writes there.
+  of(3, 'crash', { at: step }),
+  of(1, 'stop', { at: step }),
+  of(3, 'write meanwhile', { at: step, row: content }),
+  // Two processes push at once.
+  of(1, 'push twice', {}),
+  // The ERP has a row locked during a whole push, and then commits what it wrote, or not.
+  of(1, 'push under lock', { row: content, commits: fc.boolean() }),
 );
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { readProviderSummary, readPushDelayMs } from '../../../src/providers/providers.sql.ts';
 import { pushToEnd } from '../../../src/providers/push-to-end.ts';
+import { pushWorldOfFile } from '../../support/file-worlds.ts';
 import {
   cpfOf,
   providerOf,
@@ -9,15 +10,11 @@ import {
   readProviders,
   writeProviders,
 } from '../../support/provider-rows.ts';
-import { openPushWorld, type PushWorld } from '../../support/push-world.ts';
+import type { PushWorld } from '../../support/push-world.ts';
 import type { Fault } from '../../support/sandbox/faults.ts';
 
 const log: string[] = [];
-let world: PushWorld;
-beforeAll(async () => {
-  world = await openPushWorld({ timeoutMs: 5_000, log: (line) => log.push(line) });
-});
-afterAll(() => world.close());
+const world = pushWorldOfFile({ timeoutMs: 5_000, log: (line) => log.push(line) });
 beforeEach(() => world.begin());
 
 const write = (...providers: Record<string, unknown>[]) =>
@@ -32,6 +29,29 @@ const age = (externalId: string, seconds: number) => world.database.prisma.$exec
   UPDATE conciliation.provider SET changed_at = changed_at - make_interval(secs => ${seconds}::float8)
   WHERE external_id = ${externalId}`;
 const platformHas = (number: number) => world.sandbox.providers.get(providerOf(number).externalId);
+
+const status = (code: number, more: object = {}): Fault => ({
+  ...{ kind: 'status', status: code },
+  ...more,
+});
+/** Rows with the number of another one. */
+const withNumberOf = (number: number, of: number) =>
+  providerOf(number, { identificationNumber: cpfOf(of) });
+const expectToEnd = async (outcome: object) =>
+  expect(await pushToEnd(world.parts, signal)).toMatchObject({ error: null, ...outcome });
+/** A platform with which something happens when an answer has arrived. */
+const afterAnswer = (happen: () => unknown): Parameters<PushWorld['push']>[0] => {
+  const { platform } = world.parts;
+  return {
+    platform: {
+      async pushProviders(providers, aborted) {
+        const answer = await platform.pushProviders(providers, aborted);
+        await happen();
+        return answer;
+      },
+    },
+  };
+};
 
 describe('batches', () => {
   test.each([
@@ -121,20 +141,15 @@ describe('rows that the platform accepted', () => {
 
   test('stays pending where the ERP changed it meanwhile, also within the same millisecond', async () => {
     await write(providerOf(1), providerOf(2));
-    const { platform } = world.parts;
-    const report = await world.push({
-      platform: {
-        async pushProviders(providers, aborted) {
-          const answer = await platform.pushProviders(providers, aborted);
-          // Its time is that of the row that was sent, as where a transaction began earlier.
-          await write(providerOf(1, { name: 'Meanwhile' }));
-          await world.database.prisma.$executeRaw`
+    const report = await world.push(
+      afterAnswer(async () => {
+        // Its time is that of the row that was sent, as where a transaction began earlier.
+        await write(providerOf(1, { name: 'Meanwhile' }));
+        await world.database.prisma.$executeRaw`
             UPDATE conciliation.provider SET changed_at =
               (SELECT changed_at FROM conciliation.provider WHERE external_id = ${providerOf(2).externalId})`;
-          return answer;
-        },
-      },
-    });
+      }),
+    );
     expect(report).toMatchObject({ requests: 1, synced: 1 });
     expect(await rowOf(1)).toMatchObject({ state: 'pending' });
     await world.push();
@@ -195,7 +210,7 @@ describe('the check before a request', () => {
   });
 
   test('a duplicate recovers when the other row is deleted, without anything else pending', async () => {
-    await write(providerOf(1), providerOf(2, { identificationNumber: cpfOf(1) }));
+    await write(providerOf(1), withNumberOf(2, 1));
     await world.push();
     expect(await readPushDelayMs(world.database)).toBeNull();
     await world.database.prisma.$executeRaw`
@@ -207,7 +222,7 @@ describe('the check before a request', () => {
   test('a duplicate waits where the ERP has the other row locked, and then both are invalid', async () => {
     await write(providerOf(1));
     await world.push();
-    await write(providerOf(2, { identificationNumber: cpfOf(1) }), providerOf(3));
+    await write(withNumberOf(2, 1), providerOf(3));
     await world.database.prisma.$transaction(async (tx) => {
       await tx.$executeRaw`
         SELECT FROM conciliation.provider WHERE external_id = ${providerOf(1).externalId} FOR UPDATE`;
@@ -226,40 +241,40 @@ describe('the check before a request', () => {
   test('a number moves from one provider to another, in either order of the rows', async () => {
     await write(providerOf(1));
     await world.push();
-    await write(providerOf(2, { identificationNumber: cpfOf(1) }));
+    await write(withNumberOf(2, 1));
     await world.push();
-    await write(providerOf(1, { identificationNumber: cpfOf(11) }));
-    expect(await pushToEnd(world.parts, signal)).toMatchObject({ error: null, rejected: 0 });
+    await write(withNumberOf(1, 11));
+    await expectToEnd({ rejected: 0 });
     expect(platformHas(1)?.identificationNumber).toBe(cpfOf(11));
     expect(platformHas(2)?.identificationNumber).toBe(cpfOf(1));
   });
 
   describe('a duplicate is sent when the other row gives up the number and becomes invalid', () => {
-    const taker = providerOf(2, { identificationNumber: cpfOf(1) });
+    const taker = withNumberOf(2, 1);
     const invalid = providerOf(1, { identificationNumber: cpfOf(11), name: null });
 
     test('after a request for the other row that was lost', async () => {
       await write(providerOf(1));
-      world.sandbox.faults.add({ kind: 'status', status: 500 });
+      world.sandbox.faults.add(status(500));
       await world.push();
       await write(taker);
       expect(await world.push()).toMatchObject({ requests: 0, invalid: 2 });
 
       await write(invalid);
-      expect(await pushToEnd(world.parts, signal)).toMatchObject({ error: null, synced: 1 });
+      await expectToEnd({ synced: 1 });
       expect(await rowOf(2)).toMatchObject({ state: 'synced', error: null });
       expect(platformHas(2)?.identificationNumber).toBe(cpfOf(1));
     });
 
     test('and stays invalid while a third row has the number', async () => {
       await write(providerOf(1));
-      world.sandbox.faults.add({ kind: 'status', status: 500 });
+      world.sandbox.faults.add(status(500));
       await world.push();
-      await write(taker, providerOf(3, { identificationNumber: cpfOf(1) }));
+      await write(taker, withNumberOf(3, 1));
       expect(await world.push()).toMatchObject({ requests: 0, invalid: 3 });
 
       await write(invalid);
-      expect(await pushToEnd(world.parts, signal)).toMatchObject({ error: null, requests: 0 });
+      await expectToEnd({ requests: 0 });
       expect(await rowOf(2)).toMatchObject({ state: 'invalid' });
       expect(await readPushDelayMs(world.database)).toBeNull();
     });
@@ -271,11 +286,11 @@ describe('the check before a request', () => {
       await world.push();
 
       await write(invalid);
-      expect(await pushToEnd(world.parts, signal)).toMatchObject({ error: null, rejected: 1 });
+      await expectToEnd({ rejected: 1 });
       expect(await readPushDelayMs(world.database)).toBeNull();
 
-      await write(providerOf(1, { identificationNumber: cpfOf(11) }));
-      expect(await pushToEnd(world.parts, signal)).toMatchObject({ error: null, synced: 2 });
+      await write(withNumberOf(1, 11));
+      await expectToEnd({ synced: 2 });
       expect(platformHas(2)?.identificationNumber).toBe(cpfOf(1));
     });
   });
@@ -284,15 +299,8 @@ describe('the check before a request', () => {
     await write(providerOf(1));
     await world.push();
     // Both at once, and the row that wants the number first.
-    await write(
-      providerOf(0, { identificationNumber: cpfOf(1) }),
-      providerOf(1, { identificationNumber: cpfOf(11) }),
-    );
-    expect(await pushToEnd(world.parts, signal)).toMatchObject({
-      error: null,
-      synced: 2,
-      rejected: 1,
-    });
+    await write(withNumberOf(0, 1), withNumberOf(1, 11));
+    await expectToEnd({ synced: 2, rejected: 1 });
     expect(platformHas(0)?.identificationNumber).toBe(cpfOf(1));
   });
 });
@@ -331,115 +339,86 @@ describe('answers', () => {
   test('a body that is too large is truncated, and its statuses still count', async () => {
     await write(providerOf(1));
     const { externalId } = providerOf(1);
-    const body = JSON.stringify([{ note: 'x'.repeat(100_000) }, { externalId, status: 'ERROR' }]);
+    // The limit lies in the middle of a character.
+    const body = JSON.stringify([
+      { note: `x${'ç'.repeat(50_000)}` },
+      { externalId, status: 'ERROR' },
+    ]);
     world.sandbox.faults.add({ kind: 'body', body });
     expect(await world.push()).toMatchObject({ rejected: 1 });
-    expect((await readBatches(world.database))[0]?.answer).toHaveLength(65_536);
+    const answer = (await readBatches(world.database))[0]?.answer ?? '';
+    expect(answer).toBe(`${Buffer.from(body).subarray(0, 65_535).toString()}\ufffd`);
   });
 
-  test.each<[string, Fault, string, object]>([
-    [
-      '500',
-      { kind: 'status', status: 500, body: 'oh' },
-      'retry',
-      { status: 500, answer: 'oh', errorCode: 'PLATFORM_UNAVAILABLE' },
-    ],
-    [
-      '401',
-      { kind: 'status', status: 401, body: 'no' },
-      'unauthorized',
-      { status: 401, answer: 'no', errorCode: 'PLATFORM_AUTH' },
-    ],
-    [
-      '429',
-      { kind: 'status', status: 429, headers: { 'retry-after': '77' } },
-      'retry',
-      { status: 429, errorCode: 'PLATFORM_RATE_LIMITED' },
-    ],
-    [
-      '404',
-      { kind: 'status', status: 404 },
-      'retry',
-      { status: 404, errorCode: 'PLATFORM_CONTRACT' },
-    ],
-    [
-      'a redirect',
-      { kind: 'redirect', to: 'https://example.com/' },
-      'retry',
-      { status: 302, errorCode: 'PLATFORM_CONTRACT' },
-    ],
-    [
-      'a web page',
-      { kind: 'body', body: '<html>', contentType: 'text/html' },
-      'retry',
-      { status: 200, answer: '<html>', errorCode: 'PLATFORM_CONTRACT' },
-    ],
+  const page: Fault = { kind: 'body', body: '<html>', contentType: 'text/html' };
+  test.each<[string, Fault, string, number | null, string, object?]>([
+    ['500', status(500, { body: 'oh' }), 'retry', 500, 'UNAVAILABLE', { answer: 'oh' }],
+    ['401', status(401, { body: 'no' }), 'unauthorized', 401, 'AUTH', { answer: 'no' }],
+    ['429', status(429, { headers: { 'retry-after': '77' } }), 'retry', 429, 'RATE_LIMITED'],
+    ['404', status(404), 'retry', 404, 'CONTRACT'],
+    ['a redirect', { kind: 'redirect', to: 'https://example.com/' }, 'retry', 302, 'CONTRACT'],
+    ['a web page', page, 'retry', 200, 'CONTRACT', { answer: '<html>' }],
     [
       'silence',
       { kind: 'latency', latencyMs: 10_000 },
       'retry',
-      { status: null, answer: null, errorCode: 'PLATFORM_UNAVAILABLE' },
+      null,
+      'UNAVAILABLE',
+      { answer: null },
     ],
-    [
-      'a lost answer',
-      { kind: 'cut', afterBytes: 1, how: 'reset' },
-      'retry',
-      { status: null, errorCode: 'PLATFORM_UNAVAILABLE' },
-    ],
+    ['a lost answer', { kind: 'cut', afterBytes: 1, how: 'reset' }, 'retry', null, 'UNAVAILABLE'],
   ])(
     '%s decides nothing: every row stays pending, the request and its answer are kept',
-    async (_, fault, kind, batch) => {
+    async (_, fault, kind, httpStatus, code, more) => {
       await write(...many(3));
       world.sandbox.faults.add(fault);
       expect(await world.push()).toMatchObject({ kind, requests: 1, synced: 0, rejected: 0 });
       expect((await readProviderSummary(world.database)).pending).toBe(3);
-      expect(await readBatches(world.database)).toMatchObject([{ rows: 3, ...batch }]);
+      expect(await readBatches(world.database)).toMatchObject([
+        { rows: 3, status: httpStatus, errorCode: `PLATFORM_${code}`, ...more },
+      ]);
       expect(await pushToEnd(world.parts, signal)).toMatchObject({ synced: 3 });
     },
   );
 
-  test.each([409, 413, 422])('%i refuses the content, as 400 does', async (status) => {
+  test.each([409, 413, 422])('%i refuses the content, as 400 does', async (code) => {
     await write(...many(2));
-    world.sandbox.faults.add({ kind: 'status', status, body: 'too much' });
+    world.sandbox.faults.add(status(code, { body: 'too much' }));
     expect(await world.push()).toMatchObject({ kind: 'done', requests: 3, synced: 2, rejected: 0 });
     await write(providerOf(9));
-    world.sandbox.faults.add({ kind: 'status', status, body: 'too much' });
+    world.sandbox.faults.add(status(code, { body: 'too much' }));
     await world.push();
     expect(await rowOf(9)).toMatchObject({
       state: 'rejected',
-      error: `the platform answered ${status}: too much`,
+      error: `the platform answered ${code}: too much`,
     });
   });
 
   test('a refusal counts even where its body is lost', async () => {
     await write(...many(2));
-    world.sandbox.faults.add({
-      kind: 'status',
-      status: 400,
-      headers: { 'content-encoding': 'br' },
-    });
+    world.sandbox.faults.add(status(400, { headers: { 'content-encoding': 'br' } }));
     expect(await world.push()).toMatchObject({ kind: 'done', synced: 2 });
     expect((await readBatches(world.database))[0]).toMatchObject({ status: 400, answer: '' });
   });
 
   test('decisions before a failure are kept', async () => {
     await write(...many(4));
-    world.sandbox.faults.add({ kind: 'status', status: 400 });
+    world.sandbox.faults.add(status(400));
     world.sandbox.faults.add({ kind: 'latency', latencyMs: 0 });
-    world.sandbox.faults.add({ kind: 'status', status: 503 });
+    world.sandbox.faults.add(status(503));
     expect(await world.push()).toMatchObject({ kind: 'retry', requests: 3, synced: 2 });
     expect((await readProviderSummary(world.database)).pending).toBe(2);
   });
 });
 
 describe('after a failure', () => {
-  const fail = (count: number, fault: Partial<Fault> = {}) =>
-    world.sandbox.faults.add({ kind: 'status', status: 500, times: count, ...fault } as Fault);
+  const fail = (times: number, code = 500, more: object = {}) =>
+    world.sandbox.faults.add(status(code, { times, ...more }));
+  const slow = { random: () => 0.5, retry: { attempts: 3, backoffSeconds: 100 } };
 
   test('the waits grow with the failures in a row, and nothing is due before', async () => {
     await write(...many(100));
     fail(3);
-    const slow = { random: () => 0.5, retry: { attempts: 3, backoffSeconds: 100 } };
     expect(await world.push(slow)).toMatchObject({ delayMs: 50_000 });
     expect(await world.push(slow)).toMatchObject({ delayMs: 100_000 });
     expect(await world.push(slow)).toMatchObject({ delayMs: 200_000 });
@@ -457,9 +436,8 @@ describe('after a failure', () => {
 
   test('the refusal of several rows does not end the failures in a row', async () => {
     await write(...many(2));
-    const slow = { random: () => 0.5, retry: { attempts: 3, backoffSeconds: 100 } };
     for (const delayMs of [50_000, 100_000, 200_000]) {
-      fail(1, { status: 400 });
+      fail(1, 400);
       fail(1);
       expect(await world.push(slow)).toMatchObject({ kind: 'retry', requests: 2, delayMs });
     }
@@ -467,7 +445,7 @@ describe('after a failure', () => {
 
   test('a time that the platform names is kept', async () => {
     await write(providerOf(1));
-    fail(1, { status: 429, headers: { 'retry-after': '77' } } as Partial<Fault>);
+    fail(1, 429, { headers: { 'retry-after': '77' } });
     expect(await world.push()).toMatchObject({ kind: 'retry', delayMs: 77_000 });
   });
 
@@ -484,8 +462,7 @@ describe('after a failure', () => {
 
   test('a refused token costs no wait and counts as no failure', async () => {
     await write(...many(100));
-    const slow = { random: () => 0.5, retry: { attempts: 3, backoffSeconds: 100 } };
-    fail(2, { status: 401 } as Partial<Fault>);
+    fail(2, 401);
     expect(await world.push(slow)).toMatchObject({ kind: 'unauthorized', delayMs: 0 });
     expect(await readPushDelayMs(world.database)).toBe(0);
     await world.push(slow);
@@ -495,15 +472,14 @@ describe('after a failure', () => {
 
   test('a token that may not push is a failure like others, and says nothing about pulls', async () => {
     await write(...many(100));
-    const slow = { random: () => 0.5, retry: { attempts: 3, backoffSeconds: 100 } };
-    fail(2, { status: 403 } as Partial<Fault>);
+    fail(2, 403);
     expect(await world.push(slow)).toMatchObject({ kind: 'failed', delayMs: 50_000 });
     expect(await world.push(slow)).toMatchObject({ kind: 'failed', delayMs: 100_000 });
   });
 
   test('a refused token ends a command at once', async () => {
     await write(providerOf(1));
-    fail(1, { status: 401 } as Partial<Fault>);
+    fail(1, 401);
     const outcome = await pushToEnd(world.parts, signal);
     expect(outcome.error?.code).toBe('PLATFORM_AUTH');
     expect(outcome.requests).toBe(1);
@@ -511,21 +487,10 @@ describe('after a failure', () => {
 
   test('a stop between two requests leaves the answered one as it is, and sends no other', async () => {
     await write(...many(4));
-    world.sandbox.faults.add({ kind: 'status', status: 400 });
+    world.sandbox.faults.add(status(400));
     const stop = new AbortController();
-    const { platform } = world.parts;
-    const pushing = world.push(
-      {
-        platform: {
-          async pushProviders(providers, aborted) {
-            const answer = await platform.pushProviders(providers, aborted);
-            setImmediate(() => stop.abort());
-            return answer;
-          },
-        },
-      },
-      stop.signal,
-    );
+    const stopping = afterAnswer(() => setImmediate(() => stop.abort()));
+    const pushing = world.push(stopping, stop.signal);
     await expect(pushing).rejects.toMatchObject({ code: 'SHUTDOWN' });
     expect(await readBatches(world.database)).toMatchObject([{ status: 400, errorCode: null }]);
     expect(world.requests()).toBe(1);
@@ -566,11 +531,11 @@ test('each request is reported when it has ended, with its outcome and without i
   await write(...many(2));
   const observed: unknown[] = [];
   const parts = { onRequest: (request: unknown) => observed.push(request) };
-  world.sandbox.faults.add({ kind: 'status', status: 400 });
+  world.sandbox.faults.add(status(400));
   await world.push(parts);
   await write(...many(2, { name: 'Other' }));
-  for (const status of [500, 401, 403]) {
-    world.sandbox.faults.add({ kind: 'status', status });
+  for (const code of [500, 401, 403]) {
+    world.sandbox.faults.add(status(code));
     await world.push(parts);
   }
   world.sandbox.faults.add({ kind: 'cut', afterBytes: 0, how: 'reset' });

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { pushWorldOfFile } from '../../support/file-worlds.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
-import { openPushWorld, type PushWorld } from '../../support/push-world.ts';
 
-let world: PushWorld;
-beforeAll(async () => {
-  world = await openPushWorld();
-});
-afterAll(() => world.close());
+const world = pushWorldOfFile();
 
 const ROWS = 20_000;
 const BATCH = 100;

@@ -1,5 +1,5 @@
 /** The lines of the payment schedule where one party is written in several ways. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import {
@@ -7,26 +7,22 @@ import {
   readGroupTotals,
   readSchedule,
 } from '../../../src/schedule/read-schedule.sql.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const DUE = '2026-06-30' as CivilDate;
 const range = { from: DUE, to: DUE };
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = pullWorldOfFile();
 
-const agent = (uid: string, number: string) =>
-  titleText({ uid, value: '100' }).replace('11222333000181', number);
+const agent = (uid: string, number: string) => titleText({ uid, value: '100', agent: number });
 /** Paid to the provider, which has no number in the ERP. */
-const provider = (uid: string, number: string) =>
-  titleText({ uid, value: '10' })
-    .replace('"buyerIsFinancial":false', '"buyerIsFinancial":true')
-    .replaceAll('"P-1"', 'null')
-    .replace('52998224725', number);
+const provider = (uid: string, taxId: string) =>
+  titleText({ uid, value: '10', code: null, taxId }).replace(
+    '"buyerIsFinancial":false',
+    '"buyerIsFinancial":true',
+  );
 
 test('one party in several writings has one line', async () => {
   world.sandbox.setDayTexts(DAY, [

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { decideAccountChanges } from '../../../src/accounts/account-changes.sql.ts';
 import { addDays, toCivilDate } from '../../../src/domain/business-day.ts';
 import { verifyDate } from '../../../src/integrity/verify.sql.ts';
@@ -12,7 +12,8 @@ import {
   readGroupTotals,
   readSchedule,
 } from '../../../src/schedule/read-schedule.sql.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { plainSums, scheduleTitle } from './schedule-world.ts';
 
 /** The schedule is the plain sum over `title` after any merges and erasures. */
@@ -21,12 +22,8 @@ const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 300);
 const DATES = 2;
 const FIRST_DUE = toCivilDate('2026-06-29');
 
-let world: PullWorld;
+const world = pullWorldOfFile();
 let firstDate = DAY;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
 
 const due = fc.option(
   fc.integer({ min: 0, max: 5 }).map((days) => addDays(FIRST_DUE, days)),
@@ -78,30 +75,24 @@ function count({ inserted, changed, withdrawn, restored, state }: PullReport): v
   seen.restored += restored;
 }
 
+async function pull(place: number, texts: readonly string[], withdrawalLimitPercent: number) {
+  const date = daysFrom(place, firstDate);
+  world.sandbox.setDayTexts(date, texts);
+  count(await world.pull(date, { withdrawalLimitPercent }));
+}
+
 async function take(action: Step): Promise<void> {
-  const { database, sandbox } = world;
+  const { database } = world;
   switch (action.kind) {
     case 'pull': {
       const date = daysFrom(action.place, firstDate);
-      sandbox.setDayTexts(
-        date,
-        action.titles.map((fields) => scheduleTitle({ ...fields, date })),
-      );
-      count(await world.pull(date, { withdrawalLimitPercent: 60 }));
-      return;
+      const texts = action.titles.map((fields) => scheduleTitle({ ...fields, date }));
+      return pull(action.place, texts, 60);
     }
-    case 'broken': {
-      const date = daysFrom(action.place, firstDate);
-      sandbox.setDayTexts(date, ['{"order":{"uid":"x"},"originalValue":"not a number"}']);
-      await world.pull(date, { withdrawalLimitPercent: 60 });
-      return;
-    }
-    case 'empty': {
-      const date = daysFrom(action.place, firstDate);
-      sandbox.setDayTexts(date, []);
-      count(await world.pull(date, { withdrawalLimitPercent: 100 }));
-      return;
-    }
+    case 'broken':
+      return pull(action.place, ['{"order":{"uid":"x"},"originalValue":"not a number"}'], 60);
+    case 'empty':
+      return pull(action.place, [], 100);
     case 'erase': {
       // No title may name the party at this time.
       const erased = await eraseParty(database, {
@@ -122,17 +113,10 @@ async function take(action: Step): Promise<void> {
       return;
     }
     case 'acknowledge': {
-      const change = await database.prisma.accountChange.findFirst({
-        where: { state: 'open' },
-      });
-      if (change !== null) {
-        await decideAccountChanges(database, [change.id], {
-          by: 'test',
-          state: 'confirmed',
-          reason: 'called',
-        });
-      }
-      return;
+      const change = await database.prisma.accountChange.findFirst({ where: { state: 'open' } });
+      if (change === null) return;
+      const decision = { by: 'test', state: 'confirmed', reason: 'called' } as const;
+      return decideAccountChanges(database, [change.id], decision);
     }
     case 'release': {
       const held = await database.prisma.pull.findFirst({ where: { state: 'held' } });

@@ -1,21 +1,18 @@
 /** Who writes the totals of the payment schedule, and when. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { verifyDate } from '../../../src/integrity/verify.sql.ts';
-import { eraseParty, liftErasure } from '../../../src/privacy/erase-party.sql.ts';
+import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { hasOtherTotals, writeTotals } from '../../../src/schedule/schedule-totals.sql.ts';
-import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const { signal } = new AbortController();
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = pullWorldOfFile();
 
 function pull(date: CivilDate, ...titles: readonly { uid: string; value?: string }[]) {
   world.sandbox.setDayTexts(
@@ -99,20 +96,6 @@ test('totals that something else than a merge has changed are found, and the rep
     expect(outcome.kind).toBe('done');
     expect((await totals(date)).rows).toEqual(rows);
   }
-});
-
-test('an erasure writes the totals of its dates', async () => {
-  const date = daysFrom(3);
-  await pull(date, { uid: 'a', value: '10' });
-  const payee = () =>
-    world.database.pool
-      .query(`SELECT payee FROM conciliation.schedule_total WHERE accepted_date = $1`, [date])
-      .then((result) => result.rows);
-  const before = await payee();
-  const { partyId } = await erase();
-  expect(await payee()).not.toEqual(before);
-  expect(await areRight(date)).toBe(true);
-  await liftErasure(world.database, BigInt(partyId ?? 0), { by: 'test', reason: 'a test' });
 });
 
 test('an erasure waits for a merge of its dates, and has the totals of what that merge wrote', async () => {

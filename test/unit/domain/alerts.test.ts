@@ -199,93 +199,66 @@ test('dates whose findings began on the same day are one alert', () => {
 });
 
 describe('one cause is one alert for any number of dates', () => {
+  // docs/alert-messages.md has the sentences.
   const dates = ['2026-03-05', '2026-03-02', '2026-03-03'].map(toCivilDate);
   const hit = dates.map((date, index) => ({ date, pullId: BigInt(index + 1) }));
   const oldest = { date: '2026-03-02', pullId: 2n };
+  const facts = { titles: 9, responseTitles: 9, withdrawals: 0, detail: null, findings: 2 };
+  const everyDate = '2026-03-02 to 2026-03-03, 2026-03-05';
+  /** The causes of the dates: that of the second date is another one. */
+  const of = <const A, const B>(first: A, second: B) => [first, second, first] as const;
+  const reasons = of('unreadable', 'withdrawal_limit');
+  const codes = of('unit_jump', 'tax_id_invalid');
 
-  test('restated days', () => {
-    expect(restatedDayAlerts(hit)).toMatchObject([
-      {
-        ...oldest,
-        message:
-          'the platform restated 3 days after they were signed off: 2026-03-02 to 2026-03-03, 2026-03-05',
-        messagePt:
-          'a plataforma alterou 3 dias depois do fechamento: 02/03/2026 a 03/03/2026, 05/03/2026',
-      },
-    ]);
-  });
-
-  test('rejected titles', () => {
-    const days = hit.map((day, index) => ({ ...day, rejects: index + 1 }));
-    expect(openRejectsAlerts(days)).toMatchObject([
-      {
-        ...oldest,
-        message:
-          '3 days lack 6 titles that broke the contract: 2026-03-02 to 2026-03-03, 2026-03-05',
-        messagePt:
-          '3 dias estão incompletos, 02/03/2026 a 03/03/2026, 05/03/2026: 6 títulos fora do formato documentado não entraram nas somas',
-      },
-    ]);
-  });
-
-  test('held days, by reason', () => {
-    const day = { titles: 9, responseTitles: 9, withdrawals: 0, detail: null };
-    const reasons = ['unreadable', 'withdrawal_limit', 'unreadable'] as const;
-    const days = hit.map((each, index) => ({ ...each, ...day, reason: reasons[index] ?? null }));
-    expect(heldDayAlerts(days)).toMatchObject([
-      {
-        dedupeKey: 'day_held:unreadable',
-        message:
-          '2 days are held for one reason, 2026-03-03, 2026-03-05; on the oldest day, the response to pull 3 has 9 titles, and none could be read',
-        messagePt:
-          '2 dias estão retidos pelo mesmo motivo, 03/03/2026, 05/03/2026; no mais antigo, a resposta da busca 3 tem 9 títulos, e nenhum pôde ser lido',
-      },
-      { ...oldest, dedupeKey: 'day_held:withdrawal_limit' },
-    ]);
-  });
-
-  test('findings, by check', () => {
-    const codes = ['unit_jump', 'tax_id_invalid', 'unit_jump'] as const;
-    const days = hit.map((day, index) => ({
-      ...day,
-      findings: 2,
-      code: codes[index] ?? 'unit_jump',
-    }));
-    expect(openFindingsAlerts(days)).toMatchObject([
-      {
-        dedupeKey: 'findings_open:unit_jump',
-        message:
-          'a person has to resolve 4 findings of the check "Unit jump": 2026-03-03, 2026-03-05',
-      },
-      {
-        dedupeKey: 'findings_open:tax_id_invalid',
-        messagePt: 'há 2 apontamentos a resolver da regra "CPF ou CNPJ inválido": 02/03/2026',
-      },
-    ]);
-  });
-
-  test('receipts, contradictions and months', () => {
-    expect(bookingReceiptsAlerts(dates.map((date) => ({ date, receipts: 1 })))).toMatchObject([
-      {
-        date: '2026-03-02',
-        messagePt:
-          '3 retornos do ERP de 02/03/2026 a 03/03/2026, 05/03/2026 não conferem com os lançamentos liberados; os dias só são liberados depois de uma decisão',
-      },
-    ]);
-    const contradicted = hit.map((day) => ({ ...day, sweepTitles: 3, pullTitles: 8 }));
-    expect(contradictedDateAlerts(contradicted)).toMatchObject([
-      { ...oldest, message: expect.stringContaining('of 3 dates that followed them: 2026-03-02') },
-    ]);
-    const months = ['2026-02', '2026-03'].map((month) => ({
-      month,
-      days: [{ date: toCivilDate(`${month}-28`) }],
-    }));
-    expect(brokenMonthAlerts(months)).toMatchObject([
-      {
-        date: '2026-02-28',
-        message:
-          'the seals of the months 2026-02, 2026-03 no longer hold, because of 2026-02-28, 2026-03-28',
-      },
-    ]);
+  test.each([
+    ['restated days', restatedDayAlerts(hit), [oldest], everyDate],
+    [
+      'rejected titles',
+      openRejectsAlerts(hit.map((day) => ({ ...day, rejects: 2 }))),
+      [oldest],
+      everyDate,
+    ],
+    [
+      'held days, by reason',
+      heldDayAlerts(hit.map((day, at) => ({ ...day, ...facts, reason: reasons[at] ?? null }))),
+      [
+        { dedupeKey: 'day_held:unreadable', date: '2026-03-03', pullId: 3n },
+        { ...oldest, dedupeKey: 'day_held:withdrawal_limit' },
+      ],
+      '2026-03-03, 2026-03-05',
+    ],
+    [
+      'findings, by check',
+      openFindingsAlerts(
+        hit.map((day, at) => ({ ...day, ...facts, code: codes[at] ?? 'unit_jump' })),
+      ),
+      [{ dedupeKey: 'findings_open:unit_jump' }, { dedupeKey: 'findings_open:tax_id_invalid' }],
+      '4 findings of the check "Unit jump": 2026-03-03, 2026-03-05',
+    ],
+    [
+      'receipts',
+      bookingReceiptsAlerts(dates.map((date) => ({ date, receipts: 1 }))),
+      [{ date: '2026-03-02' }],
+      everyDate,
+    ],
+    [
+      'contradictions',
+      contradictedDateAlerts(hit.map((day) => ({ ...day, sweepTitles: 3, pullTitles: 8 }))),
+      [oldest],
+      'of 3 dates that followed them: 2026-03-02',
+    ],
+    [
+      'months',
+      brokenMonthAlerts(
+        ['2026-02', '2026-03'].map((month) => ({
+          ...{ month, days: [{ date: toCivilDate(`${month}-28`) }] },
+        })),
+      ),
+      [{ date: '2026-02-28' }],
+      '2026-02, 2026-03 no longer hold, because of 2026-02-28, 2026-03-28',
+    ],
+  ])('%s', (_, alerts, expected, dated) => {
+    expect(alerts).toMatchObject(expected);
+    expect(alerts[0]?.message).toContain(dated);
   });
 });

@@ -15,49 +15,22 @@ describe('the state after a merge', () => {
 
 describe('a hold', () => {
   const day = {
-    currentTitles: 10,
-    responseTitles: 8,
-    withdrawals: 2,
-    lost: null,
-    lostBefore: 0,
-    rejected: 0,
-    withdrawalLimitPercent: 20,
+    ...{ currentTitles: 10, responseTitles: 8, withdrawals: 2, lost: null, lostBefore: 0 },
+    ...{ rejected: 0, withdrawalLimitPercent: 20 },
   };
+  const emptied = { withdrawals: 10, responseTitles: 0 };
+  const any = { withdrawalLimitPercent: 100 };
   test.each([
     ['at the limit nothing waits', {}, null],
     ['one beyond it waits', { withdrawals: 3, responseTitles: 7 }, 'withdrawal_limit'],
-    [
-      'a limit of 0 lets nothing go',
-      { withdrawals: 1, withdrawalLimitPercent: 0 },
-      'withdrawal_limit',
-    ],
-    ['a limit of 100 never holds', { withdrawals: 9, withdrawalLimitPercent: 100 }, null],
-    [
-      'an emptied day waits even then',
-      { withdrawals: 10, responseTitles: 0, withdrawalLimitPercent: 100 },
-      'emptied',
-    ],
-    [
-      'a day that was empty stays so',
-      { currentTitles: 0, withdrawals: 0, responseTitles: 0 },
-      null,
-    ],
-    [
-      'a day of rejects alone is unreadable, and not emptied',
-      { withdrawals: 10, responseTitles: 0, rejected: 10, withdrawalLimitPercent: 100 },
-      'unreadable',
-    ],
-    [
-      'a day of rejects that withdraw nothing does not wait',
-      { withdrawals: 0, responseTitles: 0, rejected: 10 },
-      null,
-    ],
+    ['a limit of 0', { withdrawals: 1, withdrawalLimitPercent: 0 }, 'withdrawal_limit'],
+    ['a limit of 100 never holds', { ...any, withdrawals: 9 }, null],
+    ['an emptied day waits even then', { ...any, ...emptied }, 'emptied'],
+    ['a day that was empty stays so', { ...emptied, currentTitles: 0, withdrawals: 0 }, null],
+    ['a day of rejects is unreadable', { ...any, ...emptied, rejected: 10 }, 'unreadable'],
+    ['rejects that withdraw nothing', { ...emptied, withdrawals: 0, rejected: 10 }, null],
     ['rejects beside other titles change nothing', { rejected: 1 }, null],
-    [
-      'titles that earlier responses withdrew count',
-      { currentTitles: 81, withdrawals: 2, lostBefore: 19 },
-      'withdrawal_limit',
-    ],
+    ['earlier withdrawals count', { currentTitles: 81, lostBefore: 19 }, 'withdrawal_limit'],
     ['up to the limit', { currentTitles: 81, withdrawals: 1, lostBefore: 19 }, null],
     ['a response that loses none passes', { withdrawals: 0, lostBefore: 90 }, null],
     [
@@ -65,11 +38,7 @@ describe('a hold', () => {
       { withdrawals: 10, lost: 0, responseTitles: 10 },
       null,
     ],
-    [
-      'a date emptied by a move is not emptied',
-      { withdrawals: 10, lost: 0, responseTitles: 0 },
-      null,
-    ],
+    ['a date emptied by a move is not emptied', { ...emptied, lost: 0 }, null],
   ] as const)('%s', (_name, changes, reason) => {
     const facts = { ...day, ...changes };
     expect(decideHold({ ...facts, lost: facts.lost ?? facts.withdrawals })).toBe(reason);

@@ -51,30 +51,9 @@ describe('a csv file', () => {
         .slice(1)
         .map(([cell]) => cell);
     };
-    expect(await read('pt-BR')).toEqual([
-      '0,17',
-      '-1,500',
-      '2',
-      '0.5%',
-      '1e2',
-      '1.2.3',
-      "'=1.5",
-      '0,17',
-      '.5',
-      '',
-    ]);
-    expect(await read('en')).toEqual([
-      '0.17',
-      '-1.500',
-      '2',
-      '0.5%',
-      '1e2',
-      '1.2.3',
-      "'=1.5",
-      '0,17',
-      '.5',
-      '',
-    ]);
+    const kept = ['2', '0.5%', '1e2', '1.2.3', "'=1.5", '0,17', '.5', ''];
+    expect(await read('pt-BR')).toEqual(['0,17', '-1,500', ...kept]);
+    expect(await read('en')).toEqual(['0.17', '-1.500', ...kept]);
   });
 
   test('has the header alone where there are no rows', async () => {

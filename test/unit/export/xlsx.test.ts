@@ -6,14 +6,12 @@ import { readWorkbook, unzip } from './workbook-reader.ts';
 
 const NO_TOTALS = { columns: [{ name: 'date', kind: 'date' }] as const, rows: [] };
 
+const workbookOf = (batches: RowBatches, rowCount: number, options = {}) =>
+  writeXlsx({ columns: COLUMNS, batches, rowCount, totals: NO_TOTALS, ...options });
+
 async function write(rows: ExportRow[], options: { maxRowsPerSheet?: number } = {}) {
-  const workbook = writeXlsx({
-    columns: COLUMNS,
-    batches: batchesOf(rows.slice(0, 3), rows.slice(3)),
-    rowCount: rows.length,
-    totals: NO_TOTALS,
-    ...options,
-  });
+  const batches = batchesOf(rows.slice(0, 3), rows.slice(3));
+  const workbook = workbookOf(batches, rows.length, options);
   const archive = await collect(workbook.bytes);
   return { archive, sheets: readWorkbook(archive), limits: workbook.limits };
 }
@@ -88,12 +86,7 @@ describe('a workbook', () => {
     ['fewer', 2],
     ['more', 0],
   ])('is refused when there are %s rows than announced', async (_, rowCount) => {
-    const { bytes } = writeXlsx({
-      columns: COLUMNS,
-      batches: batchesOf([row({ id: '1' })]),
-      rowCount,
-      totals: NO_TOTALS,
-    });
+    const { bytes } = workbookOf(batchesOf([row({ id: '1' })]), rowCount);
     await expect(collect(bytes)).rejects.toThrow('rows than announced');
   });
 });
@@ -163,23 +156,13 @@ describe('the source of the rows', () => {
       yield [row({ id: '1' })];
       throw new Error('the database is away');
     }
-    const { bytes } = writeXlsx({
-      columns: COLUMNS,
-      batches: failing(),
-      rowCount: 5,
-      totals: NO_TOTALS,
-    });
+    const { bytes } = workbookOf(failing(), 5);
     await expect(collect(bytes)).rejects.toThrow('the database is away');
   });
 
   test('is closed when the reader of the workbook leaves', async () => {
     const { batches, wasClosed } = endlessRows();
-    const { bytes } = writeXlsx({
-      columns: COLUMNS,
-      batches,
-      rowCount: 1_000_000,
-      totals: NO_TOTALS,
-    });
+    const { bytes } = workbookOf(batches, 1_000_000);
     let chunks = 0;
     for await (const _ of bytes) if (++chunks === 8) break;
     expect(wasClosed()).toBe(true);

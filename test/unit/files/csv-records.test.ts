@@ -14,7 +14,8 @@ async function read(text: string, pieceLength = text.length): Promise<CsvRecord[
   return records;
 }
 
-const cellsOf = async (text: string) => (await read(text)).map(({ cells }) => cells);
+/** The cells of each row, divided by bars. */
+const cellsOf = async (text: string) => (await read(text)).map(({ cells }) => cells.join('|'));
 
 describe('readCsvRecords', () => {
   it.each([
@@ -22,38 +23,26 @@ describe('readCsvRecords', () => {
     ['CRLF', '\r\n'],
     ['CR', '\r'],
   ])('ends lines at %s, with or without one at the end', async (_, end) => {
-    const rows = [
-      ['a', 'b'],
-      ['1', '2'],
-    ];
+    const rows = ['a|b', '1|2'];
     expect(await cellsOf(`a;b${end}1;2`)).toEqual(rows);
     expect(await cellsOf(`a;b${end}1;2${end}`)).toEqual(rows);
   });
 
   it('takes the separator from the first line', async () => {
-    expect(await cellsOf('a,b\n1;2,3')).toEqual([
-      ['a', 'b'],
-      ['1;2', '3'],
-    ]);
-    expect(await cellsOf('a;b\n1,2;3')).toEqual([
-      ['a', 'b'],
-      ['1,2', '3'],
-    ]);
+    expect(await cellsOf('a,b\n1;2,3')).toEqual(['a|b', '1;2|3']);
+    expect(await cellsOf('a;b\n1,2;3')).toEqual(['a|b', '1,2|3']);
   });
 
   it('keeps separators, quotes and line ends of quoted cells', async () => {
-    expect(await cellsOf('a;b\n"x;""y""\r\nz";""\n')).toEqual([
-      ['a', 'b'],
-      ['x;"y"\r\nz', ''],
-    ]);
+    expect(await cellsOf('a;b\n"x;""y""\r\nz";""\n')).toEqual(['a|b', 'x;"y"\r\nz|']);
   });
 
   it('says on which line a row begins, blank ones and those within cells counted', async () => {
     const records = await read('a;b\r\n\r\n"1\r\n\n2";3\r\n;;\r\n4;5\r\n');
-    expect(records.map(({ line, cells }) => [line, cells.length])).toEqual([
-      [1, 2],
-      [3, 2],
-      [7, 2],
+    expect(records.map(({ line, cells }) => `${line} ${cells.length}`)).toEqual([
+      '1 2',
+      '3 2',
+      '7 2',
     ]);
   });
 
@@ -69,11 +58,8 @@ describe('readCsvRecords', () => {
 
   it('continues with the line after a broken one', async () => {
     const records = await read('a;b\n"x"y;1\nz;2\n');
-    expect(records.map(({ line, fault }) => [line, fault === null])).toEqual([
-      [1, true],
-      [2, false],
-      [3, true],
-    ]);
+    expect(records.map(({ fault }) => fault === null)).toEqual([true, false, true]);
+    expect(records.map(({ line }) => line)).toEqual([1, 2, 3]);
   });
 
   it('finds nothing in nothing', async () => {

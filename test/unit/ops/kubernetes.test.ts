@@ -57,17 +57,6 @@ test('the manifests have the types of the Kubernetes API', () => {
   expect(faultsOf(manifests)).toEqual([]);
 });
 
-test('a field that is misspelt, missing or of another type is a fault', () => {
-  const [selector, template] = [{}, {}];
-  const broken = [
-    { selector, template, replica: 1 },
-    { template },
-    { selector, template, replicas: '1' },
-    { selector, template: { spec: { containers: [{ name: 'a', readynessProbe: {} }] } } },
-  ].map((spec) => ({ apiVersion: 'apps/v1', kind: 'Deployment', spec }));
-  expect(faultsOf(broken).filter((line) => line.includes('error TS'))).toHaveLength(4);
-});
-
 test('the kustomization names every file of the folder', () => {
   const named = [
     'kustomization.yaml',

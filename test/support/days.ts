@@ -1,0 +1,36 @@
+import { checkDays } from '../../src/checks/check-day.sql.ts';
+import type { Database } from '../../src/database/database.ts';
+import type { CivilDate } from '../../src/domain/business-day.ts';
+import { signOffDay } from '../../src/ledger/sign-off.sql.ts';
+import { ANY_DAY_RULES } from './check-rules.ts';
+import { DAY, type PullWorld } from './pull-world.ts';
+import { titleText } from './titles.ts';
+
+/** Makes these titles the titles of a date, pulls them, and checks the date. */
+export async function pullDay(
+  world: PullWorld,
+  date: CivilDate,
+  ...titles: readonly (string | Parameters<typeof titleText>[0])[]
+) {
+  world.sandbox.setDayTexts(
+    date,
+    titles.map((title) => (typeof title === 'string' ? title : titleText({ date, ...title }))),
+  );
+  const report = await world.pull(date, { withdrawalLimitPercent: 100 });
+  await checkDays(world.database, ANY_DAY_RULES);
+  return report;
+}
+
+/** Signs a date off in the state that it has. */
+export async function signDay(
+  database: Database,
+  date: CivilDate,
+  signing: Partial<Parameters<typeof signOffDay>[2]> = {},
+): Promise<void> {
+  const where = { date };
+  const { contentDigest } = await database.prisma.day.findUniqueOrThrow({ where });
+  await signOffDay(database, date, {
+    ...{ by: 'ana', reason: null, seenDigest: contentDigest ?? '', fourEyes: false },
+    ...{ bookingsFrom: DAY, ...signing },
+  });
+}
