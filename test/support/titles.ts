@@ -35,3 +35,9 @@ export function titleText(
     `"provider":{"identification":"52998224725","externalId":"P-1","bankAccount":{"bank":"001","agency":"1111","agencyDigit":"X","account":"7654321","accountDigit":"0"}}${more}}`
   );
 }
+
+/** Titles with the orders `t0`, `t1` and so on. */
+export const titleTexts = (count: number, fields: Parameters<typeof titleText>[0] = {}) =>
+  Array.from({ length: count }, (_, index) =>
+    titleText({ ...fields, uid: `${fields.uid ?? 't'}${index}` }),
+  );

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type AuditRecord, recordAudit } from '../../../src/audit/audit.ts';
 import {
   type ChainFault,
@@ -7,13 +7,10 @@ import {
   verifyAuditChain,
 } from '../../../src/audit/audit-chain.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfEachTest } from '../../support/file-world.ts';
+import { DAY } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-beforeEach(async () => {
-  world = await openPullWorld();
-});
-afterEach(() => world.close());
+const world = worldOfEachTest();
 
 /** Writes an entry. The chain knows no action, so any text will do. */
 const record = (

@@ -1,5 +1,5 @@
 /** The checks of the titles of a day, on what pulls have merged. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type CheckRules, checkDays } from '../../../src/checks/check-day.sql.ts';
 import { readFindings, resolveFindings } from '../../../src/checks/findings.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
@@ -13,16 +13,13 @@ import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
 import { readCheckpoint } from '../../../src/ledger/reads.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfEachTest } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const NEXT = daysFrom(1);
 
-let world: PullWorld;
-beforeEach(async () => {
-  world = await openPullWorld();
-});
-afterEach(() => world.close());
+const world = worldOfEachTest();
 
 async function pull(date: CivilDate, ...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);

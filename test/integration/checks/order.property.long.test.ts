@@ -12,9 +12,7 @@ let worlds: readonly [PullWorld, PullWorld];
 beforeAll(async () => {
   worlds = await Promise.all([openPullWorld(), openPullWorld()]);
 });
-afterAll(async () => {
-  await Promise.all(worlds.map((world) => world.close()));
-});
+afterAll(() => Promise.all(worlds.map((world) => world.close())));
 
 /** Deterministic. */
 function randomOf(seed: number): (below: number) => number {

@@ -18,8 +18,9 @@ import {
   type ConsoleWorld,
   openConsole,
 } from '../../support/console-client.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { outputOf, runProgram } from '../../support/program.ts';
-import { openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { unzip } from '../../unit/export/workbook-reader.ts';
 
@@ -33,13 +34,12 @@ const [FIRST, EMPTY, LAST] = ['2026-03-29', '2026-03-30', '2026-03-31'].map(toCi
 /** The agent of a title when it was signed, but not since. */
 const FORMER_AGENT = '61616161000107';
 
-let world: PullWorld;
+const world = worldOfFile({ startDate: FIRST });
 let console: ConsoleWorld;
 let reviewer: ConsoleClient;
 let archive: Buffer;
 let digest: string;
 beforeAll(async () => {
-  world = await openPullWorld({ startDate: FIRST });
   console = await openConsole(world.database);
   reviewer = await console.as('reviewer', 'rita');
   const title = (uid: string, value: string, more = {}) =>
@@ -67,10 +67,7 @@ beforeAll(async () => {
   ({ digest } = await sealMonth(world.database, MARCH, by));
   archive = await download();
 });
-afterAll(async () => {
-  await console.close();
-  await world.close();
-});
+afterAll(() => console.close());
 
 async function pull(date: CivilDate, ...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);

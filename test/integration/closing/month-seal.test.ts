@@ -21,7 +21,8 @@ import {
   type ConsoleWorld,
   openConsole,
 } from '../../support/console-client.ts';
-import { openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const FROM = toCivilDate('2026-03-28');
@@ -33,18 +34,14 @@ const NEVER_STALE: AlertPolicy = {
   maxIdleHours: 1_000_000,
 };
 
-let world: PullWorld;
+const world = worldOfFile({ startDate: FROM });
 let console: ConsoleWorld;
 let reviewer: ConsoleClient;
 beforeAll(async () => {
-  world = await openPullWorld({ startDate: FROM });
   console = await openConsole(world.database);
   reviewer = await console.as('reviewer', 'rita');
 });
-afterAll(async () => {
-  await console.close();
-  await world.close();
-});
+afterAll(() => console.close());
 
 const textsOf = (date: CivilDate, discount = '12.34') => [
   titleText({ uid: 'a', date, value: '100.10', discount }),

@@ -10,23 +10,20 @@ import { openPullQueue } from '../../../src/queue/job-queue.ts';
 import { planPulls } from '../../../src/scheduler/plan-ledger.sql.ts';
 import { runCommand } from '../../support/child-command.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
+const world = worldOfFile();
 let analyst: Client;
 let users: RoleUsers;
 beforeAll(async () => {
-  world = await openPullWorld();
   await runCommand(['migrate', '--roles'], { DATABASE_URL: world.databaseUrl });
   users = await createRoleUsers(world.databaseUrl);
   analyst = new Client(users.urlOf('finance'));
   await analyst.connect();
 });
-afterAll(async () => {
-  await analyst.end();
-  await world.close();
-});
+afterAll(() => analyst.end());
 
 /** Every key that a lock of the program ever had, in both forms of advisory locks, and that of migrations. */
 const KEYS = [7_203_114_001n, 7_201_604_312n, 7_201_604_313n, 720_160_431n, 72_707_369n];

@@ -15,18 +15,18 @@ import {
 } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
+import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-let reader: Client;
+const world = worldOfFile();
+const reader = clientOfFile(() => world.databaseUrl);
 let documented: string;
 let gate: GatedPlatform;
 let gatedPlatform: PlatformClient;
 
 beforeAll(async () => {
-  world = await openPullWorld();
   gate = await openGatedPlatform();
   gatedPlatform = createPlatformClient({
     baseUrl: gate.baseUrl,
@@ -35,17 +35,13 @@ beforeAll(async () => {
     timeoutMs: 30_000,
     userAgent: 'test',
   });
-  reader = new Client({ connectionString: world.databaseUrl });
-  await reader.connect();
   const document = await readFile('docs/data-dictionary.md', 'utf8');
   const examples = [...document.matchAll(/```sql\n(.*?);?\n```/gs)].map((match) => match[1] ?? '');
   documented = examples.find((sql) => sql.includes('jsonb_populate_record')) ?? '';
 });
 afterAll(async () => {
-  await reader.end();
   await gatedPlatform.close();
   await gate.close();
-  await world.close();
 });
 
 let date: CivilDate;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { checkPayables } from '../../../src/payables/payable-file.ts';
 import {
   addPayables,
@@ -8,15 +8,11 @@ import {
   type ImportKind,
 } from '../../../src/payables/payable-import.sql.ts';
 import { InputError } from '../../../src/runtime/errors.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching } from '../../support/matching-world.ts';
 import { importPayables, type PayableFields } from '../../support/payables.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 beforeEach(() => clearMatching(world.database));
 
 const begin = (kind: ImportKind = 'snapshot') =>

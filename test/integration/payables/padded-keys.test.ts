@@ -1,13 +1,9 @@
 /** Columns of a fixed width, as an ERP writes them by SQL, match titles. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { worldOfFile } from '../../support/file-world.ts';
 import { listMatches, match, pullTitles } from '../../support/matching-world.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 test('padded suppliers, orders and keys match as those without blanks', async () => {
   await pullTitles(world, [

@@ -5,17 +5,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fileToken } from '../../../src/platform/token.ts';
 import { TokenUnusableError } from '../../../src/runtime/errors.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 async function attemptAnswered(status: number, attempts = 3) {
   world.sandbox.faults.add({ kind: 'status', status });

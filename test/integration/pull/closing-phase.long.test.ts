@@ -4,36 +4,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
 import type { FaultPoint } from '../../../src/runtime/fault-points.ts';
 import { FaultyService, type FiredFault } from '../../faults/faulty-service.ts';
 import { environmentOf } from '../../support/child-command.ts';
-import { daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { daysFrom, freshDays, TODAY } from '../../support/pull-world.ts';
 import { dueSince, eventually } from '../../support/service-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 /** The only date that the service has to pull by itself, and has pulled. */
 const YESTERDAY = daysFrom(-1, TODAY);
 
-let world: PullWorld;
+const world = worldOfFile({ startDate: YESTERDAY });
 let folder: string;
 beforeAll(async () => {
-  world = await openPullWorld({ startDate: YESTERDAY });
   folder = await mkdtemp(join(tmpdir(), 'conciliation-closing-'));
   setTitles(YESTERDAY, 1);
   await world.pull(YESTERDAY);
 });
-afterAll(async () => {
-  await world.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => rm(folder, { recursive: true }));
 
 /** Each test has separate dates: the date of the stopped process, and other dates. */
-let nextDay = daysFrom(-1000, TODAY);
-const freshDay = () => {
-  nextDay = daysFrom(1, nextDay);
-  return nextDay;
-};
+const freshDay = freshDays(daysFrom(-1000, TODAY));
 let date: CivilDate;
 beforeEach(() => {
   date = freshDay();
@@ -77,7 +69,7 @@ async function stopAt(point: FaultPoint): Promise<FaultyService> {
     clockFile: '',
     onFired: fire,
   });
-  await createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
+  await world.newPull(date);
   service.start({ point, hit: 1, armFile });
   const { process, release } = await fired;
   process.kill('SIGSTOP');

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/database/database.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
@@ -11,23 +9,19 @@ import { pullToEnd } from '../../../src/pull/pull-to-end.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { StaleFenceError } from '../../../src/runtime/errors.ts';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
+import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { freshDays } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
+const world = worldOfFile();
+const administrator = clientOfFile(() => world.databaseUrl);
 let gate: GatedPlatform;
 /** Asks the gated platform instead of the sandbox, and stages what it answers. */
 let gated: PullParts;
-let administrator: Client;
-let nextDay = DAY;
-const freshDay = () => {
-  nextDay = daysFrom(1, nextDay);
-  return nextDay;
-};
+const freshDay = freshDays();
 
 beforeAll(async () => {
-  world = await openPullWorld();
   gate = await openGatedPlatform();
   const platform = createPlatformClient({
     baseUrl: gate.baseUrl,
@@ -37,14 +31,10 @@ beforeAll(async () => {
     userAgent: 'test',
   });
   gated = { ...world.parts, platform };
-  administrator = new Client({ connectionString: world.databaseUrl });
-  await administrator.connect();
 });
 afterAll(async () => {
-  await administrator.end();
   await gated.platform.close();
   await gate.close();
-  await world.close();
 });
 
 const uids = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`);
@@ -83,8 +73,7 @@ async function countStaged(): Promise<number> {
   return rows[0]?.staged ?? -1;
 }
 
-const newPull = (date: CivilDate) =>
-  createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
+const newPull = (date: CivilDate) => world.newPull(date);
 /** As a plain object: two rows of the client are never equal, because each row has a separate symbol. */
 const readPull = async (id: bigint) =>
   Object.fromEntries(
@@ -192,7 +181,7 @@ describe('one date, pulled twice at once', () => {
     expect(await rowsOf(date)).toEqual(contentOf('1.25'));
     expect(await countStaged()).toBe(0);
     expect(await readPull(early)).toMatchObject({ state: 'queued', attempts: 0 });
-    expect(await runPull(world.parts, early, endless())).toMatchObject({ kind: 'done' });
+    expect(await world.run(early)).toMatchObject({ kind: 'done' });
     expect(await rowsOf(date)).toEqual(contentOf('3.25'));
   });
 
@@ -264,7 +253,7 @@ test('a worker whose pull was taken over commits nothing and leaves no rows', as
   const answer = await gate.begun();
 
   world.sandbox.setDayTexts(date, textsOf(date, '2.00'));
-  const takeover = await runPull(world.parts, pullId, endless());
+  const takeover = await world.run(pullId);
   expect(takeover).toMatchObject({ kind: 'done', report: { state: 'merged', titles: 20 } });
   const [pullAfter, dayAfter] = [await readPull(pullId), await dayOf(date)];
   answer.release();
@@ -284,7 +273,7 @@ test('a worker whose pull was taken over and whose answer was cut does not affec
   const stale = runPull(gated, pullId, abort.signal);
   await gate.begun();
   world.sandbox.setDayTexts(date, textsOf(date, '2.00'));
-  await runPull(world.parts, pullId, endless());
+  await world.run(pullId);
   const pullAfter = await readPull(pullId);
 
   abort.abort();

@@ -2,29 +2,24 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { mixedTexts, outcomeOf as readOutcome } from '../../support/day-outcome.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { freshDays } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
+const world = worldOfFile();
 let gate: GatedPlatform;
 /** Asks the gated platform instead of the sandbox. */
 let gated: Partial<PullParts> & Pick<PullParts, 'platform'>;
-let nextDay = DAY;
-const freshDay = () => {
-  nextDay = daysFrom(1, nextDay);
-  return nextDay;
-};
+const freshDay = freshDays();
 
 beforeAll(async () => {
-  world = await openPullWorld();
   gate = await openGatedPlatform();
   gated = {
     platform: createPlatformClient({
@@ -39,11 +34,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await gated.platform.close();
   await gate.close();
-  await world.close();
 });
 
-const newPull = (date: CivilDate) =>
-  createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
+const newPull = (date: CivilDate) => world.newPull(date);
 
 const outcomeOf = (date: CivilDate) => readOutcome(world.database.pool, date);
 

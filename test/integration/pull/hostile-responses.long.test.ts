@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
 import { pullToEnd } from '../../../src/pull/pull-to-end.ts';
@@ -17,17 +16,19 @@ import {
 import { HOSTILE_STATUSES } from '../../support/hostile-statuses.ts';
 import { HOSTILE_TITLES } from '../../support/hostile-titles.ts';
 import { HOSTILE_TRANSFERS } from '../../support/hostile-transfers.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import {
+  DAY,
+  daysFrom,
+  freshDays,
+  openPullWorld,
+  type PullWorld,
+} from '../../support/pull-world.ts';
 import type { Fault } from '../../support/sandbox/faults.ts';
 import { type Sandbox, startSandbox } from '../../support/sandbox/sandbox.ts';
 
 let world: PullWorld;
 let elsewhere: Sandbox;
-let nextDay = daysFrom(-2000, DAY);
-const freshDay = () => {
-  nextDay = daysFrom(1, nextDay);
-  return nextDay;
-};
+const freshDay = freshDays(daysFrom(-2000, DAY));
 
 beforeAll(async () => {
   world = await openPullWorld();
@@ -270,11 +271,7 @@ describe('a platform that does not recover', () => {
     const dayBefore = await readDay(date);
     const requestsBefore = requestsFor(world.sandbox, date);
     world.sandbox.faults.add({ ...fault, date, times: 'forever' });
-    const pullId = await createPull(world.database, {
-      origin: 'manual',
-      date,
-      requestedBy: 'test',
-    });
+    const pullId = await world.newPull(date);
     const parts = { ...world.parts, retry: { attempts: 5, backoffSeconds: 1 } };
     const outcome = await pullToEnd(parts, pullId, new AbortController().signal, () => {});
     expect(outcome.kind).toBe('failed');

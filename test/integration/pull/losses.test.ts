@@ -1,5 +1,5 @@
 /** The limits of withdrawals remember earlier responses, and hold over the dates of a run. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   createBackfill,
   readBackfillProgress,
@@ -10,19 +10,15 @@ import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { decideRuns, releaseRun } from '../../../src/pull/decide-runs.sql.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { worldOfEachTest } from '../../support/file-world.ts';
+import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const DECISION = { by: 'rita', reason: 'asked the platform' };
 const SLOT = '2026-04-01T09:00:00Z';
 const WEEK = [0, 1, 2, 3, 4, 5, 6].map((days) => daysFrom(days));
 
-let world: PullWorld;
-beforeEach(async () => {
-  world = await openPullWorld();
-});
-afterEach(() => world.close());
+const world = worldOfEachTest();
 
 const titles = (date: CivilDate, count: number, from = 0, uid = `${date} `) =>
   Array.from({ length: count }, (_, index) => titleText({ date, uid: `${uid}${from + index}` }));
@@ -162,7 +158,7 @@ async function createRun(dates: readonly CivilDate[], slotAt = SLOT) {
 
 async function attempt(pullId: bigint | undefined) {
   if (pullId === undefined) throw new Error('no such pull');
-  const outcome = await runPull(world.parts, pullId, new AbortController().signal);
+  const outcome = await world.run(pullId);
   if (outcome.kind !== 'done') throw outcome.error;
   return outcome.report;
 }

@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/database/database.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { daysFrom, freshDays, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
+const world = worldOfFile();
 // Each test takes a separate date, so that no test sees the titles of another test.
-let nextDay = DAY;
-const freshDay = () => {
-  nextDay = daysFrom(1, nextDay);
-  return nextDay;
-};
-
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const freshDay = freshDays();
 
 async function dayRow(date: CivilDate) {
   const [row] = await world.database.prisma.$queryRaw<

@@ -8,17 +8,17 @@ import {
 import { fixedToken } from '../../../src/platform/token.ts';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import type { PullReport } from '../../../src/pull/merge/merge.sql.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const DECISION = { by: 'ana', reason: 'asked' };
 
-let world: PullWorld;
+const world = worldOfFile();
 let gate: GatedPlatform;
 let gatedPlatform: PlatformClient;
 beforeAll(async () => {
-  world = await openPullWorld();
   gate = await openGatedPlatform();
   gatedPlatform = createPlatformClient({
     baseUrl: gate.baseUrl,
@@ -31,7 +31,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await gatedPlatform.close();
   await gate.close();
-  await world.close();
 });
 
 /** Each test has a separate date, which is long over. */

@@ -1,20 +1,17 @@
 /** The limits of each buyer where the weekday had one buyer, and the first response has another one. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfEachTest } from '../../support/file-world.ts';
+import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const KNOWN = '90021382000122';
 const NEW = '11444777000161';
 const DATE = daysFrom(28);
 
-let world: PullWorld;
-beforeEach(async () => {
-  world = await openPullWorld();
-});
-afterEach(() => world.close());
+const world = worldOfEachTest();
 
 const titlesOf = (buyer: string, date: CivilDate, count: number) =>
   Array.from({ length: count }, (_, index) =>

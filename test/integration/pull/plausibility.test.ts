@@ -1,5 +1,5 @@
 /** Responses that keep the contract and are not plausible wait for a person. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
@@ -7,17 +7,13 @@ import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { previewRelease } from '../../../src/pull/release-preview.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { openConsole } from '../../support/console-client.ts';
-import { daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { worldOfEachTest } from '../../support/file-world.ts';
+import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const TITLES = 40;
 
-let world: PullWorld;
-// The usual numbers depend on all dates of the ledger.
-beforeEach(async () => {
-  world = await openPullWorld();
-});
-afterEach(() => world.close());
+const world = worldOfEachTest();
 
 /** Weeks after the first one. */
 const week = (index: number): CivilDate => daysFrom(7 * index);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
 import { checkDate } from '../../../src/integrity/check-date.sql.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { assertProperty } from '../../support/random-runs.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -13,14 +13,9 @@ import { titleText } from '../../support/titles.ts';
  */
 const AFTER_ALL = addDays(toCivilDate('2030-01-01'), 0);
 
-let world: PullWorld;
 const { signal } = new AbortController();
 let nextDay = toCivilDate('1990-01-01');
-
-beforeAll(async () => {
-  world = await openPullWorld({ startDate: nextDay });
-});
-afterAll(() => world.close());
+const world = worldOfFile({ startDate: nextDay });
 
 /** Few values of each field, so that identities collide, contents repeat and titles come back. */
 const kind = fc.record({

@@ -1,14 +1,11 @@
 /** A title that is withdrawn and one that is inserted in one merge are linked where the pair is unique. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { expect, test } from 'vitest';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { tryHistories } from '../../support/random-runs.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 /** A short identity of a title: order, provider, value. */
 type Short = readonly [string, string, number];

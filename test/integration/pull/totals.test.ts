@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { expect, test } from 'vitest';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 test('the sums of a day are over its current titles, without withdrawn ones', async () => {
   const titles = Array.from({ length: 10 }, (_, index) =>
