@@ -70,6 +70,17 @@ const openAlerts = async () => {
   });
 };
 
+const sealWaits = () =>
+  expect
+    .poll(async () => {
+      const { rowCount } = await world.database.pool.query(
+        `SELECT FROM pg_stat_activity
+         WHERE wait_event_type = 'Lock' AND query LIKE '%FROM conciliation.day WHERE date BETWEEN%'`,
+      );
+      return rowCount;
+    })
+    .toBe(1);
+
 describe('a month', () => {
   test('is sealed when all days from the start date to its last day are signed off', async () => {
     for (const date of datesBetween(FROM, TO)) await pull(date);
@@ -179,14 +190,7 @@ describe('a month', () => {
       await reopenDay(world.database, TO, { by: 'ana', reason: 'again' });
       await sign(TO);
       const waiting = seal();
-      await expect
-        .poll(async () => {
-          const [row] = await prisma.$queryRaw<[{ waiting: number }]>`
-            SELECT count(*)::int AS waiting FROM pg_stat_activity
-            WHERE wait_event_type = 'Lock' AND query LIKE '%FROM conciliation.day WHERE date BETWEEN%'`;
-          return row.waiting;
-        })
-        .toBe(1);
+      await sealWaits();
       await reopenDay(world.database, TO, { by: 'ana', reason: 'again' });
       await sign(TO);
       return { sealing: waiting };
@@ -209,14 +213,7 @@ describe('a month', () => {
         () => 'sealed',
         (error: unknown) => String(error),
       );
-      await expect
-        .poll(async () => {
-          const [row] = await world.database.prisma.$queryRaw<[{ waiting: number }]>`
-            SELECT count(*)::int AS waiting FROM pg_stat_activity
-            WHERE wait_event_type = 'Lock' AND query LIKE '%FROM conciliation.day WHERE date BETWEEN%'`;
-          return row.waiting;
-        })
-        .toBe(1);
+      await sealWaits();
       return { sealing };
     });
     const { sealing } = await merge;

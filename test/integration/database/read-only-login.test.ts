@@ -1,7 +1,6 @@
 /** A login that may only read cannot keep the service waiting with locks. */
-import { Client } from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { recordAudit } from '../../../src/audit/audit.ts';
 import { STALENESS_LIMITS } from '../../../src/domain/alerts/pull-alerts.ts';
@@ -9,21 +8,17 @@ import { tryPushLock } from '../../../src/providers/push-lock.sql.ts';
 import { openPullQueue } from '../../../src/queue/job-queue.ts';
 import { planPulls } from '../../../src/scheduler/plan-ledger.sql.ts';
 import { runCommand } from '../../support/child-command.ts';
-import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
-import { worldOfFile } from '../../support/file-world.ts';
+import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const world = worldOfFile();
-let analyst: Client;
-let users: RoleUsers;
+const world = worldWithUsers();
+const { users } = world;
+const analyst = clientOfFile(() => users.urlOf('finance'));
+// With the queue.
 beforeAll(async () => {
   await runCommand(['migrate', '--roles'], { DATABASE_URL: world.databaseUrl });
-  users = await createRoleUsers(world.databaseUrl);
-  analyst = new Client(users.urlOf('finance'));
-  await analyst.connect();
 });
-afterAll(() => analyst.end());
 
 /** Every key that a lock of the program ever had, in both forms of advisory locks, and that of migrations. */
 const KEYS = [7_203_114_001n, 7_201_604_312n, 7_201_604_313n, 720_160_431n, 72_707_369n];

@@ -11,7 +11,6 @@ import { createPlatformClient } from '../../../src/platform/conciliation-client.
 import { fixedToken } from '../../../src/platform/token.ts';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
 import { ConciliationError } from '../../../src/runtime/errors.ts';
 import { createLogger, describeError } from '../../../src/runtime/logger.ts';
 import {
@@ -66,12 +65,12 @@ const titlesOn = (date: CivilDate, count = 3, discount = '1.00') =>
 const isHeardIn = (text: string) => leaksIn(text).length > 0;
 
 /** One attempt, and all output of the attempt that a person or a program can see. */
-async function attempt(date: CivilDate, overrides: Partial<PullParts> = {}): Promise<string> {
+async function attempt(date: CivilDate): Promise<string> {
   const pullId = await world.newPull(date);
   let seen: unknown;
   let result: string;
   try {
-    const outcome = await runPull({ ...parts, ...overrides }, pullId, new AbortController().signal);
+    const outcome = await world.run(pullId, parts);
     seen = outcome.kind === 'done' ? outcome.report : outcome.error;
     result = outcome.kind === 'done' ? outcome.report.state : outcome.error.code;
   } catch (error) {
@@ -81,11 +80,8 @@ async function attempt(date: CivilDate, overrides: Partial<PullParts> = {}): Pro
   if (seen instanceof ConciliationError) {
     const { message, stack, context } = seen;
     // The causes are for a debugger; what the log makes of them is all that leaves the process.
-    expectNoLeak(
-      'the error',
-      toWholeText({ message, stack, context, log: describeError(seen) }),
-      secrets,
-    );
+    const whole = toWholeText({ message, stack, context, log: describeError(seen) });
+    expectNoLeak('the error', whole, secrets);
   } else {
     expectNoLeak('the report or the defect', toWholeText(seen), secrets);
   }

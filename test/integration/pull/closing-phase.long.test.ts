@@ -104,47 +104,26 @@ async function timeOthers(): Promise<number> {
   return performance.now() - startMs;
 }
 
-test('a process that is stopped while it stages a date keeps no other date waiting', async () => {
-  setTitles(date, 2000);
-  await world.pull(date);
-  setTitles(date, 2000, '2');
-  const service = await stopAt('mid-copy');
-  try {
-    expect(await sessionsThat(`query LIKE 'COPY conciliation.staged_title (%'`)).toBe(1);
-    expect(await timeOthers()).toBeLessThan(30_000);
-    await resume(service, 2000, '2');
-  } finally {
-    await service.kill();
-  }
-});
-
-test('a process that is stopped in its merge, before the closing phase, keeps no other date waiting', async () => {
-  setTitles(date, 20);
-  await world.pull(date);
-  setTitles(date, 20, '2');
-  const service = await stopAt('revisions');
-  try {
-    expect(await sessionsThat(`state = 'idle in transaction'`)).toBeGreaterThan(0);
-    expect(await timeOthers()).toBeLessThan(30_000);
-    await resume(service, 20, '2');
-  } finally {
-    await service.kill();
-  }
-});
-
-test('a process that is stopped in its closing phase keeps the others waiting for a minute', async () => {
-  setTitles(date, 20);
-  await world.pull(date);
-  setTitles(date, 20, '2');
-  const service = await stopAt('closing');
-  try {
-    expect(await sessionsThat(`state = 'idle in transaction'`)).toBeGreaterThan(0);
-    const waitedMs = await timeOthers();
-    expect(waitedMs).toBeGreaterThan(30_000);
-    expect(waitedMs).toBeLessThan(90_000);
-    // PostgreSQL has ended its session; the process makes another attempt.
-    await resume(service, 20, '2');
-  } finally {
-    await service.kill();
-  }
-});
+test.each([
+  ['while it stages a date', 'mid-copy', 2000, `query LIKE 'COPY conciliation.staged_title (%'`],
+  ['in its merge, before the closing phase,', 'revisions', 20, `state = 'idle in transaction'`],
+  ['in its closing phase', 'closing', 20, `state = 'idle in transaction'`],
+] as const)(
+  'a process that is stopped %s keeps no other date waiting, or for a minute',
+  async (_, point, titles, condition) => {
+    setTitles(date, titles);
+    await world.pull(date);
+    setTitles(date, titles, '2');
+    const service = await stopAt(point);
+    try {
+      expect(await sessionsThat(condition)).toBeGreaterThan(0);
+      const waitedMs = await timeOthers();
+      expect(waitedMs > 30_000).toBe(point === 'closing');
+      expect(waitedMs).toBeLessThan(90_000);
+      // PostgreSQL has ended a session in its closing phase; the process makes another attempt.
+      await resume(service, titles, '2');
+    } finally {
+      await service.kill();
+    }
+  },
+);

@@ -1,41 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/database/database.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
-import { fixedToken } from '../../../src/platform/token.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { pullToEnd } from '../../../src/pull/pull-to-end.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { StaleFenceError } from '../../../src/runtime/errors.ts';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
-import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
-import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
+import { clientOfFile, gateOfFile, worldOfFile } from '../../support/file-world.ts';
+import type { GatedAnswer } from '../../support/gated-platform.ts';
 import { freshDays } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const world = worldOfFile();
+const gate = gateOfFile();
 const administrator = clientOfFile(() => world.databaseUrl);
-let gate: GatedPlatform;
-/** Asks the gated platform instead of the sandbox, and stages what it answers. */
-let gated: PullParts;
 const freshDay = freshDays();
-
-beforeAll(async () => {
-  gate = await openGatedPlatform();
-  const platform = createPlatformClient({
-    baseUrl: gate.baseUrl,
-    token: fixedToken('token'),
-    concurrency: 4,
-    timeoutMs: 30_000,
-    userAgent: 'test',
-  });
-  gated = { ...world.parts, platform };
-});
-afterAll(async () => {
-  await gated.platform.close();
-  await gate.close();
-});
+/** Asks the gated platform instead of the sandbox. */
+const gated = (): PullParts => ({ ...world.parts, platform: gate.platform });
 
 const uids = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`);
 const textsOf = (date: CivilDate, discount: string, count = 20) =>
@@ -73,7 +55,6 @@ async function countStaged(): Promise<number> {
   return rows[0]?.staged ?? -1;
 }
 
-const newPull = (date: CivilDate) => world.newPull(date);
 /** As a plain object: two rows of the client are never equal, because each row has a separate symbol. */
 const readPull = async (id: bigint) =>
   Object.fromEntries(
@@ -123,7 +104,7 @@ describe('one date, pulled twice at once', () => {
         const outcomes = await Promise.all(
           // Where the other was first, what differs has to be found again.
           engines.map(async (parts) =>
-            pullToEnd(parts, await newPull(date), endless(), () => undefined),
+            pullToEnd(parts, await world.newPull(date), endless(), () => undefined),
           ),
         );
         const reports = outcomes.map((outcome) => {
@@ -152,31 +133,13 @@ describe('one date, pulled twice at once', () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, textsOf(date, '1.25'));
     await world.pull(date);
-    const early = await newPull(date);
-    let isOvertaken = false;
+    const early = await world.newPull(date);
     world.sandbox.setDayTexts(date, textsOf(date, '3.25'));
-    const outcome = await runPull(
-      {
-        ...world.parts,
-        platform: {
-          ...world.platform,
-          async fetchTitles(window, signal) {
-            const response = await world.platform.fetchTitles(window, signal);
-            // The ledger's row changes as by a merge of an older request.
-            if (!isOvertaken) {
-              await administrator.query(
-                'UPDATE conciliation.day SET changed_at = now() WHERE date = $1',
-                [date],
-              );
-            }
-            isOvertaken = true;
-            return response;
-          },
-        },
-      },
-      early,
-      endless(),
+    // The ledger's row changes as by a merge of an older request.
+    const overtake = world.meanwhile(() =>
+      administrator.query('UPDATE conciliation.day SET changed_at = now() WHERE date = $1', [date]),
     );
+    const outcome = await world.run(early, overtake);
     expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } });
     expect(await rowsOf(date)).toEqual(contentOf('1.25'));
     expect(await countStaged()).toBe(0);
@@ -204,7 +167,7 @@ describe('a fetch that began earlier and ends later', () => {
   test('is superseded, and the titles of the newer one stay', async () => {
     const date = freshDay();
     gate.next(textsOf(date, '1.00'));
-    const slow = runPull(gated, await newPull(date), endless());
+    const slow = world.run(await world.newPull(date), gated());
     const answer = await gate.begun();
 
     world.sandbox.setDayTexts(date, textsOf(date, '2.00', 25));
@@ -223,7 +186,7 @@ describe('a fetch that began earlier and ends later', () => {
     world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
     await world.pull(date);
     gate.next(textsOf(date, '1.50'));
-    const slow = runPull(gated, await newPull(date), endless());
+    const slow = world.run(await world.newPull(date), gated());
     const answer = await gate.begun();
 
     world.sandbox.setDayTexts(date, [...textsOf(date, '2.00', 5), '{"order":{"uid":"other"}}']);
@@ -245,43 +208,30 @@ describe('a fetch that began earlier and ends later', () => {
   });
 });
 
-test('a worker whose pull was taken over commits nothing and leaves no rows', async () => {
-  const date = freshDay();
-  const pullId = await newPull(date);
-  gate.next(textsOf(date, '1.00', 30));
-  const stale = runPull(gated, pullId, endless());
-  const answer = await gate.begun();
+test.each(['whole', 'cut'])(
+  'a worker whose pull was taken over and has ended commits nothing, its answer being %s',
+  async (answer) => {
+    const date = freshDay();
+    const pullId = await world.newPull(date);
+    gate.next(textsOf(date, '1.00', 30));
+    const abort = new AbortController();
+    const stale = runPull(gated(), pullId, abort.signal);
+    const begun = await gate.begun();
 
-  world.sandbox.setDayTexts(date, textsOf(date, '2.00'));
-  const takeover = await world.run(pullId);
-  expect(takeover).toMatchObject({ kind: 'done', report: { state: 'merged', titles: 20 } });
-  const [pullAfter, dayAfter] = [await readPull(pullId), await dayOf(date)];
-  answer.release();
+    world.sandbox.setDayTexts(date, textsOf(date, '2.00'));
+    const takeover = await world.run(pullId);
+    expect(takeover).toMatchObject({ kind: 'done', report: { state: 'merged', titles: 20 } });
+    const [pullAfter, dayAfter] = [await readPull(pullId), await dayOf(date)];
+    if (answer === 'whole') begun.release();
+    else abort.abort();
 
-  await expect(stale).rejects.toThrow(StaleFenceError);
-  expect(await rowsOf(date)).toEqual(contentOf('2.00'));
-  expect(await readPull(pullId)).toEqual(pullAfter);
-  expect(await dayOf(date)).toEqual(dayAfter);
-  expect(await countStaged()).toBe(0);
-});
-
-test('a worker whose pull was taken over and whose answer was cut does not affect the other worker', async () => {
-  const date = freshDay();
-  const pullId = await newPull(date);
-  gate.next(textsOf(date, '1.00', 30));
-  const abort = new AbortController();
-  const stale = runPull(gated, pullId, abort.signal);
-  await gate.begun();
-  world.sandbox.setDayTexts(date, textsOf(date, '2.00'));
-  await world.run(pullId);
-  const pullAfter = await readPull(pullId);
-
-  abort.abort();
-  await expect(stale).rejects.toThrow(StaleFenceError);
-  expect(await readPull(pullId)).toEqual(pullAfter);
-  expect(await rowsOf(date)).toEqual(contentOf('2.00'));
-  expect(await countStaged()).toBe(0);
-});
+    await expect(stale).rejects.toThrow(StaleFenceError);
+    expect(await rowsOf(date)).toEqual(contentOf('2.00'));
+    expect(await readPull(pullId)).toEqual(pullAfter);
+    expect(await dayOf(date)).toEqual(dayAfter);
+    expect(await countStaged()).toBe(0);
+  },
+);
 
 describe('a process', () => {
   async function startStalledPull(date: CivilDate) {
@@ -342,21 +292,24 @@ describe('a process', () => {
 
 describe('a connection to the database that is lost', () => {
   async function pullWithLoss(parts: PullParts, date: CivilDate, lose: () => Promise<void>) {
-    const pullId = await newPull(date);
+    const pullId = await world.newPull(date);
     const losses: string[] = [];
     const pulling = pullToEnd(parts, pullId, endless(), ({ error }) => losses.push(error.code));
     await lose();
     return { outcome: await pulling, losses, pull: await readPull(pullId) };
   }
 
-  test('while titles are staged costs a retry and no title', async () => {
+  test.each([
+    ['costs a retry and no title', (first: GatedAnswer) => first.release()],
+    ['is noticed although the platform is silent', () => {}],
+  ])('while titles are staged %s', async (_, go) => {
     const date = freshDay();
     gate.next(textsOf(date, '1.00'));
-    const { outcome, losses, pull } = await pullWithLoss(gated, date, async () => {
+    const { outcome, losses, pull } = await pullWithLoss(gated(), date, async () => {
       const first = await gate.begun();
       await terminate(await backendThat(COPYING));
       gate.next(textsOf(date, '2.00'));
-      first.release();
+      go(first);
       (await gate.begun()).release();
     });
     expect(outcome).toMatchObject({ kind: 'done', report: { state: 'merged' } });
@@ -364,20 +317,6 @@ describe('a connection to the database that is lost', () => {
     expect(pull).toMatchObject({ state: 'merged', attempts: 1, errorCode: null });
     expect(await rowsOf(date)).toEqual(contentOf('2.00'));
     expect(await countStaged()).toBe(0);
-  });
-
-  test('while titles are staged is noticed although the platform is silent', async () => {
-    const date = freshDay();
-    gate.next(textsOf(date, '1.00'));
-    const { outcome, losses } = await pullWithLoss(gated, date, async () => {
-      await gate.begun();
-      await terminate(await backendThat(COPYING));
-      gate.next(textsOf(date, '2.00'));
-      (await gate.begun()).release();
-    });
-    expect(outcome).toMatchObject({ kind: 'done', report: { state: 'merged' } });
-    expect(losses).toEqual(['STAGING_UNAVAILABLE']);
-    expect(await rowsOf(date)).toEqual(contentOf('2.00'));
   });
 
   test.each([

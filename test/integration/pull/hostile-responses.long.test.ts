@@ -39,42 +39,29 @@ afterAll(async () => {
   await world?.close();
 });
 
-interface Opened {
-  readonly stage: HostileStage;
-  close(): Promise<void>;
-}
-
-function openStage(): Opened {
+/** The stage of a response, and what closes it. */
+function openStage(): { readonly stage: HostileStage; close(): Promise<void> } {
   const { sandbox } = world;
-  const tokens = {
-    good: sandbox.issueToken(),
-    expired: sandbox.issueToken({ expiresInSeconds: -60 }),
-  };
   const cleanUps: (() => unknown)[] = [];
+  const good = sandbox.issueToken();
   const stage: HostileStage = {
     sandbox,
     elsewhere,
-    tokens,
+    tokens: { good, expired: sandbox.issueToken({ expiresInSeconds: -60 }) },
     afterwards: (cleanUp) => cleanUps.push(cleanUp),
     openClient(options) {
       const client = createPlatformClient({
-        baseUrl: new URL(sandbox.baseUrl),
-        token: fixedToken(tokens.good),
-        concurrency: 4,
-        timeoutMs: 10_000,
-        userAgent: 'test',
-        ...options,
+        ...{ baseUrl: new URL(sandbox.baseUrl), token: fixedToken(good), concurrency: 4 },
+        ...{ timeoutMs: 10_000, userAgent: 'test', ...options },
       });
       cleanUps.push(() => client.close());
       return client;
     },
   };
-  return {
-    stage,
-    async close() {
-      for (const cleanUp of cleanUps.toReversed()) await cleanUp();
-    },
+  const close = async () => {
+    for (const cleanUp of cleanUps.toReversed()) await cleanUp();
   };
+  return { stage, close };
 }
 
 /** Current titles, every column as JSON has it and the discount as it is written. */
@@ -135,15 +122,10 @@ async function expectRecovery(date: CivilDate) {
   expect(await readDay(date)).toMatchObject({ state: 'reconciled', title_count: 4 });
 }
 
-const HOSTILE_RESPONSES: readonly HostileResponse[] = [
-  ...HOSTILE_DOCUMENTS,
-  ...HOSTILE_FIELDS,
-  ...HOSTILE_TITLES,
-  ...HOSTILE_STATUSES,
-  ...HOSTILE_TRANSFERS,
-];
-
-test.each(HOSTILE_RESPONSES)('$name', async ({ serve, expected, requests }) => {
+test.each<HostileResponse>([
+  ...[...HOSTILE_DOCUMENTS, ...HOSTILE_FIELDS, ...HOSTILE_TITLES],
+  ...[...HOSTILE_STATUSES, ...HOSTILE_TRANSFERS],
+])('$name', async ({ serve, expected, requests }) => {
   const date = await openDay();
   const dayBefore = await readDay(date);
   const requestsBefore = requestsFor(world.sandbox, date);

@@ -4,7 +4,7 @@ import { discardAbandoned } from '../../../src/ledger/pull-ledger.sql.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { titleText, titleTexts } from '../../support/titles.ts';
 
 const world = worldOfFile();
 
@@ -50,7 +50,7 @@ test('a merge whose COMMIT arrived but whose reply was lost is reported with its
 
 test('the staged rows of a killed process are removed, those of running and held pulls stay', async () => {
   const date = daysFrom(1);
-  const ten = Array.from({ length: 10 }, (_, index) => titleText({ date, uid: `t${index}` }));
+  const ten = titleTexts(10, { date });
   world.sandbox.setDayTexts(date, ten);
   await world.pull(date);
   const restated = titleText({ date, uid: 't0', discount: '1.5' });

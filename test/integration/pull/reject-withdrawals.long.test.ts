@@ -20,13 +20,9 @@ beforeEach(() => {
   date = daysFrom(1, date);
 });
 
-async function run(...args: string[]) {
-  return runCommand(args, environmentOf(world));
-}
-
 async function pull(...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);
-  const ran = await run('pull', date);
+  const ran = await runCommand(['pull', date], environmentOf(world));
   return { exit: ran.exit, text: ran.stdout };
 }
 

@@ -1,30 +1,12 @@
 /** A worker that stood still while its pull was taken over by one that has not ended yet. */
 import { expect, test } from 'vitest';
 import { startAttempt } from '../../../src/ledger/pull-ledger.sql.ts';
-import type { PullParts } from '../../../src/pull/pull-parts.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
 import { PlatformUnavailableError, StaleFenceError } from '../../../src/runtime/errors.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const world = worldOfFile();
-
-/** Every pull that sends a request is taken over before the response is read. */
-function takenOver(pullId: bigint, answer: 'whole' | 'cut'): Pick<PullParts, 'platform'> {
-  const { platform } = world;
-  return {
-    platform: {
-      ...platform,
-      async fetchTitles(window, signal) {
-        const response = await platform.fetchTitles(window, signal);
-        await startAttempt(world.database, pullId);
-        if (answer === 'cut') throw new PlatformUnavailableError('the transfer was cut');
-        return response;
-      },
-    },
-  };
-}
 
 test.each([
   ['whole', 0],
@@ -33,12 +15,12 @@ test.each([
   const date = daysFrom(index, DAY);
   world.sandbox.setDayTexts(date, [titleText({ date })]);
   const pullId = await world.newPull(date);
-  const stale = runPull(
-    { ...world.parts, ...takenOver(pullId, answer) },
-    pullId,
-    new AbortController().signal,
-  );
-  await expect(stale).rejects.toThrow(StaleFenceError);
+  // Each request is sent, and before its response is read, another process takes the pull over.
+  const takenOver = world.meanwhile(async () => {
+    await startAttempt(world.database, pullId);
+    if (answer === 'cut') throw new PlatformUnavailableError('the transfer was cut');
+  });
+  await expect(world.run(pullId, takenOver)).rejects.toThrow(StaleFenceError);
   expect(await world.database.prisma.title.count({ where: { acceptedDate: date } })).toBe(0);
   const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
   expect(pull).toMatchObject({ state: 'running', attempts: 0, errorCode: null });
