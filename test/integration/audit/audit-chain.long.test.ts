@@ -149,13 +149,17 @@ describe('tampering shows', () => {
   const INSERT = `INSERT INTO conciliation.audit_entry (id, actor, action) VALUES (77, 'ana', 'never')`;
   test.each<[string, ChainFault, number, string[]]>([
     [
-      ...(['one entry’s value moves into its neighbouring column', 'changed', 4] as const),
+      'one entry’s value moves into its neighbouring column',
+      'changed',
+      4,
       [`UPDATE conciliation.audit_entry SET actor = '', action = 'last' WHERE id = 4`],
     ],
     ['an entry in the middle is deleted', 'deleted', 3, DELETE.slice(0, 1)],
     ['an entry in the middle is deleted with its link', 'broken_link', 4, DELETE],
     [
-      ...(['the links after a deleted entry are moved up', 'broken_link', 4] as const),
+      'the links after a deleted entry are moved up',
+      'broken_link',
+      4,
       [
         ...DELETE,
         'UPDATE conciliation.audit_chain SET position = position - 1 WHERE position = 4',
@@ -164,7 +168,9 @@ describe('tampering shows', () => {
     ],
     ['an entry is put in', 'unlinked', 77, [INSERT]],
     [
-      ...(['an entry is inserted with its own link', 'broken_link', 77] as const),
+      'an entry is inserted with its own link',
+      'broken_link',
+      77,
       [
         INSERT,
         `INSERT INTO conciliation.audit_chain VALUES (6, 77, repeat('1', 64), repeat('2', 64))`,

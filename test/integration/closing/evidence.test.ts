@@ -224,35 +224,32 @@ describe('the verifier', () => {
 
   const jsonl = `titles/${FIRST}.jsonl`;
   const lastJsonl = `titles/${LAST}.jsonl`;
-  test.each([
+  const lastCsv = `titles/${LAST}.csv`;
+  type Change = (text: string) => string;
+  const to =
+    (pattern: string | RegExp, value: string): Change =>
+    (text) =>
+      text.replace(pattern, value);
+  const NO_HASH = /✗ 2026-03-29: the content of a \(id \d+\) does not have its recorded hash/;
+  const otherDigit = (found: string) => `${found.slice(0, -1)}${found.endsWith('f') ? '0' : 'f'}`;
+  test.each<[string, string, Change, RegExp[]]>([
     [
       'one altered digit of an amount',
       jsonl,
-      (text: string) => text.replace('"100.10"', '"100.11"'),
-      [
-        /✗ 2026-03-29: the content of a \(id \d+\) does not have its recorded hash/,
-        /original_value_sum: sealed/,
-      ],
+      to('"100.10"', '"100.11"'),
+      [NO_HASH, /original_value_sum: sealed/],
     ],
-    [
-      'one altered digit of an account',
-      jsonl,
-      (text: string) => text.replace('7654321', '7654322'),
-      [/does not have its recorded hash/],
-    ],
+    ['one altered digit of an account', jsonl, to('7654321', '7654322'), [NO_HASH]],
     [
       'an altered digit with a hash that fits it',
       jsonl,
-      (text: string) => {
-        const [line = '', ...rest] = text.split('\n');
-        return [line.replace(/"content_hash":"./, '"content_hash":"f'), ...rest].join('\n');
-      },
-      [/does not have its recorded hash/],
+      to(/"content_hash":"./, '"content_hash":"f'),
+      [NO_HASH],
     ],
     [
       'one removed title',
       lastJsonl,
-      (text: string) => text.split('\n').slice(1).join('\n'),
+      to(/^.*\n/, ''),
       [
         /title_count: sealed 3, recomputed 2/,
         /content_digest/,
@@ -262,54 +259,49 @@ describe('the verifier', () => {
     [
       'one title twice',
       lastJsonl,
-      (text: string) => `${text.split('\n')[0]}\n${text}`,
+      to(/^.*\n/, '$&$&'),
       [/title_count: sealed 3, recomputed 4/, /content_digest/],
     ],
     [
       'an altered digit in the CSV file',
-      `titles/${LAST}.csv`,
-      (text: string) => text.replace('10,01', '10,02'),
+      lastCsv,
+      to('10,01', '10,02'),
       [/✗ 2026-03-31: the CSV file does not have the titles/],
     ],
     [
       'a title in the CSV file of a day without titles',
       `titles/${EMPTY}.csv`,
-      (text: string) => `${text}1;a\r\n`,
+      to(/$/, '1;a\r\n'),
       [/✗ 2026-03-30: the CSV file does not have the titles/],
     ],
     [
       'another person in the seal of a day',
       'month.json',
-      (text: string) => text.replace('"signed_off_by": "ana"', '"signed_off_by": "eva"'),
+      to('"signed_off_by": "ana"', '"signed_off_by": "eva"'),
       [/✗ 2026-03: digest: sealed [0-9a-f]{64}, recomputed/],
     ],
     [
       'another sum in the seal of a day',
       'month.json',
-      (text: string) =>
-        text.replace('"original_value_sum": "30.03"', '"original_value_sum": "30.04"'),
+      to('"original_value_sum": "30.03"', '"original_value_sum": "30.04"'),
       [/2026-03-31: original_value_sum: sealed 30.04, recomputed 30.03/, /✗ 2026-03: digest/],
     ],
     [
       'another total of the month',
       'month.json',
-      (text: string) => text.replace('"withdrawn_count": "0"', '"withdrawn_count": "1"'),
+      to('"withdrawn_count": "0"', '"withdrawn_count": "1"'),
       [/✗ 2026-03: withdrawn_count: sealed 1, recomputed 0/],
     ],
     [
       'another digest of the month',
       'month.json',
-      (text: string) =>
-        text.replace(
-          /"digest": "./,
-          (found) => `${found.slice(0, -1)}${found.endsWith('f') ? '0' : 'f'}`,
-        ),
+      (text) => text.replace(/"digest": "./, otherDigit),
       [/✗ 2026-03: digest/],
     ],
     [
       'a day that is left out',
       'month.json',
-      (text: string) => {
+      (text) => {
         const month = JSON.parse(text);
         return JSON.stringify({ ...month, days: month.days.slice(1) });
       },
@@ -332,9 +324,8 @@ describe('the verifier', () => {
   const swap = (one: string, other: string) => (text: string) =>
     text.replaceAll(one, '@').replaceAll(other, one).replaceAll('@', other);
   const swapColumns = swap('"provider_account"', '"payment_account"');
-  const lastCsv = `titles/${LAST}.csv`;
   const PLACE = EVIDENCE_COLUMNS.findIndex(({ name }) => name === 'payment_account');
-  test.each<[string, Record<string, (text: string) => string>, string]>([
+  test.each<[string, Record<string, Change>, string]>([
     [
       'columns that changed places, in the list and in the titles',
       {
@@ -350,14 +341,10 @@ describe('the verifier', () => {
     ],
     [
       'a further field in a title',
-      { [lastJsonl]: (text) => text.replace('{', '{"approved_value":"99.00",') },
+      { [lastJsonl]: to('{', '{"approved_value":"99.00",') },
       `✗ ${LAST}: x (id`,
     ],
-    [
-      'a field of a title twice',
-      { [lastJsonl]: (text) => text.replace('{', '{"id":99,') },
-      `✗ ${LAST}: x (id`,
-    ],
+    ['a field of a title twice', { [lastJsonl]: to('{', '{"id":99,') }, `✗ ${LAST}: x (id`],
     [
       'a column that is left out of the list and of the CSV files',
       {

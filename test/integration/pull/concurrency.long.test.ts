@@ -4,8 +4,6 @@ import { openDatabase } from '../../../src/database/database.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { pullToEnd } from '../../../src/pull/pull-to-end.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
-import { StaleFenceError } from '../../../src/runtime/errors.ts';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
 import { clientOfFile, gateOfFile, worldOfFile } from '../../support/file-world.ts';
 import type { GatedAnswer } from '../../support/gated-platform.ts';
@@ -147,147 +145,55 @@ describe('one date, pulled twice at once', () => {
     expect(await world.run(early)).toMatchObject({ kind: 'done' });
     expect(await rowsOf(date)).toEqual(contentOf('3.25'));
   });
-
-  test('by two processes, has its titles once', async () => {
-    const date = freshDay();
-    world.sandbox.setDayTexts(date, textsOf(date, '1.25', 500));
-    const results = await Promise.all(
-      [1, 2].map(() => startCommand(['pull', date, '--json'], environmentOf(world)).ended),
-    );
-    const inserted = results.map(({ exit, stdout }) => {
-      expect(exit).toBe(0);
-      return JSON.parse(stdout).dates[0].inserted as number;
-    });
-    expect(inserted.sort((a, b) => a - b)).toEqual([0, 500]);
-    expect(await rowsOf(date)).toEqual(contentOf('1.25', 500));
-  });
 });
 
-describe('a fetch that began earlier and ends later', () => {
-  test('is superseded, and the titles of the newer one stay', async () => {
-    const date = freshDay();
-    gate.next(textsOf(date, '1.00'));
-    const slow = world.run(await world.newPull(date), gated());
-    const answer = await gate.begun();
+test('a fetch that began earlier and ends later leaves a newer one that waits for a person in its place', async () => {
+  const date = freshDay();
+  world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
+  await world.pull(date);
+  gate.next(textsOf(date, '1.50'));
+  const slow = world.run(await world.newPull(date), gated());
+  const answer = await gate.begun();
 
-    world.sandbox.setDayTexts(date, textsOf(date, '2.00', 25));
-    await world.pull(date);
-    const dayAfterNewer = await dayOf(date);
-    answer.release();
+  world.sandbox.setDayTexts(date, [...textsOf(date, '2.00', 5), '{"order":{"uid":"other"}}']);
+  const held = await world.pull(date);
+  expect(held).toMatchObject({ state: 'held', rejected: 1 });
+  answer.release();
 
-    expect(await slow).toMatchObject({ kind: 'done', report: { state: 'superseded' } });
-    expect(await rowsOf(date)).toEqual(contentOf('2.00', 25));
-    expect(await dayOf(date)).toEqual(dayAfterNewer);
-    expect(await countStaged()).toBe(0);
-  });
+  expect(await slow).toMatchObject({ kind: 'done', report: { state: 'superseded' } });
+  expect(await rowsOf(date)).toEqual(contentOf('1.00'));
+  expect(await dayOf(date)).toMatchObject([{ state: 'held', held_pull_id: held.pullId }]);
+  expect(await countStaged()).toBe(6);
 
-  test('leaves a newer one that waits for a person in its place', async () => {
-    const date = freshDay();
-    world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
-    await world.pull(date);
-    gate.next(textsOf(date, '1.50'));
-    const slow = world.run(await world.newPull(date), gated());
-    const answer = await gate.begun();
-
-    world.sandbox.setDayTexts(date, [...textsOf(date, '2.00', 5), '{"order":{"uid":"other"}}']);
-    const held = await world.pull(date);
-    expect(held).toMatchObject({ state: 'held', rejected: 1 });
-    answer.release();
-
-    expect(await slow).toMatchObject({ kind: 'done', report: { state: 'superseded' } });
-    expect(await rowsOf(date)).toEqual(contentOf('1.00'));
-    expect(await dayOf(date)).toMatchObject([{ state: 'held', held_pull_id: held.pullId }]);
-    expect(await countStaged()).toBe(6);
-
-    // Only a newer pull removes the held pull and its staged rows.
-    world.sandbox.setDayTexts(date, textsOf(date, '3.00'));
-    await world.pull(date);
-    expect(await rowsOf(date)).toEqual(contentOf('3.00'));
-    expect(await readPull(held.pullId)).toMatchObject({ state: 'superseded' });
-    expect(await countStaged()).toBe(0);
-  });
+  // Only a newer pull removes the held pull and its staged rows.
+  world.sandbox.setDayTexts(date, textsOf(date, '3.00'));
+  await world.pull(date);
+  expect(await rowsOf(date)).toEqual(contentOf('3.00'));
+  expect(await readPull(held.pullId)).toMatchObject({ state: 'superseded' });
+  expect(await countStaged()).toBe(0);
 });
 
-test.each(['whole', 'cut'])(
-  'a worker whose pull was taken over and has ended commits nothing, its answer being %s',
-  async (answer) => {
-    const date = freshDay();
-    const pullId = await world.newPull(date);
-    gate.next(textsOf(date, '1.00', 30));
-    const abort = new AbortController();
-    const stale = runPull(gated(), pullId, abort.signal);
-    const begun = await gate.begun();
-
-    world.sandbox.setDayTexts(date, textsOf(date, '2.00'));
-    const takeover = await world.run(pullId);
-    expect(takeover).toMatchObject({ kind: 'done', report: { state: 'merged', titles: 20 } });
-    const [pullAfter, dayAfter] = [await readPull(pullId), await dayOf(date)];
-    if (answer === 'whole') begun.release();
-    else abort.abort();
-
-    await expect(stale).rejects.toThrow(StaleFenceError);
-    expect(await rowsOf(date)).toEqual(contentOf('2.00'));
-    expect(await readPull(pullId)).toEqual(pullAfter);
-    expect(await dayOf(date)).toEqual(dayAfter);
-    expect(await countStaged()).toBe(0);
-  },
-);
-
-describe('a process', () => {
-  async function startStalledPull(date: CivilDate) {
-    world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
-    await world.pull(date);
-    gate.next(textsOf(date, '2.00', 25));
-    const before = await dayOf(date);
-    const child = startCommand(['pull', date], {
-      ...environmentOf(world),
-      PLATFORM_BASE_URL: gate.baseUrl.href,
-    });
-    await gate.begun();
-    const backend = await backendThat(COPYING);
-    return { child, before, backend };
-  }
-
-  const latestPull = (date: CivilDate) =>
-    world.database.prisma.$queryRaw<{ id: bigint; state: string }[]>`
-      SELECT id, state FROM conciliation.pull WHERE date = ${date}::date
-      ORDER BY id DESC LIMIT 1`;
-
-  test('that is killed while it stages leaves the day unchanged, and the next pull works', async () => {
-    const date = freshDay();
-    const { child, before, backend } = await startStalledPull(date);
-    child.kill('SIGKILL');
-    expect(await child.ended).toMatchObject({ signal: 'SIGKILL' });
-
-    expect(await rowsOf(date)).toEqual(contentOf('1.00'));
-    expect(await dayOf(date)).toEqual(before);
-    await eventually(async () => {
-      const { rows } = await administrator.query(
-        'SELECT pid FROM pg_stat_activity WHERE pid = $1',
-        [backend],
-      );
-      return rows.length === 0 ? true : undefined;
-    });
-    expect(await countStaged()).toBe(0);
-
-    world.sandbox.setDayTexts(date, textsOf(date, '3.00'));
-    await world.pull(date);
-    expect(await rowsOf(date)).toEqual(contentOf('3.00'));
-    expect(await countStaged()).toBe(0);
+test('a process that is interrupted in the middle of an answer says so, ends and cancels its pull', async () => {
+  const date = freshDay();
+  world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
+  await world.pull(date);
+  gate.next(textsOf(date, '2.00', 25));
+  const before = await dayOf(date);
+  const child = startCommand(['pull', date], {
+    ...environmentOf(world),
+    PLATFORM_BASE_URL: gate.baseUrl.href,
   });
-
-  test('that is interrupted in the middle of an answer says so, ends and cancels its pull', async () => {
-    const date = freshDay();
-    const { child, before } = await startStalledPull(date);
-    child.kill('SIGINT');
-    const { exit, stdout, stderr } = await child.ended;
-    expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
-    expect(stderr).toMatch(/^error: .*interrupted\n$/);
-    expect(await latestPull(date)).toMatchObject([{ state: 'cancelled' }]);
-    expect(await rowsOf(date)).toEqual(contentOf('1.00'));
-    expect(await dayOf(date)).toEqual(before);
-    expect(await countStaged()).toBe(0);
-  });
+  await gate.begun();
+  await backendThat(COPYING);
+  child.kill('SIGINT');
+  const { exit, stdout, stderr } = await child.ended;
+  expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
+  expect(stderr).toMatch(/^error: .*interrupted\n$/);
+  const { state } = await world.database.prisma.pull.findFirstOrThrow({ orderBy: { id: 'desc' } });
+  expect(state).toBe('cancelled');
+  expect(await rowsOf(date)).toEqual(contentOf('1.00'));
+  expect(await dayOf(date)).toEqual(before);
+  expect(await countStaged()).toBe(0);
 });
 
 describe('a connection to the database that is lost', () => {

@@ -83,9 +83,11 @@ test('a platform that pauses in the middle of an answer keeps no date waiting', 
   // Nor its own date: a newer fetch is merged, and replaces the older one.
   world.sandbox.setDayTexts(slow, texts.slice(1));
   expect(await world.pull(slow)).toMatchObject({ state: 'merged', inserted: 29 });
+  const newer = await outcomeOf(slow);
+  expect(newer.titles).toHaveLength(29);
   answer.release();
   expect(await reading).toMatchObject({ state: 'superseded', inserted: 0 });
-  expect((await outcomeOf(slow)).titles).toHaveLength(29);
+  expect(await outcomeOf(slow)).toEqual(newer);
 });
 
 test('a date that got titles while the answer was on its way is compared with them', async () => {
