@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { openDatabase } from '../../../src/database/database.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
@@ -245,17 +244,4 @@ describe('rejected titles', () => {
       /no rejected titles/,
     );
   });
-});
-
-test('a database that is not in UTC still stores the right instants', async () => {
-  const database = openDatabase({
-    databaseUrl: world.databaseUrl,
-    applicationName: 'test',
-    logger: world.parts.logger,
-  });
-  const [row] = await database.prisma.$queryRaw<
-    [{ zone: string }]
-  >`SELECT current_setting('TimeZone') AS zone`;
-  expect(row.zone).toBe('UTC');
-  await database.close();
 });
