@@ -230,21 +230,28 @@ describe('the verifier', () => {
     (pattern: string | RegExp, value: string): Change =>
     (text) =>
       text.replace(pattern, value);
-  const NO_HASH = /✗ 2026-03-29: the content of a \(id \d+\) does not have its recorded hash/;
   const otherDigit = (found: string) => `${found.slice(0, -1)}${found.endsWith('f') ? '0' : 'f'}`;
   test.each<[string, string, Change, RegExp[]]>([
     [
       'one altered digit of an amount',
       jsonl,
       to('"100.10"', '"100.11"'),
-      [NO_HASH, /original_value_sum: sealed/],
+      [
+        /✗ 2026-03-29: the content of a \(id \d+\) does not have its recorded hash/,
+        /original_value_sum: sealed/,
+      ],
     ],
-    ['one altered digit of an account', jsonl, to('7654321', '7654322'), [NO_HASH]],
+    [
+      'one altered digit of an account',
+      jsonl,
+      to('7654321', '7654322'),
+      [/does not have its recorded hash/],
+    ],
     [
       'an altered digit with a hash that fits it',
       jsonl,
       to(/"content_hash":"./, '"content_hash":"f'),
-      [NO_HASH],
+      [/does not have its recorded hash/],
     ],
     [
       'one removed title',
