@@ -9,7 +9,6 @@ const FILES = new Map([
   ['fuzz', 'test/fuzz/fuzz.test.ts'],
   ['model', 'test/model/model.test.ts'],
   ['bookings', 'test/model/bookings.test.ts'],
-  ['responses', 'test/integration/pull/snapshots.property.long.test.ts'],
   ['restatements', 'test/integration/pull/succession.property.long.test.ts'],
   ['findings', 'test/integration/checks/order.property.long.test.ts'],
   ['matches', 'test/integration/matching/histories.long.test.ts'],

@@ -14,8 +14,7 @@ export const FAULTS = [
 
 export type FaultName = (typeof FAULTS)[number];
 
-export const QUEUES = ['postgres', 'redis'] as const;
-export type QueueName = (typeof QUEUES)[number];
+export type QueueName = 'postgres' | 'redis';
 
 /** All that a run depends on: the same four give the same run, as far as processes allow. */
 export interface RunCase {
@@ -34,10 +33,9 @@ export function combination(index: number): { point: FaultPoint; fault: FaultNam
   return chosen;
 }
 
-export const COMBINATIONS = FAULT_POINTS.length * FAULTS.length;
-
 export function commandFor({ seed, point, fault, queue }: RunCase): string {
-  return `npm run faults -- --runs 1 --seed ${seed} --point ${point} --fault ${fault} --queue ${queue}`;
+  const choice = `FAULT_RUNS=1 FAULT_SEED=${seed} FAULT_POINT=${point} FAULT_FAULT=${fault}`;
+  return `${choice} npx vitest run --project faults ${queue}`;
 }
 
 /** A separate source of random numbers, for events whose time is not known. */

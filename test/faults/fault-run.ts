@@ -21,13 +21,8 @@ import { TableWatch } from './table-watch.ts';
 import { type Violation, Violations } from './violations.ts';
 
 export interface RunResult {
-  readonly run: RunCase;
   readonly violations: readonly Violation[];
-  /** The fault that was applied to the service; null: the point was never reached. */
-  readonly story: string | null;
   readonly reached: ReadonlySet<FaultPoint>;
-  readonly durationMs: number;
-  readonly looks: number;
   /** Where the files of the run are, if they were kept. */
   readonly evidence: string | null;
 }
@@ -35,13 +30,7 @@ export interface RunResult {
 /** Ahead of the database's clock, which would take what was fetched since a slot for pulled by it. */
 export const FIRST_DATE = daysFrom(2, TODAY);
 
-/** @param keep whether the files are kept for any result */
-export async function runFault(
-  template: DatabaseTemplate,
-  run: RunCase,
-  keep = false,
-): Promise<RunResult> {
-  const startMs = performance.now();
+export async function runFault(template: DatabaseTemplate, run: RunCase): Promise<RunResult> {
   const random = createSeededRandom(`${run.seed} ${run.point} ${run.fault} ${run.queue}`);
   const violations = new Violations();
   const world = await openFaultWorld(template, run, random, {
@@ -73,18 +62,9 @@ export async function runFault(
   }
   await scenario.kill();
   const found = violations.found;
-  const evidence =
-    found.length === 0 && !keep ? null : await keepEvidence(run, found, scenario.log());
+  const evidence = found.length === 0 ? null : await keepEvidence(run, found, scenario.log());
   await world.close(evidence === null ? null : join(evidence, 'files'));
-  return {
-    run,
-    violations: found,
-    story: scenario.story,
-    reached: scenario.reached,
-    durationMs: performance.now() - startMs,
-    looks: watch.looks,
-    evidence,
-  };
+  return { violations: found, reached: scenario.reached, evidence };
 }
 
 /** Half of the runs sweep as well, every day. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FAULT_POINTS } from '../../src/runtime/fault-points.ts';
 import { findRedisServer } from '../support/redis.ts';
 import { createTemplate, type DatabaseTemplate } from './database-template.ts';
-import { FAULTS, type QueueName, type RunCase } from './fault-names.ts';
+import { combination, FAULTS, type QueueName, type RunCase } from './fault-names.ts';
 import { describeViolations, type RunResult, runFault } from './fault-run.ts';
 import { whyNoSmallFilesystem } from './run-folder.ts';
 import { REGRESSION_SEEDS } from './seeds.ts';
@@ -13,17 +13,33 @@ const SEED = 20_260_302;
 const missingRedis = findRedisServer() === null ? 'there is no redis-server on the PATH' : null;
 const missingDisk = await whyNoSmallFilesystem();
 
+/** FAULT_RUNS runs on each queue in place of the usual ones, the first with FAULT_SEED. */
+const { FAULT_RUNS, FAULT_SEED = '0', FAULT_POINT, FAULT_FAULT } = process.env;
+
+function chosenRuns(queue: QueueName): RunCase[] {
+  return Array.from({ length: Number(FAULT_RUNS) }, (_, index) => {
+    const seed = Number(FAULT_SEED) + index;
+    const next = combination(seed);
+    const point = oneOf(FAULT_POINTS, FAULT_POINT) ?? next.point;
+    return { seed, point, fault: oneOf(FAULTS, FAULT_FAULT) ?? next.fault, queue };
+  });
+}
+
+function oneOf<T extends string>(choices: readonly T[], text: string | undefined): T | undefined {
+  const chosen = choices.find((choice) => choice === text);
+  if (text !== undefined && chosen === undefined) throw new RangeError(`not one of ${choices}`);
+  return chosen;
+}
+
 /**
- * Unless FAULT_RUNS is `all`, each point has two of the seven faults: others on the other queue, and
- * others than its neighbour, so that all meet every fault between them.
+ * Each point has two of the seven faults: others on the other queue, and others than its neighbour, so that all
+ * meet every fault between them.
  */
-const FAULTS_PER_POINT = process.env['FAULT_RUNS'] === 'all' ? FAULTS.length : 2;
 const FIRST_FAULT: Readonly<Record<QueueName, number>> = { redis: 0, postgres: 3 };
 
 function faultsAt(queue: QueueName, pointIndex: number) {
-  return Array.from(
-    { length: FAULTS_PER_POINT },
-    (_, turn) => FAULTS[(FIRST_FAULT[queue] + pointIndex + turn) % FAULTS.length] ?? FAULTS[0],
+  return [0, 1].map(
+    (turn) => FAULTS[(FIRST_FAULT[queue] + pointIndex + turn) % FAULTS.length] ?? FAULTS[0],
   );
 }
 
@@ -41,11 +57,16 @@ export function describeFaults(queue: QueueName): void {
     if (missing !== null) return test.skip(`${title}, skipped because ${missing}`, () => {});
     return test.concurrent(title, async () => {
       const result = await runFault(template, run);
-      expect(result.violations, describeViolations(run, result.violations)).toEqual([]);
+      const { violations, evidence } = result;
+      expect(violations, `${describeViolations(run, violations)}  files: ${evidence}`).toEqual([]);
       look(result);
     });
   };
   describe(`a service with its queue on ${queue}`, () => {
+    if (FAULT_RUNS !== undefined) {
+      for (const run of chosenRuns(queue)) define(`${run.seed}: ${run.point} × ${run.fault}`, run);
+      return;
+    }
     // From an empty database to the end of the process.
     const ordinary = { seed: SEED, point: 'migration', fault: 'none', queue } as const;
     define('reaches every fault point in an ordinary run', ordinary, ({ reached }) => {

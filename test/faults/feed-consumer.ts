@@ -31,10 +31,6 @@ export class FeedConsumer {
     this.#poller = startPolling(databaseUrl, INTERVAL_MS, (client) => this.#read(client));
   }
 
-  get looks(): number {
-    return this.#poller.looks();
-  }
-
   /** Reads to the feed's end and compares with the table. */
   async stop(): Promise<void> {
     await this.#poller.stop();

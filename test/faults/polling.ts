@@ -3,8 +3,6 @@ import { Client } from 'pg';
 
 /** Reads the database after each change, on a separate connection that may be lost at any time. */
 export interface Poller {
-  /** How often it looked to the end. */
-  looks(): number;
   /** Ends after one last look that succeeded. */
   stop(): Promise<void>;
 }
@@ -28,7 +26,6 @@ export function startPolling(
   intervalMs: number,
   look: (client: Client) => Promise<void>,
 ): Poller {
-  let looks = 0;
   let isStopping = false;
   let failure: unknown = null;
 
@@ -48,10 +45,7 @@ export function startPolling(
         // Read before the look, which may see more: then the next one only sees it twice.
         const { rows } = await client.query<{ snapshot: string }>(SNAPSHOT);
         const snapshot = rows[0]?.snapshot ?? '';
-        if (isLast || snapshot !== lastSnapshot) {
-          await look(client);
-          looks += 1;
-        }
+        if (isLast || snapshot !== lastSnapshot) await look(client);
         if (isLast) return true;
         lastSnapshot = snapshot;
         await sleep(intervalMs);
@@ -67,7 +61,6 @@ export function startPolling(
     while (!(await session())) await sleep(RETRY_MS);
   })();
   return {
-    looks: () => looks,
     async stop() {
       isStopping = true;
       await ended;

@@ -69,10 +69,6 @@ export class TableWatch {
     this.#poller = startPolling(databaseUrl, INTERVAL_MS, (client) => this.#look(client));
   }
 
-  get looks(): number {
-    return this.#poller.looks();
-  }
-
   stop(): Promise<void> {
     return this.#poller.stop();
   }

@@ -4,7 +4,7 @@
  * the ERP sends its receipts again. In the end the ERP's ledger is the last seals: nothing is booked twice, and
  * nothing is missing.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { readFeed } from '../../src/bookings/feed.sql.ts';
 import { answerReceipts } from '../../src/bookings/receipt-decisions.sql.ts';
 import { readReceiptQuestions } from '../../src/bookings/receipt-questions.sql.ts';
@@ -17,7 +17,8 @@ import { verifyDate } from '../../src/integrity/verify.sql.ts';
 import { reopenDay, signOffDay } from '../../src/ledger/sign-off.sql.ts';
 import { InputError } from '../../src/runtime/errors.ts';
 import { createSeededRandom } from '../../src/sandbox/seeded-random.ts';
-import { daysFrom, openPullWorld, type PullWorld } from '../support/pull-world.ts';
+import { worldOfFile } from '../support/file-world.ts';
+import { daysFrom } from '../support/pull-world.ts';
 import { tryHistories } from '../support/random-runs.ts';
 import { titleText } from '../support/titles.ts';
 import { DatabaseBackup } from './database-backup.ts';
@@ -27,17 +28,15 @@ const STEPS = 25;
 const DATES = [daysFrom(0), daysFrom(1)];
 const FROM = DATES[0] as CivilDate;
 
-let world: PullWorld;
+const world = worldOfFile();
 let backup: DatabaseBackup;
 beforeAll(async () => {
-  world = await openPullWorld();
   await world.database.pool.query(
     `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database()); END $$`,
   );
   backup = new DatabaseBackup(world.database.pool);
   await backup.prepare();
 });
-afterAll(() => world.close());
 
 interface Item {
   readonly uid: string;

@@ -7,7 +7,6 @@ import { reopenDay, signOffDay } from '../../src/ledger/sign-off.sql.ts';
 import type { ConciliationResponse } from '../../src/platform/conciliation-client.ts';
 import * as decisions from '../../src/pull/decisions.sql.ts';
 import type { PullParts } from '../../src/pull/pull-parts.ts';
-import { runPull } from '../../src/pull/run-pull.ts';
 import { InputError, PlatformUnavailableError, StaleFenceError } from '../../src/runtime/errors.ts';
 import type { PullWorld } from '../support/pull-world.ts';
 import { sweep } from '../support/sweeps.ts';
@@ -43,7 +42,7 @@ export const MODEL_DATES = 6;
 
 const kind = fc.record({
   uid: fc.constantFrom('a', 'b', 'c'),
-  value: fc.constantFrom('10', '10.00', '0.1'),
+  value: fc.constantFrom('10', '10.00', '0.1', '12345678901234567.89'),
   discount: fc.constantFrom('0.01', '0.02'),
   dueDate: fc.constantFrom('2030-01-01', '2030-01-02'),
 });
@@ -104,13 +103,14 @@ async function pullDay(
   date: CivilDate,
   pullId: bigint,
   meanwhile: () => void = () => undefined,
+  overrides: Partial<PullParts> = {},
 ): Promise<void> {
   await real.consumer.read();
   const wasClosed = isClosed(model, date);
   const { answer: said } = dayOf(model, date);
-  const overrides = during(real, async () => meanwhile());
-  const parts = { ...partsOf(model, real), ...overrides };
-  const outcome = await runPull(parts, pullId, new AbortController().signal);
+  const platform = real.world.meanwhile(async () => meanwhile());
+  const parts = { ...partsOf(model, real), ...platform, ...overrides };
+  const outcome = await real.world.run(pullId, parts);
   if (outcome.kind !== 'done') throw outcome.error;
   const actual = await readContents(real.world, date, real.consumer);
   const { state, withheld } = outcome.report;
@@ -137,11 +137,15 @@ const pull = place.map((index) =>
   }),
 );
 
-const saysAndPull = fc.tuple(place, answer).map(([index, said]) =>
+/** How many titles may be at hand while a response is read: none, those of some responses, all. */
+const knownTitles = fc.constantFrom(0, 3, 1000, 1000);
+
+const saysAndPull = fc.tuple(place, answer, knownTitles).map(([index, said, maxKnownTitles]) =>
   command(`pull day ${index}, of which it says: ${JSON.stringify(said)}`, async (model, real) => {
     const date = dateAt(model, index);
     serve(model, real, date, said);
-    await pullDay(model, real, date, await newPull(real, date));
+    const pullId = await newPull(real, date);
+    await pullDay(model, real, date, pullId, undefined, { maxKnownTitles });
   }),
 );
 
@@ -295,36 +299,18 @@ const reopens = place.map((index) =>
   }),
 );
 
-/** Runs `meanwhile` once the answer has been asked for and before any of it is read. */
-function during(real: Real, work: () => Promise<void>): Pick<PullParts, 'platform'> {
-  const { platform } = real.world;
-  return {
-    platform: {
-      ...platform,
-      async fetchTitles(window, signal) {
-        const response = await platform.fetchTitles(window, signal);
-        await work();
-        return response;
-      },
-    },
-  };
-}
+/** An attempt during which something else happens, between the request and the first byte that is read. */
+const attemptDuring = (model: Model, real: Real, pullId: bigint, work: () => Promise<unknown>) =>
+  real.world.run(pullId, { ...partsOf(model, real), ...real.world.meanwhile(work) });
 
 const staleWorker = fc.tuple(place, answer).map(([index, said]) =>
   command(`a worker is paused while another takes day ${index} over`, async (model, real) => {
     const date = dateAt(model, index);
     const pullId = await newPull(real, date);
-    const stale = runPull(
-      {
-        ...partsOf(model, real),
-        ...during(real, async () => {
-          serve(model, real, date, said);
-          await pullDay(model, real, date, pullId);
-        }),
-      },
-      pullId,
-      new AbortController().signal,
-    );
+    const stale = attemptDuring(model, real, pullId, async () => {
+      serve(model, real, date, said);
+      await pullDay(model, real, date, pullId);
+    });
     await expect(stale).rejects.toThrow(StaleFenceError);
   }),
 );
@@ -336,14 +322,7 @@ const takenOver = place.map((index) =>
       const date = dateAt(model, index);
       const pullId = await newPull(real, date);
       const { database } = real.world;
-      const stale = runPull(
-        {
-          ...partsOf(model, real),
-          ...during(real, async () => void (await startAttempt(database, pullId))),
-        },
-        pullId,
-        new AbortController().signal,
-      );
+      const stale = attemptDuring(model, real, pullId, () => startAttempt(database, pullId));
       await expect(stale).rejects.toThrow(StaleFenceError);
       real.abandoned.push({ pullId, date });
     },
@@ -354,17 +333,10 @@ const olderFetch = fc.tuple(place, answer).map(([index, said]) =>
   command(`a fetch of day ${index} ends after a newer one`, async (model, real) => {
     const date = dateAt(model, index);
     const older = await newPull(real, date);
-    const outcome = await runPull(
-      {
-        ...partsOf(model, real),
-        ...during(real, async () => {
-          serve(model, real, date, said);
-          await pullDay(model, real, date, await newPull(real, date));
-        }),
-      },
-      older,
-      new AbortController().signal,
-    );
+    const outcome = await attemptDuring(model, real, older, async () => {
+      serve(model, real, date, said);
+      await pullDay(model, real, date, await newPull(real, date));
+    });
     expect(outcome).toMatchObject({ kind: 'done', report: { state: 'superseded' } });
   }),
 );
@@ -380,11 +352,7 @@ const cutAnswer = place.map((index) =>
       },
     };
     const pullId = await newPull(real, dateAt(model, index));
-    const outcome = await runPull(
-      { ...partsOf(model, real), platform: cut },
-      pullId,
-      new AbortController().signal,
-    );
+    const outcome = await real.world.run(pullId, { ...partsOf(model, real), platform: cut });
     expect(outcome.kind).toBe('retry');
   }),
 );

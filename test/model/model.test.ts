@@ -3,9 +3,9 @@
  * memory that says what the tables have to hold after each.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../src/domain/business-day.ts';
-import { openPullWorld, type PullWorld } from '../support/pull-world.ts';
+import { worldOfFile } from '../support/file-world.ts';
 import { assertProperty } from '../support/random-runs.ts';
 import { COMMANDS, MODEL_DATES, type Real, sweepAndPull } from './commands.ts';
 import { differingDates, type Model, newDay } from './day-model.ts';
@@ -13,18 +13,16 @@ import { expectHistory, FeedConsumer } from './tables.ts';
 
 const MAX_COMMANDS = 14;
 
-let world: PullWorld;
 /** Far from today, so that the sandbox has no titles of these dates. Each run has later dates than the previous run. */
 let nextDate = toCivilDate('2030-01-01');
+const world = worldOfFile({ startDate: nextDate });
 
 beforeAll(async () => {
-  world = await openPullWorld({ startDate: nextDate });
   // Its crashes are of processes, none of the server, so that no commit need wait for the disk.
   const name = new URL(world.databaseUrl).pathname.slice(1);
   await world.database.pool.query(`ALTER DATABASE ${name} SET synchronous_commit = off`);
   await world.database.pool.query('SET synchronous_commit = off');
 });
-afterAll(() => world.close());
 
 async function begin(): Promise<{ model: Model; real: Real }> {
   const startDate = nextDate;

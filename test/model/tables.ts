@@ -32,6 +32,9 @@ function contentOf(row: TitleRow): string {
   ].join('|');
 }
 
+const sumOf = (contents: readonly string[], field: number) =>
+  String(contents.reduce((sum, content) => sum + BigInt(content.split('|')[field] ?? 0), 0n));
+
 const current = (rows: readonly TitleRow[]) =>
   rows
     .filter(({ status }) => status === 'current')
@@ -95,7 +98,8 @@ const TITLE_ROW = `
 const TABLES = `
   SELECT
     (SELECT coalesce(json_agg(d ORDER BY d.date), '[]') FROM (
-       SELECT date::text AS date, state, title_count AS titles, held_pull_id::text AS "heldPullId",
+       SELECT date::text AS date, state, title_count AS titles, original_value_sum::text AS value,
+              platform_discounted_value_sum::text AS discount, held_pull_id::text AS "heldPullId",
               rejected_count AS rejects, signed_off_at IS NOT NULL AS "isSignedOff",
               restated_after_sign_off AS "isRestated"
        FROM conciliation.day WHERE date BETWEEN $1::date AND $2::date) AS d) AS days,
@@ -141,7 +145,11 @@ export async function expectTables(
   const dates = [...model.days.keys()].sort();
   const { days, titles, feed, checkpoint } = await readTables(world, dates, consumer);
   consumer.take(feed);
-  expect(days).toEqual(
+  const rows = days.map(({ value, discount, ...day }) => ({
+    ...day,
+    sums: [String(value), String(discount)].map(toCents),
+  }));
+  expect(rows).toEqual(
     dates.flatMap((date) => {
       const day = dayOf(model, date);
       if (!day.isKnown) return [];
@@ -149,6 +157,7 @@ export async function expectTables(
         date,
         state: day.state,
         titles: day.contents.length,
+        sums: [1, 3].map((field) => sumOf(day.contents, field)),
         heldPullId: day.held?.pullId.toString() ?? null,
         rejects: day.reject === null ? 0 : 1,
         isSignedOff: day.seal !== null,
@@ -181,7 +190,8 @@ export async function expectHistory(
     WHERE accepted_date BETWEEN ${dates[0]}::date AND ${dates.at(-1)}::date
     ORDER BY title_id, revision DESC`;
   for (const date of dates) {
-    const { history } = dayOf(model, date);
+    const { history, isKnown } = dayOf(model, date);
+    if (!isKnown) continue;
     // A pull that was released comes after those that it waited for.
     const order = new Map(history.map(({ pullId }, index) => [pullId, index]));
     for (const [index, { contents }] of history.entries()) {

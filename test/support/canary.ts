@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
-import type { Client } from 'pg';
 import { expect } from 'vitest';
 import type { CivilDate } from '../../src/domain/business-day.ts';
+import type { FileClient } from './file-world.ts';
 import { DAY } from './pull-world.ts';
 
 /**
@@ -59,7 +59,7 @@ export function canaryTitle(
 
 /** Every table that is not for titles, and of the rejects all but their text. */
 export async function expectCleanLedger(
-  administrator: Client,
+  administrator: FileClient,
   secrets: readonly string[],
 ): Promise<void> {
   const tables = ['pull', 'title_change', 'day', 'checkpoint', 'drift', 'alert', 'audit_entry'];

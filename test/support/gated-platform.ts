@@ -2,6 +2,11 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  createPlatformClient,
+  type PlatformClient,
+} from '../../src/platform/conciliation-client.ts';
+import { fixedToken } from '../../src/platform/token.ts';
 
 /** An answer that has begun and is not whole before the test says so. */
 export interface GatedAnswer {
@@ -14,6 +19,7 @@ export interface GatedAnswer {
  */
 export interface GatedPlatform {
   readonly baseUrl: URL;
+  readonly platform: PlatformClient;
   /** The next request is given these titles, of which the last is kept back. */
   next(titles: readonly string[]): void;
   /** The answer to that request, once its beginning is on its way. */
@@ -34,8 +40,17 @@ export async function openGatedPlatform(): Promise<GatedPlatform> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const baseUrl = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const platform = createPlatformClient({
+    baseUrl,
+    token: fixedToken('token'),
+    concurrency: 4,
+    timeoutMs: 30_000,
+    userAgent: 'test',
+  });
   return {
-    baseUrl: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    baseUrl,
+    platform,
     next: (titles) => planned.push(titles),
     async begun() {
       for (;;) {
@@ -45,6 +60,7 @@ export async function openGatedPlatform(): Promise<GatedPlatform> {
       }
     },
     async close() {
+      await platform.close();
       server.closeAllConnections();
       server.close();
       await once(server, 'close');

@@ -21,6 +21,15 @@ export const DAY = toCivilDate('2026-03-02');
 export const TODAY = dateIn(TIME_ZONE, new Date());
 export const daysFrom = (days: number, from: CivilDate = DAY) => addDays(from, days);
 
+/** Returns a later date at each call. */
+export function freshDays(last: CivilDate = DAY): () => CivilDate {
+  let date = last;
+  return () => {
+    date = addDays(date, 1);
+    return date;
+  };
+}
+
 /** A sandbox, a separate migrated database, and an engine between them. All parts are real. */
 export interface PullWorld {
   readonly sandbox: Sandbox;
@@ -28,6 +37,12 @@ export interface PullWorld {
   readonly databaseUrl: string;
   readonly platform: PlatformClient;
   readonly parts: PullParts;
+  /** A pull that was not attempted yet. */
+  newPull(date: CivilDate): Promise<bigint>;
+  /** One attempt at a pull. */
+  run(pullId: bigint, parts?: Partial<PullParts>): Promise<AttemptOutcome>;
+  /** The platform. `work` is done when an answer has begun, and before any of it is read. */
+  meanwhile(work: () => Promise<unknown>): Pick<PullParts, 'platform'>;
   /** One attempt at a date, with any outcome. */
   attempt(
     date: CivilDate,
@@ -83,14 +98,22 @@ export async function openPullWorld(options: PullWorldOptions = {}): Promise<Pul
     databaseUrl: testDatabase.url,
     platform,
     parts,
-    async attempt(date, overrides = {}) {
-      const pullId = await createPull(database, { origin: 'manual', date, requestedBy: 'test' });
-      const outcome = await runPull(
-        { ...parts, ...overrides },
-        pullId,
-        new AbortController().signal,
-      );
-      return { ...outcome, pullId };
+    newPull: (date) => createPull(database, { origin: 'manual', date, requestedBy: 'test' }),
+    run: (pullId, overrides) =>
+      runPull({ ...parts, ...overrides }, pullId, new AbortController().signal),
+    meanwhile: (work) => ({
+      platform: {
+        ...platform,
+        async fetchTitles(window, signal) {
+          const response = await platform.fetchTitles(window, signal);
+          await work();
+          return response;
+        },
+      },
+    }),
+    async attempt(date, overrides) {
+      const pullId = await world.newPull(date);
+      return { ...(await world.run(pullId, overrides)), pullId };
     },
     async pull(date = DAY, overrides = {}) {
       const outcome = await world.attempt(date, overrides);

@@ -3,6 +3,7 @@
  * learned more. A run of the tests gives each test a few; `npm run histories` gives one of them hours.
  */
 import fc from 'fast-check';
+import type { SeededRandom } from '../../src/sandbox/seeded-random.ts';
 
 const SECONDS = Number(process.env['RANDOM_SECONDS'] ?? 10);
 /** Of the first history; each later one has the next. */
@@ -67,3 +68,9 @@ function progress(): (tried: number) => void {
     process.stdout.write(`${JSON.stringify({ tried, seconds, heapUsedMiB, rssMiB })}\n`);
   };
 }
+
+export const shuffled = <T>(items: readonly T[], random: SeededRandom): T[] =>
+  items
+    .map((item) => ({ item, key: random(2 ** 31) }))
+    .sort((a, b) => a.key - b.key)
+    .map(({ item }) => item);

@@ -49,3 +49,9 @@ export function titleText(
     `"provider":{"identification":"${taxId}","externalId":${code},"bankAccount":{"bank":"001","agency":"1111","agencyDigit":"X","account":"${account}","accountDigit":"0"}}${more}}`
   );
 }
+
+/** Titles with the orders `t0`, `t1` and so on. */
+export const titleTexts = (count: number, fields: Parameters<typeof titleText>[0] = {}) =>
+  Array.from({ length: count }, (_, index) =>
+    titleText({ ...fields, uid: `${fields.uid ?? 't'}${index}` }),
+  );

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type AuditRecord, recordAudit } from '../../../src/audit/audit.ts';
 import {
   type ChainFault,
@@ -7,13 +7,10 @@ import {
   verifyAuditChain,
 } from '../../../src/audit/audit-chain.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfEachTest } from '../../support/file-world.ts';
+import { DAY } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-beforeEach(async () => {
-  world = await openPullWorld();
-});
-afterEach(() => world.close());
+const world = worldOfEachTest();
 
 /** Writes an entry. The chain knows no action, so any text will do. */
 const record = (
@@ -136,65 +133,54 @@ describe('tampering shows', () => {
     expect(await verify()).toMatchObject({ links: 1, fault: { position: 2 } });
   });
 
-  test('when one entry’s value moves into its neighbouring column', async () => {
-    await tamper(`UPDATE conciliation.audit_entry SET actor = '', action = 'last' WHERE id = 4`);
-    await expectFault('changed', 4);
-  });
-
-  test('when an entry in the middle is deleted', async () => {
-    await tamper('DELETE FROM conciliation.audit_entry WHERE id = 3');
-    await expectFault('deleted', 3);
-  });
-
-  test('when an entry in the middle is deleted with its link', async () => {
-    await tamper(
-      'DELETE FROM conciliation.audit_entry WHERE id = 3',
-      'DELETE FROM conciliation.audit_chain WHERE entry_id = 3',
+  const DELETE = [
+    'DELETE FROM conciliation.audit_entry WHERE id = 3',
+    'DELETE FROM conciliation.audit_chain WHERE entry_id = 3',
+  ];
+  const MOVE = (table: string, column: string) =>
+    [
+      [2, 99],
+      [3, 2],
+      [99, 3],
+    ].map(
+      ([from, to]) =>
+        `UPDATE conciliation.${table} SET ${column} = ${to} WHERE ${column} = ${from}`,
     );
-    await expectFault('broken_link', 4);
-  });
-
-  test('when the links after a deleted entry are moved up', async () => {
-    await tamper(
-      'DELETE FROM conciliation.audit_entry WHERE id = 3',
-      'DELETE FROM conciliation.audit_chain WHERE entry_id = 3',
-      'UPDATE conciliation.audit_chain SET position = position - 1 WHERE position = 4',
-      'UPDATE conciliation.audit_chain SET position = position - 1 WHERE position = 5',
-    );
-    await expectFault('broken_link', 4);
-  });
-
-  test('when an entry is put in', async () => {
-    await tamper(
-      `INSERT INTO conciliation.audit_entry (id, actor, action) VALUES (77, 'ana', 'never')`,
-    );
-    await expectFault('unlinked', 77);
-  });
-
-  test('when an entry is inserted with its own link', async () => {
-    await tamper(
-      `INSERT INTO conciliation.audit_entry (id, actor, action) VALUES (77, 'ana', 'never')`,
-      `INSERT INTO conciliation.audit_chain VALUES (6, 77, repeat('1', 64), repeat('2', 64))`,
-    );
-    await expectFault('broken_link', 77);
-  });
-
-  test('when two entries change places', async () => {
-    await tamper(
-      'UPDATE conciliation.audit_entry SET id = 99 WHERE id = 2',
-      'UPDATE conciliation.audit_entry SET id = 2 WHERE id = 3',
-      'UPDATE conciliation.audit_entry SET id = 3 WHERE id = 99',
-    );
-    await expectFault('changed', 2);
-  });
-
-  test('when two links change places', async () => {
-    await tamper(
-      'UPDATE conciliation.audit_chain SET position = 99 WHERE position = 2',
-      'UPDATE conciliation.audit_chain SET position = 2 WHERE position = 3',
-      'UPDATE conciliation.audit_chain SET position = 3 WHERE position = 99',
-    );
-    await expectFault('broken_link', 3);
+  const INSERT = `INSERT INTO conciliation.audit_entry (id, actor, action) VALUES (77, 'ana', 'never')`;
+  test.each<[string, ChainFault, number, string[]]>([
+    [
+      'one entry’s value moves into its neighbouring column',
+      'changed',
+      4,
+      [`UPDATE conciliation.audit_entry SET actor = '', action = 'last' WHERE id = 4`],
+    ],
+    ['an entry in the middle is deleted', 'deleted', 3, DELETE.slice(0, 1)],
+    ['an entry in the middle is deleted with its link', 'broken_link', 4, DELETE],
+    [
+      'the links after a deleted entry are moved up',
+      'broken_link',
+      4,
+      [
+        ...DELETE,
+        'UPDATE conciliation.audit_chain SET position = position - 1 WHERE position = 4',
+        'UPDATE conciliation.audit_chain SET position = position - 1 WHERE position = 5',
+      ],
+    ],
+    ['an entry is put in', 'unlinked', 77, [INSERT]],
+    [
+      'an entry is inserted with its own link',
+      'broken_link',
+      77,
+      [
+        INSERT,
+        `INSERT INTO conciliation.audit_chain VALUES (6, 77, repeat('1', 64), repeat('2', 64))`,
+      ],
+    ],
+    ['two entries change places', 'changed', 2, MOVE('audit_entry', 'id')],
+    ['two links change places', 'broken_link', 3, MOVE('audit_chain', 'position')],
+  ])('when %s', async (_, kind, entryId, statements) => {
+    await tamper(...statements);
+    await expectFault(kind, entryId);
   });
 
   test('when the newest entries are deleted with their links, by the head that was kept elsewhere', async () => {

@@ -1,5 +1,5 @@
 /** The checks of the titles of a day, on what pulls have merged. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type CheckRules, checkDays } from '../../../src/checks/check-day.sql.ts';
 import { readFindings, resolveFindings } from '../../../src/checks/findings.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
@@ -13,16 +13,13 @@ import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
 import { readCheckpoint } from '../../../src/ledger/reads.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { worldOfEachTest } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { titleText, titleTexts } from '../../support/titles.ts';
 
 const NEXT = daysFrom(1);
 
-let world: PullWorld;
-beforeEach(async () => {
-  world = await openPullWorld();
-});
-afterEach(() => world.close());
+const world = worldOfEachTest();
 
 async function pull(date: CivilDate, ...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);
@@ -52,67 +49,44 @@ function withField(text: string, pattern: RegExp, value: string): string {
   return changed;
 }
 
-const ofParties = (uid: string, provider: string, agent: string) =>
-  title(uid).replace('52998224725', provider).replace('11222333000181', agent);
-
 describe('a title with a fault has a finding, and the title beside it has none', () => {
-  test.each<[CheckCode, string[]]>([
-    [
-      'due_before_acceptance',
-      [title('faulty', { dueDate: '2026-03-01' }), title('right', { dueDate: '2026-03-02' })],
-    ],
-    ['value_not_positive', [title('faulty', { value: '0' }), title('right', { value: '0.01' })]],
-    ['value_not_positive', [title('faulty', { value: '-5.00' }), title('right')]],
-    [
-      'tax_id_invalid',
-      [
-        withField(title('faulty'), /52998224725/, '52998224726'),
-        withField(title('right'), /52998224725/, '529.982.247-25'),
-      ],
-    ],
-    [
-      'tax_id_invalid',
-      [
-        withField(title('faulty'), /11222333000181/, '11222333000180'),
-        withField(title('right'), /11222333000181/, '12ABC34501DE35'),
-      ],
-    ],
-    [
-      'agent_is_provider',
-      [
-        withField(
-          title('faulty'),
-          /"identification":"52998224725"/,
-          '"identification":"11.222.333/0001-81"',
-        ),
-        title('right'),
-      ],
-    ],
+  type Change = (uid: string) => string;
+  const fields = (of: Parameters<typeof titleText>[0]) => (uid: string) => title(uid, of);
+  const as = (pattern: RegExp, value: string) => (uid: string) =>
+    withField(title(uid), pattern, value);
+  const parties = (provider: string, agent: string) => (uid: string) =>
+    title(uid).replace('52998224725', provider).replace('11222333000181', agent);
+  const PROVIDER = /52998224725/;
+  const AGENT = /11222333000181/;
+
+  test.each<[CheckCode, faulty: Change, right: Change]>([
+    ['due_before_acceptance', fields({ dueDate: '2026-03-01' }), fields({ dueDate: DAY })],
+    ['value_not_positive', fields({ value: '0' }), fields({ value: '0.01' })],
+    ['value_not_positive', fields({ value: '-5.00' }), fields({})],
+    ['tax_id_invalid', as(PROVIDER, '52998224726'), as(PROVIDER, '529.982.247-25')],
+    ['tax_id_invalid', as(AGENT, '11222333000180'), as(AGENT, '12ABC34501DE35')],
+    ['agent_is_provider', as(PROVIDER, '11.222.333/0001-81'), fields({})],
     // One agent in two writings, of which the zeros are lost in one. A mask decides.
-    ...(
-      [
-        ['0000000000191', '00.000.000/0001-91'],
-        ['00000000191', '00000000000191'],
-        ['12abc34501de35', '12.ABC.345/01DE-35'],
-        ['\u00a052998224725', '529.982.247-25'],
-      ] as const
-    ).map(([provider, agent]): [CheckCode, string[]] => [
+    ...[
+      ['0000000000191', '00.000.000/0001-91'],
+      ['00000000191', '00000000000191'],
+      ['12abc34501de35', '12.ABC.345/01DE-35'],
+      ['\u00a052998224725', '529.982.247-25'],
+    ].map(([provider = '', agent = '']): [CheckCode, Change, Change] => [
       'agent_is_provider',
-      [
-        ofParties('faulty', provider, agent),
-        ofParties('right', '000.000.001-91', '00000000000191'),
-      ],
+      parties(provider, agent),
+      parties('000.000.001-91', '00000000000191'),
     ]),
     // From the digits follow a CPF and a CNPJ, or neither.
-    ...['191', '12ABC34501DE36', 'filial-3', '12345678909'].map((number): [CheckCode, string[]] => [
-      'tax_id_invalid',
-      [
-        ofParties('faulty', '52998224725', number),
-        ofParties('right', '0000000000191', '000.000.000-00'),
+    ...['191', '12ABC34501DE36', 'filial-3', '12345678909'].map(
+      (number): [CheckCode, Change, Change] => [
+        'tax_id_invalid',
+        parties('52998224725', number),
+        parties('0000000000191', '000.000.000-00'),
       ],
-    ]),
-  ])('%s', async (code, texts) => {
-    await pull(DAY, ...texts);
+    ),
+  ])('%s', async (code, faulty, right) => {
+    await pull(DAY, faulty('faulty'), right('right'));
     await check();
     expect(await findings()).toEqual([`${code} faulty open`]);
     expect(await stateOf(DAY)).toBe('attention');
@@ -123,24 +97,6 @@ describe('a title with a fault has a finding, and the title beside it has none',
     await check();
     expect(await findings()).toEqual(['equal_in_day twin open', 'equal_in_day twin open']);
     expect(await stateOf(DAY)).toBe('reconciled');
-  });
-
-  test('equal_on_two_dates is found at both dates, whichever is checked last', async () => {
-    await pull(DAY, title('twin'), title('other'));
-    await pull(NEXT, title('twin', { date: NEXT }), title('more', { date: NEXT }));
-    await check();
-    await check();
-    expect(await findings(DAY)).toEqual(['equal_on_two_dates twin open']);
-    expect(await findings(NEXT)).toEqual(['equal_on_two_dates twin open']);
-    // The fault is gone at both dates when one of them no longer has the title.
-    await pull(NEXT, title('twin', { date: NEXT, value: '7' }), title('more', { date: NEXT }));
-    await check();
-    await check();
-    expect(await findings()).toEqual([
-      'equal_on_two_dates twin closed',
-      'equal_on_two_dates twin closed',
-    ]);
-    expect([await stateOf(DAY), await stateOf(NEXT)]).toEqual(['reconciled', 'reconciled']);
   });
 
   test.each([
@@ -176,17 +132,9 @@ describe('a title with a fault has a finding, and the title beside it has none',
   test('fee_unusual compares with the fees of the same agent on the dates before', async () => {
     const fee = (uid: string, date: CivilDate, value: string) =>
       withField(title(uid, { date }), /"moneyTransferFee":3.90/, `"moneyTransferFee":${value}`);
-    const usual = Array.from({ length: 20 }, (_, index) =>
-      fee(`u${index}`, DAY, `3.${index + 10}`),
-    );
-    await pull(DAY, ...usual);
-    await pull(
-      NEXT,
-      fee('least', NEXT, '1.04'),
-      fee('most', NEXT, '9.87'),
-      fee('high', NEXT, '9.88'),
-      fee('low', NEXT, '1.03'),
-    );
+    await pull(DAY, ...titleTexts(20).map((_, index) => fee(`u${index}`, DAY, `3.${index + 10}`)));
+    const fees = { least: '1.04', most: '9.87', high: '9.88', low: '1.03' };
+    await pull(NEXT, ...Object.entries(fees).map(([uid, value]) => fee(uid, NEXT, value)));
     await check();
     expect(await findings()).toEqual(['fee_unusual high open', 'fee_unusual low open']);
   });

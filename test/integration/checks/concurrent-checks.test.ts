@@ -1,19 +1,16 @@
 /** Two processes that check dates at the same time. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { readFindings } from '../../../src/checks/findings.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const NEXT = daysFrom(1);
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 const check = () => checkDays(world.database, DEFAULT_RULES);
 

@@ -3,44 +3,23 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
+import { createSeededRandom, type SeededRandom } from '../../../src/sandbox/seeded-random.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { tryHistories } from '../../support/random-runs.ts';
+import { shuffled, tryHistories } from '../../support/random-runs.ts';
 import { titleText } from '../../support/titles.ts';
 
 let worlds: readonly [PullWorld, PullWorld];
 beforeAll(async () => {
   worlds = await Promise.all([openPullWorld(), openPullWorld()]);
 });
-afterAll(async () => {
-  await Promise.all(worlds.map((world) => world.close()));
-});
-
-/** Deterministic. */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed * 2_654_435_761 + 12_345;
-  return (below) => {
-    state = (Math.imul(state ^ (state >>> 15), 2_246_822_519) + 374_761_393) >>> 0;
-    return state % below;
-  };
-}
-
-function shuffled<T>(items: readonly T[], random: (below: number) => number): T[] {
-  const result = [...items];
-  for (let index = result.length - 1; index > 0; index -= 1) {
-    const other = random(index + 1);
-    const kept = result[index] as T;
-    result[index] = result[other] as T;
-    result[other] = kept;
-  }
-  return result;
-}
+afterAll(() => Promise.all(worlds.map((world) => world.close())));
 
 const DUES = ['2026-03-01', '2026-06-30', '2030-01-01'];
 const TAX_IDS = ['52998224725', '52998224726', '11222333000181'];
 
 /** Few orders and values, so that titles are often equal, restated or faulty. */
-function someTitles(date: CivilDate, random: (below: number) => number): string[] {
+function someTitles(date: CivilDate, random: SeededRandom): string[] {
   return Array.from({ length: random(7) }, () =>
     titleText({
       date,
@@ -67,7 +46,7 @@ async function findingsOf(world: PullWorld): Promise<unknown[]> {
 test('random histories have the same findings in any order of the responses', async () => {
   let found = 0;
   await tryHistories(30, async (seed) => {
-    const random = randomOf(seed);
+    const random = createSeededRandom(`${seed}`);
     const date = daysFrom(random(4) + 4 * Math.floor(seed / 50));
     const titles = someTitles(date, random);
     for (const world of worlds) {

@@ -1,5 +1,5 @@
 /** The checks beside days that are signed off. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { countFindings, resolveFindings } from '../../../src/checks/findings.sql.ts';
@@ -7,17 +7,14 @@ import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { runMatching } from '../../../src/matching/run-matching.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
+import { worldOfEachTest } from '../../support/file-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const NEXT = daysFrom(1);
 
-let world: PullWorld;
-beforeEach(async () => {
-  world = await openPullWorld();
-});
-afterEach(() => world.close());
+const world = worldOfEachTest();
 
 async function pull(date: CivilDate, ...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);

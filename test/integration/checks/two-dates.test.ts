@@ -1,22 +1,18 @@
 /** A title on two accepted dates: one receivable that moved, one that was anticipated twice, or two instalments. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { readFindings, resolveFindings } from '../../../src/checks/findings.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfEachTest } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const NEXT = daysFrom(1);
 const THIRD = daysFrom(2);
 
-let world: PullWorld;
-beforeEach(async () => {
-  world = await openPullWorld();
-});
-afterEach(() => world.close());
+const world = worldOfEachTest();
 
 const other = (date: CivilDate) => titleText({ uid: `other ${date}`, date });
 const twin = (date: CivilDate, fields: Parameters<typeof titleText>[0] = {}) =>
@@ -65,7 +61,7 @@ async function pullAsked(): Promise<CivilDate[]> {
     });
     if (pulls.length === 0) return dates.sort();
     for (const { id, date } of pulls) {
-      await runPull(world.parts, id, new AbortController().signal);
+      await world.run(id);
       dates.push(date as CivilDate);
     }
     await checkDays(world.database, DEFAULT_RULES);

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifyAuditChain } from '../../../src/audit/audit-chain.sql.ts';
 import { type CivilMonth, parseMonth } from '../../../src/closing/civil-month.ts';
+import { EVIDENCE_COLUMNS } from '../../../src/closing/evidence.sql.ts';
 import { sealMonth } from '../../../src/closing/month-seal.sql.ts';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
@@ -18,8 +19,9 @@ import {
   type ConsoleWorld,
   openConsole,
 } from '../../support/console-client.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { outputOf, runProgram } from '../../support/program.ts';
-import { openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { unzip } from '../../unit/export/workbook-reader.ts';
 
@@ -33,13 +35,12 @@ const [FIRST, EMPTY, LAST] = ['2026-03-29', '2026-03-30', '2026-03-31'].map(toCi
 /** The agent of a title when it was signed, but not since. */
 const FORMER_AGENT = '61616161000107';
 
-let world: PullWorld;
+const world = worldOfFile({ startDate: FIRST });
 let console: ConsoleWorld;
 let reviewer: ConsoleClient;
 let archive: Buffer;
 let digest: string;
 beforeAll(async () => {
-  world = await openPullWorld({ startDate: FIRST });
   console = await openConsole(world.database);
   reviewer = await console.as('reviewer', 'rita');
   const title = (uid: string, value: string, more = {}) =>
@@ -67,10 +68,7 @@ beforeAll(async () => {
   ({ digest } = await sealMonth(world.database, MARCH, by));
   archive = await download();
 });
-afterAll(async () => {
-  await console.close();
-  await world.close();
-});
+afterAll(() => console.close());
 
 async function pull(date: CivilDate, ...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);
@@ -226,11 +224,18 @@ describe('the verifier', () => {
 
   const jsonl = `titles/${FIRST}.jsonl`;
   const lastJsonl = `titles/${LAST}.jsonl`;
-  test.each([
+  const lastCsv = `titles/${LAST}.csv`;
+  type Change = (text: string) => string;
+  const to =
+    (pattern: string | RegExp, value: string): Change =>
+    (text) =>
+      text.replace(pattern, value);
+  const otherDigit = (found: string) => `${found.slice(0, -1)}${found.endsWith('f') ? '0' : 'f'}`;
+  test.each<[string, string, Change, RegExp[]]>([
     [
       'one altered digit of an amount',
       jsonl,
-      (text: string) => text.replace('"100.10"', '"100.11"'),
+      to('"100.10"', '"100.11"'),
       [
         /✗ 2026-03-29: the content of a \(id \d+\) does not have its recorded hash/,
         /original_value_sum: sealed/,
@@ -239,22 +244,19 @@ describe('the verifier', () => {
     [
       'one altered digit of an account',
       jsonl,
-      (text: string) => text.replace('7654321', '7654322'),
+      to('7654321', '7654322'),
       [/does not have its recorded hash/],
     ],
     [
       'an altered digit with a hash that fits it',
       jsonl,
-      (text: string) => {
-        const [line = '', ...rest] = text.split('\n');
-        return [line.replace(/"content_hash":"./, '"content_hash":"f'), ...rest].join('\n');
-      },
+      to(/"content_hash":"./, '"content_hash":"f'),
       [/does not have its recorded hash/],
     ],
     [
       'one removed title',
       lastJsonl,
-      (text: string) => text.split('\n').slice(1).join('\n'),
+      to(/^.*\n/, ''),
       [
         /title_count: sealed 3, recomputed 2/,
         /content_digest/,
@@ -264,54 +266,49 @@ describe('the verifier', () => {
     [
       'one title twice',
       lastJsonl,
-      (text: string) => `${text.split('\n')[0]}\n${text}`,
+      to(/^.*\n/, '$&$&'),
       [/title_count: sealed 3, recomputed 4/, /content_digest/],
     ],
     [
       'an altered digit in the CSV file',
-      `titles/${LAST}.csv`,
-      (text: string) => text.replace('10,01', '10,02'),
+      lastCsv,
+      to('10,01', '10,02'),
       [/✗ 2026-03-31: the CSV file does not have the titles/],
     ],
     [
       'a title in the CSV file of a day without titles',
       `titles/${EMPTY}.csv`,
-      (text: string) => `${text}1;a\r\n`,
+      to(/$/, '1;a\r\n'),
       [/✗ 2026-03-30: the CSV file does not have the titles/],
     ],
     [
       'another person in the seal of a day',
       'month.json',
-      (text: string) => text.replace('"signed_off_by": "ana"', '"signed_off_by": "eva"'),
+      to('"signed_off_by": "ana"', '"signed_off_by": "eva"'),
       [/✗ 2026-03: digest: sealed [0-9a-f]{64}, recomputed/],
     ],
     [
       'another sum in the seal of a day',
       'month.json',
-      (text: string) =>
-        text.replace('"original_value_sum": "30.03"', '"original_value_sum": "30.04"'),
+      to('"original_value_sum": "30.03"', '"original_value_sum": "30.04"'),
       [/2026-03-31: original_value_sum: sealed 30.04, recomputed 30.03/, /✗ 2026-03: digest/],
     ],
     [
       'another total of the month',
       'month.json',
-      (text: string) => text.replace('"withdrawn_count": "0"', '"withdrawn_count": "1"'),
+      to('"withdrawn_count": "0"', '"withdrawn_count": "1"'),
       [/✗ 2026-03: withdrawn_count: sealed 1, recomputed 0/],
     ],
     [
       'another digest of the month',
       'month.json',
-      (text: string) =>
-        text.replace(
-          /"digest": "./,
-          (found) => `${found.slice(0, -1)}${found.endsWith('f') ? '0' : 'f'}`,
-        ),
+      (text) => text.replace(/"digest": "./, otherDigit),
       [/✗ 2026-03: digest/],
     ],
     [
       'a day that is left out',
       'month.json',
-      (text: string) => {
+      (text) => {
         const month = JSON.parse(text);
         return JSON.stringify({ ...month, days: month.days.slice(1) });
       },
@@ -331,71 +328,63 @@ describe('the verifier', () => {
     expect(hidden.stdout).toMatch(/\n\d+ differences?\.\n$/);
   });
 
-  test('finds columns that changed places, in the list and in the titles', async () => {
+  const swap = (one: string, other: string) => (text: string) =>
+    text.replaceAll(one, '@').replaceAll(other, one).replaceAll('@', other);
+  const swapColumns = swap('"provider_account"', '"payment_account"');
+  const PLACE = EVIDENCE_COLUMNS.findIndex(({ name }) => name === 'payment_account');
+  test.each<[string, Record<string, Change>, string]>([
+    [
+      'columns that changed places, in the list and in the titles',
+      {
+        // The CSV files keep their columns.
+        'month.json': (text) => {
+          const { days, ...month } = JSON.parse(text);
+          return JSON.stringify({ ...month, days: JSON.parse(swapColumns(JSON.stringify(days))) });
+        },
+        [lastJsonl]: swapColumns,
+        [lastCsv]: swap('7654321', '1234567'),
+      },
+      `✗ ${LAST}: content_columns are not those of a content hash`,
+    ],
+    [
+      'a further field in a title',
+      { [lastJsonl]: to('{', '{"approved_value":"99.00",') },
+      `✗ ${LAST}: x (id`,
+    ],
+    ['a field of a title twice', { [lastJsonl]: to('{', '{"id":99,') }, `✗ ${LAST}: x (id`],
+    [
+      'a column that is left out of the list and of the CSV files',
+      {
+        'month.json': (text) => {
+          const month = JSON.parse(text);
+          return JSON.stringify({ ...month, columns: month.columns.toSpliced(PLACE, 1) });
+        },
+        [lastCsv]: (text) =>
+          text
+            .split('\r\n')
+            .map((row) => row.split(';').toSpliced(PLACE, 1).join(';'))
+            .join('\r\n'),
+      },
+      '✗ the columns of the titles are not those of the program',
+    ],
+    [
+      'a changed title that is said to name an erased party',
+      {
+        [lastJsonl]: (text) =>
+          text.replace('2026-06-30', '2026-06-29').replace('"is_erased":false', '"is_erased":true'),
+        [lastCsv]: (text) =>
+          text.replace('2026-06-30', '2026-06-29').replace(/false\r\n/, 'true\r\n'),
+      },
+      `✗ ${LAST}: the content of x (id`,
+    ],
+  ])('finds %s', async (_, edits, found) => {
     await unpack();
-    const [provider, agent] = ['"provider_account"', '"payment_account"'];
-    const swap = (text: string) =>
-      text.replaceAll(provider, '@').replaceAll(agent, provider).replaceAll('@', agent);
-    await edit('month.json', (text) => {
-      const { columns, days, ...month } = JSON.parse(text);
-      // The CSV files keep their columns.
-      return JSON.stringify({ ...month, columns, days: JSON.parse(swap(JSON.stringify(days))) });
-    });
-    await edit(lastJsonl, swap);
-    await edit(`titles/${LAST}.csv`, (text) =>
-      text.replaceAll('7654321', '@').replaceAll('1234567', '7654321').replaceAll('@', '1234567'),
-    );
+    for (const [name, change] of Object.entries(edits)) await edit(name, change);
     await listHashes();
     const { exit, stdout } = await verify();
     expect(exit).toBe(1);
-    expect(stdout).toContain(`✗ ${LAST}: content_columns are not those of a content hash`);
-    expect(stdout).not.toContain(`${LAST}: the CSV`);
-  });
-
-  test.each([
-    ['a further field in a title', '{"approved_value":"99.00",'],
-    ['a field of a title twice', '{"id":99,'],
-  ])('finds %s', async (_, start) => {
-    await unpack();
-    await edit(lastJsonl, (text) => text.replace('{', start));
-    await listHashes();
-    const { exit, stdout } = await verify();
-    expect(exit).toBe(1);
-    expect(stdout).toContain(`✗ ${LAST}: x (id`);
-  });
-
-  test('finds a column that is left out of the list and of the CSV files', async () => {
-    await unpack();
-    let place = -1;
-    await edit('month.json', (text) => {
-      const month = JSON.parse(text);
-      place = month.columns.indexOf('payment_account');
-      return JSON.stringify({ ...month, columns: month.columns.toSpliced(place, 1) });
-    });
-    await edit(`titles/${LAST}.csv`, (text) =>
-      text
-        .split('\r\n')
-        .map((row) => row.split(';').toSpliced(place, 1).join(';'))
-        .join('\r\n'),
-    );
-    await listHashes();
-    const { exit, stdout } = await verify();
-    expect(exit).toBe(1);
-    expect(stdout).toContain('✗ the columns of the titles are not those of the program');
-  });
-
-  test('finds a changed title that is said to name an erased party', async () => {
-    await unpack();
-    await edit(lastJsonl, (text) =>
-      text.replace('2026-06-30', '2026-06-29').replace('"is_erased":false', '"is_erased":true'),
-    );
-    await edit(`titles/${LAST}.csv`, (text) =>
-      text.replace('2026-06-30', '2026-06-29').replace(/false\r\n/, 'true\r\n'),
-    );
-    await listHashes();
-    const { exit, stdout } = await verify();
-    expect(exit).toBe(1);
-    expect(stdout).toContain(`✗ ${LAST}: the content of x (id`);
+    expect(stdout).toContain(found);
+    if (lastCsv in edits) expect(stdout).not.toContain(`${LAST}: the CSV`);
   });
 
   test('finds a missing file, one more file, and a file that is none', async () => {
@@ -441,19 +430,18 @@ describe('a change after the seal', () => {
     );
   });
 
+  const erase = (party: Parameters<typeof eraseParty>[1]['party']) =>
+    eraseParty(world.database, {
+      ...{ party, by: 'test', reason: 'x', isDryRun: false },
+    });
+
   test('an erased party that only the signed titles name: so do they', async () => {
-    const { pool } = world.database;
-    const { rowCount } = await pool.query(
+    const { rowCount } = await world.database.pool.query(
       'SELECT FROM conciliation.title WHERE financial_agent_identification = $1',
       [FORMER_AGENT],
     );
     expect(rowCount).toBe(0);
-    await eraseParty(world.database, {
-      party: { taxId: FORMER_AGENT, externalId: null },
-      by: 'test',
-      reason: 'x',
-      isDryRun: false,
-    });
+    await erase({ taxId: FORMER_AGENT, externalId: null });
     const bytes = await download();
     expect(bytes.includes(FORMER_AGENT)).toBe(false);
     await unpack(bytes);
@@ -463,12 +451,7 @@ describe('a change after the seal', () => {
   });
 
   test('an erased party: the recorded hashes still give the digest', async () => {
-    await eraseParty(world.database, {
-      party: { taxId: null, externalId: 'P-1' },
-      by: 'test',
-      reason: 'x',
-      isDryRun: false,
-    });
+    await erase({ taxId: null, externalId: 'P-1' });
     const bytes = await download();
     expect(bytes.includes('52998224725')).toBe(false);
     await unpack(bytes);

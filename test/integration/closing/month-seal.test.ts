@@ -21,7 +21,8 @@ import {
   type ConsoleWorld,
   openConsole,
 } from '../../support/console-client.ts';
-import { openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const FROM = toCivilDate('2026-03-28');
@@ -33,18 +34,14 @@ const NEVER_STALE: AlertPolicy = {
   maxIdleHours: 1_000_000,
 };
 
-let world: PullWorld;
+const world = worldOfFile({ startDate: FROM });
 let console: ConsoleWorld;
 let reviewer: ConsoleClient;
 beforeAll(async () => {
-  world = await openPullWorld({ startDate: FROM });
   console = await openConsole(world.database);
   reviewer = await console.as('reviewer', 'rita');
 });
-afterAll(async () => {
-  await console.close();
-  await world.close();
-});
+afterAll(() => console.close());
 
 const textsOf = (date: CivilDate, discount = '12.34') => [
   titleText({ uid: 'a', date, value: '100.10', discount }),
@@ -72,6 +69,17 @@ const openAlerts = async () => {
     where: { kind: 'month_seal_broken', resolvedAt: null },
   });
 };
+
+const sealWaits = () =>
+  expect
+    .poll(async () => {
+      const { rowCount } = await world.database.pool.query(
+        `SELECT FROM pg_stat_activity
+         WHERE wait_event_type = 'Lock' AND query LIKE '%FROM conciliation.day WHERE date BETWEEN%'`,
+      );
+      return rowCount;
+    })
+    .toBe(1);
 
 describe('a month', () => {
   test('is sealed when all days from the start date to its last day are signed off', async () => {
@@ -182,14 +190,7 @@ describe('a month', () => {
       await reopenDay(world.database, TO, { by: 'ana', reason: 'again' });
       await sign(TO);
       const waiting = seal();
-      await expect
-        .poll(async () => {
-          const [row] = await prisma.$queryRaw<[{ waiting: number }]>`
-            SELECT count(*)::int AS waiting FROM pg_stat_activity
-            WHERE wait_event_type = 'Lock' AND query LIKE '%FROM conciliation.day WHERE date BETWEEN%'`;
-          return row.waiting;
-        })
-        .toBe(1);
+      await sealWaits();
       await reopenDay(world.database, TO, { by: 'ana', reason: 'again' });
       await sign(TO);
       return { sealing: waiting };
@@ -212,14 +213,7 @@ describe('a month', () => {
         () => 'sealed',
         (error: unknown) => String(error),
       );
-      await expect
-        .poll(async () => {
-          const [row] = await world.database.prisma.$queryRaw<[{ waiting: number }]>`
-            SELECT count(*)::int AS waiting FROM pg_stat_activity
-            WHERE wait_event_type = 'Lock' AND query LIKE '%FROM conciliation.day WHERE date BETWEEN%'`;
-          return row.waiting;
-        })
-        .toBe(1);
+      await sealWaits();
       return { sealing };
     });
     const { sealing } = await merge;

@@ -1,6 +1,6 @@
 /** The evidence of a month whose titles were altered outside of the program, and then repaired by a pull. */
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type CivilMonth, parseMonth } from '../../../src/closing/civil-month.ts';
 import { EVIDENCE_COLUMNS, readEvidence } from '../../../src/closing/evidence.sql.ts';
 import { readMonths, sealMonth, stateOf } from '../../../src/closing/month-seal.sql.ts';
@@ -10,8 +10,8 @@ import { verifyDate } from '../../../src/integrity/verify.sql.ts';
 import { readMovedTitles } from '../../../src/ledger/moved-titles.sql.ts';
 import { pastTitles } from '../../../src/ledger/past-titles.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
-import { openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const MARCH = parseMonth('2026-03') as CivilMonth;
@@ -19,10 +19,9 @@ const [FIRST, LAST] = [toCivilDate('2026-03-28'), toCivilDate('2026-03-31')];
 const UIDS = ['a', 'b', 'c', 'd', 'e', 'f'];
 const { signal } = new AbortController();
 
-let world: PullWorld;
+const world = worldOfFile({ startDate: FIRST });
 const signed = new Map<CivilDate, ExportRow[]>();
 beforeAll(async () => {
-  world = await openPullWorld({ startDate: FIRST });
   for (const date of datesBetween(FIRST, LAST)) {
     await pull(date);
     const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({
@@ -34,7 +33,6 @@ beforeAll(async () => {
   await sealMonth(world.database, MARCH, { by: 'ana', reason: null, seenDigest: null });
   for (const date of datesBetween(FIRST, LAST)) signed.set(date, await evidenceOf(date));
 });
-afterAll(() => world.close());
 
 async function pull(date: CivilDate, discount = '1', uids = UIDS) {
   world.sandbox.setDayTexts(
@@ -61,7 +59,7 @@ async function alterAndRepair(date: CivilDate, set: string) {
   );
   expect(rowCount).toBe(1);
   const { repairPullId } = await verifyDate(world.database, date, signal);
-  const outcome = await runPull(world.parts, repairPullId ?? 0n, signal);
+  const outcome = await world.run(repairPullId ?? 0n);
   if (outcome.kind !== 'done') throw outcome.error;
   expect((await verifyDate(world.database, date, signal)).alterations).toEqual([]);
 }

@@ -15,7 +15,7 @@ import { toCivilDate } from '../../../src/domain/business-day.ts';
 import { PrismaClient } from '../../../src/generated/prisma/client.ts';
 import { ConfigError, InputError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
 import { startTcpProxy } from '../../faults/tcp-proxy.ts';
-import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 
 /** A value of a row, which no log may show. */
 const SECRET = '39053344705';
@@ -23,19 +23,13 @@ const SECRET = '39053344705';
 const logLines: string[] = [];
 const logger = pino({ level: 'debug' }, { write: (line) => logLines.push(line) });
 
-let testDatabase: TestDatabase;
+const world = worldOfFile();
 let database: Database;
 const opened: Database[] = [];
-
-beforeAll(async () => {
-  testDatabase = await createMigratedDatabase();
+beforeAll(() => {
   database = open({ statementTimeoutMs: 2000 });
 });
-
-afterAll(async () => {
-  await Promise.all(opened.map((each) => each.close()));
-  await testDatabase.drop();
-});
+afterAll(() => Promise.all(opened.map((each) => each.close())));
 
 afterEach(() => {
   logLines.length = 0;
@@ -43,7 +37,7 @@ afterEach(() => {
 
 function open(options: Partial<Parameters<typeof openDatabase>[0]> = {}): Database {
   const each = openDatabase({
-    databaseUrl: testDatabase.url,
+    databaseUrl: world.databaseUrl,
     applicationName: 'conciliation test',
     logger,
     ...options,
@@ -83,7 +77,7 @@ describe('a session', () => {
   });
 
   test('keeps them for any URL, and the URL’s other settings', async () => {
-    const url = new URL(testDatabase.url);
+    const url = new URL(world.databaseUrl);
     url.searchParams.set('options', '-c TimeZone=America/Sao_Paulo -c work_mem=8MB');
     url.searchParams.set('statement_timeout', '5');
     url.searchParams.set('application_name', 'somebody');
@@ -98,15 +92,15 @@ describe('a session', () => {
     ['TimeZone=UTC', 'TimeZone=PRC', 'TimeZone PRC'],
     ['pg_catalog,pg_temp', 'pg_catalog,my_temp', 'search_path pg_catalog,my_temp'],
   ])('is refused where something in between overrides %s', async (setting, other, message) => {
-    const { url, close } = await startOverridingProxy(testDatabase.url, setting, other);
+    const { url, close } = await startOverridingProxy(world.databaseUrl, setting, other);
     try {
       const behindProxy = open({ databaseUrl: url });
-      const failures = [
-        toStagingError(await failureOf(() => behindProxy.pool.query('SELECT 1'))),
-        toStagingError(await failureOf(() => behindProxy.prisma.$queryRaw`SELECT 1 AS one`)),
-        toStagingError(await failureOf(() => behindProxy.prisma.$transaction(async () => 1))),
-      ];
-      for (const failure of failures) {
+      for (const work of [
+        () => behindProxy.pool.query('SELECT 1'),
+        () => behindProxy.prisma.$queryRaw`SELECT 1 AS one`,
+        () => behindProxy.prisma.$transaction(async () => 1),
+      ]) {
+        const failure = toStagingError(await failureOf(work));
         expect(failure).toBeInstanceOf(ConfigError);
         expect(failure).toHaveProperty('message', expect.stringContaining(message));
       }
@@ -253,43 +247,19 @@ describe('errors that pass by themselves become StagingUnavailableError', () => 
     await expectUnavailable(() => impatient.pool.query('SELECT pg_sleep(5)'), '57014');
   });
 
-  test('the victim of a deadlock', async () => {
-    await database.prisma.$executeRaw`
-      INSERT INTO conciliation.day (date) VALUES ('2026-04-01'), ('2026-04-02')`;
-    let arrived = 0;
-    const lockBoth = (first: string, second: string) =>
-      database.prisma.$transaction(async (tx) => {
-        await tx.$executeRaw`SET LOCAL deadlock_timeout = '50ms'`;
-        await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${first}::date FOR UPDATE`;
-        arrived += 1;
-        await expect.poll(() => arrived).toBe(2);
-        await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${second}::date FOR UPDATE`;
-      });
-    await expectUnavailable(async () => {
-      const both = await Promise.allSettled([
-        lockBoth('2026-04-01', '2026-04-02'),
-        lockBoth('2026-04-02', '2026-04-01'),
-      ]);
-      for (const each of both) if (each.status === 'rejected') throw each.reason;
-    }, '40P01');
-  });
-
-  test('a serialization failure', async () => {
-    await database.prisma.$executeRaw`INSERT INTO conciliation.day (date) VALUES ('2026-04-03')`;
+  test.each([
+    ['the victim of a deadlock', '40P01'],
+    ['a serialization failure', '40001'],
+    ['a transaction that took too long', '25P04'],
+    ['a server without memory', '53200'],
+  ])('%s', async (_, code) => {
+    const statement = `DO $$ BEGIN RAISE 'refused' USING ERRCODE = '${code}'; END $$`;
+    await expectUnavailable(() => database.prisma.$executeRawUnsafe(statement), code);
     await expectUnavailable(
-      () =>
-        database.prisma.$transaction(
-          async (tx) => {
-            await tx.$queryRaw`SELECT 1 AS snapshot_is_taken`;
-            await database.pool.query(
-              `UPDATE conciliation.day SET title_count = 1 WHERE date = '2026-04-03'`,
-            );
-            await tx.$executeRaw`UPDATE conciliation.day SET title_count = 2 WHERE date = '2026-04-03'`;
-          },
-          { isolationLevel: 'RepeatableRead' },
-        ),
-      '40001',
+      () => database.prisma.$transaction((tx) => tx.$executeRawUnsafe(statement)),
+      code,
     );
+    await expectUnavailable(() => database.pool.query(statement), code);
   });
 
   test('a server that is not there, by every road', async () => {
@@ -344,7 +314,7 @@ describe('errors that pass by themselves become StagingUnavailableError', () => 
 });
 
 test('the server has ended the sessions when the database is closed', async () => {
-  const url = new URL(testDatabase.url);
+  const url = new URL(world.databaseUrl);
   const proxy = await startTcpProxy(Number(url.port));
   url.port = String(proxy.port);
   const applicationName = 'conciliation closing';

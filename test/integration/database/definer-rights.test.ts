@@ -1,23 +1,8 @@
-import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../../src/database/migrate.ts';
+import { expect, test } from 'vitest';
 import { withClient } from '../../support/client.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
+import { worldWithUsers } from '../../support/file-world.ts';
 
-let database: TestDatabase;
-let users: RoleUsers;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate({ databaseUrl: database.url, logger: pino({ level: 'silent' }), roles: true });
-  users = await createRoleUsers(database.url);
-});
-
-afterAll(async () => {
-  await database.drop();
-  await users.drop();
-});
+const world = worldWithUsers();
 
 /**
  * Attaches the trigger function to a temporary table whose row type has a cast to audit_entry. The cast
@@ -41,7 +26,7 @@ test.each(['erp', 'finance', 'worker'] as const)(
   'no code of %s runs as the owner',
   async (role) => {
     const notices: (string | undefined)[] = [];
-    const attack = withClient(users.urlOf(role), async (client) => {
+    const attack = withClient(world.users.urlOf(role), async (client) => {
       client.on('notice', (notice) => notices.push(notice.message));
       for (const statement of ATTACK) await client.query(statement);
     });
@@ -51,7 +36,7 @@ test.each(['erp', 'finance', 'worker'] as const)(
 );
 
 test('the trigger function refuses every table but its own, also when the owner attaches it', async () => {
-  const attack = withClient(database.url, async (client) => {
+  const attack = withClient(world.databaseUrl, async (client) => {
     for (const statement of ATTACK) await client.query(statement);
   });
   await expect(attack).rejects.toMatchObject({ code: '42501' });

@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { toJsonbText } from '../../../src/domain/json-text.ts';
 import { JsonNumber, type JsonValue } from '../../../src/domain/json-value.ts';
-import { openPullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+
+const world = worldOfFile();
 
 const number = fc
   .tuple(
@@ -40,11 +42,9 @@ function written(of: JsonValue): string {
 }
 
 test('the text of 3,000 random values is that of PostgreSQL', async () => {
-  const world = await openPullWorld();
   const values = fc.sample(value, { numRuns: 3000, seed: 7 });
   const rows = await world.database.prisma.$queryRaw<{ text: string }[]>`
     SELECT stated::jsonb::text AS text
     FROM unnest(${values.map(written)}::text[]) WITH ORDINALITY AS given (stated, place) ORDER BY place`;
   expect(values.map(toJsonbText)).toEqual(rows.map(({ text: of }) => of));
-  await world.close();
 });

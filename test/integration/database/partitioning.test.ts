@@ -3,7 +3,6 @@
  * titles, and everything that reads and writes titles afterwards.
  */
 import { readFile } from 'node:fs/promises';
-import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrate } from '../../../src/database/migrate.ts';
 import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
@@ -14,8 +13,8 @@ import {
   type ConsoleWorld,
   openConsole,
 } from '../../support/console-client.ts';
-import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
-import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
+import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const FIRST_YEAR = '2026';
@@ -26,21 +25,16 @@ const FIRST_NEW = toCivilDate('2026-01-01');
 const NEW = daysFrom(60, FIRST_NEW);
 const TITLES = 1_000;
 
-let world: PullWorld;
-let users: RoleUsers;
+const world = worldWithUsers({ startDate: OLDER });
+const { users } = world;
+const owner = clientOfFile(() => world.databaseUrl);
 let console: ConsoleWorld;
 let viewer: ConsoleClient;
-let owner: Client;
 let before: Awaited<ReturnType<typeof readFeed>>;
 let sealed: unknown[];
 beforeAll(async () => {
-  world = await openPullWorld({ startDate: OLDER });
-  await migrate({ databaseUrl: world.databaseUrl, logger: world.parts.logger, roles: true });
-  users = await createRoleUsers(world.databaseUrl);
   console = await openConsole(world.database);
   viewer = await console.as('viewer');
-  owner = new Client({ connectionString: world.databaseUrl });
-  await owner.connect();
 
   for (const date of [OLDER, OLD]) await pull(date, textsOf(date, '1', TITLES));
   await pull(LAST_OLD, textsOf(LAST_OLD, '1'));
@@ -49,12 +43,7 @@ beforeAll(async () => {
   sealed = await asSigned(LAST_OLD);
   before = await readFeed();
 });
-afterAll(async () => {
-  await owner.end();
-  await console.close();
-  await world.close();
-  await users.drop();
-});
+afterAll(() => console.close());
 
 const textsOf = (date: CivilDate, discount: string, count = 30) =>
   Array.from({ length: count }, (_, index) =>

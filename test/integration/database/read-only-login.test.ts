@@ -1,7 +1,6 @@
 /** A login that may only read cannot keep the service waiting with locks. */
-import { Client } from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { recordAudit } from '../../../src/audit/audit.ts';
 import { STALENESS_LIMITS } from '../../../src/domain/alerts/pull-alerts.ts';
@@ -9,23 +8,16 @@ import { tryPushLock } from '../../../src/providers/push-lock.sql.ts';
 import { openPullQueue } from '../../../src/queue/job-queue.ts';
 import { planPulls } from '../../../src/scheduler/plan-ledger.sql.ts';
 import { runCommand } from '../../support/child-command.ts';
-import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
+import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-let analyst: Client;
-let users: RoleUsers;
+const world = worldWithUsers();
+const { users } = world;
+const analyst = clientOfFile(() => users.urlOf('finance'));
+// With the queue.
 beforeAll(async () => {
-  world = await openPullWorld();
   await runCommand(['migrate', '--roles'], { DATABASE_URL: world.databaseUrl });
-  users = await createRoleUsers(world.databaseUrl);
-  analyst = new Client(users.urlOf('finance'));
-  await analyst.connect();
-});
-afterAll(async () => {
-  await analyst.end();
-  await world.close();
 });
 
 /** Every key that a lock of the program ever had, in both forms of advisory locks, and that of migrations. */

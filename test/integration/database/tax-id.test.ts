@@ -1,16 +1,12 @@
 /** The normal form of tax identifiers in SQL, and its twin in the program. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { mayBeSameTaxId } from '../../../src/database/tax-id.sql.ts';
 import { parseCnpj, parseTaxId, readTaxIds } from '../../../src/domain/tax-id.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { toCnpj, toCpf } from '../../support/tax-ids.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 const TEXT = 'no-cpf-or-cnpj:';
 

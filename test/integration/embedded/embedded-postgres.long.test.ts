@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, chown, cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -102,22 +102,6 @@ describe('opening', () => {
     await expect(openEmbeddedPostgres({ dataDir, logger })).rejects.toThrow(
       /DATA_DIR.*ENOENT.*postgres\.json.*restore it from a backup/,
     );
-  });
-
-  test('of a copied folder does not touch the server of the original', async ({
-    parentDir,
-    dataDir,
-  }) => {
-    const original = await openEmbeddedPostgres({ dataDir, logger });
-    await query(original.url, 'CREATE TABLE title (id int)');
-    const copyDir = join(parentDir, 'copy');
-    await cp(dataDir, copyDir, { recursive: true });
-
-    await expect(openEmbeddedPostgres({ dataDir: copyDir, logger })).rejects.toThrow(
-      /does not start/,
-    );
-    expect(await query(original.url, 'SELECT count(*)::int FROM title')).toEqual([{ count: 0 }]);
-    await original.close();
   });
 });
 

@@ -112,23 +112,6 @@ describe('failure', () => {
     await expect.poll(() => isServerRunning(serverPid)).toBe(false);
   });
 
-  test('after process and server are killed, committed data is recovered', async ({ dataDir }) => {
-    const service = await openInProcess({ dataDir });
-    await query(String(service.opened['url']), 'CREATE TABLE title AS SELECT 7 AS id');
-    const serverPid = await requireServerPid(dataDir);
-    await service.kill();
-    await killServer(serverPid);
-
-    const successor = await openInProcess({ dataDir });
-    expect(successor.opened['message']).toBeUndefined();
-    expect(await readServerPid(dataDir)).not.toBe(serverPid);
-    expect(await query(String(successor.opened['url']), 'SELECT id FROM title')).toEqual([
-      { id: 7 },
-    ]);
-    await successor.close();
-    expect(await readServerPid(dataDir)).toBeNull();
-  });
-
   test('a server that dies under its holder is started on the same address by the next process', async ({
     dataDir,
   }) => {

@@ -2,12 +2,10 @@ import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readCsv } from '../../unit/export/csv-reader.ts';
-import { HOSTILE_TEXTS } from '../../unit/export/rows.ts';
 import { readWorkbook } from '../../unit/export/workbook-reader.ts';
 import { type ExportWorld, openExportWorld } from './export-fixture.ts';
 
 const MARCH = ['--from', '2026-03-01', '--to', '2026-03-31'];
-const HOSTILE_DAY = '2025-11-03';
 
 let world: ExportWorld;
 let files = 0;
@@ -15,46 +13,22 @@ let file = '';
 
 beforeAll(async () => {
   world = await openExportWorld();
-  await world.insertTitle({
-    order_uid: 'b',
-    accepted_date: '2026-03-02',
+  const insert = (uid: string, date: string, value: string, more = {}) =>
+    world.insertTitle({ order_uid: uid, accepted_date: date, original_value: value, ...more });
+  await insert('b', '2026-03-02', '12345678901234567.89', {
     anticipated_due_date: '2026-04-01',
     provider_account: '000123',
-    original_value: '12345678901234567.89',
     platform_discounted_value: '0.1',
     buyer_is_financial: true,
     extra: '{"rate": 0.10000000000000000001}',
   });
-  await world.insertTitle({ order_uid: 'a', accepted_date: '2026-03-02', original_value: '0.10' });
-  await world.insertTitle({
-    order_uid: 'a',
-    accepted_date: '2026-03-02',
-    occurrence: 10,
-    original_value: '3',
-  });
-  await world.insertTitle({
-    order_uid: 'a',
-    accepted_date: '2026-03-02',
-    occurrence: 2,
-    original_value: '-1.5',
-  });
-  await world.insertTitle({ order_uid: 'B', accepted_date: '2026-03-01', original_value: '7' });
-  await world.insertTitle({
-    order_uid: 'gone',
-    accepted_date: '2026-03-01',
-    status: 'withdrawn',
-    original_value: '1000',
-  });
-  await world.insertTitle({ order_uid: 'x', accepted_date: '2026-02-28', original_value: '1' });
-  await world.insertTitle({ order_uid: 'y', accepted_date: '2026-04-01', original_value: '1' });
-  for (const [index, text] of HOSTILE_TEXTS.entries()) {
-    await world.insertTitle({
-      order_uid: String(index).padStart(3, '0'),
-      accepted_date: HOSTILE_DAY,
-      original_value: '1',
-      financial_agent_name: text,
-    });
-  }
+  await insert('a', '2026-03-02', '0.10');
+  await insert('a', '2026-03-02', '3', { occurrence: 10 });
+  await insert('a', '2026-03-02', '-1.5', { occurrence: 2 });
+  await insert('B', '2026-03-01', '7');
+  await insert('gone', '2026-03-01', '1000', { status: 'withdrawn' });
+  await insert('x', '2026-02-28', '1');
+  await insert('y', '2026-04-01', '1');
 });
 afterAll(() => world.close());
 beforeEach(() => {
@@ -63,15 +37,8 @@ beforeEach(() => {
 });
 
 async function exportTo(format: string, ...more: string[]) {
-  const run = await world.runExport([
-    ...MARCH,
-    '--format',
-    format,
-    '--out',
-    file,
-    '--json',
-    ...more,
-  ]);
+  const args = [...MARCH, '--format', format, '--out', file, '--json', ...more];
+  const run = await world.runExport(args);
   expect(run.stderr).toBe('');
   expect(run.status).toBe(0);
   return JSON.parse(run.stdout.toString());
@@ -200,16 +167,8 @@ describe('an export', () => {
   test.each(['csv', 'jsonl', 'xlsx'])(
     'of an empty range is a %s file without rows',
     async (format) => {
-      const run = await world.runExport([
-        '--from',
-        '2020-01-01',
-        '--to',
-        '2020-01-31',
-        '--format',
-        format,
-        '--out',
-        file,
-      ]);
+      const range = ['--from', '2020-01-01', '--to', '2020-01-31'];
+      const run = await world.runExport([...range, '--format', format, '--out', file]);
       expect(run.status).toBe(0);
       expect(run.stdout.toString()).toContain('0 title(s)');
       expect(run.stdout.toString()).toContain(
@@ -220,27 +179,6 @@ describe('an export', () => {
       else expect(readWorkbook(await readFile(file))[0]?.rows).toHaveLength(1);
     },
   );
-
-  test.each(['csv', 'jsonl', 'xlsx'])('carries hostile text in %s', async (format) => {
-    const range = ['--from', HOSTILE_DAY, '--to', HOSTILE_DAY];
-    const run = await world.runExport([...range, '--format', format, '--out', file]);
-    expect(run.status).toBe(0);
-    if (format === 'csv') {
-      const names = (await readCsvFile()).map((row) => row['financial_agent_name']);
-      expect(names.slice(0, 14)).toEqual(HOSTILE_TEXTS.slice(0, 14).map((text) => `'${text}`));
-      expect(names.slice(14)).toEqual(HOSTILE_TEXTS.slice(14));
-    } else if (format === 'jsonl') {
-      const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
-      expect(lines.map((line) => JSON.parse(line).financial_agent_name)).toEqual(HOSTILE_TEXTS);
-    } else {
-      const [titles] = readWorkbook(await readFile(file));
-      const column =
-        titles?.rows[0]?.findIndex((cell) => cell?.value === 'financial_agent_name') ?? -1;
-      expect(titles?.rows.slice(1).map((row) => row[column])).toEqual(
-        HOSTILE_TEXTS.map((value) => ({ type: 'text', value, style: 5 })),
-      );
-    }
-  });
 
   test('is in the audit log with the user and the selection', async () => {
     await exportTo('jsonl', '--include-withdrawn');

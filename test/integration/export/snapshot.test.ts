@@ -32,6 +32,8 @@ afterAll(async () => {
   await world.close();
 });
 
+const never = new AbortController().signal;
+
 async function countRows(titles: TitleSnapshot['titles'], afterBatch = async () => {}) {
   let rows = 0;
   for await (const batch of titles) {
@@ -49,12 +51,7 @@ const sessionsInTransaction = async () =>
     )
   ).rows.length;
 
-async function untilNoSessionIsInTransaction() {
-  await expect.poll(sessionsInTransaction).toBe(0);
-}
-
 test('totals and titles are of one instant, also during merges', async () => {
-  const never = new AbortController().signal;
   const rows = await readTitleSnapshot(
     database,
     SELECTION,
@@ -73,7 +70,6 @@ test('totals and titles are of one instant, also during merges', async () => {
 });
 
 test('a slow reader is not cut off by the statement timeout', async () => {
-  const never = new AbortController().signal;
   // The reader takes longer than the timeout over the first batch, and over the others together.
   let waitMs = 3 * TIMEOUT_MS;
   const rows = await readTitleSnapshot(database, SELECTION, never, ({ titles }) =>
@@ -91,7 +87,7 @@ test('an abort ends the session and the reading', async () => {
     countRows(titles, async () => abort.abort()),
   );
   await expect(reading).rejects.toBeInstanceOf(ShutdownError);
-  await untilNoSessionIsInTransaction();
+  await expect.poll(sessionsInTransaction).toBe(0);
 });
 
 test('an abort beforehand reads nothing', async () => {
@@ -100,16 +96,14 @@ test('an abort beforehand reads nothing', async () => {
 });
 
 test('a reader that gives up midway leaves no transaction open', async () => {
-  const never = new AbortController().signal;
   const reading = readTitleSnapshot(database, SELECTION, never, async ({ titles }) => {
     for await (const _ of titles) throw new Error('the disk is full');
   });
   await expect(reading).rejects.toThrow('the disk is full');
-  await untilNoSessionIsInTransaction();
+  await expect.poll(sessionsInTransaction).toBe(0);
 });
 
 test('a session that the server ends is reported as an unavailable database', async () => {
-  const never = new AbortController().signal;
   const reading = readTitleSnapshot(database, SELECTION, never, ({ titles }) =>
     countRows(titles, async () => {
       await world.client.query(

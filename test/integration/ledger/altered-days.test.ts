@@ -1,5 +1,5 @@
 /** Rows of a day that something other than a merge has changed are not signed off and not released. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readWaitingDays, releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
@@ -104,75 +104,79 @@ test.each([
   },
 );
 
-describe('a day is not signed off until its repair where something outside of the program has changed', () => {
-  test('its sums', async () => {
-    await alterDay('original_value_sum = 6');
-    expect(await sign()).toBe('altered');
-    expect(await repair()).toEqual([]);
-    expect(await sign()).toBeNull();
-  });
+interface Alteration {
+  readonly what: string;
+  /** What happens before. */
+  readonly first?: () => Promise<unknown>;
+  readonly alter: () => Promise<unknown>;
+  /** The refusal after the repair; null: the day is signed off. */
+  readonly repaired?: string | null;
+}
 
-  test.each([["state = 'reconciled'"], ["state = 'reconciled', held_pull_id = NULL"]])(
-    'that a response is held: %s',
-    async (set) => {
-      await pull(stated(), stated({ uid: `second of ${date}` }));
-      pages.world.sandbox.setDayTexts(date, []);
-      await pages.world.pull(date);
-      expect(await sign()).toBe('not_reconciled');
-      await alterDay(set);
-      expect(await sign()).toBe('altered');
-      expect(await lines()).toEqual([]);
-      pages.world.sandbox.setDayTexts(date, [stated(), stated({ uid: `second of ${date}` })]);
-      expect(await repair()).toEqual([]);
-      expect(await sign()).toBeNull();
+const holdResponse = async () => {
+  await pull(stated(), stated({ uid: `second of ${date}` }));
+  pages.world.sandbox.setDayTexts(date, []);
+  await pages.world.pull(date);
+  expect(await sign()).toBe('not_reconciled');
+  pages.world.sandbox.setDayTexts(date, [stated(), stated({ uid: `second of ${date}` })]);
+};
+let lastPullId: bigint | null;
+
+test.each<Alteration>([
+  { what: 'its sums', alter: () => alterDay('original_value_sum = 6'), repaired: null },
+  ...["state = 'reconciled'", "state = 'reconciled', held_pull_id = NULL"].map((set) => ({
+    ...{ what: `that a response is held: ${set}`, first: holdResponse },
+    ...{ alter: () => alterDay(set), repaired: null },
+  })),
+  {
+    what: 'that it has rejects',
+    first: () => pull(stated(), '{"order":{}}'),
+    alter: () => alterDay("state = 'reconciled'"),
+    repaired: 'not_reconciled',
+  },
+  { what: 'the number of its rejects', alter: () => alterDay('rejected_count = 7') },
+  {
+    what: 'that a finding of the checks is open',
+    async alter() {
+      const { prisma } = pages.world.database;
+      const title = await prisma.title.findFirstOrThrow({ where: { acceptedDate: date } });
+      await prisma.checkFinding.create({
+        data: {
+          ...{ code: 'due_before_accepted', version: 1, severity: 'review', detail: {} },
+          ...{ acceptedDate: date, titleId: title.id, contentHash: title.contentHash },
+        },
+      });
     },
-  );
-
-  test('that it has rejects', async () => {
-    await pull(stated(), '{"order":{}}');
-    await alterDay("state = 'reconciled'");
+  },
+  {
+    what: 'its newest merge, whose fence the seal records',
+    async first() {
+      const { prisma } = pages.world.database;
+      ({ lastPullId } = await prisma.day.findUniqueOrThrow({ where: { date } }));
+      await pull(stated({ discount: '2' }));
+    },
+    alter: () => alterDay(`last_pull_id = ${lastPullId}`),
+    repaired: null,
+  },
+  {
+    what: 'that it is signed off',
+    first: async () => expect(await sign()).toBeNull(),
+    alter: () => alterDay('signed_off_at = NULL'),
+    repaired: 'already_signed_off',
+  },
+])(
+  'a day is not signed off until its repair where something outside of the program has changed $what',
+  async ({ first, alter: change, repaired }) => {
+    await first?.();
+    const before = await lines();
+    await change();
     expect(await sign()).toBe('altered');
+    expect(await lines()).toEqual(before);
+    if (repaired === undefined) return;
     expect(await repair()).toEqual([]);
-    expect(await sign()).toBe('not_reconciled');
-  });
-
-  test('the number of its rejects', async () => {
-    await alterDay('rejected_count = 7');
-    expect(await sign()).toBe('altered');
-  });
-
-  test('that a finding of the checks is open', async () => {
-    const title = await pages.world.database.prisma.title.findFirstOrThrow({
-      where: { acceptedDate: date },
-    });
-    await pages.world.database.prisma.checkFinding.create({
-      data: {
-        ...{ code: 'due_before_accepted', version: 1, severity: 'review', detail: {} },
-        ...{ acceptedDate: date, titleId: title.id, contentHash: title.contentHash },
-      },
-    });
-    expect(await sign()).toBe('altered');
-  });
-
-  test('its newest merge, whose fence the seal records', async () => {
-    const { lastPullId } = await pages.world.database.prisma.day.findUniqueOrThrow({
-      where: { date },
-    });
-    await pull(stated({ discount: '2' }));
-    await alterDay(`last_pull_id = ${lastPullId}`);
-    expect(await sign()).toBe('altered');
-    expect(await repair()).toEqual([]);
-    expect(await sign()).toBeNull();
-  });
-
-  test('that it is signed off', async () => {
-    expect(await sign()).toBeNull();
-    await alterDay('signed_off_at = NULL');
-    expect(await sign()).toBe('altered');
-    expect(await repair()).toEqual([]);
-    expect(await sign()).toBe('already_signed_off');
-  });
-});
+    expect(await sign()).toBe(repaired);
+  },
+);
 
 test('a person who acknowledges an alteration does not let the altered values be signed off', async () => {
   // In no sum: only the row differs.

@@ -5,47 +5,24 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../../src/domain/title.ts';
 import { reopenDay, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import {
-  createPlatformClient,
-  type PlatformClient,
-} from '../../../src/platform/conciliation-client.ts';
-import { fixedToken } from '../../../src/platform/token.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
-import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { clientOfFile, gateOfFile, worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { titleText, titleTexts } from '../../support/titles.ts';
 
-let world: PullWorld;
-let reader: Client;
+const world = worldOfFile();
+const gate = gateOfFile();
+const reader = clientOfFile(() => world.databaseUrl);
 let documented: string;
-let gate: GatedPlatform;
-let gatedPlatform: PlatformClient;
 
 beforeAll(async () => {
-  world = await openPullWorld();
-  gate = await openGatedPlatform();
-  gatedPlatform = createPlatformClient({
-    baseUrl: gate.baseUrl,
-    token: fixedToken('token'),
-    concurrency: 1,
-    timeoutMs: 30_000,
-    userAgent: 'test',
-  });
-  reader = new Client({ connectionString: world.databaseUrl });
-  await reader.connect();
   const document = await readFile('docs/data-dictionary.md', 'utf8');
   const examples = [...document.matchAll(/```sql\n(.*?);?\n```/gs)].map((match) => match[1] ?? '');
   documented = examples.find((sql) => sql.includes('jsonb_populate_record')) ?? '';
-});
-afterAll(async () => {
-  await reader.end();
-  await gatedPlatform.close();
-  await gate.close();
-  await world.close();
 });
 
 let date: CivilDate;
@@ -146,14 +123,18 @@ test('a day without titles, and one that had none when it was signed off', async
 });
 
 test('changed, withdrawn, restored and new titles, over several pulls', async () => {
-  const rest = Array.from({ length: 20 }, (_, index) => title(`rest-${index}`));
+  const rest = titleTexts(20, { uid: 'rest-', date });
   const before = [title('gone-before'), title('back-before', { discount: '1.10' })];
   await pull(title('a'), title('b'), title('twin'), title('twin'), ...before, ...rest);
   await pull(title('a'), title('b'), title('twin'), title('twin'), ...rest);
   await pull(title('a'), title('b'), title('twin'), title('twin'), before[1] ?? '', ...rest);
+  // Fences are not in the order of the ids: this pull begins after the sign-off.
+  const late = await world.newPull(date);
   await expectSealedDay(async () => {
     // Changed, withdrawn, new.
-    await pull(title('a', { discount: '12.35' }), title('twin'), title('new'), ...rest);
+    const texts = [title('a', { discount: '12.35' }), title('twin'), title('new'), ...rest];
+    world.sandbox.setDayTexts(date, texts);
+    expect(await world.run(late)).toMatchObject({ report: { state: 'merged' } });
     // Changed again, restored with another content, restored as it was; the new title withdrawn.
     await pull(
       title('a', { discount: '0' }),
@@ -207,7 +188,7 @@ test('a merge that began before the sign-off and was committed after it', async 
     title('gone', { discount: '7.00' }),
     title('new'),
   ]);
-  const pulling = world.pull(date, { platform: gatedPlatform });
+  const pulling = world.pull(date, { platform: gate.platform });
   const answer = await gate.begun();
   const blocker = new Client({ connectionString: world.databaseUrl });
   await blocker.connect();

@@ -1,19 +1,16 @@
 /** A sign-off that waits for a merge of its day. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const NEXT = daysFrom(1);
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 async function pull(date: CivilDate, account: string) {
   world.sandbox.setDayTexts(date, [

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import {
@@ -10,14 +9,11 @@ import {
 import { readSignOffs, reopenDay, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import { InputError } from '../../../src/runtime/errors.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { titleText, titleTexts } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 let date: CivilDate;
 let dayCount = 0;
@@ -106,27 +102,9 @@ test('one cent restated after the sign-off is flagged, alerted and shown field b
   expect(alerts).toHaveLength(1);
 });
 
-test('the documented query proves that a day differs from the signed one', async () => {
-  const document = await readFile('docs/data-dictionary.md', 'utf8');
-  const query = [...document.matchAll(/```sql\n(.*?)```/gs)]
-    .map((match) => match[1] ?? '')
-    .find((sql) => sql.includes('is_what_was_signed'));
-  const isWhatWasSigned = async () => {
-    const rows = await world.database.prisma.$queryRawUnsafe<{ is_what_was_signed: boolean }[]>(
-      String(query).replaceAll(':date', `'${date}'`),
-    );
-    return rows.map((row) => row.is_what_was_signed);
-  };
-  await pull(title('a'), title('b'));
-  await sign();
-  expect(await isWhatWasSigned()).toEqual([true]);
-  await pull(title('a'), title('b', { discount: '12.35' }));
-  expect(await isWhatWasSigned()).toEqual([false]);
-});
-
 test('changes are compared with the seal: new, withdrawn, restored, and titles that were not in the seal and are withdrawn', async () => {
   // Enough titles that the two that go stay below the limit of withdrawals.
-  const rest = Array.from({ length: 12 }, (_, number) => title(`x${number}`));
+  const rest = titleTexts(12, { date });
   await pull(title('kept'), title('goes'), title('swings'), ...rest);
   await sign();
   await pull(
@@ -233,10 +211,8 @@ test('a user who accepted rejects or released a pull may not sign the day, unles
 
 test('a release after the sign-off counts as a restatement', async () => {
   await pull(title('a'), title('b'));
-  const held = await (async () => {
-    await sign();
-    return pull();
-  })();
+  await sign();
+  const held = await pull();
   expect(await readDay()).toMatchObject({ state: 'held', restated_after_sign_off: false });
   await releasePull(world.database, held.pullId, { by: 'bia', reason: 'cancelled' });
   expect(await readDay()).toMatchObject({ restated_after_sign_off: true });

@@ -2,17 +2,15 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { importPayableFile } from '../../../src/payables/import-payables.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 
-let world: PullWorld;
+const world = worldOfFile();
 let document: string;
 beforeAll(async () => {
-  world = await openPullWorld();
   document = await readFile(join(import.meta.dirname, '../../../docs/erp-payables.md'), 'utf8');
 });
-afterAll(() => world.close());
 
 const blockOf = (language: string) =>
   new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(document)?.[1] ?? '';

@@ -1,26 +1,9 @@
 /** The rights of the ERP's role on its payables, and the named constraints that refuse an invalid row. */
-import { Client } from 'pg';
-import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../../src/database/migrate.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
+import { expect, test } from 'vitest';
+import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 
-let database: TestDatabase;
-let users: RoleUsers;
-let erp: Client;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate({ databaseUrl: database.url, logger: pino({ level: 'silent' }), roles: true });
-  users = await createRoleUsers(database.url);
-  erp = new Client({ connectionString: users.urlOf('erp') });
-  await erp.connect();
-});
-afterAll(async () => {
-  await erp.end();
-  await database.drop();
-  await users.drop();
-});
+const world = worldWithUsers();
+const erp = clientOfFile(() => world.users.urlOf('erp'));
 
 const GOOD = {
   erp_key: `'k'`,

@@ -4,18 +4,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { importPayableFile } from '../../../src/payables/import-payables.ts';
 import type { ImportKind } from '../../../src/payables/payable-import.sql.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 
-let world: PullWorld;
+const world = worldOfFile();
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'conciliation-payables-'));
-  world = await openPullWorld();
 });
-afterAll(async () => {
-  await world.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => rm(folder, { recursive: true, force: true }));
 beforeEach(async () => {
   await world.database.prisma.$executeRaw`
     TRUNCATE conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import

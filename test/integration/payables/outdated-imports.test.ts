@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { checkPayables } from '../../../src/payables/payable-file.ts';
 import {
   addPayables,
@@ -8,17 +8,14 @@ import {
   type ImportKind,
 } from '../../../src/payables/payable-import.sql.ts';
 import { InputError } from '../../../src/runtime/errors.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching } from '../../support/matching-world.ts';
 import { importPayables, type PayableFields } from '../../support/payables.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 beforeEach(() => clearMatching(world.database));
 
+const open = (erpKey: string, openValue: string) => ({ erpKey, openValue });
 const begin = (kind: ImportKind = 'snapshot') =>
   beginImport(world.database.prisma, { kind, by: 'test' });
 const add = (importId: bigint, payables: readonly PayableFields[]) => {
@@ -38,18 +35,16 @@ const payables = () =>
     FROM conciliation.erp_payable ORDER BY erp_key`;
 
 test('a snapshot does not undo a delta that began after it', async () => {
-  await importPayables(world.database, [
-    { erpKey: 'k1', openValue: '10' },
-    { erpKey: 'k2', openValue: '20' },
-  ]);
+  await importPayables(world.database, [open('k1', '10'), open('k2', '20')]);
   const snapshot = await begin();
   await importPayables(world.database, [{ erpKey: 'k1', openValue: '10', status: 'paid' }]);
-  expect(
-    await add(snapshot, [
-      { erpKey: 'k1', openValue: '10' },
-      { erpKey: 'k2', openValue: '20' },
-    ]),
-  ).toMatchObject({ inserted: 0, changed: 0, unchanged: 1, outdated: 1, rejected: 0 });
+  expect(await add(snapshot, [open('k1', '10'), open('k2', '20')])).toMatchObject({
+    inserted: 0,
+    changed: 0,
+    unchanged: 1,
+    outdated: 1,
+    rejected: 0,
+  });
   expect(await end(snapshot, null)).toMatchObject({ isComplete: true, closed: 0 });
   expect(await payables()).toEqual([
     { key: 'k1', status: 'paid', closed: false },
@@ -58,7 +53,7 @@ test('a snapshot does not undo a delta that began after it', async () => {
 });
 
 test('a snapshot without a payable closes nothing, unless the ERP states that there is none', async () => {
-  await importPayables(world.database, [{ erpKey: 'k1', openValue: '10' }]);
+  await importPayables(world.database, [open('k1', '10')]);
   expect(await end(await begin(), null)).toMatchObject({ isComplete: false, closed: 0 });
   expect(await end(await begin(), 0)).toMatchObject({ isComplete: true, closed: 1 });
 });
@@ -66,16 +61,13 @@ test('a snapshot without a payable closes nothing, unless the ERP states that th
 test.each(IMPORT_KINDS)(
   'a %s that began before a complete snapshot opens nothing',
   async (kind) => {
-    await importPayables(world.database, [{ erpKey: 'k1', openValue: '10' }]);
+    await importPayables(world.database, [open('k1', '10')]);
     const outdated = await begin(kind);
-    await add(outdated, [{ erpKey: 'k2', openValue: '20' }]);
+    await add(outdated, [open('k2', '20')]);
     const snapshot = await begin();
-    await add(snapshot, [{ erpKey: 'k3', openValue: '30' }]);
+    await add(snapshot, [open('k3', '30')]);
     expect(await end(snapshot, 1)).toMatchObject({ isComplete: true, closed: 2 });
-    const late = [
-      { erpKey: 'k1', openValue: '10' },
-      { erpKey: 'k4', openValue: '40' },
-    ];
+    const late = [open('k1', '10'), open('k4', '40')];
     await expect(add(outdated, late)).rejects.toThrow(InputError);
     await expect(end(outdated, null)).rejects.toThrow(InputError);
     expect(await payables()).toEqual([
@@ -94,20 +86,15 @@ const states = () =>
 
 /** Which of two statements about a payable lasts: that of the import that began first, or SQL that came after. */
 test('a snapshot neither replaces nor closes what the ERP wrote by SQL after its start', async () => {
-  await importPayables(world.database, [
-    { erpKey: 'k1', openValue: '10' },
-    { erpKey: 'k2', openValue: '20' },
-    { erpKey: 'k3', openValue: '30' },
-  ]);
+  await importPayables(world.database, [open('k1', '10'), open('k2', '20'), open('k3', '30')]);
   const snapshot = await begin();
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.erp_payable SET open_value = open_value + 1 WHERE erp_key IN ('k1', 'k2')`;
-  expect(
-    await add(snapshot, [
-      { erpKey: 'k1', openValue: '10' },
-      { erpKey: 'k3', openValue: '30' },
-    ]),
-  ).toMatchObject({ changed: 0, unchanged: 1, outdated: 1 });
+  expect(await add(snapshot, [open('k1', '10'), open('k3', '30')])).toMatchObject({
+    changed: 0,
+    unchanged: 1,
+    outdated: 1,
+  });
   expect(await end(snapshot, null)).toMatchObject({ isComplete: true, closed: 0 });
   expect(await states()).toMatchObject([
     { key: 'k1', value: '11', closed: false },
@@ -118,7 +105,7 @@ test('a snapshot neither replaces nor closes what the ERP wrote by SQL after its
 
 test('a repeated request of an import does not undo SQL that came between', async () => {
   const snapshot = await begin();
-  const batch = [{ erpKey: 'k1', openValue: '10' }];
+  const batch = [open('k1', '10')];
   await add(snapshot, batch);
   await world.database.prisma.$executeRaw`UPDATE conciliation.erp_payable SET open_value = 11`;
   expect(await add(snapshot, batch)).toMatchObject({ outdated: 1, rejected: 0 });
@@ -132,12 +119,9 @@ const ages = () =>
     WHERE import.id = (SELECT max(id) FROM conciliation.erp_payable_import) ORDER BY erp_key`;
 
 test('a payable counts as of the start of the import that stated or closed it', async () => {
-  await importPayables(world.database, [
-    { erpKey: 'k1', openValue: '10' },
-    { erpKey: 'k2', openValue: '20' },
-  ]);
+  await importPayables(world.database, [open('k1', '10'), open('k2', '20')]);
   const snapshot = await begin();
-  await add(snapshot, [{ erpKey: 'k1', openValue: '10' }]);
+  await add(snapshot, [open('k1', '10')]);
   expect(await ages()).toEqual([
     { key: 'k1', as_of_start: true },
     { key: 'k2', as_of_start: false },

@@ -1,19 +1,15 @@
 /** An erasure of personal data does not record an alteration from outside of the program as the work of a merge. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { verifyDate } from '../../../src/integrity/verify.sql.ts';
 import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const TAX_ID = '11144477735';
 const { signal } = new AbortController();
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 const read = async () => {
   const { rows } = await world.database.pool.query(
@@ -25,7 +21,7 @@ const read = async () => {
 };
 
 test('a title that was altered before the erasure is found after it and repaired, without the personal data', async () => {
-  const { database, parts, sandbox } = world;
+  const { database, sandbox } = world;
   sandbox.setDayTexts(
     DAY,
     ['a', 'b'].map((uid) => titleText({ uid }).replace('52998224725', TAX_ID)),
@@ -40,7 +36,7 @@ test('a title that was altered before the erasure is found after it and repaired
   });
   const { alterations, repairPullId } = await verifyDate(database, DAY, signal);
   expect(alterations).toMatchObject([{ problem: 'titles' }, { problem: 'day' }]);
-  await runPull(parts, repairPullId ?? 0n, signal);
+  await world.run(repairPullId ?? 0n);
   const erased = { due: '2026-06-30', provider: `erased-${partyId}`, account: null };
   expect(await read()).toEqual([
     { uid: 'a', ...erased },

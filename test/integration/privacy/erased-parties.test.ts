@@ -1,26 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 /** The provider of `titleText`, whose number in the ERP is P-1. */
 const TAX_ID = '52998224725';
 const ACCOUNT = '7654321';
 
-let world: PullWorld;
-let owner: Client;
-beforeAll(async () => {
-  world = await openPullWorld();
-  owner = new Client({ connectionString: world.databaseUrl });
-  await owner.connect();
-});
-afterAll(async () => {
-  await owner.end();
-  await world.close();
-});
+const world = worldOfFile();
+const owner = clientOfFile(() => world.databaseUrl);
 
 let date: CivilDate;
 let dayCount = 0;

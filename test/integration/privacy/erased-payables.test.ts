@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { listMatches, match, pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
 /** The provider of `titleText`. */
 const TAX_ID = '52998224725';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 /** The latest instant as of which a row counts. */
 async function readAge(): Promise<string> {

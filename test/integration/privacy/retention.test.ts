@@ -1,21 +1,12 @@
-import { Client } from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { type RetentionRequest, removeOld } from '../../../src/privacy/retention.sql.ts';
 import { ShutdownError } from '../../../src/runtime/errors.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-let administrator: Client;
-beforeAll(async () => {
-  world = await openPullWorld();
-  administrator = new Client({ connectionString: world.databaseUrl });
-  await administrator.connect();
-});
-afterAll(async () => {
-  await administrator.end();
-  await world.close();
-});
+const world = worldOfFile();
+const administrator = clientOfFile(() => world.databaseUrl);
 
 const request = (more: Partial<RetentionRequest> = {}): RetentionRequest => ({
   before: daysFrom(-30, TODAY),

@@ -5,42 +5,27 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fileToken } from '../../../src/platform/token.ts';
 import { TokenUnusableError } from '../../../src/runtime/errors.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
-async function attemptAnswered(status: number, attempts = 3) {
+test.each([
+  ['an answer that may be better next time spends one', 500, 3, 'retry', 'queued', 1],
+  ['the last attempt is the last', 500, 1, 'failed', 'failed', 1],
+  ['a refused token spends none: it is no fault of the pull', 401, 3, 'unauthorized', 'queued', 0],
+  ['a refused request is not repeated', 400, 3, 'failed', 'failed', 1],
+] as const)('%s', async (_, status, attempts, kind, state, spent) => {
   world.sandbox.faults.add({ kind: 'status', status });
-  const { pullId, kind } = await world.attempt(DAY, {
-    retry: { attempts, backoffSeconds: 1 },
-  });
+  const outcome = await world.attempt(DAY, { retry: { attempts, backoffSeconds: 1 } });
   world.sandbox.faults.clear();
-  const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
-  return { kind, state: pull.state, attempts: pull.attempts };
-}
-
-test('an answer that may be better next time spends an attempt, and the pull waits for the next', async () => {
-  expect(await attemptAnswered(500)).toEqual({ kind: 'retry', state: 'queued', attempts: 1 });
-});
-
-test('the last attempt is the last', async () => {
-  expect(await attemptAnswered(500, 1)).toEqual({ kind: 'failed', state: 'failed', attempts: 1 });
-});
-
-test('a refused token spends none: it is no fault of the pull', async () => {
-  expect(await attemptAnswered(401)).toEqual({
-    kind: 'unauthorized',
-    state: 'queued',
-    attempts: 0,
-  });
+  const where = { id: outcome.pullId };
+  const pull = await world.database.prisma.pull.findUniqueOrThrow({ where });
+  expect([outcome.kind, pull.state, pull.attempts]).toEqual([kind, state, spent]);
 });
 
 test('a token that cannot be read spends none, before the request and after a refusal', async () => {
@@ -75,8 +60,4 @@ test('a token that cannot be read spends none, before the request and after a re
     refusing.close();
     await rm(folder, { recursive: true });
   }
-});
-
-test('a refused request is not repeated', async () => {
-  expect(await attemptAnswered(400)).toEqual({ kind: 'failed', state: 'failed', attempts: 1 });
 });

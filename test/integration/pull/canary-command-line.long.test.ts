@@ -1,27 +1,20 @@
 /** The canaries of `canary.test.ts` in commands that run as separate processes. */
-import { Client } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import { canaryTitle, expectCleanLedger, expectNoLeak } from '../../support/canary.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-let administrator: Client;
+const world = worldOfFile();
+const administrator = clientOfFile(() => world.databaseUrl);
 let token: string;
 let secrets: string[];
 
 beforeAll(async () => {
-  world = await openPullWorld();
-  administrator = new Client({ connectionString: world.databaseUrl });
-  await administrator.connect();
   token = world.sandbox.issueToken();
   secrets = [token, token.split('.')[2] ?? token];
-});
-afterAll(async () => {
-  await administrator.end();
-  await world.close();
 });
 
 const titlesOn = (date: CivilDate, count = 3) =>

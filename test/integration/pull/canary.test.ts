@@ -2,18 +2,15 @@
  * Personal data stays in the staging schema. Every title here is made of canaries; whatever goes
  * wrong on its way, none of them may sing in a log, a message, an output or a table of the ledger.
  */
-import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { type Database, openDatabase } from '../../../src/database/database.ts';
 import { STALENESS_LIMITS } from '../../../src/domain/alerts/pull-alerts.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
 import { ConciliationError } from '../../../src/runtime/errors.ts';
 import { createLogger, describeError } from '../../../src/runtime/logger.ts';
 import {
@@ -23,12 +20,13 @@ import {
   leaksIn,
   toWholeText,
 } from '../../support/canary.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
+import { freshDays } from '../../support/pull-world.ts';
 import type { Fault } from '../../support/sandbox/faults.ts';
 import type { RawBody } from '../../support/sandbox/raw-bodies.ts';
 
-let world: PullWorld;
-let administrator: Client;
+const world = worldOfFile();
+const administrator = clientOfFile(() => world.databaseUrl);
 let token: string;
 let secrets: string[];
 const logged: string[] = [];
@@ -36,16 +34,9 @@ const logged: string[] = [];
 let parts: PullParts;
 let database: Database;
 
-let nextDay = DAY;
-const freshDay = () => {
-  nextDay = daysFrom(1, nextDay);
-  return nextDay;
-};
+const freshDay = freshDays();
 
 beforeAll(async () => {
-  world = await openPullWorld();
-  administrator = new Client({ connectionString: world.databaseUrl });
-  await administrator.connect();
   token = world.sandbox.issueToken();
   // A token leaks with any of its parts, and its signature is the part that no other has.
   secrets = [token, token.split('.')[2] ?? token];
@@ -64,8 +55,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await parts.platform.close();
   await database.close();
-  await administrator.end();
-  await world.close();
 });
 beforeEach(() => {
   logged.length = 0;
@@ -76,12 +65,12 @@ const titlesOn = (date: CivilDate, count = 3, discount = '1.00') =>
 const isHeardIn = (text: string) => leaksIn(text).length > 0;
 
 /** One attempt, and all output of the attempt that a person or a program can see. */
-async function attempt(date: CivilDate, overrides: Partial<PullParts> = {}): Promise<string> {
-  const pullId = await createPull(database, { origin: 'manual', date, requestedBy: 'test' });
+async function attempt(date: CivilDate): Promise<string> {
+  const pullId = await world.newPull(date);
   let seen: unknown;
   let result: string;
   try {
-    const outcome = await runPull({ ...parts, ...overrides }, pullId, new AbortController().signal);
+    const outcome = await world.run(pullId, parts);
     seen = outcome.kind === 'done' ? outcome.report : outcome.error;
     result = outcome.kind === 'done' ? outcome.report.state : outcome.error.code;
   } catch (error) {
@@ -91,11 +80,8 @@ async function attempt(date: CivilDate, overrides: Partial<PullParts> = {}): Pro
   if (seen instanceof ConciliationError) {
     const { message, stack, context } = seen;
     // The causes are for a debugger; what the log makes of them is all that leaves the process.
-    expectNoLeak(
-      'the error',
-      toWholeText({ message, stack, context, log: describeError(seen) }),
-      secrets,
-    );
+    const whole = toWholeText({ message, stack, context, log: describeError(seen) });
+    expectNoLeak('the error', whole, secrets);
   } else {
     expectNoLeak('the report or the defect', toWholeText(seen), secrets);
   }

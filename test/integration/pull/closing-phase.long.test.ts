@@ -4,36 +4,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
 import type { FaultPoint } from '../../../src/runtime/fault-points.ts';
 import { FaultyService, type FiredFault } from '../../faults/faulty-service.ts';
 import { environmentOf } from '../../support/child-command.ts';
-import { daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { daysFrom, freshDays, TODAY } from '../../support/pull-world.ts';
 import { dueSince, eventually } from '../../support/service-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 /** The only date that the service has to pull by itself, and has pulled. */
 const YESTERDAY = daysFrom(-1, TODAY);
 
-let world: PullWorld;
+const world = worldOfFile({ startDate: YESTERDAY });
 let folder: string;
 beforeAll(async () => {
-  world = await openPullWorld({ startDate: YESTERDAY });
   folder = await mkdtemp(join(tmpdir(), 'conciliation-closing-'));
   setTitles(YESTERDAY, 1);
   await world.pull(YESTERDAY);
 });
-afterAll(async () => {
-  await world.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => rm(folder, { recursive: true }));
 
 /** Each test has separate dates: the date of the stopped process, and other dates. */
-let nextDay = daysFrom(-1000, TODAY);
-const freshDay = () => {
-  nextDay = daysFrom(1, nextDay);
-  return nextDay;
-};
+const freshDay = freshDays(daysFrom(-1000, TODAY));
 let date: CivilDate;
 beforeEach(() => {
   date = freshDay();
@@ -77,7 +69,7 @@ async function stopAt(point: FaultPoint): Promise<FaultyService> {
     clockFile: '',
     onFired: fire,
   });
-  await createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
+  await world.newPull(date);
   service.start({ point, hit: 1, armFile });
   const { process, release } = await fired;
   process.kill('SIGSTOP');
@@ -112,47 +104,26 @@ async function timeOthers(): Promise<number> {
   return performance.now() - startMs;
 }
 
-test('a process that is stopped while it stages a date keeps no other date waiting', async () => {
-  setTitles(date, 2000);
-  await world.pull(date);
-  setTitles(date, 2000, '2');
-  const service = await stopAt('mid-copy');
-  try {
-    expect(await sessionsThat(`query LIKE 'COPY conciliation.staged_title (%'`)).toBe(1);
-    expect(await timeOthers()).toBeLessThan(30_000);
-    await resume(service, 2000, '2');
-  } finally {
-    await service.kill();
-  }
-});
-
-test('a process that is stopped in its merge, before the closing phase, keeps no other date waiting', async () => {
-  setTitles(date, 20);
-  await world.pull(date);
-  setTitles(date, 20, '2');
-  const service = await stopAt('applied');
-  try {
-    expect(await sessionsThat(`state = 'idle in transaction'`)).toBeGreaterThan(0);
-    expect(await timeOthers()).toBeLessThan(30_000);
-    await resume(service, 20, '2');
-  } finally {
-    await service.kill();
-  }
-});
-
-test('a process that is stopped in its closing phase keeps the others waiting for a minute', async () => {
-  setTitles(date, 20);
-  await world.pull(date);
-  setTitles(date, 20, '2');
-  const service = await stopAt('closing');
-  try {
-    expect(await sessionsThat(`state = 'idle in transaction'`)).toBeGreaterThan(0);
-    const waitedMs = await timeOthers();
-    expect(waitedMs).toBeGreaterThan(30_000);
-    expect(waitedMs).toBeLessThan(90_000);
-    // PostgreSQL has ended its session; the process makes another attempt.
-    await resume(service, 20, '2');
-  } finally {
-    await service.kill();
-  }
-});
+test.each([
+  ['while it stages a date', 'mid-copy', 2000, `query LIKE 'COPY conciliation.staged_title (%'`],
+  ['in its merge, before the closing phase,', 'applied', 20, `state = 'idle in transaction'`],
+  ['in its closing phase', 'closing', 20, `state = 'idle in transaction'`],
+] as const)(
+  'a process that is stopped %s keeps no other date waiting, or for a minute',
+  async (_, point, titles, condition) => {
+    setTitles(date, titles);
+    await world.pull(date);
+    setTitles(date, titles, '2');
+    const service = await stopAt(point);
+    try {
+      expect(await sessionsThat(condition)).toBeGreaterThan(0);
+      const waitedMs = await timeOthers();
+      expect(waitedMs > 30_000).toBe(point === 'closing');
+      expect(waitedMs).toBeLessThan(90_000);
+      // PostgreSQL has ended a session in its closing phase; the process makes another attempt.
+      await resume(service, titles, '2');
+    } finally {
+      await service.kill();
+    }
+  },
+);

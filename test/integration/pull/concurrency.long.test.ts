@@ -1,51 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/database/database.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
-import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
-import { fixedToken } from '../../../src/platform/token.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { pullToEnd } from '../../../src/pull/pull-to-end.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
-import { StaleFenceError } from '../../../src/runtime/errors.ts';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
-import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { clientOfFile, gateOfFile, worldOfFile } from '../../support/file-world.ts';
+import type { GatedAnswer } from '../../support/gated-platform.ts';
+import { freshDays } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-let gate: GatedPlatform;
-/** Asks the gated platform instead of the sandbox, and stages what it answers. */
-let gated: PullParts;
-let administrator: Client;
-let nextDay = DAY;
-const freshDay = () => {
-  nextDay = daysFrom(1, nextDay);
-  return nextDay;
-};
-
-beforeAll(async () => {
-  world = await openPullWorld();
-  gate = await openGatedPlatform();
-  const platform = createPlatformClient({
-    baseUrl: gate.baseUrl,
-    token: fixedToken('token'),
-    concurrency: 4,
-    timeoutMs: 30_000,
-    userAgent: 'test',
-  });
-  gated = { ...world.parts, platform };
-  administrator = new Client({ connectionString: world.databaseUrl });
-  await administrator.connect();
-});
-afterAll(async () => {
-  await administrator.end();
-  await gated.platform.close();
-  await gate.close();
-  await world.close();
-});
+const world = worldOfFile();
+const gate = gateOfFile();
+const administrator = clientOfFile(() => world.databaseUrl);
+const freshDay = freshDays();
+/** Asks the gated platform instead of the sandbox. */
+const gated = (): PullParts => ({ ...world.parts, platform: gate.platform });
 
 const uids = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`);
 const textsOf = (date: CivilDate, discount: string, count = 20) =>
@@ -83,8 +53,6 @@ async function countStaged(): Promise<number> {
   return rows[0]?.staged ?? -1;
 }
 
-const newPull = (date: CivilDate) =>
-  createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
 /** As a plain object: two rows of the client are never equal, because each row has a separate symbol. */
 const readPull = async (id: bigint) =>
   Object.fromEntries(
@@ -134,7 +102,7 @@ describe('one date, pulled twice at once', () => {
         const outcomes = await Promise.all(
           // Where the other was first, what differs has to be found again.
           engines.map(async (parts) =>
-            pullToEnd(parts, await newPull(date), endless(), () => undefined),
+            pullToEnd(parts, await world.newPull(date), endless(), () => undefined),
           ),
         );
         const reports = outcomes.map((outcome) => {
@@ -163,211 +131,91 @@ describe('one date, pulled twice at once', () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, textsOf(date, '1.25'));
     await world.pull(date);
-    const early = await newPull(date);
-    let isOvertaken = false;
+    const early = await world.newPull(date);
     world.sandbox.setDayTexts(date, textsOf(date, '3.25'));
-    const outcome = await runPull(
-      {
-        ...world.parts,
-        platform: {
-          ...world.platform,
-          async fetchTitles(window, signal) {
-            const response = await world.platform.fetchTitles(window, signal);
-            // The ledger's row changes as by a merge of an older request.
-            if (!isOvertaken) {
-              await administrator.query(
-                'UPDATE conciliation.day SET changed_at = now() WHERE date = $1',
-                [date],
-              );
-            }
-            isOvertaken = true;
-            return response;
-          },
-        },
-      },
-      early,
-      endless(),
+    // The ledger's row changes as by a merge of an older request.
+    const overtake = world.meanwhile(() =>
+      administrator.query('UPDATE conciliation.day SET changed_at = now() WHERE date = $1', [date]),
     );
+    const outcome = await world.run(early, overtake);
     expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } });
     expect(await rowsOf(date)).toEqual(contentOf('1.25'));
     expect(await countStaged()).toBe(0);
     expect(await readPull(early)).toMatchObject({ state: 'queued', attempts: 0 });
-    expect(await runPull(world.parts, early, endless())).toMatchObject({ kind: 'done' });
+    expect(await world.run(early)).toMatchObject({ kind: 'done' });
     expect(await rowsOf(date)).toEqual(contentOf('3.25'));
   });
-
-  test('by two processes, has its titles once', async () => {
-    const date = freshDay();
-    world.sandbox.setDayTexts(date, textsOf(date, '1.25', 500));
-    const results = await Promise.all(
-      [1, 2].map(() => startCommand(['pull', date, '--json'], environmentOf(world)).ended),
-    );
-    const inserted = results.map(({ exit, stdout }) => {
-      expect(exit).toBe(0);
-      return JSON.parse(stdout).dates[0].inserted as number;
-    });
-    expect(inserted.sort((a, b) => a - b)).toEqual([0, 500]);
-    expect(await rowsOf(date)).toEqual(contentOf('1.25', 500));
-  });
 });
 
-describe('a fetch that began earlier and ends later', () => {
-  test('is superseded, and the titles of the newer one stay', async () => {
-    const date = freshDay();
-    gate.next(textsOf(date, '1.00'));
-    const slow = runPull(gated, await newPull(date), endless());
-    const answer = await gate.begun();
-
-    world.sandbox.setDayTexts(date, textsOf(date, '2.00', 25));
-    await world.pull(date);
-    const dayAfterNewer = await dayOf(date);
-    answer.release();
-
-    expect(await slow).toMatchObject({ kind: 'done', report: { state: 'superseded' } });
-    expect(await rowsOf(date)).toEqual(contentOf('2.00', 25));
-    expect(await dayOf(date)).toEqual(dayAfterNewer);
-    expect(await countStaged()).toBe(0);
-  });
-
-  test('leaves a newer one that waits for a person in its place', async () => {
-    const date = freshDay();
-    world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
-    await world.pull(date);
-    gate.next(textsOf(date, '1.50'));
-    const slow = runPull(gated, await newPull(date), endless());
-    const answer = await gate.begun();
-
-    world.sandbox.setDayTexts(date, [...textsOf(date, '2.00', 5), '{"order":{"uid":"other"}}']);
-    const held = await world.pull(date);
-    expect(held).toMatchObject({ state: 'held', rejected: 1 });
-    answer.release();
-
-    expect(await slow).toMatchObject({ kind: 'done', report: { state: 'superseded' } });
-    expect(await rowsOf(date)).toEqual(contentOf('1.00'));
-    expect(await dayOf(date)).toMatchObject([{ state: 'held', held_pull_id: held.pullId }]);
-    expect(await countStaged()).toBe(6);
-
-    // Only a newer pull removes the held pull and its staged rows.
-    world.sandbox.setDayTexts(date, textsOf(date, '3.00'));
-    await world.pull(date);
-    expect(await rowsOf(date)).toEqual(contentOf('3.00'));
-    expect(await readPull(held.pullId)).toMatchObject({ state: 'superseded' });
-    expect(await countStaged()).toBe(0);
-  });
-});
-
-test('a worker whose pull was taken over commits nothing and leaves no rows', async () => {
+test('a fetch that began earlier and ends later leaves a newer one that waits for a person in its place', async () => {
   const date = freshDay();
-  const pullId = await newPull(date);
-  gate.next(textsOf(date, '1.00', 30));
-  const stale = runPull(gated, pullId, endless());
+  world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
+  await world.pull(date);
+  gate.next(textsOf(date, '1.50'));
+  const slow = world.run(await world.newPull(date), gated());
   const answer = await gate.begun();
 
-  world.sandbox.setDayTexts(date, textsOf(date, '2.00'));
-  const takeover = await runPull(world.parts, pullId, endless());
-  expect(takeover).toMatchObject({ kind: 'done', report: { state: 'merged', titles: 20 } });
-  const [pullAfter, dayAfter] = [await readPull(pullId), await dayOf(date)];
+  world.sandbox.setDayTexts(date, [...textsOf(date, '2.00', 5), '{"order":{"uid":"other"}}']);
+  const held = await world.pull(date);
+  expect(held).toMatchObject({ state: 'held', rejected: 1 });
   answer.release();
 
-  await expect(stale).rejects.toThrow(StaleFenceError);
-  expect(await rowsOf(date)).toEqual(contentOf('2.00'));
-  expect(await readPull(pullId)).toEqual(pullAfter);
-  expect(await dayOf(date)).toEqual(dayAfter);
+  expect(await slow).toMatchObject({ kind: 'done', report: { state: 'superseded' } });
+  expect(await rowsOf(date)).toEqual(contentOf('1.00'));
+  expect(await dayOf(date)).toMatchObject([{ state: 'held', held_pull_id: held.pullId }]);
+  expect(await countStaged()).toBe(6);
+
+  // Only a newer pull removes the held pull and its staged rows.
+  world.sandbox.setDayTexts(date, textsOf(date, '3.00'));
+  await world.pull(date);
+  expect(await rowsOf(date)).toEqual(contentOf('3.00'));
+  expect(await readPull(held.pullId)).toMatchObject({ state: 'superseded' });
   expect(await countStaged()).toBe(0);
 });
 
-test('a worker whose pull was taken over and whose answer was cut does not affect the other worker', async () => {
+test('a process that is interrupted in the middle of an answer says so, ends and cancels its pull', async () => {
   const date = freshDay();
-  const pullId = await newPull(date);
-  gate.next(textsOf(date, '1.00', 30));
-  const abort = new AbortController();
-  const stale = runPull(gated, pullId, abort.signal);
+  world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
+  await world.pull(date);
+  gate.next(textsOf(date, '2.00', 25));
+  const before = await dayOf(date);
+  const child = startCommand(['pull', date], {
+    ...environmentOf(world),
+    PLATFORM_BASE_URL: gate.baseUrl.href,
+  });
   await gate.begun();
-  world.sandbox.setDayTexts(date, textsOf(date, '2.00'));
-  await runPull(world.parts, pullId, endless());
-  const pullAfter = await readPull(pullId);
-
-  abort.abort();
-  await expect(stale).rejects.toThrow(StaleFenceError);
-  expect(await readPull(pullId)).toEqual(pullAfter);
-  expect(await rowsOf(date)).toEqual(contentOf('2.00'));
+  await backendThat(COPYING);
+  child.kill('SIGINT');
+  const { exit, stdout, stderr } = await child.ended;
+  expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
+  expect(stderr).toMatch(/^error: .*interrupted\n$/);
+  const { state } = await world.database.prisma.pull.findFirstOrThrow({ orderBy: { id: 'desc' } });
+  expect(state).toBe('cancelled');
+  expect(await rowsOf(date)).toEqual(contentOf('1.00'));
+  expect(await dayOf(date)).toEqual(before);
   expect(await countStaged()).toBe(0);
-});
-
-describe('a process', () => {
-  async function startStalledPull(date: CivilDate) {
-    world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
-    await world.pull(date);
-    gate.next(textsOf(date, '2.00', 25));
-    const before = await dayOf(date);
-    const child = startCommand(['pull', date], {
-      ...environmentOf(world),
-      PLATFORM_BASE_URL: gate.baseUrl.href,
-    });
-    await gate.begun();
-    const backend = await backendThat(COPYING);
-    return { child, before, backend };
-  }
-
-  const latestPull = (date: CivilDate) =>
-    world.database.prisma.$queryRaw<{ id: bigint; state: string }[]>`
-      SELECT id, state FROM conciliation.pull WHERE date = ${date}::date
-      ORDER BY id DESC LIMIT 1`;
-
-  test('that is killed while it stages leaves the day unchanged, and the next pull works', async () => {
-    const date = freshDay();
-    const { child, before, backend } = await startStalledPull(date);
-    child.kill('SIGKILL');
-    expect(await child.ended).toMatchObject({ signal: 'SIGKILL' });
-
-    expect(await rowsOf(date)).toEqual(contentOf('1.00'));
-    expect(await dayOf(date)).toEqual(before);
-    await eventually(async () => {
-      const { rows } = await administrator.query(
-        'SELECT pid FROM pg_stat_activity WHERE pid = $1',
-        [backend],
-      );
-      return rows.length === 0 ? true : undefined;
-    });
-    expect(await countStaged()).toBe(0);
-
-    world.sandbox.setDayTexts(date, textsOf(date, '3.00'));
-    await world.pull(date);
-    expect(await rowsOf(date)).toEqual(contentOf('3.00'));
-    expect(await countStaged()).toBe(0);
-  });
-
-  test('that is interrupted in the middle of an answer says so, ends and cancels its pull', async () => {
-    const date = freshDay();
-    const { child, before } = await startStalledPull(date);
-    child.kill('SIGINT');
-    const { exit, stdout, stderr } = await child.ended;
-    expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
-    expect(stderr).toMatch(/^error: .*interrupted\n$/);
-    expect(await latestPull(date)).toMatchObject([{ state: 'cancelled' }]);
-    expect(await rowsOf(date)).toEqual(contentOf('1.00'));
-    expect(await dayOf(date)).toEqual(before);
-    expect(await countStaged()).toBe(0);
-  });
 });
 
 describe('a connection to the database that is lost', () => {
   async function pullWithLoss(parts: PullParts, date: CivilDate, lose: () => Promise<void>) {
-    const pullId = await newPull(date);
+    const pullId = await world.newPull(date);
     const losses: string[] = [];
     const pulling = pullToEnd(parts, pullId, endless(), ({ error }) => losses.push(error.code));
     await lose();
     return { outcome: await pulling, losses, pull: await readPull(pullId) };
   }
 
-  test('while titles are staged costs a retry and no title', async () => {
+  test.each([
+    ['costs a retry and no title', (first: GatedAnswer) => first.release()],
+    ['is noticed although the platform is silent', () => {}],
+  ])('while titles are staged %s', async (_, go) => {
     const date = freshDay();
     gate.next(textsOf(date, '1.00'));
-    const { outcome, losses, pull } = await pullWithLoss(gated, date, async () => {
+    const { outcome, losses, pull } = await pullWithLoss(gated(), date, async () => {
       const first = await gate.begun();
       await terminate(await backendThat(COPYING));
       gate.next(textsOf(date, '2.00'));
-      first.release();
+      go(first);
       (await gate.begun()).release();
     });
     expect(outcome).toMatchObject({ kind: 'done', report: { state: 'merged' } });
@@ -375,20 +223,6 @@ describe('a connection to the database that is lost', () => {
     expect(pull).toMatchObject({ state: 'merged', attempts: 1, errorCode: null });
     expect(await rowsOf(date)).toEqual(contentOf('2.00'));
     expect(await countStaged()).toBe(0);
-  });
-
-  test('while titles are staged is noticed although the platform is silent', async () => {
-    const date = freshDay();
-    gate.next(textsOf(date, '1.00'));
-    const { outcome, losses } = await pullWithLoss(gated, date, async () => {
-      await gate.begun();
-      await terminate(await backendThat(COPYING));
-      gate.next(textsOf(date, '2.00'));
-      (await gate.begun()).release();
-    });
-    expect(outcome).toMatchObject({ kind: 'done', report: { state: 'merged' } });
-    expect(losses).toEqual(['STAGING_UNAVAILABLE']);
-    expect(await rowsOf(date)).toEqual(contentOf('2.00'));
   });
 
   test.each([

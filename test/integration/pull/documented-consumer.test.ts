@@ -2,15 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type QueryResult } from 'pg';
-import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../../src/database/migrate.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
 import { verifyDate } from '../../../src/integrity/verify.sql.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
 import { createSeededRandom } from '../../../src/sandbox/seeded-random.ts';
-import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
-import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldWithUsers } from '../../support/file-world.ts';
+import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const PAGE = ', 1000)';
@@ -18,8 +15,8 @@ const ROUNDS = 8;
 let repairs = 0;
 const dates = [1, 2, 3, 4].map((days) => daysFrom(days));
 
-let world: PullWorld;
-let users: RoleUsers;
+const world = worldWithUsers();
+const { users } = world;
 let once: string;
 let again: string;
 beforeAll(async () => {
@@ -30,14 +27,7 @@ beforeAll(async () => {
   // Smaller pages, so that there are many; some titles change twice within one.
   expect(again).toContain(PAGE);
   again = again.replace(PAGE, ', 7)');
-  world = await openPullWorld();
-  await migrate({ databaseUrl: world.databaseUrl, logger: pino({ level: 'silent' }), roles: true });
-  users = await createRoleUsers(world.databaseUrl);
   await world.database.pool.query(`CREATE SCHEMA erp AUTHORIZATION ${users.nameOf('erp')}`);
-});
-afterAll(async () => {
-  await world.close();
-  await users.drop();
 });
 
 async function connect(): Promise<Client> {
@@ -165,7 +155,7 @@ test.each([
   for (const each of [date, other]) {
     const { repairPullId } = await verifyDate(database, each, new AbortController().signal);
     if (repairPullId !== null) {
-      await runPull(world.parts, repairPullId, new AbortController().signal);
+      await world.run(repairPullId);
     }
   }
   await readToTheEnd();

@@ -1,49 +1,16 @@
 /** The first response to a date, which has no titles. */
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
-import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
-import { fixedToken } from '../../../src/platform/token.ts';
-import type { PullParts } from '../../../src/pull/pull-parts.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
 import { mixedTexts, outcomeOf as readOutcome } from '../../support/day-outcome.ts';
-import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
+import { gateOfFile, worldOfFile } from '../../support/file-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { freshDays } from '../../support/pull-world.ts';
+import { titleText, titleTexts } from '../../support/titles.ts';
 
-let world: PullWorld;
-let gate: GatedPlatform;
-/** Asks the gated platform instead of the sandbox. */
-let gated: Partial<PullParts> & Pick<PullParts, 'platform'>;
-let nextDay = DAY;
-const freshDay = () => {
-  nextDay = daysFrom(1, nextDay);
-  return nextDay;
-};
-
-beforeAll(async () => {
-  world = await openPullWorld();
-  gate = await openGatedPlatform();
-  gated = {
-    platform: createPlatformClient({
-      baseUrl: gate.baseUrl,
-      token: fixedToken('token'),
-      concurrency: 4,
-      timeoutMs: 30_000,
-      userAgent: 'test',
-    }),
-  };
-});
-afterAll(async () => {
-  await gated.platform.close();
-  await gate.close();
-  await world.close();
-});
-
-const newPull = (date: CivilDate) =>
-  createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
+const world = worldOfFile();
+const gate = gateOfFile();
+const freshDay = freshDays();
 
 const outcomeOf = (date: CivilDate) => readOutcome(world.database.pool, date);
 
@@ -70,9 +37,7 @@ describe('an attempt leaves no row', () => {
 
   test('where the document breaks in its middle', async () => {
     const date = freshDay();
-    const texts = Array.from({ length: 8_000 }, (_, index) =>
-      titleText({ date, uid: `t${index}` }),
-    );
+    const texts = titleTexts(8_000, { date });
     world.sandbox.setDayTexts(date, [...texts, '{]', ...texts]);
     const outcome = await world.attempt(date);
     expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'PLATFORM_CONTRACT' } });
@@ -94,33 +59,6 @@ describe('an attempt leaves no row', () => {
     expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } });
     expect(await outcomeOf(date)).toMatchObject(emptied);
   });
-
-  test('where the pull was taken over meanwhile', async () => {
-    const date = freshDay();
-    world.sandbox.setDayTexts(date, [titleText({ date })]);
-    const pullId = await newPull(date);
-    const outcome = runPull(
-      {
-        ...world.parts,
-        platform: {
-          ...world.platform,
-          async fetchTitles(window, signal) {
-            const response = await world.platform.fetchTitles(window, signal);
-            await world.database.pool.query(
-              `UPDATE conciliation.pull SET fence = nextval('conciliation.pull_fence_seq')
-               WHERE id = $1`,
-              [pullId],
-            );
-            return response;
-          },
-        },
-      },
-      pullId,
-      new AbortController().signal,
-    );
-    await expect(outcome).rejects.toThrow(`pull ${pullId} was taken over`);
-    expect(await outcomeOf(date)).toMatchObject(emptied);
-  });
 });
 
 /** Waits until a response is being copied. */
@@ -134,11 +72,9 @@ const copying = () =>
 
 test('a platform that pauses in the middle of an answer keeps no date waiting', async () => {
   const [slow, other] = [freshDay(), freshDay()];
-  const texts = Array.from({ length: 30 }, (_, index) =>
-    titleText({ date: slow, uid: `t${index}` }),
-  );
+  const texts = titleTexts(30, { date: slow });
   gate.next(texts);
-  const reading = world.pull(slow, gated);
+  const reading = world.pull(slow, { platform: gate.platform });
   const answer = await gate.begun();
   await copying();
   world.sandbox.setDayTexts(other, [titleText({ date: other })]);
@@ -147,46 +83,34 @@ test('a platform that pauses in the middle of an answer keeps no date waiting', 
   // Nor its own date: a newer fetch is merged, and replaces the older one.
   world.sandbox.setDayTexts(slow, texts.slice(1));
   expect(await world.pull(slow)).toMatchObject({ state: 'merged', inserted: 29 });
+  const newer = await outcomeOf(slow);
+  expect(newer.titles).toHaveLength(29);
   answer.release();
   expect(await reading).toMatchObject({ state: 'superseded', inserted: 0 });
-  expect((await outcomeOf(slow)).titles).toHaveLength(29);
+  expect(await outcomeOf(slow)).toEqual(newer);
 });
 
 test('a date that got titles while the answer was on its way is compared with them', async () => {
   const date = freshDay();
   world.sandbox.setDayTexts(date, [titleText({ date, uid: 'a' }), titleText({ date, uid: 'b' })]);
   let isOvertaken = false;
-  const report = await world.pull(date, {
-    platform: {
-      ...world.platform,
-      async fetchTitles(window, signal) {
-        const response = await world.platform.fetchTitles(window, signal);
-        if (!isOvertaken) {
-          isOvertaken = true;
-          // An older request, merged last: the newer one has still everything to say.
-          await world.pull(date);
-          await world.database.pool.query(
-            'ALTER TABLE conciliation.pull DISABLE TRIGGER pull_kept',
-          );
-          await world.database.pool.query(
-            `UPDATE conciliation.pull SET fence = 0 WHERE date = $1 AND state = 'merged'`,
-            [date],
-          );
-          await world.database.pool.query('ALTER TABLE conciliation.pull ENABLE TRIGGER pull_kept');
-        }
-        return response;
-      },
-    },
+  const overtake = world.meanwhile(async () => {
+    if (isOvertaken) return;
+    isOvertaken = true;
+    // An older request, merged last: the newer one has still everything to say.
+    await world.pull(date);
+    await world.database.pool.query(`
+      ALTER TABLE conciliation.pull DISABLE TRIGGER pull_kept;
+      UPDATE conciliation.pull SET fence = 0 WHERE date = '${date}' AND state = 'merged';
+      ALTER TABLE conciliation.pull ENABLE TRIGGER pull_kept`);
   });
+  const report = await world.pull(date, overtake);
   expect(report).toMatchObject({ state: 'unchanged', titles: 2, inserted: 0 });
 });
 
 test('a row that something else inserts during the merge fails the merge', async () => {
   const date = freshDay();
-  world.sandbox.setDayTexts(
-    date,
-    ['a', 'b', 'c'].map((uid) => titleText({ date, uid })),
-  );
+  world.sandbox.setDayTexts(date, titleTexts(3, { date }));
   await world.database.pool.query(`
     CREATE FUNCTION add_a_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       INSERT INTO conciliation.title (order_uid, occurrence, accepted_date, original_value, identity_hash, content_hash,
@@ -209,10 +133,7 @@ test('a row that something else inserts during the merge fails the merge', async
 
 test('the merge of a first response has few statements, and one of them under the shared lock', async () => {
   const date = freshDay();
-  world.sandbox.setDayTexts(
-    date,
-    ['a', 'b', 'c'].map((uid) => titleText({ date, uid })),
-  );
+  world.sandbox.setDayTexts(date, titleTexts(3, { date }));
   const query = vi.spyOn(pg.Client.prototype, 'query');
   await world.pull(date, { checksPlausibility: true });
   const texts = query.mock.calls.map(([first]) =>

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
 import { pullToEnd } from '../../../src/pull/pull-to-end.ts';
@@ -17,17 +16,19 @@ import {
 import { HOSTILE_STATUSES } from '../../support/hostile-statuses.ts';
 import { HOSTILE_TITLES } from '../../support/hostile-titles.ts';
 import { HOSTILE_TRANSFERS } from '../../support/hostile-transfers.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import {
+  DAY,
+  daysFrom,
+  freshDays,
+  openPullWorld,
+  type PullWorld,
+} from '../../support/pull-world.ts';
 import type { Fault } from '../../support/sandbox/faults.ts';
 import { type Sandbox, startSandbox } from '../../support/sandbox/sandbox.ts';
 
 let world: PullWorld;
 let elsewhere: Sandbox;
-let nextDay = daysFrom(-2000, DAY);
-const freshDay = () => {
-  nextDay = daysFrom(1, nextDay);
-  return nextDay;
-};
+const freshDay = freshDays(daysFrom(-2000, DAY));
 
 beforeAll(async () => {
   world = await openPullWorld();
@@ -38,42 +39,29 @@ afterAll(async () => {
   await world?.close();
 });
 
-interface Opened {
-  readonly stage: HostileStage;
-  close(): Promise<void>;
-}
-
-function openStage(): Opened {
+/** The stage of a response, and what closes it. */
+function openStage(): { readonly stage: HostileStage; close(): Promise<void> } {
   const { sandbox } = world;
-  const tokens = {
-    good: sandbox.issueToken(),
-    expired: sandbox.issueToken({ expiresInSeconds: -60 }),
-  };
   const cleanUps: (() => unknown)[] = [];
+  const good = sandbox.issueToken();
   const stage: HostileStage = {
     sandbox,
     elsewhere,
-    tokens,
+    tokens: { good, expired: sandbox.issueToken({ expiresInSeconds: -60 }) },
     afterwards: (cleanUp) => cleanUps.push(cleanUp),
     openClient(options) {
       const client = createPlatformClient({
-        baseUrl: new URL(sandbox.baseUrl),
-        token: fixedToken(tokens.good),
-        concurrency: 4,
-        timeoutMs: 10_000,
-        userAgent: 'test',
-        ...options,
+        ...{ baseUrl: new URL(sandbox.baseUrl), token: fixedToken(good), concurrency: 4 },
+        ...{ timeoutMs: 10_000, userAgent: 'test', ...options },
       });
       cleanUps.push(() => client.close());
       return client;
     },
   };
-  return {
-    stage,
-    async close() {
-      for (const cleanUp of cleanUps.toReversed()) await cleanUp();
-    },
+  const close = async () => {
+    for (const cleanUp of cleanUps.toReversed()) await cleanUp();
   };
+  return { stage, close };
 }
 
 /** Current titles, every column as JSON has it and the discount as it is written. */
@@ -134,15 +122,10 @@ async function expectRecovery(date: CivilDate) {
   expect(await readDay(date)).toMatchObject({ state: 'reconciled', title_count: 4 });
 }
 
-const HOSTILE_RESPONSES: readonly HostileResponse[] = [
-  ...HOSTILE_DOCUMENTS,
-  ...HOSTILE_FIELDS,
-  ...HOSTILE_TITLES,
-  ...HOSTILE_STATUSES,
-  ...HOSTILE_TRANSFERS,
-];
-
-test.each(HOSTILE_RESPONSES)('$name', async ({ serve, expected, requests }) => {
+test.each<HostileResponse>([
+  ...[...HOSTILE_DOCUMENTS, ...HOSTILE_FIELDS, ...HOSTILE_TITLES],
+  ...[...HOSTILE_STATUSES, ...HOSTILE_TRANSFERS],
+])('$name', async ({ serve, expected, requests }) => {
   const date = await openDay();
   const dayBefore = await readDay(date);
   const requestsBefore = requestsFor(world.sandbox, date);
@@ -270,11 +253,7 @@ describe('a platform that does not recover', () => {
     const dayBefore = await readDay(date);
     const requestsBefore = requestsFor(world.sandbox, date);
     world.sandbox.faults.add({ ...fault, date, times: 'forever' });
-    const pullId = await createPull(world.database, {
-      origin: 'manual',
-      date,
-      requestedBy: 'test',
-    });
+    const pullId = await world.newPull(date);
     const parts = { ...world.parts, retry: { attempts: 5, backoffSeconds: 1 } };
     const outcome = await pullToEnd(parts, pullId, new AbortController().signal, () => {});
     expect(outcome.kind).toBe('failed');

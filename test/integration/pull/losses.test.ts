@@ -1,5 +1,5 @@
 /** The limits of withdrawals remember earlier responses, and hold over the dates of a run. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   createBackfill,
   readBackfillProgress,
@@ -10,22 +10,20 @@ import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { decideRuns, releaseRun } from '../../../src/pull/decide-runs.sql.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { createSeededRandom } from '../../../src/sandbox/seeded-random.ts';
+import { worldOfEachTest } from '../../support/file-world.ts';
+import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
+import { shuffled } from '../../support/random-runs.ts';
+import { titleText, titleTexts } from '../../support/titles.ts';
 
 const DECISION = { by: 'rita', reason: 'asked the platform' };
 const SLOT = '2026-04-01T09:00:00Z';
 const WEEK = [0, 1, 2, 3, 4, 5, 6].map((days) => daysFrom(days));
 
-let world: PullWorld;
-beforeEach(async () => {
-  world = await openPullWorld();
-});
-afterEach(() => world.close());
+const world = worldOfEachTest();
 
 const titles = (date: CivilDate, count: number, from = 0, uid = `${date} `) =>
-  Array.from({ length: count }, (_, index) => titleText({ date, uid: `${uid}${from + index}` }));
+  titleTexts(from + count, { date, uid }).slice(from);
 
 function pull(date: CivilDate, texts: readonly string[], parts: Partial<PullParts> = {}) {
   world.sandbox.setDayTexts(date, texts);
@@ -44,13 +42,8 @@ async function age(date: CivilDate, days: number) {
 
 async function sign(date: CivilDate) {
   const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
-  const seal = {
-    reason: null,
-    seenDigest: contentDigest ?? '',
-    fourEyes: false,
-    bookingsFrom: null,
-  };
-  await signOffDay(world.database, date, { by: 'rita', ...seal });
+  const seal = { by: 'rita', reason: null, seenDigest: contentDigest ?? '', fourEyes: false };
+  await signOffDay(world.database, date, { ...seal, bookingsFrom: null });
 }
 
 describe('the withdrawals of a date', () => {
@@ -161,8 +154,7 @@ async function createRun(dates: readonly CivilDate[], slotAt = SLOT) {
 }
 
 async function attempt(pullId: bigint | undefined) {
-  if (pullId === undefined) throw new Error('no such pull');
-  const outcome = await runPull(world.parts, pullId, new AbortController().signal);
+  const outcome = await world.run(pullId ?? -1n);
   if (outcome.kind !== 'done') throw outcome.error;
   return outcome.report;
 }
@@ -250,13 +242,9 @@ describe('the limit of a run', () => {
     for (const date of WEEK) world.sandbox.setDayTexts(date, []);
     const range = { from: WEEK[0] ?? DAY, to: WEEK[6] ?? DAY };
     const id = await createBackfill(world.database, { range, concurrency: 2, by: 'rita' }, TODAY);
+    const pull = { origin: 'backfill', backfillId: id, requestedBy: 'scheduler' };
     const pulls = await world.database.prisma.pull.createManyAndReturn({
-      data: WEEK.map((date) => ({
-        origin: 'backfill',
-        date,
-        backfillId: id,
-        requestedBy: 'scheduler',
-      })),
+      data: WEEK.map((date) => ({ ...pull, date })),
     });
     for (const row of pulls) await attempt(row.id);
     await decideRuns(world.database, world.parts, 'backfill');
@@ -266,11 +254,11 @@ describe('the limit of a run', () => {
   });
 
   test('has one result for every order of the responses', async () => {
-    const random = generator(37);
+    const random = createSeededRandom('losses');
     const dates = WEEK.slice(0, 4);
     for (let history = 0; history < 3; history += 1) {
       // Each date loses up to 24 %, so that small, waiting and held responses meet.
-      const plan = new Map(dates.map((date) => [date, Math.floor(random() * 25)]));
+      const plan = new Map(dates.map((date) => [date, random(25)]));
       const results: string[][] = [];
       for (let order = 0; order < 3; order += 1) {
         const slotAt = new Date(Date.UTC(2026, 4, 1 + history, order)).toISOString();
@@ -291,21 +279,3 @@ describe('the limit of a run', () => {
     }
   });
 });
-
-/** Mulberry32: equal numbers for equal seeds. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
-function shuffled<T>(items: readonly T[], random: () => number): T[] {
-  return items
-    .map((item) => ({ item, key: random() }))
-    .sort((a, b) => a.key - b.key)
-    .map(({ item }) => item);
-}

@@ -1,17 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY } from '../../support/pull-world.ts';
 
 const TITLES = 200_000;
 const LIMIT_MEGABYTES = 300;
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 /** The most memory that the process has had resident so far; null once it is gone. */
 function peakMegabytes(pid: number): number | null {

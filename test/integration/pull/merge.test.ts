@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../../src/database/database.ts';
+import { describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { daysFrom, freshDays, TODAY } from '../../support/pull-world.ts';
+import { titleText, titleTexts } from '../../support/titles.ts';
 
-let world: PullWorld;
+const world = worldOfFile();
 // Each test takes a separate date, so that no test sees the titles of another test.
-let nextDay = DAY;
-const freshDay = () => {
-  nextDay = daysFrom(1, nextDay);
-  return nextDay;
-};
-
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const freshDay = freshDays();
 
 async function dayRow(date: CivilDate) {
   const [row] = await world.database.prisma.$queryRaw<
@@ -75,24 +66,27 @@ describe('a day', () => {
     expect(await dayRow(TODAY)).toMatchObject({ state: 'pending', title_count: 1 });
   });
 
-  test('keeps two identical titles as two rows, and withdraws one when one is missing', async () => {
-    const date = freshDay();
-    const twin = titleText({ date, uid: 'twin' });
-    const others = Array.from({ length: 8 }, (_, index) =>
-      titleText({ date, uid: `other-${index}` }),
-    );
-    world.sandbox.setDayTexts(date, [twin, ...others, twin]);
-    await world.pull(date);
-    expect((await titles(date)).filter((title) => title.order_uid === 'twin')).toMatchObject([
-      { occurrence: 1, status: 'current' },
-      { occurrence: 2, status: 'current' },
-    ]);
-    world.sandbox.setDayTexts(date, [twin, ...others]);
-    expect(await world.pull(date)).toMatchObject({ withdrawn: 1, unchanged: 9 });
-    world.sandbox.setDayTexts(date, [twin, ...others, twin]);
-    expect(await world.pull(date)).toMatchObject({ restored: 1, unchanged: 9 });
-    expect(await titles(date)).toHaveLength(10);
-  });
+  test.each([1000, 0])(
+    'keeps two identical titles as two rows, and withdraws one when one is missing, with %i texts known',
+    async (maxKnownTitles) => {
+      const date = freshDay();
+      const twin = titleText({ date, uid: 'twin' });
+      const others = titleTexts(8, { date });
+      const pull = (...texts: string[]) => {
+        world.sandbox.setDayTexts(date, texts);
+        return world.pull(date, { maxKnownTitles });
+      };
+      await pull(twin, ...others);
+      expect(await pull(twin, ...others, twin)).toMatchObject({ inserted: 1 });
+      expect((await titles(date)).filter((title) => title.order_uid === 'twin')).toMatchObject([
+        { occurrence: 1, status: 'current' },
+        { occurrence: 2, status: 'current' },
+      ]);
+      expect(await pull(twin, ...others)).toMatchObject({ withdrawn: 1, unchanged: 9 });
+      expect(await pull(twin, ...others, twin)).toMatchObject({ restored: 1, unchanged: 9 });
+      expect(await titles(date)).toHaveLength(10);
+    },
+  );
 
   test('changes a restated title in place and keeps its earlier state', async () => {
     const date = freshDay();
@@ -157,14 +151,19 @@ describe('a hold', () => {
 
   test('counts withdrawals against the limit: at it they pass, beyond it they wait', async () => {
     const date = freshDay();
-    const ten = Array.from({ length: 10 }, (_, index) => titleText({ date, uid: `t${index}` }));
+    const ten = titleTexts(10, { date });
     world.sandbox.setDayTexts(date, ten);
     await world.pull(date);
     world.sandbox.setDayTexts(date, ten.slice(2));
     expect(await world.pull(date)).toMatchObject({ state: 'merged', withdrawn: 2 });
     world.sandbox.setDayTexts(date, ten.slice(4));
     expect(await world.pull(date)).toMatchObject({ state: 'held', holdReason: 'withdrawal_limit' });
-    expect(await dayRow(date)).toMatchObject({ title_count: 8, withdrawn_count: 2 });
+    // Withdrawn titles are in no sum.
+    expect(await dayRow(date)).toMatchObject({
+      title_count: 8,
+      withdrawn_count: 2,
+      sum: '8004.00',
+    });
   });
 
   test('is void once a newer pull is merged', async () => {
@@ -185,7 +184,7 @@ describe('a hold', () => {
 
   test('whose staged titles a crash has emptied cannot be released', async () => {
     const date = freshDay();
-    const ten = Array.from({ length: 10 }, (_, index) => titleText({ date, uid: `t${index}` }));
+    const ten = titleTexts(10, { date });
     world.sandbox.setDayTexts(date, ten);
     await world.pull(date);
     world.sandbox.setDayTexts(date, ten.slice(5));
@@ -245,17 +244,4 @@ describe('rejected titles', () => {
       /no rejected titles/,
     );
   });
-});
-
-test('a database that is not in UTC still stores the right instants', async () => {
-  const database = openDatabase({
-    databaseUrl: world.databaseUrl,
-    applicationName: 'test',
-    logger: world.parts.logger,
-  });
-  const [row] = await database.prisma.$queryRaw<
-    [{ zone: string }]
-  >`SELECT current_setting('TimeZone') AS zone`;
-  expect(row.zone).toBe('UTC');
-  await database.close();
 });

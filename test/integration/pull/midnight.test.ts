@@ -1,38 +1,16 @@
 /** The time of the request decides whether a date is over, and not the time of the merge. */
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import {
-  createPlatformClient,
-  type PlatformClient,
-} from '../../../src/platform/conciliation-client.ts';
-import { fixedToken } from '../../../src/platform/token.ts';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import type { PullReport } from '../../../src/pull/merge/merge.sql.ts';
-import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { gateOfFile, worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
+import { titleText, titleTexts } from '../../support/titles.ts';
 
 const DECISION = { by: 'ana', reason: 'asked' };
 
-let world: PullWorld;
-let gate: GatedPlatform;
-let gatedPlatform: PlatformClient;
-beforeAll(async () => {
-  world = await openPullWorld();
-  gate = await openGatedPlatform();
-  gatedPlatform = createPlatformClient({
-    baseUrl: gate.baseUrl,
-    token: fixedToken('token'),
-    concurrency: 1,
-    timeoutMs: 30_000,
-    userAgent: 'test',
-  });
-});
-afterAll(async () => {
-  await gatedPlatform.close();
-  await gate.close();
-  await world.close();
-});
+const world = worldOfFile();
+const gate = gateOfFile();
 
 /** Each test has a separate date, which is long over. */
 let date = DAY;
@@ -46,8 +24,7 @@ let hour: Hour = 'after midnight';
 const now = () =>
   new Date(Date.parse(`${date}T23:30:00-03:00`) + (hour === 'after midnight' ? 3_600_000 : 0));
 
-const titles = (count: number) =>
-  Array.from({ length: count }, (_, index) => titleText({ date, uid: `t${index}` }));
+const titles = (count: number) => titleTexts(count, { date });
 
 async function pullAt(at: Hour, texts: readonly string[]): Promise<PullReport> {
   hour = at;
@@ -59,7 +36,7 @@ async function pullAt(at: Hour, texts: readonly string[]): Promise<PullReport> {
 async function pullOverMidnight(texts: readonly string[]): Promise<PullReport> {
   hour = 'before midnight';
   gate.next(texts);
-  const ended = world.pull(date, { now, platform: gatedPlatform });
+  const ended = world.pull(date, { now, platform: gate.platform });
   const response = await gate.begun();
   hour = 'after midnight';
   response.release();
@@ -80,22 +57,18 @@ async function expectOpen(count: number): Promise<void> {
   expect(await dayOf(date)).toEqual({ state: 'reconciled', titles: count });
 }
 
-test('a date without titles that is asked for before midnight and merged after it is pending', async () => {
-  await pullOverMidnight(titles(3));
-  await expectOpen(3);
-});
-
-test('a date with titles that is asked for before midnight and merged after it is pending', async () => {
-  await pullAt('before midnight', titles(3));
-  await pullOverMidnight(titles(5));
-  await expectOpen(5);
-});
-
-test('an answer that states the same is not the day’s either', async () => {
-  await pullAt('before midnight', titles(3));
-  await pullOverMidnight(titles(3));
-  await expectOpen(3);
-});
+test.each([
+  ['a date without titles', 0, 3],
+  ['a date with titles', 3, 5],
+  ['an answer that states the same', 3, 3],
+])(
+  '%s: what is asked for before midnight and merged after it is pending',
+  async (_, present, count) => {
+    if (present > 0) await pullAt('before midnight', titles(present));
+    await pullOverMidnight(titles(count));
+    await expectOpen(count);
+  },
+);
 
 test('a date that was requested before midnight, held, and released after it is pending', async () => {
   await pullAt('before midnight', titles(10));
@@ -117,7 +90,7 @@ test('a date is over by the clock of the database, not by the clock of the proce
   gate.next([text]);
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_000 });
   try {
-    const ended = world.pull(TODAY, { platform: gatedPlatform });
+    const ended = world.pull(TODAY, { platform: gate.platform });
     (await gate.begun()).release();
     await ended;
   } finally {

@@ -1,5 +1,5 @@
 /** Responses that keep the contract and are not plausible wait for a person. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
@@ -7,17 +7,13 @@ import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { previewRelease } from '../../../src/pull/release-preview.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { openConsole } from '../../support/console-client.ts';
-import { daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { worldOfEachTest } from '../../support/file-world.ts';
+import { daysFrom, TODAY } from '../../support/pull-world.ts';
+import { titleText, titleTexts } from '../../support/titles.ts';
 
 const TITLES = 40;
 
-let world: PullWorld;
-// The usual numbers depend on all dates of the ledger.
-beforeEach(async () => {
-  world = await openPullWorld();
-});
-afterEach(() => world.close());
+const world = worldOfEachTest();
 
 /** Weeks after the first one. */
 const week = (index: number): CivilDate => daysFrom(7 * index);
@@ -29,12 +25,8 @@ interface Version {
   readonly uid?: string;
 }
 
-function titles(date: CivilDate, version: Version = {}): string[] {
-  const { count = TITLES, value = '1000.00', discount = '1', uid = 'u' } = version;
-  return Array.from({ length: count }, (_, index) =>
-    titleText({ date, uid: `${uid}${index}`, value, discount }),
-  );
-}
+const titles = (date: CivilDate, { count = TITLES, ...version }: Version = {}) =>
+  titleTexts(count, { date, value: '1000.00', discount: '1', uid: 'u', ...version });
 
 function pull(date: CivilDate, texts: readonly string[], overrides: Partial<PullParts> = {}) {
   world.sandbox.setDayTexts(date, texts);
@@ -52,26 +44,25 @@ const ofDate = (date: CivilDate) =>
   world.database.prisma.title.count({ where: { acceptedDate: date, status: 'current' } });
 
 describe('the first response to a date', () => {
-  test('that is doubled is held, and merged as it is after a release', async () => {
+  test.each([
+    { what: 'doubled', rejects: [] },
+    { what: 'doubled and has a reject', rejects: ['{"order":{"uid":"broken"}}'] },
+  ])('that is $what is held, and merged as it is after a release', async ({ rejects }) => {
     const date = week(0);
     const texts = titles(date);
-    const report = await pull(date, [...texts, ...texts]);
-    expect(report).toMatchObject({ state: 'held', holdReason: 'duplicates', titles: 2 * TITLES });
+    const doubled = [...texts, ...rejects, ...texts];
+    const report = await pull(date, doubled);
+    expect(report).toMatchObject({
+      ...{ state: 'held', holdReason: 'duplicates' },
+      ...{ titles: doubled.length, rejected: rejects.length },
+    });
     expect(await ofDate(date)).toBe(0);
     await releasePull(world.database, report.pullId, { by: 'ana', reason: 'asked the platform' });
     expect(await ofDate(date)).toBe(2 * TITLES);
+    const kept = await world.database.prisma.rejectedTitle.count({ where: { date } });
+    expect(kept).toBe(rejects.length);
     // The same response again changes nothing and asks for no decision.
-    expect(await pull(date, [...texts, ...texts])).toMatchObject({ state: 'unchanged' });
-  });
-
-  test('that is doubled and has a reject is held with one reject', async () => {
-    const date = week(0);
-    const texts = titles(date);
-    const report = await pull(date, [...texts, '{"order":{"uid":"broken"}}', ...texts]);
-    expect(report).toMatchObject({ state: 'held', holdReason: 'duplicates', rejected: 1 });
-    await releasePull(world.database, report.pullId, { by: 'ana', reason: 'asked the platform' });
-    expect(await world.database.prisma.rejectedTitle.count({ where: { date } })).toBe(1);
-    expect(await ofDate(date)).toBe(2 * TITLES);
+    expect(await pull(date, doubled)).toMatchObject({ state: 'unchanged' });
   });
 
   test('that is doubled is held while another merge is in its closing phase', async () => {
@@ -91,29 +82,16 @@ describe('the first response to a date', () => {
     expect(await pull(date, [...texts, ...texts.slice(0, 10)])).toMatchObject({ state: 'merged' });
   });
 
-  test('with many times the usual number is held', async () => {
+  test.each<[string, Version, string | null]>([
+    ['five times the usual number', { count: 5 * TITLES }, null],
+    ['more than five times the usual number', { count: 5 * TITLES + 1 }, 'growth'],
+    ['values divided by 100', { value: '10.00' }, 'value_jump'],
+    ['values times 100', { value: '100000.00' }, 'value_jump'],
+    ['ordinary values', { value: '60.00' }, null],
+  ])('with %s is merged or held', async (_, version, holdReason) => {
     await ordinaryWeeks();
-    expect(await pull(week(4), titles(week(4), { count: 5 * TITLES }))).toMatchObject({
-      state: 'merged',
-    });
-    expect(await pull(week(5), titles(week(5), { count: 5 * TITLES + 1 }))).toMatchObject({
-      state: 'held',
-      holdReason: 'growth',
-    });
-  });
-
-  test('whose values are divided by 100 is held, and one with ordinary values is not', async () => {
-    await ordinaryWeeks();
-    expect(await pull(week(4), titles(week(4), { value: '10.00' }))).toMatchObject({
-      state: 'held',
-      holdReason: 'value_jump',
-    });
-    expect(await pull(week(5), titles(week(5), { value: '100000.00' }))).toMatchObject({
-      state: 'held',
-    });
-    expect(await pull(week(6), titles(week(6), { value: '60.00' }))).toMatchObject({
-      state: 'merged',
-    });
+    const state = holdReason === null ? 'merged' : 'held';
+    expect(await pull(week(4), titles(week(4), version))).toMatchObject({ state, holdReason });
   });
 
   test('where nothing is usual yet is merged', async () => {
@@ -307,13 +285,28 @@ describe('the titles of one buyer', () => {
     });
   });
 
+  test('may lack, or come twice, beside a new buyer of the first response, and are held', async () => {
+    const DATE = week(4);
+    for (const index of [0, 1, 2, 3]) await pull(week(index), ofSmall(titles(week(index))));
+    await checkDays(world.database, ANY_DAY_RULES);
+    const usual = ofSmall(titles(DATE, { count: 30 }));
+    const other = (count: number) => titles(DATE, { count, uid: 'n' });
+    expect(await pull(DATE, other(40))).toMatchObject({
+      ...{ state: 'held', holdReason: 'buyer_missing', holdDetail: { buyer: SMALL } },
+    });
+    expect(await pull(DATE, [...usual, ...usual, ...other(90)])).toMatchObject(
+      held('duplicates', 30, 60, 25),
+    );
+    expect(await pull(DATE, [...ofSmall(titles(DATE)), ...other(90)])).toMatchObject({
+      state: 'merged',
+    });
+  });
+
   test('are named by the page, masked, and the preview of the release lists those that count', async () => {
     await groupWeeks();
     const small = ofSmall(titles(week(5), { count: 30, uid: 's' }));
     await pull(week(5), [...group(week(5)), ...small]);
-    const console = await openConsole(world.database, {
-      now: () => new Date(`${TODAY}T15:00:00Z`),
-    });
+    const console = await openConsole(world.database);
     try {
       const operator = await console.as('operator');
       const page = await operator.get(`/days/${week(5)}`);

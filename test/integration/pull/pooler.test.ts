@@ -1,15 +1,12 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../../src/database/database.ts';
-import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { startTransactionPooler } from '../../support/transaction-pooler.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 /** The database of a process. */
 const open = (databaseUrl: string): Database =>

@@ -1,15 +1,12 @@
 /** The tables as other sessions see them during merges: the ERP and finance read all day. */
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 /** Reads repeatedly in a separate session until `work` has ended, and once after `work`. */
 async function readDuring(work: () => Promise<void>, read: (client: Client) => Promise<void>) {

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Database, toStagingError } from '../../../src/database/database.ts';
-import { createPull, discardAbandoned } from '../../../src/ledger/pull-ledger.sql.ts';
+import { discardAbandoned } from '../../../src/ledger/pull-ledger.sql.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { titleText, titleTexts } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 /** Prisma over a connection that is lost at the worst moment: after COMMIT, before its reply. */
 function losingReplyOfCommit(prisma: Database['prisma']): Database['prisma'] {
@@ -29,11 +26,7 @@ function losingReplyOfCommit(prisma: Database['prisma']): Database['prisma'] {
 
 test('a merge whose COMMIT arrived but whose reply was lost is reported with its result', async () => {
   world.sandbox.setDayTexts(DAY, [titleText()]);
-  const pullId = await createPull(world.database, {
-    origin: 'manual',
-    date: DAY,
-    requestedBy: 'test',
-  });
+  const pullId = await world.newPull(DAY);
   let calls = 0;
   const lossy = losingReplyOfCommit(world.database.prisma);
   const database: Database = {
@@ -57,7 +50,7 @@ test('a merge whose COMMIT arrived but whose reply was lost is reported with its
 
 test('the staged rows of a killed process are removed, those of running and held pulls stay', async () => {
   const date = daysFrom(1);
-  const ten = Array.from({ length: 10 }, (_, index) => titleText({ date, uid: `t${index}` }));
+  const ten = titleTexts(10, { date });
   world.sandbox.setDayTexts(date, ten);
   await world.pull(date);
   const restated = titleText({ date, uid: 't0', discount: '1.5' });

@@ -2,19 +2,16 @@
  * A title that an answer has in a form that breaks the contract is not a title that the answer lacks.
  * The output of the program and the tables, as a person and an ERP read them.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const ASKED = { by: 'olga', reason: 'asked' };
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 /** Each test has a separate date. */
 let date = DAY;
@@ -23,13 +20,9 @@ beforeEach(() => {
   date = daysFrom(1, date);
 });
 
-async function run(...args: string[]) {
-  return runCommand(args, environmentOf(world));
-}
-
 async function pull(...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);
-  const ran = await run('pull', date);
+  const ran = await runCommand(['pull', date], environmentOf(world));
   return { exit: ran.exit, text: ran.stdout };
 }
 

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 async function pull(text: string): Promise<void> {
   world.sandbox.setDayTexts(DAY, [text]);

@@ -1,18 +1,17 @@
 /** Rows are counted twice: as PostgreSQL says it took them, and as they lie there before the merge. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { StagingUnavailableError } from '../../../src/runtime/errors.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
+const world = worldOfFile();
 beforeAll(async () => {
-  world = await openPullWorld();
   world.sandbox.setDayTexts(
     DAY,
     ['a', 'b', 'c'].map((uid) => titleText({ uid, date: DAY })),
   );
 });
-afterAll(() => world.close());
 afterEach(() => world.database.pool.query('DROP FUNCTION conciliation.lose_a_row() CASCADE'));
 
 async function loseRows(trigger: string, body: string): Promise<void> {

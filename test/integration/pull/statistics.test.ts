@@ -1,23 +1,13 @@
 /** Plans that must not follow what the statistics of `title` say while it grows. */
-import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
-import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { daysFrom } from '../../support/pull-world.ts';
 
 const TITLES = 1_000;
 
-let world: PullWorld;
-let client: pg.Client;
-
-beforeAll(async () => {
-  world = await openPullWorld();
-  client = new pg.Client({ connectionString: world.databaseUrl });
-  await client.connect();
-});
-afterAll(async () => {
-  await client.end();
-  await world.close();
-});
+const world = worldOfFile();
+const client = clientOfFile(() => world.databaseUrl);
 
 async function pullDays(from: number, count: number, titles = TITLES) {
   for (let day = from; day < from + count; day += 1) {

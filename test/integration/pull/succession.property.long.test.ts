@@ -1,14 +1,12 @@
 /** A title that is withdrawn and one that is inserted in one merge are linked where the pair is unique. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { expect, test } from 'vitest';
+import { createSeededRandom, type SeededRandom } from '../../../src/sandbox/seeded-random.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { tryHistories } from '../../support/random-runs.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 /** A short identity of a title: order, provider, value. */
 type Short = readonly [string, string, number];
@@ -50,17 +48,8 @@ const linksOf = async (pullId: bigint) => {
   return links.map(({ link }) => link).sort();
 };
 
-/** A small generator of whole numbers, the same in each run. */
-function numbersFrom(seed: number) {
-  let state = seed;
-  return (below: number) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    return (state >>> 8) % below;
-  };
-}
-
 test('after any restatement exactly the unique pairs are linked, in any order of the response', async () => {
-  const titlesFrom = (next: ReturnType<typeof numbersFrom>): Short[] =>
+  const titlesFrom = (next: SeededRandom): Short[] =>
     Array.from({ length: next(7) + 1 }, () => [
       ['a', 'b'][next(2)] ?? '',
       ['P-1', 'P-2'][next(2)] ?? '',
@@ -68,20 +57,14 @@ test('after any restatement exactly the unique pairs are linked, in any order of
     ]);
   let linked = 0;
   const restatements = await tryHistories(100, async (round) => {
-    const next = numbersFrom(round * 7919);
+    const next = createSeededRandom(`${round}`);
     // A restored title is not a new title, so each hundred has separate orders.
     const date = daysFrom(round % 100, DAY);
-    const uid = (title: Short): Short => [
-      `${title[0]}${Math.floor(round / 100)}`,
-      title[1],
-      title[2],
-    ];
+    const uid = ([order, ...rest]: Short): Short => [`${order}${Math.floor(round / 100)}`, ...rest];
     const [before, after] = [titlesFrom(next).map(uid), titlesFrom(next).map(uid)];
     const pull = async (shorts: readonly Short[]) => {
-      world.sandbox.setDayTexts(
-        date,
-        shorts.map((title) => textOf(date, title)),
-      );
+      const texts = shorts.map((title) => textOf(date, title));
+      world.sandbox.setDayTexts(date, texts);
       return world.pull(date, { withdrawalLimitPercent: 100 });
     };
     await pull(before);

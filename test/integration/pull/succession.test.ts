@@ -1,14 +1,11 @@
 /** The view of people and consumers on a title that replaces another title. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openConsole } from '../../support/console-client.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 test('the page, the feed and the API show one restated title', async () => {
   const date = daysFrom(150, DAY);

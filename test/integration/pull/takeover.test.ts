@@ -1,33 +1,12 @@
 /** A worker that stood still while its pull was taken over by one that has not ended yet. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPull, startAttempt } from '../../../src/ledger/pull-ledger.sql.ts';
-import type { PullParts } from '../../../src/pull/pull-parts.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
+import { expect, test } from 'vitest';
+import { startAttempt } from '../../../src/ledger/pull-ledger.sql.ts';
 import { PlatformUnavailableError, StaleFenceError } from '../../../src/runtime/errors.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
-
-/** Every pull that sends a request is taken over before the response is read. */
-function takenOver(pullId: bigint, answer: 'whole' | 'cut'): Pick<PullParts, 'platform'> {
-  const { platform } = world;
-  return {
-    platform: {
-      ...platform,
-      async fetchTitles(window, signal) {
-        const response = await platform.fetchTitles(window, signal);
-        await startAttempt(world.database, pullId);
-        if (answer === 'cut') throw new PlatformUnavailableError('the transfer was cut');
-        return response;
-      },
-    },
-  };
-}
+const world = worldOfFile();
 
 test.each([
   ['whole', 0],
@@ -35,17 +14,13 @@ test.each([
 ] as const)('changes nothing of it, its answer being %s', async (answer, index) => {
   const date = daysFrom(index, DAY);
   world.sandbox.setDayTexts(date, [titleText({ date })]);
-  const pullId = await createPull(world.database, {
-    origin: 'manual',
-    date,
-    requestedBy: 'test',
+  const pullId = await world.newPull(date);
+  // Each request is sent, and before its response is read, another process takes the pull over.
+  const takenOver = world.meanwhile(async () => {
+    await startAttempt(world.database, pullId);
+    if (answer === 'cut') throw new PlatformUnavailableError('the transfer was cut');
   });
-  const stale = runPull(
-    { ...world.parts, ...takenOver(pullId, answer) },
-    pullId,
-    new AbortController().signal,
-  );
-  await expect(stale).rejects.toThrow(StaleFenceError);
+  await expect(world.run(pullId, takenOver)).rejects.toThrow(StaleFenceError);
   expect(await world.database.prisma.title.count({ where: { acceptedDate: date } })).toBe(0);
   const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
   expect(pull).toMatchObject({ state: 'running', attempts: 0, errorCode: null });
@@ -53,7 +28,7 @@ test.each([
     SELECT FROM conciliation.staged_title WHERE fence <> ${pull.fence}`;
   expect(staged).toEqual([]);
 
-  const report = await runPull(world.parts, pullId, new AbortController().signal);
+  const report = await world.run(pullId);
   expect(report).toMatchObject({ kind: 'done', report: { state: 'merged' } });
 });
 
@@ -61,8 +36,7 @@ test('whose attempts end their process three times in a row has failed, and is n
   const date = daysFrom(5, DAY);
   world.sandbox.setDayTexts(date, [titleText({ date })]);
   const { database } = world;
-  const pullId = await createPull(database, { origin: 'manual', date, requestedBy: 'test' });
-  const { signal } = new AbortController();
+  const pullId = await world.newPull(date);
   const abandonInOtherProcess = async () => {
     await startAttempt(database, pullId);
     await database.prisma.$executeRaw`
@@ -70,7 +44,7 @@ test('whose attempts end their process three times in a row has failed, and is n
   };
   for (let attempt = 0; attempt < 3; attempt++) await abandonInOtherProcess();
   world.sandbox.faults.add({ kind: 'status', status: 500, date });
-  expect(await runPull(world.parts, pullId, signal)).toMatchObject({ kind: 'failed' });
+  expect(await world.run(pullId)).toMatchObject({ kind: 'failed' });
   const pull = await database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
   expect(pull).toMatchObject({
     state: 'failed',
@@ -85,14 +59,13 @@ test('is not set aside where its own process takes it up again, or an outcome ca
   const date = daysFrom(6, DAY);
   world.sandbox.setDayTexts(date, [titleText({ date })]);
   const { database } = world;
-  const pullId = await createPull(database, { origin: 'manual', date, requestedBy: 'test' });
-  const { signal } = new AbortController();
+  const pullId = await world.newPull(date);
   for (let attempt = 0; attempt < 5; attempt++) await startAttempt(database, pullId);
   await database.prisma.$executeRaw`
     UPDATE conciliation.pull SET process_id = gen_random_uuid(), abandoned = 1 WHERE id = ${pullId}`;
   world.sandbox.faults.add({ kind: 'status', status: 500, date });
-  expect(await runPull(world.parts, pullId, signal)).toMatchObject({ kind: 'retry' });
+  expect(await world.run(pullId)).toMatchObject({ kind: 'retry' });
   const pull = await database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
   expect(pull).toMatchObject({ state: 'queued', abandoned: 0 });
-  expect(await runPull(world.parts, pullId, signal)).toMatchObject({ kind: 'done' });
+  expect(await world.run(pullId)).toMatchObject({ kind: 'done' });
 });

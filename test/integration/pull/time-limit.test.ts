@@ -5,18 +5,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { type Database, openDatabase } from '../../../src/database/database.ts';
 import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
 import { environmentOf, runCommand, startCommand } from '../../support/child-command.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const TIME_LIMIT_MS = 300;
-let world: PullWorld;
+const world = worldOfFile();
 let impatient: Database;
 
 beforeAll(async () => {
-  world = await openPullWorld();
   impatient = openDatabase({
     databaseUrl: world.databaseUrl,
     applicationName: 'test',
@@ -24,10 +23,7 @@ beforeAll(async () => {
     logger: pino({ level: 'silent' }),
   });
 });
-afterAll(async () => {
-  await impatient.close();
-  await world.close();
-});
+afterAll(() => impatient.close());
 
 test('a merge whose statement exceeds the time limit spends attempts, fails and is alerted', async () => {
   world.sandbox.setDayTexts(DAY, [titleText({ date: DAY, discount: '1' })]);
@@ -41,10 +37,9 @@ test('a merge whose statement exceeds the time limit spends attempts, fails and 
   try {
     const pull = { origin: 'manual', date: DAY, requestedBy: 'test' } as const;
     const pullId = await createPull(world.database, pull);
-    const parts = { ...world.parts, database: impatient };
     const kinds = [];
-    for (let attempt = 0; attempt < parts.retry.attempts; attempt += 1) {
-      kinds.push((await runPull(parts, pullId, new AbortController().signal)).kind);
+    for (let attempt = 0; attempt < world.parts.retry.attempts; attempt += 1) {
+      kinds.push((await world.run(pullId, { database: impatient })).kind);
     }
     expect(kinds).toEqual(['retry', 'retry', 'failed']);
     const [row] = await world.database.prisma.$queryRaw<[{ state: string; attempts: number }]>`
@@ -76,7 +71,7 @@ test.each([
       FOR EACH STATEMENT EXECUTE FUNCTION conciliation.refuse()`);
   const pull = { origin: 'manual', date: DAY, requestedBy: 'test' } as const;
   const pullId = await createPull(world.database, pull);
-  const outcome = await runPull(world.parts, pullId, new AbortController().signal);
+  const outcome = await world.run(pullId);
   await world.database.pool.query('DROP FUNCTION conciliation.refuse() CASCADE');
   expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } });
   const row = await world.database.prisma.pull.findUnique({ where: { id: pullId } });

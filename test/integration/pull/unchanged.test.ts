@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { titleText, titleTexts } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 /** Rows ever inserted, updated or deleted, as PostgreSQL itself counts them. */
-async function rowsWritten() {
+async function settledRowsWritten() {
+  // Other connections of the pool report on their own time, at most a second later.
+  await sleep(1500);
   // The statistics of this very session are handed in before they are read.
   await world.database.prisma.$queryRaw`SELECT pg_stat_force_next_flush()::text`;
   await world.database.prisma.$queryRaw`SELECT 1`;
@@ -17,12 +17,6 @@ async function rowsWritten() {
     SELECT relname, n_tup_ins::int AS ins, n_tup_upd::int AS upd, n_tup_del::int AS del
     FROM pg_stat_user_tables
     WHERE schemaname = 'conciliation' AND relname IN ('title', 'title_revision') ORDER BY relname`;
-}
-
-async function settledRowsWritten() {
-  // Other connections of the pool report on their own time, at most a second later.
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  return rowsWritten();
 }
 
 test('a second identical pull writes no row of titles or revisions, in any order of the response', async () => {
@@ -44,11 +38,7 @@ test('a second identical pull writes no row of titles or revisions, in any order
 
 test('titles that differ in undocumented fields alone are unchanged, and no seal breaks', async () => {
   const date = daysFrom(1);
-  const answer = (more: string) =>
-    world.sandbox.setDayTexts(
-      date,
-      Array.from({ length: 50 }, (_, index) => titleText({ uid: `t${index}`, date, more })),
-    );
+  const answer = (more: string) => world.sandbox.setDayTexts(date, titleTexts(50, { date, more }));
   const readDay = () => world.database.prisma.$queryRaw`
     SELECT content_digest, changed_at FROM conciliation.day WHERE date = ${date}::date`;
   answer(',"answeredAt":"2026-03-03T06:00:00Z"');

@@ -2,7 +2,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 import { InputError } from '../../../src/runtime/errors.ts';
 import { startSandbox as startDemoSandbox } from '../../../src/sandbox/sandbox.ts';
-import { SyntheticTitles } from '../../../src/sandbox/synthetic-titles.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../support/sandbox/sandbox.ts';
 
 // Half past eleven at night in São Paulo; in UTC the next day has begun.
@@ -114,29 +113,6 @@ describe('the conciliation query', () => {
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ status: 400 });
   });
-
-  it('answers alike after a restart with the same seed, and not with another', async () => {
-    const body = async (options: SandboxOptions) =>
-      (await get(await start(options), `?conciliationDate=${OLD_DATE}`)).text();
-    const first = await body({ seed: 7 });
-    expect(await body({ seed: 7 })).toBe(first);
-    expect(await body({ seed: 8 })).not.toBe(first);
-  });
-
-  it('shows a day as a pure function of seed, date and age predicts it', async () => {
-    let now = NOW();
-    const sandbox = await start({ seed: 's', titlesPerDay: 400, now: () => now });
-    const synthetic = new SyntheticTitles({ seed: 's', titlesPerDay: 400, restate: true });
-    const bodies = new Set<string>();
-    for (const ageDays of [0, 1, 2, 3, 4, 5]) {
-      now = new Date(NOW().getTime() + ageDays * 86_400_000);
-      const body = await (await get(sandbox, `?conciliationDate=${TODAY}`)).text();
-      const expected = [...synthetic.titlesOn(TODAY, ageDays)].join(',');
-      expect(body).toBe(`{"titles":[${expected}]}`);
-      bodies.add(body);
-    }
-    expect(bodies.size).toBe(6);
-  });
 });
 
 describe('the sandbox', () => {
@@ -178,15 +154,5 @@ describe('the sandbox', () => {
     await expect(start({ port: Number(new URL(sandbox.baseUrl).port) })).rejects.toThrow(
       InputError,
     );
-  });
-
-  it('closes at once in the middle of an answer', async () => {
-    const sandbox = await start();
-    sandbox.setDaySize(OLD_DATE, 1_000_000);
-    const answer = await get(sandbox, `?conciliationDate=${OLD_DATE}`);
-    const closingFrom = performance.now();
-    await sandbox.close();
-    expect(performance.now() - closingFrom).toBeLessThan(15_000);
-    await expect(answer.text()).rejects.toThrow();
   });
 });
