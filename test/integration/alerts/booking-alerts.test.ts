@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
@@ -8,8 +8,9 @@ import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { runMatching } from '../../../src/matching/run-matching.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { forFile } from '../../support/for-tests.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { readAlerts } from './alert-table.ts';
 
@@ -18,10 +19,9 @@ const HOUR = 3_600_000;
 const FIVE_MINUTES = 300_000;
 const OTHER_BUYER = '11444777000161';
 
-let world: PullWorld;
+const world = forFile(openPullWorld);
 let releasedAt: number;
 beforeAll(async () => {
-  world = await openPullWorld();
   const consumer = { databaseRole: null, apiKeyId: null };
   await setConsumer(world.database, { ...consumer, name: 'sul', buyers: [OTHER_BUYER] }, 'test');
   const uids = ['a', 'b', 'c'];
@@ -42,7 +42,6 @@ beforeAll(async () => {
   const batch = await world.database.prisma.bookingBatch.findFirstOrThrow();
   releasedAt = batch.releasedAt.getTime();
 });
-afterAll(() => world.close());
 
 async function kindsAfter(milliseconds: number): Promise<string[]> {
   await deriveAlerts(world.database, new Date(releasedAt + milliseconds), NO_LIMITS);

@@ -3,7 +3,7 @@
  * docs/alert-messages.md; `-u` writes that file.
  */
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { settleAlerts } from '../../../src/alerts/alert-ledger.sql.ts';
 import { alertMessage } from '../../../src/alerts/alert-message.ts';
 import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
@@ -54,13 +54,8 @@ import {
 import { addDays, type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
 import { capitalised } from '../../../src/domain/display-text.ts';
 import type { Need } from '../../../src/ledger/ledger-days.sql.ts';
-import {
-  type AlertTable,
-  openAlertTable,
-  raiseAlert,
-  resolveAlerts,
-  STYLE,
-} from './alert-table.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { openAlertTable, raiseAlert, resolveAlerts, STYLE } from './alert-table.ts';
 import {
   type HttpReceiver,
   MAIL_PASSWORD,
@@ -71,14 +66,11 @@ import {
 
 const POLICY = { ...STALENESS_LIMITS, timeZone: STYLE.timeZone };
 
-let table: AlertTable;
+const table = forFile(openAlertTable);
 let slack: HttpReceiver;
 let teams: HttpReceiver;
 let mail: MailServer;
 let log: string;
-beforeAll(async () => {
-  table = await openAlertTable();
-});
 beforeEach(async () => {
   log = '';
   await table.clear();
@@ -89,7 +81,6 @@ beforeEach(async () => {
     await Promise.all([slack.close(), teams.close(), mail.close()]);
   };
 });
-afterAll(() => table.close());
 
 const signal = new AbortController().signal;
 const logger = pino(

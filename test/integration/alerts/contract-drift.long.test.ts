@@ -1,10 +1,11 @@
 /** Fields and values outside the documented interface: the rows and the alerts that they cause. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { acknowledgeDrift, readOpenDrift } from '../../../src/ledger/drift.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { readAlerts } from './alert-table.ts';
 
@@ -16,13 +17,11 @@ const NEVER_STALE: AlertPolicy = {
   maxIdleHours: 1_000_000,
 };
 
-let world: PullWorld;
+const world = forFile(openPullWorld);
 let environment: Record<string, string>;
 beforeAll(async () => {
-  world = await openPullWorld();
   environment = environmentOf(world);
 });
-afterAll(() => world.close());
 
 let date = daysFrom(0);
 let days = 0;

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import {
   announceAlerts,
   claimDueAlert,
@@ -11,29 +11,19 @@ import { openWebhook } from '../../../src/alerts/http-channels.ts';
 import type { Database } from '../../../src/database/database.ts';
 import type { Alert } from '../../../src/domain/alerts/alert.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
-import {
-  type AlertTable,
-  openAlertTable,
-  raiseAlert,
-  readAlerts,
-  resolveAlerts,
-  STYLE,
-} from './alert-table.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { openAlertTable, raiseAlert, readAlerts, resolveAlerts, STYLE } from './alert-table.ts';
 import { startWebhook, TOKEN, type Webhook } from './webhook.ts';
 
-let table: AlertTable;
+const table = forFile(openAlertTable);
 let webhook: Webhook;
 let log: string;
-beforeAll(async () => {
-  table = await openAlertTable();
-});
 beforeEach(async () => {
   log = '';
   await table.clear();
   webhook = await startWebhook();
   return () => webhook.close();
 });
-afterAll(() => table.close());
 
 const signal = new AbortController().signal;
 const logger = pino(

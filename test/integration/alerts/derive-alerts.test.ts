@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { deriveProviderAlerts } from '../../../src/alerts/provider-alerts.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
@@ -6,20 +6,17 @@ import { lastClosedDate } from '../../../src/domain/business-day.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
+import { forFile } from '../../support/for-tests.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { readAlerts } from './alert-table.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
+const world = forFile(openPullWorld);
 beforeEach(async () => {
   world.sandbox.faults.clear();
   await world.database.prisma.$executeRaw`DELETE FROM conciliation.alert`;
 });
-afterAll(() => world.close());
 
 const ONE_ATTEMPT = { retry: { attempts: 1, backoffSeconds: 1 } };
 const decision = { by: 'test', reason: 'test' };

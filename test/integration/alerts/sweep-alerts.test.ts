@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
 import { slotBefore } from '../../../src/scheduler/cron-slot.ts';
 import type { SweepReport } from '../../../src/sweep/sweep-ledger.sql.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { attemptSweep, sweep } from '../../support/sweeps.ts';
 import { titleText } from '../../support/titles.ts';
 import { readAlerts } from './alert-table.ts';
@@ -19,11 +20,7 @@ const POLICY: AlertPolicy = {
   maxIdleHours: 1_000_000,
 };
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld({ now: () => NOW });
-});
-afterAll(() => world.close());
+const world = forFile(() => openPullWorld({ now: () => NOW }));
 
 beforeEach(async () => {
   world.sandbox.faults.clear();

@@ -1,10 +1,9 @@
 /** Signed alerts, and the check of a receiver as docs/operating.md has it. */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
 import { openWebhook } from '../../../src/alerts/http-channels.ts';
 import type { Alert } from '../../../src/domain/alerts/alert.ts';
@@ -15,14 +14,8 @@ import {
   signatureHeaders,
   type WebhookSecret,
 } from '../../../src/webhooks/webhook-signature.ts';
-import {
-  type AlertTable,
-  openAlertTable,
-  raiseAlert,
-  readAlerts,
-  resolveAlerts,
-  STYLE,
-} from './alert-table.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
+import { openAlertTable, raiseAlert, readAlerts, resolveAlerts, STYLE } from './alert-table.ts';
 import { importDocumentedVerification } from './documented-verification.ts';
 import { type ReceivedAlert, startWebhook, type Webhook } from './webhook.ts';
 
@@ -30,25 +23,19 @@ const newSecret = (bytes = 32) => `whsec_${randomBytes(bytes).toString('base64')
 const SECRET = newSecret();
 
 let isGenuine: Awaited<ReturnType<typeof importDocumentedVerification>>;
-let folder: string;
+const folder = forFile(openFolder);
 let path: string;
-let table: AlertTable;
+const table = forFile(openAlertTable);
 let webhook: Webhook;
 beforeAll(async () => {
   isGenuine = await importDocumentedVerification();
-  folder = await mkdtemp(join(tmpdir(), 'conciliation-webhook-'));
-  path = join(folder, 'secret');
-  table = await openAlertTable();
+  path = join(folder.path, 'secret');
 });
 beforeEach(async () => {
   await writeSecret(SECRET);
   await table.clear();
   webhook = await startWebhook();
   return () => webhook.close();
-});
-afterAll(async () => {
-  await table.close();
-  await rm(folder, { recursive: true });
 });
 
 const writeSecret = (text: string) => writeFile(path, text, { mode: 0o600 });

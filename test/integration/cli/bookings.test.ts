@@ -3,18 +3,15 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readLedgerDay } from '../../../src/ledger/ledger-days.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = forFile(openPullWorld);
 
 const run = (...args: string[]) =>
   runCommand(['bookings', ...args], { ...environmentOf(world), BOOKINGS_FROM: DAY });

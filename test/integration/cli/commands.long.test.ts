@@ -1,27 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
+import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
 import { attemptSweep, sweep } from '../../support/sweeps.ts';
 import { titleText } from '../../support/titles.ts';
 
-let folder: string;
-let world: PullWorld;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'conciliation-cli-'));
-  world = await openPullWorld();
-});
-afterAll(async () => {
-  await world.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = forFile(openFolder);
+const world = forFile(openPullWorld);
 
 const connected = () => ({ ...environmentOf(world), PULL_BACKOFF_SECONDS: '1' });
 const run = (args: readonly string[], environment: Record<string, string> = {}) =>
-  runCommand(args, { DATA_DIR: join(folder, 'data'), ...environment });
+  runCommand(args, { DATA_DIR: join(folder.path, 'data'), ...environment });
 
 test('demo pulls 14 days with nothing configured, and again without changing any', async () => {
   const first = await run(['demo', '--once', '--json']);

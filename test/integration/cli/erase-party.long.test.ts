@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,9 +10,10 @@ import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
+import { openConsole } from '../../support/console-client.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
+import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 interface Party {
@@ -49,32 +49,26 @@ const HELD = daysFrom(1);
 const LATER = daysFrom(2);
 const RACED = daysFrom(10);
 
-let world: PullWorld;
-let console: ConsoleWorld;
+const world = forFile(openPullWorld);
+const console = forFile(() => openConsole(world.database));
 let users: RoleUsers;
 let owner: Client;
-let folder: string;
+const folder = forFile(openFolder);
 let taxIdFile: string;
 let heldPullId: bigint;
 let sent: Receipt[];
 beforeAll(async () => {
-  world = await openPullWorld();
   await migrate({ databaseUrl: world.databaseUrl, logger: world.parts.logger, roles: true });
-  console = await openConsole(world.database);
   users = await createRoleUsers(world.databaseUrl);
   owner = new Client({ connectionString: world.databaseUrl });
   await owner.connect();
-  folder = await mkdtemp(join(tmpdir(), 'conciliation-erase-'));
-  taxIdFile = join(folder, 'cpf.txt');
+  taxIdFile = join(folder.path, 'cpf.txt');
   await writeFile(taxIdFile, `${ANA_MASKED.taxId}\n`);
   await prepare();
 });
 afterAll(async () => {
   await owner.end();
-  await console.close();
-  await world.close();
   await users.drop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const erase = (args: readonly string[], environment: Record<string, string> = {}) =>
@@ -302,7 +296,7 @@ describe('before', () => {
   });
 
   test('a file without a tax identifier is refused, and none of it is repeated', async () => {
-    const path = join(folder, 'wrong.txt');
+    const path = join(folder.path, 'wrong.txt');
     await writeFile(path, 'CANARY 52998224726');
     const ran = await erase(['--tax-id-file', path, '--reason', 'x']);
     expect(ran.exit).toBe(2);
@@ -542,7 +536,7 @@ test('a party is erased from titles that are pulled at the same moment', async (
   const dates = Array.from({ length: 30 }, (_, index) => daysFrom(index, RACED));
   const [first = RACED, ...rest] = dates;
   await pull(first, title(first, 'c', { provider: carla }));
-  const path = join(folder, 'carla.txt');
+  const path = join(folder.path, 'carla.txt');
   await writeFile(path, carla.taxId);
   const erasing = erase(['--tax-id-file', path, '--reason', 'request 18']);
   let isOver = false;

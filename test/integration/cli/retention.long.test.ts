@@ -7,9 +7,10 @@ import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
+import { openConsole } from '../../support/console-client.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const CHANGED = DAY;
@@ -19,14 +20,12 @@ const REJECTED = daysFrom(3);
 const ACCEPTED = daysFrom(4);
 const RECENT = daysFrom(5);
 
-let world: PullWorld;
-let console: ConsoleWorld;
+const world = forFile(openPullWorld);
+const console = forFile(() => openConsole(world.database));
 let users: RoleUsers;
 let administrator: Client;
 beforeAll(async () => {
-  world = await openPullWorld();
   await migrate({ databaseUrl: world.databaseUrl, logger: world.parts.logger, roles: true });
-  console = await openConsole(world.database);
   users = await createRoleUsers(world.databaseUrl);
   administrator = new Client({ connectionString: world.databaseUrl });
   await administrator.connect();
@@ -34,8 +33,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await administrator.end();
-  await console.close();
-  await world.close();
   await users.drop();
 });
 

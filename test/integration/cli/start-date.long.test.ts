@@ -1,20 +1,17 @@
 /** Where the ledger begins: what START_DATE may be, and how a wrong date is corrected. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { dateIn, lastClosedDate } from '../../../src/domain/business-day.ts';
 import { environmentOf, runCommand, startCommand } from '../../support/child-command.ts';
+import { forFile } from '../../support/for-tests.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
+const world = forFile(openPullWorld);
 beforeEach(async () => {
   await world.database.prisma.$executeRaw`
     TRUNCATE conciliation.checkpoint, conciliation.pull, conciliation.day, conciliation.backfill CASCADE`;
 });
-afterAll(() => world.close());
 
 const run = (args: readonly string[], environment: Record<string, string> = {}) =>
   runCommand(args, { ...environmentOf(world), CONSOLE_PORT: '0', ...environment });

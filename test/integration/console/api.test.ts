@@ -1,13 +1,13 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApiKey, revokeApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { revokeApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { ROUTE_ACCESS } from '../../../src/console/shell/route-access.ts';
 import { KEY_ROLES, KEY_SCOPES, type KeyRole, type KeyScope } from '../../../src/domain/role.ts';
-import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { makeKey, openConsole } from '../../support/console-client.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 interface Operation {
@@ -18,13 +18,11 @@ interface OpenApi {
   readonly paths: Record<string, Record<string, Operation>>;
 }
 
-let world: PullWorld;
-let console: ConsoleWorld;
+const world = forFile(openPullWorld);
+const console = forFile(() => openConsole(world.database));
 let document: OpenApi;
 const HELD = daysFrom(2);
 beforeAll(async () => {
-  world = await openPullWorld();
-  console = await openConsole(world.database);
   document = (await (await console.as('viewer')).get('/api/openapi.json')).json() as OpenApi;
   world.sandbox.setDayTexts(DAY, [
     titleText({ uid: 'a', more: ',"x":1' }),
@@ -33,10 +31,8 @@ beforeAll(async () => {
   await world.pull(DAY);
   world.sandbox.setDayTexts(DAY, [titleText({ uid: 'a', discount: '1' }), titleText({ uid: 'b' })]);
   await world.pull(DAY);
-  for (const date of [HELD]) {
-    world.sandbox.setDayTexts(date, [titleText({ uid: 'c', date })]);
-    await world.pull(date);
-  }
+  world.sandbox.setDayTexts(HELD, [titleText({ uid: 'c', date: HELD })]);
+  await world.pull(HELD);
   world.sandbox.setDayTexts(HELD, []);
   await world.pull(HELD);
   await world.database.prisma.alert.create({
@@ -49,36 +45,8 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(async () => {
-  await console.close();
-  await world.close();
-});
 
-let keys = 0;
-const newKey = (role: KeyRole, ...scopes: KeyScope[]) => {
-  keys += 1;
-  return createApiKey(world.database, {
-    name: `k${keys}`,
-    user: null,
-    role,
-    scopes,
-    validDays: 1,
-    by: 'test',
-  });
-};
-
-async function call(key: string, method: 'GET' | 'POST', path: string, body?: object) {
-  const answer = await request(console.url + path, {
-    method,
-    headers: {
-      authorization: `Bearer ${key}`,
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    body: body === undefined ? null : JSON.stringify(body),
-  });
-  const text = await answer.body.text();
-  return { status: answer.statusCode, text, json: () => JSON.parse(text) };
-}
+const newKey = (role: KeyRole, ...scopes: KeyScope[]) => makeKey(world.database, role, scopes);
 
 const PAYABLE = { erpKey: '1', supplierExternalId: 'P-1', openValue: '10.10' };
 
@@ -158,7 +126,7 @@ test('the answers match the document', async () => {
     ['GET', '/api/days', '/api/days?from=x&to=y', 400],
   ] as const;
   for (const [method, path, url, status, body] of calls) {
-    const answer = await call(key, method, url, body);
+    const answer = await console.call(key, url, method === 'POST' ? (body ?? {}) : undefined);
     expect([answer.status, answer.text], url).toEqual([status, expect.any(String)]);
     const validate = ajv.compile(schemaOf(method, path, status) ?? { not: {} });
     validate(answer.json());
@@ -169,7 +137,7 @@ test('the answers match the document', async () => {
 test('no answer reveals identifiers', async () => {
   const key = await newKey('operator', 'read');
   for (const { id } of await world.database.prisma.title.findMany({ select: { id: true } })) {
-    const { text } = await call(key, 'GET', `/api/titles/${id}`);
+    const { text } = await console.call(key, `/api/titles/${id}`);
     expect(text).not.toMatch(/52998224725|11222333000181|7654321|1234567|90021382000122/);
   }
 });
@@ -184,12 +152,7 @@ describe('a key', () => {
           const [method = '', url = ''] = route.split(' ');
           if (!url.startsWith('/api/')) continue;
           const path = url.replace(':date', '2020-01-01').replace(':id', '999999');
-          const { status } = await call(
-            key,
-            method as 'GET',
-            path,
-            method === 'POST' ? {} : undefined,
-          );
+          const { status } = await console.call(key, path, method === 'POST' ? {} : undefined);
           const isAllowed = access.scope === scope && access.who.includes(role);
           if ((status === 403) === isAllowed) wrong.push(`${role} ${scope} ${route}: ${status}`);
         }
@@ -200,51 +163,51 @@ describe('a key', () => {
 
   test('is told the scope or the role that an action needs', async () => {
     const reader = await newKey('viewer', 'read');
-    const scope = await call(reader, 'GET', `/api/export?from=${DAY}&to=${DAY}&format=csv`);
+    const scope = await console.call(reader, `/api/export?from=${DAY}&to=${DAY}&format=csv`);
     expect(scope.json()).toMatchObject({
       message: 'the key has no permission; expected the scope export',
     });
     const viewer = await newKey('viewer', 'pull');
-    const role = await call(viewer, 'POST', `/api/days/${DAY}/pull`, {});
+    const role = await console.call(viewer, `/api/days/${DAY}/pull`, {});
     expect(role.json()).toMatchObject({
       message: 'the role viewer has no permission; expected operator or admin',
     });
   });
 
   test('is told the parameter that a request lacks', async () => {
-    const answer = await call(await newKey('viewer', 'read'), 'GET', '/api/days');
+    const answer = await console.call(await newKey('viewer', 'read'), '/api/days');
     expect(answer.status).toBe(400);
     expect(answer.json()).toMatchObject({ message: expect.stringContaining("'from'") });
   });
 
   test('opens no page', async () => {
     const key = await newKey('operator', ...KEY_SCOPES);
-    expect((await call(key, 'GET', '/')).status).toBe(303);
+    expect((await console.call(key, '/')).status).toBe(303);
   });
 
   test('stops working when it is revoked or expires, and no other text works', async () => {
     const key = await newKey('viewer', 'read');
-    expect((await call(key, 'GET', '/api/status')).status).toBe(200);
+    expect((await console.call(key, '/api/status')).status).toBe(200);
     const row = await world.database.prisma.apiKey.findFirstOrThrow({ orderBy: { id: 'desc' } });
     expect(JSON.stringify(row, (_, value) => String(value))).not.toContain(key);
     await revokeApiKey(world.database, row.id, 'test');
-    expect((await call(key, 'GET', '/api/status')).status).toBe(401);
+    expect((await console.call(key, '/api/status')).status).toBe(401);
     const late = await newKey('viewer', 'read');
     await world.database.prisma.$executeRaw`UPDATE conciliation.api_key SET expires_at = now()`;
-    expect((await call(late, 'GET', '/api/status')).status).toBe(401);
+    expect((await console.call(late, '/api/status')).status).toBe(401);
     for (const text of ['', 'x', row.keyHash, `${key}x`]) {
-      expect((await call(text, 'GET', '/api/status')).status).toBe(401);
+      expect((await console.call(text, '/api/status')).status).toBe(401);
     }
   });
 
   test('acts under its own name', async () => {
     const key = await newKey('operator', 'pull');
-    await call(key, 'POST', `/api/days/${DAY}/pull`);
+    await console.call(key, `/api/days/${DAY}/pull`, {});
     const entry = await world.database.prisma.auditEntry.findFirstOrThrow({
       where: { action: 'pull.request' },
       orderBy: { id: 'desc' },
     });
-    expect(entry.actor).toMatch(/^key \d+: k\d+$/);
+    expect(entry.actor).toMatch(/^key \d+: script$/);
   });
 });
 
@@ -252,11 +215,7 @@ test('a session uses the API too, and requires its token for every action', asyn
   const operator = await console.as('operator');
   expect((await operator.get('/api/status')).status).toBe(200);
   const path = `/api/days/${DAY}/pull`;
-  const send = (headers: Record<string, string>) =>
-    request(console.url + path, {
-      method: 'POST',
-      headers: { cookie: `conciliation=${operator.cookies.get('conciliation')}`, ...headers },
-    });
-  expect((await send({})).statusCode).toBe(403);
-  expect((await send({ 'x-csrf-token': await operator.csrf() })).statusCode).toBe(202);
+  expect((await operator.post(path, {}, { csrf: null })).status).toBe(403);
+  const headers = { 'x-csrf-token': await operator.csrf() };
+  expect((await operator.post(path, {}, { csrf: null, headers })).status).toBe(202);
 });

@@ -1,30 +1,22 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
 import { readFourEyesFault, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
+import { openConsole } from '../../support/console-client.ts';
+import { forFile } from '../../support/for-tests.ts';
 import { lastAudit } from '../../support/pages-world.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const NEXT = daysFrom(1, DAY);
 
-let world: PullWorld;
-let console: ConsoleWorld;
-let viewer: ConsoleClient;
-let reviewer: ConsoleClient;
+const world = forFile(openPullWorld);
+const console = forFile(() => openConsole(world.database, { bookingsFrom: DAY }));
+const viewer = forFile(() => console.as('viewer', 'vera'));
+const reviewer = forFile(() => console.as('reviewer', 'rita'));
 /** The person who signs the days off. */
-let signer: ConsoleClient;
+const signer = forFile(() => console.as('reviewer', 'ana'));
 beforeAll(async () => {
-  world = await openPullWorld();
-  console = await openConsole(world.database, { bookingsFrom: DAY });
-  viewer = await console.as('viewer', 'vera');
-  reviewer = await console.as('reviewer', 'rita');
-  signer = await console.as('reviewer', 'ana');
   await release(DAY, ['a', '10.10'], ['b', '0.25'], ['c', '7']);
   await release(NEXT, ['d', '0.0000000000000000001']);
   const { lines } = await readFeed(world.database, 'erp', { after: 0n, limit: 100 });
@@ -43,10 +35,6 @@ beforeAll(async () => {
       contentHash: '0'.repeat(31).concat('1'),
     }) as never,
   ]);
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
 });
 
 async function release(date: typeof DAY, ...titles: [string, string][]) {

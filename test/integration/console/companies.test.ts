@@ -1,16 +1,15 @@
 /** The page of companies and agents: proposals, confirmations in bulk, their ends, rights. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { isMatchingDue } from '../../../src/matching/run-matching.sql.ts';
 import { clearMatching, match, pullTitles, TITLE_BUYER } from '../../support/matching-world.ts';
-import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 
 const OTHER_BUYER = '44555666000181';
 const reason = { reason: 'list of branches' };
 
-let pages: PagesWorld;
+const pages = pagesForFile();
 beforeAll(async () => {
-  pages = await openPagesWorld();
   const { world } = pages;
   await clearMatching(world.database);
   await pullTitles(world, [
@@ -29,10 +28,6 @@ beforeAll(async () => {
     'snapshot',
   );
   await match(world.database);
-});
-afterAll(async () => {
-  await pages.console.close();
-  await pages.world.close();
 });
 
 const mapped = async () => {

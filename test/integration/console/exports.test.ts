@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
-import { openPagesWorld } from '../../support/pages-world.ts';
-import { DAY, daysFrom, type PullWorld } from '../../support/pull-world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { pagesForFile } from '../../support/pages-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { readWorkbook } from '../../unit/export/workbook-reader.ts';
 
@@ -13,12 +12,9 @@ const [SIGNED, REJECTS, NEVER, EMPTY] = [0, 1, 2, 3].map((days) => daysFrom(days
   typeof DAY,
 ];
 
-let world: PullWorld;
-let console: ConsoleWorld;
-let reviewer: ConsoleClient;
+const { world, reviewer } = pagesForFile();
 let digest: string | null;
 beforeAll(async () => {
-  ({ world, console, reviewer } = await openPagesWorld());
   const texts = {
     [SIGNED]: [titleText({ uid: 'a', date: SIGNED, value: '1000.50' })],
     [REJECTS]: [titleText({ uid: 'b', date: REJECTS }), `{"order":{},"acceptedDate":"${REJECTS}"}`],
@@ -31,10 +27,6 @@ beforeAll(async () => {
   const where = { date: new Date(SIGNED) };
   ({ contentDigest: digest } = await world.database.prisma.day.findUniqueOrThrow({ where }));
   await reviewer.post(`/days/${SIGNED}/sign-off`, { digest: digest ?? '' });
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
 });
 
 test('a file for a Portuguese reader has Portuguese headings, words and name; JSON has the names of the columns', async () => {

@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { openConsole } from '../../support/console-client.ts';
+import { forFile } from '../../support/for-tests.ts';
 import { HOSTILE_INPUTS } from '../../support/hostile-inputs.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { DAY, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const MARKUP = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>{{1}}`;
 
-let world: PullWorld;
-let console: ConsoleWorld;
-let admin: ConsoleClient;
-let reviewer: ConsoleClient;
+const world = forFile(openPullWorld);
+const console = forFile(() => openConsole(world.database, { fourEyes: false, bookingsFrom: DAY }));
+const admin = forFile(() => console.as('admin'));
+const reviewer = forFile(() => console.as('reviewer'));
 beforeAll(async () => {
-  world = await openPullWorld();
-  console = await openConsole(world.database, { fourEyes: false, bookingsFrom: DAY });
-  admin = await console.as('admin');
-  reviewer = await console.as('reviewer');
   world.sandbox.setDayTexts(DAY, [
     titleText({
       uid: MARKUP,
@@ -29,10 +22,6 @@ beforeAll(async () => {
     `{"order":{"uid":${JSON.stringify(MARKUP)}},"acceptedDate":"${DAY}"}`,
   ]);
   await world.pull(DAY);
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
 });
 
 const state = async () => {

@@ -2,49 +2,33 @@
  * Every way in which one person could act as the two persons that a day needs, each tried against a real server. Either
  * the way is refused, or the audit log shows it for what it is.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from 'undici';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { operatorName } from '../../../src/cli/operator-name.ts';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { addUser } from '../../../src/console/access/console-users.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { KEY_SCOPES } from '../../../src/domain/role.ts';
-import type { CertifiedProvider } from '../../support/certified-provider.ts';
 import { runCommand } from '../../support/child-command.ts';
-import type { ConsoleAnswer, ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
-import { expectNobody, type OidcWorld, openCertifiedWorld } from '../../support/oidc-world.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
+import { expectNobody, openCertifiedWorld } from '../../support/oidc-world.ts';
+import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { codeOf, PASSWORD, setFactor, setPassword } from '../../support/second-factor.ts';
 import { titleText } from '../../support/titles.ts';
 
 const CHOSEN = 'outra frase bem diferente';
 const HERE = { address: '127.0.0.1' };
 
-let folder: string;
-let world: PullWorld;
-let oidc: OidcWorld<CertifiedProvider>;
-let console: ConsoleWorld;
+const folder = forFile(openFolder);
+const world = forFile(openPullWorld);
+const oidc = forFile(() => openCertifiedWorld(world.database));
 /** An administrator, and a reviewer who decides where another person has to. */
-let alma: ConsoleClient;
-let rosa: ConsoleClient;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'conciliation-two-'));
-  world = await openPullWorld();
-  oidc = await openCertifiedWorld(world.database);
-  console = oidc.console;
-  alma = await console.as('admin', 'alma');
-  // So that none is the last administrator, who keeps the role anyway.
-  await console.as('admin', 'aldo');
-  rosa = await console.as('reviewer', 'rosa');
-});
-afterAll(async () => {
-  await oidc.close();
-  await world.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const alma = forFile(() => oidc.console.as('admin', 'alma'));
+const rosa = forFile(() => oidc.console.as('reviewer', 'rosa'));
+// So that none is the last administrator, who keeps the role anyway.
+beforeAll(async () => void (await oidc.console.as('admin', 'aldo')));
 
 /** A day of each test that needs a decision before its sign-off. */
 let date: CivilDate;
@@ -96,7 +80,7 @@ const linkIn = (text: string) => /\/link\/[\w-]{43}/.exec(text)?.[0] ?? '';
 
 /** Opens a link as a visitor and chooses a password. @returns the visitor, who is signed in */
 async function open(link: string): Promise<ConsoleClient> {
-  const client = console.visitor();
+  const client = oidc.console.visitor();
   const { status } = await client.post(link, { password: CHOSEN, again: CHOSEN });
   expect(status).toBe(303);
   return client;
@@ -113,7 +97,7 @@ async function makeReviewer(name: string): Promise<ConsoleClient> {
 }
 
 async function signIn(name: string, fields: Record<string, string> = {}) {
-  const client = console.visitor();
+  const client = oidc.console.visitor();
   const answer = await client.post('/login', { name, password: PASSWORD, ...fields });
   return { client, answer };
 }
@@ -123,7 +107,7 @@ async function changeRole(name: string, role: string, by = alma): Promise<Consol
 }
 
 async function sendWithKey(key: string, path: string, body: object): Promise<number> {
-  const { statusCode, body: answer } = await request(console.url + path, {
+  const { statusCode, body: answer } = await request(oidc.console.url + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
@@ -133,7 +117,7 @@ async function sendWithKey(key: string, path: string, body: object): Promise<num
 }
 
 const conciliation = (...args: string[]) =>
-  runCommand(args, { DATA_DIR: join(folder, 'data'), DATABASE_URL: world.databaseUrl });
+  runCommand(args, { DATA_DIR: join(folder.path, 'data'), DATABASE_URL: world.databaseUrl });
 
 const OWN_DECISION = 'You made a decision about';
 const WAS_OPEN = 'was open when you, an administrator before';
@@ -141,17 +125,17 @@ const WAS_OPEN = 'was open when you, an administrator before';
 /** Each tries to have one person decide about the day and sign it off. */
 const REFUSED: Record<string, () => Promise<void>> = {
   'one user decides and signs off, in two sessions': async () => {
-    await accept(await console.as('reviewer', bia));
-    expect((await sign(await console.as('reviewer', bia))).text).toContain(OWN_DECISION);
+    await accept(await oidc.console.as('reviewer', bia));
+    expect((await sign(await oidc.console.as('reviewer', bia))).text).toContain(OWN_DECISION);
   },
   'one user decides and signs off, under the name in capitals': async () => {
-    await accept(await console.as('reviewer', bia));
+    await accept(await oidc.console.as('reviewer', bia));
     await setPassword(world.database, bia);
     const { client } = await signIn(` ${bia.toUpperCase()} `);
     expect((await sign(client)).text).toContain(OWN_DECISION);
   },
   'a user who decided changes the own password': async () => {
-    const client = await console.as('reviewer', bia);
+    const client = await oidc.console.as('reviewer', bia);
     await setPassword(world.database, bia);
     await accept(client);
     const form = { password: PASSWORD, newPassword: CHOSEN, again: CHOSEN };
@@ -159,14 +143,14 @@ const REFUSED: Record<string, () => Promise<void>> = {
     expect((await sign(client)).text).toContain(OWN_DECISION);
   },
   'a user who decided is disabled and enabled': async () => {
-    await accept(await console.as('reviewer', bia));
+    await accept(await oidc.console.as('reviewer', bia));
     await alma.post(`/users/${bia}/disable`);
     await alma.post(`/users/${bia}/enable`);
-    expect((await sign(await console.as('reviewer', bia))).text).toContain(OWN_DECISION);
+    expect((await sign(await oidc.console.as('reviewer', bia))).text).toContain(OWN_DECISION);
   },
   'a user who signs off decides afterwards': async () => {
     await accept(rosa);
-    const client = await console.as('reviewer', bia);
+    const client = await oidc.console.as('reviewer', bia);
     await sign(client);
     await client.post(`/days/${date}/reopen`, { reason: 'too early' });
     const reject = (n: number) => `{"order":{},"acceptedDate":"${date}","n":${n}}`;
@@ -185,22 +169,22 @@ const REFUSED: Record<string, () => Promise<void>> = {
   },
   'own role changed by another administrator: an administrator signs off what was open then':
     async () => {
-      const admin = await console.as('admin', bia);
+      const admin = await oidc.console.as('admin', bia);
       await addUser(world.database, { name: `${bia}-2`, role: 'reviewer', by: bia });
       await admin.post(`/users/${bia}-2/link`);
       await accept(rosa);
       await changeRole(bia, 'reviewer');
-      expect((await sign(await console.as('reviewer', bia))).text).toContain(WAS_OPEN);
+      expect((await sign(await oidc.console.as('reviewer', bia))).text).toContain(WAS_OPEN);
     },
   'own role changed by another administrator: an operator who decided signs off as a reviewer':
     async () => {
-      await accept(await console.as('operator', bia));
+      await accept(await oidc.console.as('operator', bia));
       await changeRole(bia, 'reviewer');
-      expect((await sign(await console.as('reviewer', bia))).text).toContain(OWN_DECISION);
+      expect((await sign(await oidc.console.as('reviewer', bia))).text).toContain(OWN_DECISION);
     },
   'session kept over a role change': async () => {
     await accept(rosa);
-    const admin = await console.as('admin', bia);
+    const admin = await oidc.console.as('admin', bia);
     const csrf = await admin.csrf();
     await changeRole(bia, 'reviewer');
     const { contentDigest } = await readDay();
@@ -218,7 +202,7 @@ const REFUSED: Record<string, () => Promise<void>> = {
     expect((await sign(alma)).status).toBe(403);
   },
   'invitation link: a reviewer makes one for another user': async () => {
-    const client = await console.as('reviewer', bia);
+    const client = await oidc.console.as('reviewer', bia);
     expect((await client.post('/users/rosa/link')).status).toBe(403);
     expect((await client.post('/users', { name: `${bia}-2`, role: 'reviewer' })).status).toBe(403);
   },
@@ -228,7 +212,7 @@ const REFUSED: Record<string, () => Promise<void>> = {
   'invitation link: the maker opens it after its user': async () => {
     const link = linkIn((await alma.post('/users', { name: bia, role: 'reviewer' })).text);
     await open(link);
-    const again = console.visitor();
+    const again = oidc.console.visitor();
     const fields = { password: PASSWORD, again: PASSWORD };
     expect((await again.post(link, fields)).status).toBe(404);
     await expectNobody(again);
@@ -239,7 +223,7 @@ const REFUSED: Record<string, () => Promise<void>> = {
     expect((await alma.post('/users', { ...fields, name: 'auto-sign-off' })).status).toBe(400);
   },
   'API key: the key of a reviewer decides or signs off': async () => {
-    await console.as('reviewer', bia);
+    await oidc.console.as('reviewer', bia);
     const key = await createApiKey(world.database, {
       ...{ name: 'all', user: bia, role: 'reviewer', scopes: KEY_SCOPES, validDays: 1, by: bia },
     });
@@ -256,7 +240,7 @@ const REFUSED: Record<string, () => Promise<void>> = {
     expect((await alma.post('/keys', fields)).status).toBe(400);
   },
   'second factor reset by the administrator, without the password': async () => {
-    await console.as('reviewer', bia);
+    await oidc.console.as('reviewer', bia);
     await setPassword(world.database, bia);
     await setFactor(world.database, bia);
     expect((await alma.post(`/users/${bia}/reset-second-factor`)).status).toBe(303);
@@ -265,7 +249,7 @@ const REFUSED: Record<string, () => Promise<void>> = {
     await expectNobody(client);
   },
   'password reset by the administrator, without the second factor': async () => {
-    await console.as('reviewer', bia);
+    await oidc.console.as('reviewer', bia);
     await setFactor(world.database, bia);
     await expectNobodyAnyMore(await takeOver(bia));
   },
@@ -325,7 +309,7 @@ const VISIBLE: Record<string, () => Promise<readonly (readonly unknown[])[]>> = 
     return [...madeByAlma(bia), ...madeByAlma(two), [bia, 'rejects.accept'], [two, 'day.sign_off']];
   },
   'password reset by the administrator': async () => {
-    await console.as('reviewer', bia);
+    await oidc.console.as('reviewer', bia);
     await setPassword(world.database, bia);
     await accept(rosa);
     await sign(await takeOver(bia));
@@ -340,7 +324,7 @@ const VISIBLE: Record<string, () => Promise<readonly (readonly unknown[])[]>> = 
     ];
   },
   'second factor reset and password reset by the administrator': async () => {
-    await console.as('reviewer', bia);
+    await oidc.console.as('reviewer', bia);
     const { secret } = await setFactor(world.database, bia);
     await accept(rosa);
     await alma.post(`/users/${bia}/reset-second-factor`);
@@ -382,7 +366,7 @@ const VISIBLE: Record<string, () => Promise<readonly (readonly unknown[])[]>> = 
     ];
   },
   'role changed by another administrator, who then adds a user for the person': async () => {
-    await accept(await console.as('operator', bia));
+    await accept(await oidc.console.as('operator', bia));
     await changeRole(bia, 'viewer');
     await sign(await makeReviewer(`${bia}-2`));
     return [
@@ -407,13 +391,13 @@ const VISIBLE: Record<string, () => Promise<readonly (readonly unknown[])[]>> = 
     return [...made(bia), [bia, 'rejects.accept'], ...made(two), [two, 'day.sign_off']];
   },
   'API key: the owner decides and signs off what the key has pulled': async () => {
-    await console.as('operator', bia);
+    await oidc.console.as('operator', bia);
     const key = await createApiKey(world.database, {
       ...{ name: 'pulls', user: bia, role: 'operator', scopes: ['pull'], validDays: 1, by: 'test' },
     });
     expect(await sendWithKey(key, `/api/days/${date}/pull`, {})).toBe(202);
     await world.database.prisma.$executeRaw`DELETE FROM conciliation.pull WHERE state = 'pending'`;
-    await accept(await console.as('operator', bia));
+    await accept(await oidc.console.as('operator', bia));
     await sign(rosa);
     const used = { user: bia, role: 'operator' };
     return [

@@ -1,6 +1,6 @@
 /** Finance finds one supplier: whether it was sent, what was answered, its titles and its accounts. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { cpfOf, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -9,9 +9,8 @@ const portuguese = { 'accept-language': 'pt-BR' };
 const SENT_AT = new Date('2026-03-05T15:04:00Z');
 const TAKEN_AT = new Date('2026-03-05T15:05:00Z');
 
-let pages: PagesWorld;
+const pages = pagesForFile();
 beforeAll(async () => {
-  pages = await openPagesWorld();
   const { database } = pages.world;
   await writeProviders(database, [
     ...Array.from({ length: 120 }, (_, index) => providerOf(index)),
@@ -55,10 +54,6 @@ beforeAll(async () => {
     pages.world.sandbox.setDayTexts(date, texts);
     await pages.world.pull(date);
   }
-});
-afterAll(async () => {
-  await pages.console.close();
-  await pages.world.close();
 });
 
 const codes = (text: string) =>

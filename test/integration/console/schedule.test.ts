@@ -1,6 +1,6 @@
 /** The payment schedule: pages, lists of titles, files and the API have the figures of the tables. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { readCsv } from '../../unit/export/csv-reader.ts';
 import { readWorkbook } from '../../unit/export/workbook-reader.ts';
@@ -11,9 +11,8 @@ const DUE = '2026-12-10';
 const MONTH = `/schedule?view=month&date=${DUE}`;
 const AGENT = '11222333000181';
 
-let pages: PagesWorld;
+const pages = pagesForFile();
 beforeAll(async () => {
-  pages = await openPagesWorld();
   const { world } = pages;
   const pull = async (index: number, ...titles: Partial<TitleFields>[]) => {
     const date = daysFrom(index, DAY);
@@ -52,10 +51,6 @@ beforeAll(async () => {
   await world.pull(daysFrom(43, DAY));
   // The agent's account changes.
   await pull(44, { agentAccount: '7777777', value: '50' });
-});
-afterAll(async () => {
-  await pages.console.close();
-  await pages.world.close();
 });
 
 /** The cells of the row that has the text. */

@@ -1,28 +1,27 @@
 /** The records of an attack for the operator: the log and the audit log. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { addUser } from '../../../src/console/access/console-users.sql.ts';
 import { hashPassword } from '../../../src/console/access/password.ts';
 import { PER_USER } from '../../../src/console/access/sign-in.tsx';
 import { countTry } from '../../../src/console/access/sign-in-limits.sql.ts';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
+import { forFile, forTest } from '../../support/for-tests.ts';
+import { openPullWorld } from '../../support/pull-world.ts';
 import { createTestLog } from './console-world.ts';
 
 const PASSWORD = 'quatro palavras ao acaso';
 const ADDRESS = '192.0.2.1';
 const FROM = { 'x-forwarded-for': ADDRESS };
 
-let world: PullWorld;
-let console: ConsoleWorld;
+const world = forFile(openPullWorld);
 let log: ReturnType<typeof createTestLog>;
+const console = forTest(() => {
+  log = createTestLog();
+  return openConsole(world.database, { logger: log.logger, trustedProxies: ['127.0.0.0/8'] });
+});
 let lastEntry: bigint;
 beforeAll(async () => {
-  world = await openPullWorld();
   await addUser(world.database, { name: 'ana', role: 'viewer', by: 'test' });
   await world.database.prisma.consoleUser.update({
     where: { name: 'ana' },
@@ -30,16 +29,9 @@ beforeAll(async () => {
   });
 });
 beforeEach(async () => {
-  log = createTestLog();
-  console = await openConsole(world.database, {
-    logger: log.logger,
-    trustedProxies: ['127.0.0.0/8'],
-  });
   const { _max } = await world.database.prisma.auditEntry.aggregate({ _max: { id: true } });
   lastEntry = _max.id ?? 0n;
 });
-afterEach(() => console.close());
-afterAll(() => world.close());
 
 const events = () =>
   log

@@ -7,19 +7,18 @@ import { PER_ADDRESS, PER_USER } from '../../../src/console/access/sign-in.tsx';
 import { countTry, forgetTries } from '../../../src/console/access/sign-in-limits.sql.ts';
 import { openDatabase } from '../../../src/database/database.ts';
 import { openConsole } from '../../support/console-client.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { openPullWorld } from '../../support/pull-world.ts';
 
-let world: PullWorld;
+const world = forFile(openPullWorld);
 let client: Client;
 beforeAll(async () => {
-  world = await openPullWorld();
   client = new Client(world.databaseUrl);
   await client.connect();
 });
 beforeEach(() => client.query('DELETE FROM conciliation.sign_in_limit'));
 afterAll(async () => {
   await client.end();
-  await world.close();
 });
 
 /** As if so many seconds had passed. */

@@ -1,21 +1,17 @@
 /** The list of titles shows what it says: every title that matches, counted and summed. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openConsole } from '../../support/console-client.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const DUE = '2026-12-10';
 const portuguese = { 'accept-language': 'pt-BR' };
 
-let world: PullWorld;
-let console: ConsoleWorld;
-let viewer: ConsoleClient;
+const world = forFile(openPullWorld);
+const console = forFile(() => openConsole(world.database));
+const viewer = forFile(() => console.as('viewer', 'vera'));
 beforeAll(async () => {
-  world = await openPullWorld();
   // One title in each of 70 acceptance dates, all due on the same date; values 1 to 70.
   for (let index = 0; index < 70; index += 1) {
     const date = daysFrom(index, DAY);
@@ -38,12 +34,6 @@ beforeAll(async () => {
       name: 'Aço São José Ltda',
     },
   });
-  console = await openConsole(world.database);
-  viewer = await console.as('viewer', 'vera');
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
 });
 
 const uids = (text: string) =>

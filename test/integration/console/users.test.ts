@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import {
   addUser,
@@ -6,32 +6,21 @@ import {
   findLoginUser,
 } from '../../../src/console/access/console-users.sql.ts';
 import { KEY_ROLES, PROGRAM_AUTHORS } from '../../../src/domain/role.ts';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { openPullWorld } from '../../support/pull-world.ts';
 
 const PASSWORD = 'quatro palavras ao acaso';
 
-let world: PullWorld;
-let console: ConsoleWorld;
+const world = forFile(openPullWorld);
+const console = forFile(() => openConsole(world.database));
 let admin: ConsoleClient;
-beforeAll(async () => {
-  world = await openPullWorld();
-  console = await openConsole(world.database);
-});
 beforeEach(async () => {
   await world.database.prisma.$executeRaw`UPDATE conciliation.console_user SET role = 'viewer'`;
   await addUser(world.database, { name: 'alma', role: 'admin', by: 'test' }).catch(() =>
     changeUser(world.database, { name: 'alma', role: 'admin', isDisabled: false, by: 'test' }),
   );
   admin = await console.as('admin', 'alma');
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
 });
 
 const auditOf = async (action: string) =>
