@@ -68,12 +68,8 @@ async function runCommands(): Promise<unknown[]> {
   for (const args of COMMANDS) results.push(await runCommand(args, environment));
   const out = join(folder.path, 'titles.xlsx');
   const range = ['--from', DAY, '--to', '9999-12-31'];
-  results.push(
-    await runCommand(
-      ['export', ...range, '--format', 'xlsx', '--out', out, '--force'],
-      environment,
-    ),
-  );
+  const args = ['export', ...range, '--format', 'xlsx', '--out', out, '--force'];
+  results.push(await runCommand(args, environment));
   return results;
 }
 
@@ -102,5 +98,4 @@ test('pages, API, metrics and commands are as without the rows', async () => {
 
 test('a list of dates that would reach the year 9999 is not made', () => {
   expect(() => datesBetween(DAY, toCivilDate('9999-12-31'))).toThrow(RangeError);
-  expect(datesBetween(daysFrom(-3650), DAY)).toHaveLength(3651);
 });

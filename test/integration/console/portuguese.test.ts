@@ -9,6 +9,7 @@ import { pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
+import { signDay } from '../../support/sign-day.ts';
 import { titleText } from '../../support/titles.ts';
 
 /** Words that English sentences have and Portuguese ones do not. */
@@ -72,9 +73,7 @@ beforeAll(async () => {
   await serve(UNREADABLE, title(UNREADABLE, 'a'));
   await serve(UNREADABLE, title(UNREADABLE, 'a', { value: '"dez"' }));
   await serve(RESTATED, title(RESTATED, 'a'));
-  const where = { date: new Date(RESTATED) };
-  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where });
-  await reviewer.post(`/days/${RESTATED}/sign-off`, { digest: contentDigest ?? '' });
+  await signDay(world.database, RESTATED);
   await serve(RESTATED, title(RESTATED, 'a', { discount: '1' }));
   await world.database.prisma.day.create({ data: { date: new Date(FAILED), state: 'failed' } });
   await world.database.prisma.pull.createMany({
@@ -141,55 +140,45 @@ const portuguese = { 'accept-language': 'pt-BR' };
 test('no page in Portuguese has English text', async () => {
   const line = await world.database.prisma.bookingLine.findFirstOrThrow();
   const titleId = (await world.database.prisma.title.findFirstOrThrow()).id;
-  const pages: Record<string, readonly string[]> = {
-    'GET /': ['/?to=2026-03'],
-    'GET /days/:date': [DAY, HELD, REJECTS, UNREADABLE, RESTATED, FAILED, daysFrom(9)].map(
+  const paths = [
+    '/?to=2026-03',
+    ...[DAY, HELD, REJECTS, UNREADABLE, RESTATED, FAILED, daysFrom(9)].map(
       (date) => `/days/${date}`,
     ),
-    'GET /days/:date/titles': [`/days/${DAY}/titles`, `/days/${DAY}/titles?minValue=x`],
-    'GET /restated': ['/restated'],
-    'GET /findings': ['/findings', `/findings?date=${DAY}&check=value_not_positive&state=all`],
-    'GET /titles': ['/titles', '/titles?status=withdrawn&order=zz'],
-    'GET /titles/:id': [`/titles/${titleId}`],
-    'GET /bookings': ['/bookings', '/bookings?state=overdue&days=0', '/bookings?from=x'],
-    'GET /bookings/:id': [`/bookings/${line.id}`],
-    'GET /backfills': ['/backfills'],
-    'GET /backfills/:id': ['/backfills/1'],
-    'GET /sign-offs': ['/sign-offs', '/sign-offs?clean=true'],
-    'GET /sign-offs/preview': [`/sign-offs/preview?day=${DAY}&day=${HELD}`],
-    'GET /months': ['/months'],
-    'GET /months/:month': ['/months/2026-03'],
-    'GET /schedule': ['month', 'day'].map((view) => `/schedule?view=${view}&date=2026-06-30`),
-    'GET /breaks': ['/breaks', '/breaks?kind=value_differs'],
-    'GET /break': [
-      `/break?kind=missing_in_erp&title=${titleId}`,
-      '/break?kind=in_doubt&title=999999',
-      '/break?kind=missing_on_platform&payable=AP-1',
-    ],
-    'GET /companies': ['/companies'],
-    'GET /providers': ['/providers', '/providers?state=invalid'],
-    'GET /provider': ['/provider?id=P-1', '/provider?id=F000002'],
-    'GET /account-changes': ['/account-changes?state=all'],
-    'GET /alerts': ['/alerts'],
-    'GET /audit': ['/audit'],
-    'GET /exports': ['/exports'],
-    'GET /pulls/:id/release': [`/pulls/${heldPull}/release`, '/pulls/999999/release'],
-    'GET /users': ['/users'],
-    'GET /account': ['/account'],
-    'GET /account/second-factor': ['/account/second-factor'],
-    'GET /login': ['/login'],
-    'GET /link/:token': ['/link/unknown'],
-  };
-  const visited = new Set(Object.keys(pages));
-  const others = Object.keys(ROUTE_ACCESS).filter(
-    (route) => route.startsWith('GET ') && !route.includes(' /api/') && !visited.has(route),
+    ...[`/days/${DAY}/titles`, `/days/${DAY}/titles?minValue=x`, '/restated', '/findings'],
+    `/findings?date=${DAY}&check=value_not_positive&state=all`,
+    ...['/titles', '/titles?status=withdrawn&order=zz', `/titles/${titleId}`],
+    ...['/bookings', '/bookings?state=overdue&days=0', '/bookings?from=x', `/bookings/${line.id}`],
+    ...['/backfills', '/backfills/1', '/sign-offs', '/sign-offs?clean=true'],
+    `/sign-offs/preview?day=${DAY}&day=${HELD}`,
+    ...['/months', '/months/2026-03'],
+    ...['month', 'day'].map((view) => `/schedule?view=${view}&date=2026-06-30`),
+    ...['/breaks', '/breaks?kind=value_differs', `/break?kind=missing_in_erp&title=${titleId}`],
+    ...['/break?kind=in_doubt&title=999999', '/break?kind=missing_on_platform&payable=AP-1'],
+    ...['/companies', '/providers', '/providers?state=invalid'],
+    ...['/provider?id=P-1', '/provider?id=F000002', '/account-changes?state=all'],
+    ...['/alerts', '/audit', '/exports', `/pulls/${heldPull}/release`, '/pulls/999999/release'],
+    ...['/users', '/account', '/account/second-factor', '/login', '/link/unknown'],
+  ];
+  const pages = Object.keys(ROUTE_ACCESS).filter(
+    (route) => route.startsWith('GET ') && !route.includes(' /api/'),
   );
-  expect(others).toEqual([
+  /** The route of a path; the one without parameters, if there are two. */
+  const routeOf = (path: string) =>
+    pages
+      .filter((route) =>
+        new RegExp(`^GET ${route.slice(4).replace(/:\w+/g, '[^/]+')}$`).test(
+          `GET ${path.split('?')[0]}`,
+        ),
+      )
+      .sort((one, other) => one.split(':').length - other.split(':').length)[0] ?? '';
+  const visited = new Set(paths.map(routeOf));
+  expect(pages.filter((route) => !visited.has(route))).toEqual([
     'GET /healthz',
     'GET /readyz',
     'GET /metrics',
     'GET /assets/:file',
-    // Redirections to the provider of company accounts, and a stream of figures.
+    // Redirections to the provider of company accounts.
     'GET /login/oidc',
     'GET /login/oidc/callback',
     'GET /logout/oidc',
@@ -206,11 +195,7 @@ test('no page in Portuguese has English text', async () => {
       : ROUTE_ACCESS[route]?.who.includes('admin') === true
         ? admin
         : reviewer;
-  for (const [route, paths] of Object.entries(pages)) {
-    for (const path of [paths].flat()) {
-      note(path, await personFor(route).get(path, portuguese));
-    }
-  }
+  for (const path of paths) note(path, await personFor(routeOf(path)).get(path, portuguese));
   const DECISION =
     /(sign-off|reopen|accept-rejects|release|decide|undo)$|^\/(break|companies|agents)\b/;
   const posts: readonly [string, Record<string, string>][] = [

@@ -1,16 +1,12 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openConsole } from '../../support/console-client.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
+import { DAY, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const HOSTILE_CELLS = [
@@ -31,53 +27,42 @@ const HOSTILE_CELLS = [
 
 const soffice = (process.env['PATH'] ?? '')
   .split(delimiter)
-  .map((folder) => join(folder, 'soffice'))
+  .map((path) => join(path, 'soffice'))
   .find((path) => existsSync(path));
 const inOffice = soffice === undefined ? describe.skip : describe;
 
 inOffice(
   `what LibreOffice makes of an export${soffice === undefined ? ' (skipped: no soffice on the PATH)' : ''}`,
   () => {
-    let world: PullWorld;
-    let console: ConsoleWorld;
-    let reviewer: ConsoleClient;
-    let folder: string;
+    const world = forFile(openPullWorld);
+    const console = forFile(() => openConsole(world.database));
+    const reviewer = forFile(() => console.as('reviewer'));
+    const folder = forFile(openFolder);
     beforeAll(async () => {
-      world = await openPullWorld();
-      console = await openConsole(world.database);
-      reviewer = await console.as('reviewer');
-      folder = await mkdtemp(join(tmpdir(), 'conciliation-office-'));
-      world.sandbox.setDayTexts(
-        DAY,
-        HOSTILE_CELLS.map((uid) => titleText({ uid, name: uid })),
-      );
+      const texts = HOSTILE_CELLS.map((uid) => titleText({ uid, name: uid }));
+      world.sandbox.setDayTexts(DAY, texts);
       await world.pull(DAY);
-    });
-    afterAll(async () => {
-      await console.close();
-      await world.close();
-      await rm(folder, { recursive: true, force: true });
     });
 
     /** The file as LibreOffice has it once it is open, formulas as formulas. */
     async function opened(format: 'csv' | 'xlsx'): Promise<string> {
       const answer = await reviewer.post('/exports', { from: DAY, to: DAY, format });
       expect(answer.status).toBe(200);
-      const file = join(folder, `titles.${format}`);
+      const file = join(folder.path, `titles.${format}`);
       await writeFile(file, answer.bytes);
       const filter =
         format === 'csv' ? ['--infilter=CSV:44,34,76,1,,0,false,true,false,false'] : [];
       await promisify(execFile)(soffice ?? '', [
         '--headless',
-        `-env:UserInstallation=file://${folder}/profile`,
+        `-env:UserInstallation=file://${folder.path}/profile`,
         ...filter,
         '--convert-to',
         'fods',
         '--outdir',
-        folder,
+        folder.path,
         file,
       ]);
-      return readFile(join(folder, 'titles.fods'), 'utf8');
+      return readFile(join(folder.path, 'titles.fods'), 'utf8');
     }
 
     test.each(['csv', 'xlsx'] as const)('no cell of %s is a formula or a link', async (format) => {
