@@ -73,7 +73,7 @@ beforeAll(async () => {
   await serve(UNREADABLE, title(UNREADABLE, 'a'));
   await serve(UNREADABLE, title(UNREADABLE, 'a', { value: '"dez"' }));
   await serve(RESTATED, title(RESTATED, 'a'));
-  await signDay(world.database, RESTATED);
+  await signDay(world.database, RESTATED, { bookingsFrom: DAY });
   await serve(RESTATED, title(RESTATED, 'a', { discount: '1' }));
   await world.database.prisma.day.create({ data: { date: new Date(FAILED), state: 'failed' } });
   await world.database.prisma.pull.createMany({
