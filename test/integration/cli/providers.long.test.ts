@@ -97,22 +97,4 @@ describe('providers push', () => {
       expect(text).not.toContain(cpfOf(1));
     }
   });
-
-  test('prints each wait, ends 1 when all attempts are spent, and leaves the rows pending', async () => {
-    await writeProviders(world.database, [providerOf(1)]);
-    world.sandbox.faults.add({ kind: 'status', status: 500, times: 2 });
-    const ran = await providers(['push'], { PULL_ATTEMPTS: '2' });
-    expect(ran.exit).toBe(1);
-    expect(ran.stderr).toMatch(/the platform answered 500; next attempt in \d s\n/);
-    expect(ran.stdout).toContain('1 pending');
-  });
-});
-
-test('every command explains itself', async () => {
-  for (const name of ['import', 'push']) {
-    const help = await providers([name, '--help']);
-    expect(help.exit).toBe(0);
-    expect(help.stdout).toContain('Exit status:');
-  }
-  expect((await providers(['nonsense'])).exit).toBe(2);
 });

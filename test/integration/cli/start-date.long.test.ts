@@ -121,13 +121,6 @@ describe('start-date set', () => {
     expect(status.stdout).toContain(`The ledger begins on ${daysFrom(-1)}.`);
   });
 
-  test('to a later date counts from that date, without the dates that left the ledger', async () => {
-    await pullDates(daysFrom(-3), dates);
-    expect(await readCheckpoint()).toMatchObject({ reached: null });
-    expect((await setTo(daysFrom(1))).exit).toBe(0);
-    expect(await readCheckpoint()).toMatchObject({ startDate: daysFrom(1), reached: daysFrom(3) });
-  });
-
   test('to the same date changes nothing and says so', async () => {
     await pullDates(DAY, dates);
     const before = [await readCheckpoint(), await world.database.prisma.auditEntry.count()];
