@@ -9,7 +9,6 @@ import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { openConsole } from '../../support/console-client.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';

@@ -50,10 +50,13 @@ const newKey = (role: KeyRole, ...scopes: KeyScope[]) => makeKey(world.database,
 
 const PAYABLE = { erpKey: '1', supplierExternalId: 'P-1', openValue: '10.10' };
 
-const schemaOf = (method: string, path: string, status: number) =>
-  document.paths[path]?.[method.toLowerCase()]?.responses[String(status)]?.content?.[
-    'application/json'
-  ]?.schema;
+/** The path of the document for an address; one without parameters, if there are two. */
+const pathOf = (url: string) =>
+  Object.keys(document.paths)
+    .filter((path) =>
+      new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`).test(url.split('?')[0] ?? ''),
+    )
+    .sort((one, other) => one.split('{').length - other.split('{').length)[0] ?? '';
 
 test('the document is OpenAPI 3.1 and names every route of /api', async () => {
   expect(document.openapi).toBe('3.1.0');
@@ -75,62 +78,52 @@ test('the answers match the document', async () => {
   addFormats.default(ajv);
   const key = await newKey('operator', 'read', 'pull', 'payables');
   const titleId = Number((await world.database.prisma.title.findFirstOrThrow()).id);
-  const calls = [
-    ['GET', '/api/status', '/api/status', 200],
-    ['GET', '/api/days', `/api/days?from=${DAY}&to=${HELD}`, 200],
-    ['GET', '/api/days/{date}', `/api/days/${DAY}`, 200],
-    ['GET', '/api/days/{date}/titles', `/api/days/${DAY}/titles?limit=1&sort=value`, 200],
-    ['GET', '/api/days/{date}/changes', `/api/days/${DAY}/changes`, 200],
-    ['GET', '/api/titles/{id}', `/api/titles/${titleId}`, 200],
-    ['GET', '/api/months', '/api/months', 200],
-    ['GET', '/api/months/{month}', `/api/months/${DAY.slice(0, 7)}`, 200],
-    ['GET', '/api/months/{month}', '/api/months/2020-01', 404],
-    ['GET', '/api/months/{month}', '/api/months/x', 400],
-    ['GET', '/api/alerts', '/api/alerts', 200],
-    ['GET', '/api/restated', '/api/restated?limit=1', 200],
-    ['GET', '/api/providers', '/api/providers?state=pending', 200],
-    ['GET', '/api/providers', '/api/providers?state=x', 400],
-    ['GET', '/api/provider', '/api/provider?id=P-1', 200],
-    ['GET', '/api/provider', '/api/provider?id=nobody', 404],
-    ['GET', '/api/provider', '/api/provider?id=%00', 400],
-    ['GET', '/api/account-changes', '/api/account-changes?state=all', 200],
-    ['GET', '/api/days/{date}', `/api/days/${HELD}`, 200],
-    ['GET', '/api/drift', '/api/drift', 200],
-    ['GET', '/api/audit', '/api/audit?limit=5', 200],
-    ['POST', '/api/days/{date}/pull', `/api/days/${DAY}/pull`, 202],
-    ['GET', '/api/sweeps', '/api/sweeps', 200],
-    ['GET', '/api/breaks', '/api/breaks?limit=2', 200],
-    ['GET', '/api/erp-payables', '/api/erp-payables', 200],
-    ['POST', '/api/erp-payables', '/api/erp-payables', 200, { payables: [PAYABLE, 7] }],
-    ['POST', '/api/erp-payables/imports', '/api/erp-payables/imports', 201, { kind: 'snapshot' }],
-    [
-      'POST',
-      '/api/erp-payables/imports/{id}/payables',
-      '/api/erp-payables/imports/2/payables',
-      200,
-      { payables: [PAYABLE] },
-    ],
-    [
-      'POST',
-      '/api/erp-payables/imports/{id}/end',
-      '/api/erp-payables/imports/2/end',
-      200,
-      { count: 1 },
-    ],
-    ['GET', '/api/erp-payables', '/api/erp-payables', 200],
-    ['POST', '/api/backfills', '/api/backfills', 201, { from: DAY, to: HELD }],
-    ['GET', '/api/backfills', '/api/backfills', 200],
-    ['GET', '/api/backfills/{id}', '/api/backfills/1', 200],
-    ['POST', '/api/backfills/{id}/cancel', '/api/backfills/1/cancel', 200],
-    ['GET', '/api/days/{date}', '/api/days/2020-01-01', 404],
-    ['GET', '/api/days', '/api/days?from=x&to=y', 400],
-  ] as const;
-  for (const [method, path, url, status, body] of calls) {
-    const answer = await console.call(key, url, method === 'POST' ? (body ?? {}) : undefined);
+  const calls: readonly [number, string, object?][] = [
+    [200, '/api/status'],
+    [200, `/api/days?from=${DAY}&to=${HELD}`],
+    [400, '/api/days?from=x&to=y'],
+    [200, `/api/days/${DAY}`],
+    [200, `/api/days/${HELD}`],
+    [404, '/api/days/2020-01-01'],
+    [200, `/api/days/${DAY}/titles?limit=1&sort=value`],
+    [200, `/api/days/${DAY}/changes`],
+    [200, `/api/titles/${titleId}`],
+    [200, '/api/months'],
+    [200, `/api/months/${DAY.slice(0, 7)}`],
+    [404, '/api/months/2020-01'],
+    [400, '/api/months/x'],
+    [200, '/api/alerts'],
+    [200, '/api/restated?limit=1'],
+    [200, '/api/providers?state=pending'],
+    [400, '/api/providers?state=x'],
+    [200, '/api/provider?id=P-1'],
+    [404, '/api/provider?id=nobody'],
+    [400, '/api/provider?id=%00'],
+    [200, '/api/account-changes?state=all'],
+    [200, '/api/drift'],
+    [200, '/api/audit?limit=5'],
+    [202, `/api/days/${DAY}/pull`, {}],
+    [200, '/api/sweeps'],
+    [200, '/api/breaks?limit=2'],
+    [200, '/api/erp-payables'],
+    [200, '/api/erp-payables', { payables: [PAYABLE, 7] }],
+    [201, '/api/erp-payables/imports', { kind: 'snapshot' }],
+    [200, '/api/erp-payables/imports/2/payables', { payables: [PAYABLE] }],
+    [200, '/api/erp-payables/imports/2/end', { count: 1 }],
+    [200, '/api/erp-payables'],
+    [201, '/api/backfills', { from: DAY, to: HELD }],
+    [200, '/api/backfills'],
+    [200, '/api/backfills/1'],
+    [200, '/api/backfills/1/cancel', {}],
+  ];
+  for (const [status, url, body] of calls) {
+    const answer = await console.call(key, url, body);
     expect([answer.status, answer.text], url).toEqual([status, expect.any(String)]);
-    const validate = ajv.compile(schemaOf(method, path, status) ?? { not: {} });
+    const { responses } = document.paths[pathOf(url)]?.[body === undefined ? 'get' : 'post'] ?? {};
+    const schema = responses?.[String(status)]?.content?.['application/json']?.schema;
+    const validate = ajv.compile(schema ?? { not: {} });
     validate(answer.json());
-    expect(validate.errors, `${method} ${url}`).toBeNull();
+    expect(validate.errors, `${status} ${url}`).toBeNull();
   }
 });
 

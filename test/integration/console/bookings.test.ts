@@ -82,16 +82,6 @@ test('lines are selected by accepted date, and by days since their release', asy
   expect(orders(bad)).toHaveLength(4);
 });
 
-test('a long list is paged', async () => {
-  const date = daysFrom(2, DAY);
-  await release(date, ...Array.from({ length: 60 }, (_, n): [string, string] => [`p${n}`, '1']));
-  const first = (await viewer.get(`/bookings?from=${date}&to=${date}`)).text;
-  expect(plain(first)).toContain('1 to 50 of 60');
-  expect(plain(first)).toContain('Book 60 lines · 60.00');
-  const next = /rel="next" href="([^"]+)"/.exec(first)?.[1]?.replaceAll('&amp;', '&');
-  expect(plain((await viewer.get(String(next))).text)).toContain('51 to 60 of 60');
-});
-
 const lineId = async () =>
   (await world.database.prisma.bookingLine.findFirstOrThrow({ where: { orderUid: 'a' } })).id;
 

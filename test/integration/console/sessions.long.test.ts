@@ -34,13 +34,6 @@ const signIn = async (name: string, password = PASSWORD, client = console.visito
   return { client, answer };
 };
 
-test('the right password leads to the page that was asked for', async () => {
-  const name = await newUser();
-  const { client, answer } = await signIn(` ${name.toUpperCase()} `);
-  expect([answer.status, answer.location]).toEqual([303, '/audit']);
-  expect((await client.get('/audit')).text).toContain('signed in');
-});
-
 test('there is no default account', async () => {
   expect(await world.database.prisma.consoleUser.count()).toBe(users);
 });
@@ -138,7 +131,8 @@ test.each([
   ['/days/2026-03-02?notice=x', '/days/2026-03-02?notice=x'],
 ])('after signing in %s leads to %s', async (next, location) => {
   const client = console.visitor();
-  const answer = await client.post('/login', { name: await newUser(), password: PASSWORD, next });
+  const name = ` ${(await newUser()).toUpperCase()} `;
+  const answer = await client.post('/login', { name, password: PASSWORD, next });
   expect(answer.location).toBe(location);
 });
 
