@@ -15,13 +15,14 @@ import {
   lastClosedDate,
 } from '../../src/domain/business-day.ts';
 import type { ConsoleRole } from '../../src/domain/role.ts';
+import { readLedgerDay } from '../../src/ledger/ledger-days.sql.ts';
+import { signOffDay } from '../../src/ledger/sign-off.sql.ts';
 import { ANY_DAY_ENVIRONMENT } from '../support/any-day-environment.ts';
 import { type CertifiedProvider, startCertifiedProvider } from '../support/certified-provider.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { providerOf, writeProviders } from '../support/provider-rows.ts';
-import { startSandbox } from '../support/sandbox/sandbox.ts';
-import { signDay } from '../support/sign-day.ts';
+import { type Sandbox, startSandbox } from '../support/sandbox/sandbox.ts';
 import { titleText } from '../support/titles.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';
@@ -32,6 +33,7 @@ const DAYS = 27;
 export interface ConsoleStage {
   readonly url: string;
   readonly database: Database;
+  readonly sandbox: Sandbox;
   readonly provider: CertifiedProvider;
   /** Dates with a story each. */
   readonly dates: {
@@ -48,8 +50,6 @@ export interface ConsoleStage {
     readonly backfill: { readonly from: CivilDate; readonly to: CivilDate };
   };
   setTitles(date: CivilDate, texts: readonly string[]): void;
-  /** The titles that a date begins with. */
-  titles(date: CivilDate, count: number): string[];
   /** Adds a person. @returns the path of the link to choose a password with */
   invite(name: string, role: ConsoleRole, email?: string): Promise<string>;
   close(): Promise<void>;
@@ -79,12 +79,13 @@ export async function openStage(): Promise<ConsoleStage> {
     signed: addDays(last, -5),
     backfill: { from: addDays(last, -20), to: addDays(last, -9) },
   };
-  const title = (date: CivilDate, index: number) =>
+  const title = (date: CivilDate, index: number, more: Parameters<typeof titleText>[0] = {}) =>
     titleText({
       uid: `PO-2026-${String(index).padStart(4, '0')}`,
       date,
       value: `${1_200 + index * 37}.${String(index % 100).padStart(2, '0')}`,
       name: NAMES[index % NAMES.length] ?? '',
+      ...more,
     });
   const many = (date: CivilDate, count: number) =>
     Array.from({ length: count }, (_, index) => title(date, index + 1));
@@ -139,7 +140,14 @@ export async function openStage(): Promise<ConsoleStage> {
     { timeout: PATIENCE_MS, interval: 500 },
   );
   for (const date of datesBetween(startDate, addDays(dates.unreadable, -1))) {
-    if (date !== addDays(dates.signed, 1)) await signDay(database, date, { by: 'helena' });
+    const day = await readLedgerDay(database, date, last);
+    if (date === addDays(dates.signed, 1)) continue;
+    await signOffDay(database, date, {
+      by: 'helena',
+      reason: null,
+      seenDigest: day?.contentDigest ?? '',
+      fourEyes: true,
+    });
   }
   await writeProviders(database, [
     providerOf(1, { externalId: 'P-1', name: 'Metalúrgica São João Indústria e Comércio Ltda' }),
@@ -149,14 +157,19 @@ export async function openStage(): Promise<ConsoleStage> {
   return {
     url: service.consoleUrl ?? '',
     database,
+    sandbox,
     provider,
     dates,
     setTitles: (date, texts) => sandbox.setDayTexts(date, texts),
-    titles: many,
     async invite(name, role, email) {
       await addUser(database, { name, role, email: email ?? null, by: 'test' });
-      const link = { name, purpose: 'password', validMinutes: 30, by: 'test' } as const;
-      return `/link/${await createLink(database, link)}`;
+      const token = await createLink(database, {
+        name,
+        purpose: 'password',
+        validMinutes: 30,
+        by: 'test',
+      });
+      return `/link/${token}`;
     },
     async close() {
       await service.stop(0);

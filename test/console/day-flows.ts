@@ -1,67 +1,83 @@
 import { expect, test } from 'vitest';
 import { titleText } from '../support/titles.ts';
-import { disclose, textOf } from './browser.ts';
-import type { ConsoleFlows } from './console-flows.ts';
+import { type BrowserWorld, textOf } from './browser-world.ts';
 
-/** The decisions of finance, in this order: each flow leaves a day in the state that a later flow expects. */
-export function addDayFlows({ stage, browser, people }: ConsoleFlows): void {
-  /** The platform has these titles now; an operator asks for a pull, and waits until the day has the sentence. */
-  async function pullUntil(
-    date: typeof stage.dates.open,
-    titles: readonly string[],
-    sentence: string,
-  ): Promise<void> {
-    const { operator } = people;
-    stage.setTitles(date, titles);
-    await operator.goto(`/days/${date}`);
-    await disclose(operator, 'Pull again');
-    await operator.getByText('The pull is requested').waitFor();
-    await expect
-      .poll(async () => {
-        await operator.goto(`/days/${date}`);
-        return operator.getByText(sentence).count();
-      })
-      .toBe(1);
-  }
-  async function release(reason: string): Promise<void> {
-    const { operator } = people;
-    await operator.getByLabel('Why is this right?').fill(reason);
-    await operator.getByRole('button', { name: 'Release' }).click();
-    await operator.getByText('The pull is released.').waitFor();
-  }
-
+/** The decisions of finance about days, in this order: each flow leaves a day in the state that a later flow expects. */
+export function addDayFlows(world: BrowserWorld): void {
   test('the start page shows the state of every day, and links to each', async () => {
-    const { reviewer } = people;
+    const { stage, reviewer } = world;
     await reviewer.goto('/');
-    const heading = reviewer.getByRole('heading', { level: 1 });
-    await heading.filter({ hasText: /needs? a person/ }).waitFor();
+    await reviewer
+      .getByRole('heading', { level: 1 })
+      .filter({ hasText: /needs? a person/ })
+      .waitFor();
     await reviewer.locator(`.month a[href="/days/${stage.dates.open}"]`).click();
     await reviewer.waitForURL(`**/days/${stage.dates.open}`);
   });
 
-  test('a day that is restated by one cent after its sign-off shows exactly that', async () => {
+  test('a day is signed off, restated by one cent, and shows exactly that', async () => {
+    const { stage, reviewer, operator } = world;
     const { signed } = stage.dates;
-    const restated = stage
-      .titles(signed, 42)
-      .map((text, index) =>
+    const { rows } = await stage.database.pool.query<{ text: string }>(
+      `SELECT order_uid AS text FROM conciliation.title WHERE accepted_date = $1 ORDER BY order_uid`,
+      [signed],
+    );
+    expect(rows).toHaveLength(42);
+    await reviewer.goto(`/days/${signed}`);
+    await reviewer.getByText('Signed off by helena').waitFor();
+    const platform = await (
+      await fetch(
+        `${stage.sandbox.baseUrl}/api/anticipations/conciliation?conciliationDate=${signed}`,
+        { headers: { authorization: `Bearer ${stage.sandbox.issueToken()}` } },
+      )
+    ).text();
+    const texts = [...platform.matchAll(/\{"order":.*?"accountDigit":"0"\}\}\}/g)].map(
+      ([text]) => text,
+    );
+    expect(texts).toHaveLength(42);
+    stage.setTitles(
+      signed,
+      texts.map((text, index) =>
         index === 6
           ? text.replace('"platformDiscountedValue":12.34', '"platformDiscountedValue":12.35')
           : text,
-      );
-    await pullUntil(signed, restated, 'This day changed after it was signed off');
-    const row = people.operator.locator('tr', { hasText: 'PO-2026-0007' }).first();
+      ),
+    );
+    await operator.goto(`/days/${signed}`);
+    await operator.locator('summary', { hasText: 'Pull again' }).click();
+    await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
+    await operator.getByText('The pull is requested').waitFor();
+    await expect
+      .poll(async () => {
+        await reviewer.goto(`/days/${signed}`);
+        return reviewer.getByText('This day changed after it was signed off').count();
+      })
+      .toBe(1);
+    const row = reviewer.locator('tr', { hasText: 'PO-2026-0007' }).first();
     expect(await textOf(row)).toMatch(
       /Changed[\s\S]*platformDiscountedValue[\s\S]*12\.34[\s\S]*12\.35/,
     );
+    await expect
+      .poll(async () => {
+        await reviewer.goto('/alerts');
+        return reviewer.getByText('Restated after sign-off').count();
+      })
+      .toBeGreaterThan(0);
   });
 
   test('rejects are looked at, accepted, and then signed off by somebody else', async () => {
-    const { reviewer, operator } = people;
+    const { stage, reviewer, operator } = world;
     const { attention } = stage.dates;
     await operator.goto(`/days/${attention}`);
-    await disclose(operator, 'Show the raw text');
+    await operator.locator('summary', { hasText: 'Show the raw text' }).click();
+    await operator.locator('.disclosed').getByRole('button', { name: 'Show the raw text' }).click();
     await operator.getByText('PO-2026-9001').waitFor();
-    await disclose(operator, 'Accept the rejects', 'a test title of the platform');
+    await operator.locator('summary', { hasText: 'Accept the rejects' }).click();
+    await operator.getByLabel('Reason').fill('a test title of the platform');
+    await operator
+      .locator('.disclosed')
+      .getByRole('button', { name: 'Accept the rejects' })
+      .click();
     await operator.getByText('The rejects are accepted.').waitFor();
     await reviewer.goto(`/days/${attention}`);
     await reviewer.getByLabel('Note (optional)').fill('agrees with the ERP');
@@ -70,28 +86,48 @@ export function addDayFlows({ stage, browser, people }: ConsoleFlows): void {
   });
 
   test('what a response could not be read for is said in numbers, and asks for no release', async () => {
-    const { operator } = people;
+    const { stage, operator } = world;
     const { unreadable } = stage.dates;
-    const broken = Array.from({ length: 64 }, (_, index) =>
-      titleText({ uid: `PO-${9000 + index}`, date: unreadable, value: '"12,50"' }),
-    );
-    await pullUntil(unreadable, broken, '64 titles came, none could be read');
-    await browser.check(operator, 'day-unreadable');
+    const path = `/days/${unreadable}`;
+    const pullUntil = async (titles: readonly string[], sentence: string) => {
+      stage.setTitles(unreadable, titles);
+      await operator.goto(path);
+      await operator.locator('summary', { hasText: 'Pull again' }).click();
+      await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
+      await expect
+        .poll(async () => {
+          await operator.goto(path);
+          return operator.getByText(sentence).count();
+        })
+        .toBe(1);
+      await world.checkPage(operator, sentence);
+    };
+    const title = (number: number, value: string) =>
+      titleText({ uid: `PO-${number}`, date: unreadable, value });
+    const broken = Array.from({ length: 64 }, (_, index) => title(9000 + index, '"12,50"'));
+    await pullUntil(broken, '64 titles came, none could be read');
     expect(await operator.getByRole('link', { name: 'Preview the release' }).count()).toBe(0);
-    const nameless = `{"order":{},"acceptedDate":"${unreadable}"}`;
-    const stay = '30 titles are not in the newest response and stay as they were';
-    await pullUntil(unreadable, [nameless], stay);
-    await browser.check(operator, 'day-withheld');
+    await operator.getByText('originalValue: expected a number, got a string').waitFor();
+    await operator.getByText('not merged; would be 0 · 0 · 30 · 0').waitFor();
+
+    await pullUntil(
+      [`{"order":{},"acceptedDate":"${unreadable}"}`],
+      '30 titles are not in the newest response and stay as they were',
+    );
   });
 
   test('undocumented fields are acknowledged once for all, with a reason', async () => {
-    const { operator } = people;
+    const { stage, operator } = world;
     const { unreadable } = stage.dates;
-    const more = ',"campaign":"spring","batch":{"id":7}';
-    const titles = Array.from({ length: 29 }, (_, index) =>
-      titleText({ uid: `PO-${index}`, date: unreadable, more }),
-    );
-    await pullUntil(unreadable, titles, 'A pull is held');
+    const fields = ',"campaign":"spring","batch":{"id":7}';
+    stage.setTitles(unreadable, [
+      ...Array.from({ length: 29 }, (_, index) =>
+        titleText({ uid: `PO-${index}`, date: unreadable, more: fields }),
+      ),
+    ]);
+    await operator.goto(`/days/${unreadable}`);
+    await operator.locator('summary', { hasText: 'Pull again' }).click();
+    await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
     const card = operator.locator('#drift');
     await expect
       .poll(async () => {
@@ -101,7 +137,7 @@ export function addDayFlows({ stage, browser, people }: ConsoleFlows): void {
       .toEqual([1, 1]);
     await card.getByText('titles[].campaign').waitFor();
     await card.locator('summary', { hasText: 'Acknowledge all of them' }).click();
-    await browser.check(operator, 'alerts-with-drift');
+    await world.checkPage(operator, 'alerts with drift');
     await card.getByLabel('Reason').fill('announced by the platform');
     await card.getByRole('button', { name: 'Acknowledge all of them' }).click();
     await operator.getByText('The fields and values are acknowledged.').waitFor();
@@ -109,61 +145,26 @@ export function addDayFlows({ stage, browser, people }: ConsoleFlows): void {
   });
 
   test('a held pull is released by who has seen what goes', async () => {
-    const { operator } = people;
-    await pullUntil(stage.dates.held, [], 'A pull is held');
-    await browser.check(operator, 'day-held');
-    await operator.getByRole('link', { name: 'Preview the release' }).click();
-    await operator.getByRole('heading', { name: /Titles that would be withdrawn/ }).waitFor();
-    await browser.check(operator, 'release');
-    await release('cancelled by the platform, confirmed');
-    expect(await textOf(operator.locator('main'))).toContain('Withdrawn: 36');
-  });
-
-  test('the identifiers of a title are shown on the record', async () => {
-    const { reviewer } = people;
-    await reviewer.goto(`/days/${stage.dates.signed}/titles?order=PO-2026-0007`);
-    await reviewer.getByRole('link', { name: 'PO-2026-0007' }).click();
-    await reviewer.getByRole('heading', { name: 'History' }).waitFor();
-    await reviewer.getByRole('button', { name: 'Show them' }).click();
-    await reviewer.getByText('52998224725').waitFor();
-    await browser.check(reviewer, 'title-revealed');
-  });
-
-  test('a backfill is started and followed to its end', async () => {
-    const { operator } = people;
-    const { from, to } = stage.dates.backfill;
-    await operator.goto('/backfills');
-    await operator.getByLabel('From').fill(from);
-    await operator.getByLabel('to', { exact: true }).fill(to);
-    await operator.getByRole('button', { name: 'Start the backfill' }).click();
-    // The page itself tells, without being asked again.
-    await operator.getByText('Done', { exact: true }).waitFor();
-    await operator.getByText('12 of 12 dates').waitFor();
-  });
-
-  test('a changed bank account is revealed on the record and confirmed', async () => {
-    const { reviewer, operator } = people;
-    const { open } = stage.dates;
-    const titles = stage
-      .titles(open, 130)
-      .map((text) => text.replace('"bank":"001"', '"bank":"260"').replace('7654321', '9998887'));
-    stage.setTitles(open, titles);
-    await operator.goto(`/days/${open}`);
-    await disclose(operator, 'Pull again');
+    const { stage, operator } = world;
+    const { held } = stage.dates;
+    stage.setTitles(held, []);
+    await operator.goto(`/days/${held}`);
+    await operator.locator('summary', { hasText: 'Pull again' }).click();
+    await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
     await expect
       .poll(async () => {
-        await reviewer.goto('/account-changes');
-        return reviewer.getByText('Bank 260').count();
+        await operator.goto(`/days/${held}`);
+        return operator.getByText('A pull is held').count();
       })
-      .toBeGreaterThan(0);
-    await browser.check(reviewer, 'providers-change');
-    await reviewer.getByRole('button', { name: 'Show them' }).click();
-    await reviewer.getByText('9998887-0').first().waitFor();
-    await reviewer.getByRole('checkbox', { name: 'Choose' }).first().check();
-    const confirm = 'Confirm: the account now replaces the account before';
-    await reviewer.getByRole('radio', { name: confirm }).check();
-    await reviewer.getByLabel('Your findings').fill('called them, it is theirs');
-    await reviewer.getByRole('button', { name: 'Record the decision' }).click();
-    await reviewer.getByText('The accounts are confirmed.').waitFor();
+      .toBe(1);
+    await world.keep('day-held', `/days/${held}`, operator.context());
+    await operator.getByRole('link', { name: 'Preview the release' }).click();
+    await operator.getByRole('heading', { name: /Titles that would be withdrawn/ }).waitFor();
+    await world.checkPage(operator, 'release');
+    await world.keep('release', new URL(operator.url()).pathname, operator.context());
+    await operator.getByLabel('Why is this right?').fill('cancelled by the platform, confirmed');
+    await operator.getByRole('button', { name: 'Release' }).click();
+    await operator.getByText('The pull is released.').waitFor();
+    expect(await textOf(operator.locator('main'))).toContain('Withdrawn: 36');
   });
 }

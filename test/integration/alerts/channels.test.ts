@@ -3,7 +3,7 @@
  * docs/alert-messages.md; `-u` writes that file.
  */
 import { pino } from 'pino';
-import { beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { settleAlerts } from '../../../src/alerts/alert-ledger.sql.ts';
 import { alertMessage } from '../../../src/alerts/alert-message.ts';
 import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
@@ -54,8 +54,13 @@ import {
 import { addDays, type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
 import { capitalised } from '../../../src/domain/display-text.ts';
 import type { Need } from '../../../src/ledger/ledger-days.sql.ts';
-import { forFile } from '../../support/for-tests.ts';
-import { openAlertTable, raiseAlert, resolveAlerts, STYLE } from './alert-table.ts';
+import {
+  type AlertTable,
+  openAlertTable,
+  raiseAlert,
+  resolveAlerts,
+  STYLE,
+} from './alert-table.ts';
 import {
   type HttpReceiver,
   MAIL_PASSWORD,
@@ -66,11 +71,14 @@ import {
 
 const POLICY = { ...STALENESS_LIMITS, timeZone: STYLE.timeZone };
 
-const table = forFile(openAlertTable);
+let table: AlertTable;
 let slack: HttpReceiver;
 let teams: HttpReceiver;
 let mail: MailServer;
 let log: string;
+beforeAll(async () => {
+  table = await openAlertTable();
+});
 beforeEach(async () => {
   log = '';
   await table.clear();
@@ -81,6 +89,7 @@ beforeEach(async () => {
     await Promise.all([slack.close(), teams.close(), mail.close()]);
   };
 });
+afterAll(() => table.close());
 
 const signal = new AbortController().signal;
 const logger = pino(

@@ -1,17 +1,21 @@
 /** The pages of breaks: lists, one break, decisions, files, rights, in both languages. */
-import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { clearMatching, match } from '../../support/matching-world.ts';
-import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
+import { request } from 'undici';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import { runMatching } from '../../../src/matching/run-matching.sql.ts';
+import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { readCsv } from '../../unit/export/csv-reader.ts';
 import { readWorkbook } from '../../unit/export/workbook-reader.ts';
 
+const portuguese = { 'accept-language': 'pt-BR' };
 const reason = { reason: 'agreed with the supplier' };
 
-const pages = pagesForFile();
+let pages: PagesWorld;
 beforeAll(async () => {
+  pages = await openPagesWorld();
   const { world } = pages;
   world.sandbox.setDayTexts(DAY, [
     titleText({ uid: 'matched', value: '1234.50' }),
@@ -20,6 +24,10 @@ beforeAll(async () => {
   ]);
   await world.pull(DAY);
 });
+afterAll(async () => {
+  await pages.console.close();
+  await pages.world.close();
+});
 
 const PAYABLES = [
   { erpKey: 'k1', openValue: '1234.50', document: 'NF-1' },
@@ -27,9 +35,11 @@ const PAYABLES = [
 ];
 beforeEach(async () => {
   const { database } = pages.world;
-  await clearMatching(database);
+  await database.prisma.$executeRaw`
+    TRUNCATE conciliation.title_match, conciliation.match_run, conciliation.break_decision,
+             conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import`;
   await importPayables(database, PAYABLES, 'snapshot');
-  await match(database);
+  await runMatching(database, { by: 'test' });
 });
 
 const titleId = async (orderUid: string) =>
@@ -41,14 +51,15 @@ const breakPath = async (kind: string, orderUid: string, payable: string | null)
     ...(payable !== null && { payable }),
   })}`;
 
-test('the list counts and sums the whole filter', async () => {
+test('the list counts and sums the whole filter, in both languages', async () => {
   const english = (await pages.viewer.get('/breaks')).text;
   expect(english).toContain('Breaks with the ERP');
   expect(english).toMatch(/2 open payables, 1,254\.51\. The last complete snapshot/);
   expect(english).toMatch(/Value differs<\/a><\/th><td class="right number">1<\/td>.*?>20\.00</s);
-  const { text } = await pages.viewer.get('/breaks?kind=missing_in_erp');
-  expect(text).toContain('Missing in the ERP');
-  expect(text).toContain('40.00');
+  const { text } = await pages.viewer.get('/breaks?kind=missing_in_erp', portuguese);
+  expect(text).toContain('Divergências com o ERP');
+  expect(text).toContain('Não encontrado no ERP');
+  expect(text).toContain('40,00');
   const none = (await pages.viewer.get('/breaks?date=2020-01-01')).text;
   expect(none).toContain('No break is open with this filter.');
   expect(none).not.toContain('No break is open.');
@@ -57,10 +68,10 @@ test('the list counts and sums the whole filter', async () => {
 
 test('one break shows both sides and the payables near', async () => {
   const path = await breakPath('value_differs', 'value', 'k2');
-  const { text } = await pages.viewer.get(path);
-  expect(text).toContain('Value differs');
-  expect(text).toMatch(/20\.01/);
-  expect(text).toMatch(/In common.*due date/s);
+  const { text } = await pages.viewer.get(path, portuguese);
+  expect(text).toContain('Valor diferente');
+  expect(text).toMatch(/20,01/);
+  expect(text).toMatch(/Em comum.*vencimento/s);
   expect(text).not.toContain('/break/match');
   expect((await pages.reviewer.get(path)).text).toContain('Match with k2');
   expect((await pages.viewer.get('/break?kind=missing_in_erp&title=999')).status).toBe(404);
@@ -100,6 +111,14 @@ test('a person matches, undoes the match, and resolves the break with a reason',
   expect((await pages.viewer.get(path)).status).toBe(404);
 });
 
+test.each(['viewer', 'operator'] as const)('a %s sees breaks and decides nothing', async (role) => {
+  for (const path of ['/break/match', '/break/resolve', '/matches/1/undo']) {
+    expect((await pages[role].post(path, { ...reason, title: '1', payable: 'k2' })).status).toBe(
+      403,
+    );
+  }
+});
+
 test('the files have the breaks of the filter, and no text becomes a formula', async () => {
   const csv = await pages.viewer.post('/breaks/export', { format: 'csv', kind: 'value_differs' });
   const [head, row, ...more] = readCsv(csv.text.slice(1), ',');
@@ -117,7 +136,9 @@ test('a day shows captured, matched and signed; without payables the page is as 
   const { text } = await pages.viewer.get(`/days/${DAY}`);
   expect(text).toMatch(/From capture to signature.*Captured<\/dt><dd>3.*Matched<\/dt><dd>.*?>1</s);
   expect(text).toContain('href="/breaks"');
-  await clearMatching(pages.world.database);
+  await pages.world.database.prisma.$executeRaw`
+    TRUNCATE conciliation.title_match, conciliation.match_run, conciliation.break_decision,
+             conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import`;
   const without = (await pages.viewer.get(`/days/${DAY}`)).text;
   expect(without).not.toContain('From capture to signature');
   expect(without).not.toContain('href="/breaks"');
@@ -127,8 +148,19 @@ test('a day shows captured, matched and signed; without payables the page is as 
 });
 
 test('a script reads the breaks', async () => {
-  const answer = await pages.viewer.get(`/api/breaks?kind=value_differs&date=${DAY}`);
-  expect(answer.json()).toMatchObject({
+  const key = await createApiKey(pages.world.database, {
+    name: 'erp',
+    user: null,
+    role: 'reviewer',
+    scopes: ['read'],
+    validDays: 1,
+    by: 'test',
+  });
+  const path = `/api/breaks?kind=value_differs&date=${DAY}`;
+  const answer = await request(pages.console.url + path, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  expect(await answer.body.json()).toMatchObject({
     total: 1,
     breaks: [{ kind: 'value_differs', title: { value: '20' }, payable: { openValue: '20.01' } }],
   });

@@ -1,10 +1,20 @@
-import { expect, test } from 'vitest';
-import { pagesForFile } from '../../support/pages-world.ts';
-import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
+import { openPagesWorld } from '../../support/pages-world.ts';
+import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';
 
 const PORTUGUESE = { 'accept-language': 'pt-BR' };
 
-const { world, operator } = pagesForFile();
+let world: PullWorld;
+let console: ConsoleWorld;
+let operator: ConsoleClient;
+beforeAll(async () => {
+  ({ world, console, operator } = await openPagesWorld());
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
 
 const faultOf = (text: string) =>
   /<form[\s\S]*?role="alert">([^<]*)<[\s\S]*<\/form>/.exec(text)?.[1];
@@ -13,58 +23,71 @@ const fieldOf = (text: string, name: string) =>
 const inPortuguese = (date: string) => date.split('-').reverse().join('/');
 
 const TOMORROW = daysFrom(1, TODAY);
-const CASES: readonly [string, string, Record<string, string>, string][] = [
-  ['a backfill', 'no date', { from: '', to: DAY }, 'Informe as duas datas: a primeira e a última.'],
+const BACKFILL_FAULTS: readonly [string, Record<string, string>, RegExp, string][] = [
   [
-    'a backfill',
+    'no date',
+    { from: '', to: DAY, concurrency: '3' },
+    /^Two dates are required/,
+    'Informe as duas datas: a primeira e a última.',
+  ],
+  [
     'dates in the wrong order',
-    { from: TODAY, to: DAY },
+    { from: TODAY, to: DAY, concurrency: '3' },
+    /^The range ends on .* before it begins/,
     `O intervalo termina em ${inPortuguese(DAY)}, antes do início, que é ${inPortuguese(TODAY)}.`,
   ],
   [
-    'a backfill',
     'a date in the future',
-    { from: DAY, to: TOMORROW },
+    { from: DAY, to: TOMORROW, concurrency: '3' },
+    /^The range ends on .* in the future/,
     `O intervalo termina em ${inPortuguese(TOMORROW)}, que está no futuro: hoje é ${inPortuguese(TODAY)}.`,
   ],
   [
-    'a backfill',
     'more than ten years',
-    { from: '2001-01-01', to: DAY },
+    { from: '2001-01-01', to: DAY, concurrency: '3' },
+    /^The range has [\d,]+ dates/,
     'Um reprocessamento aceita no máximo 3.660 (dez anos).',
   ],
   [
-    'a backfill',
     'too many dates at the same time',
     { from: DAY, to: DAY, concurrency: '99' },
+    /from 1 to 16/,
     'O número de datas simultâneas é um número inteiro de 1 a 16.',
   ],
-  ['an export', 'no date', { from: '', to: DAY }, 'Informe as duas datas: a primeira e a última.'],
+];
+
+test.each(BACKFILL_FAULTS)(
+  'a backfill of %s is refused inside of its form, which keeps what was written',
+  async (_, fields, english, portuguese) => {
+    const { status, text } = await operator.post('/backfills', fields, { headers: PORTUGUESE });
+    expect(status).toBe(400);
+    expect(faultOf(text)).toContain(portuguese);
+    expect(fieldOf(text, 'from') ?? '').toBe(fields['from']);
+    expect(fieldOf(text, 'to')).toBe(fields['to']);
+    expect(fieldOf(text, 'concurrency')).toBe(fields['concurrency']);
+    expect(faultOf((await operator.post('/backfills', fields)).text)).toMatch(english);
+    expect(await world.database.prisma.backfill.count()).toBe(0);
+  },
+);
+
+test.each<[string, Record<string, string>, string]>([
+  ['no date', { from: '', to: DAY }, 'Informe as duas datas: a primeira e a última.'],
   [
-    'an export',
     'dates in the wrong order',
     { from: TODAY, to: DAY },
     `O intervalo termina em ${inPortuguese(DAY)}, antes do início, que é ${inPortuguese(TODAY)}.`,
   ],
-];
-
-test.each(CASES)(
-  '%s of %s is refused inside of its form, which keeps what was written',
-  async (what, _, dates, sentence) => {
-    const isExport = what === 'an export';
-    const path = isExport ? '/exports' : '/backfills';
-    const more = isExport ? { format: 'jsonl', includeWithdrawn: 'true' } : { concurrency: '3' };
-    const fields: Record<string, string> = { ...more, ...dates };
-    const { status, text } = await operator.post(path, fields, { headers: PORTUGUESE });
-    expect([status, faultOf(text)]).toEqual([400, expect.stringContaining(sentence)]);
-    for (const name of ['from', 'to', ...(isExport ? [] : ['concurrency'])]) {
-      expect(fieldOf(text, name) ?? '').toBe(fields[name]);
-    }
-    if (isExport) {
-      expect(text).toMatch(/<option value="jsonl" selected/);
-      expect(text).toMatch(/name="includeWithdrawn"[^>]* checked/);
-    }
-    expect(await world.database.prisma.backfill.count()).toBe(0);
+])(
+  'an export of %s is refused inside of its form, which keeps what was written',
+  async (_, dates, fault) => {
+    const fields = { ...dates, format: 'jsonl', includeWithdrawn: 'true' };
+    const { status, text } = await operator.post('/exports', fields, { headers: PORTUGUESE });
+    expect(status).toBe(400);
+    expect(faultOf(text)).toBe(fault);
+    expect(fieldOf(text, 'from') ?? '').toBe(dates['from']);
+    expect(fieldOf(text, 'to')).toBe(dates['to']);
+    expect(text).toMatch(/<option value="jsonl" selected/);
+    expect(text).toMatch(/name="includeWithdrawn"[^>]* checked/);
     expect(await world.database.prisma.auditEntry.count({ where: { action: 'export' } })).toBe(0);
   },
 );

@@ -1,19 +1,30 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import type { ConsoleRole } from '../../../src/domain/role.ts';
-import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
-import { forFile } from '../../support/for-tests.ts';
-import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
+import {
+  type ConsoleClient,
+  type ConsoleWorld,
+  openConsole,
+} from '../../support/console-client.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const OPERATOR = 'command line: root';
+const portuguese = { 'accept-language': 'pt-BR' };
 
-const world = forFile(openPullWorld);
-const console = forFile(() => openConsole(world.database));
-const rosa = forFile(() => console.as('reviewer', 'rosa'));
+let world: PullWorld;
+let console: ConsoleWorld;
+let rosa: ConsoleClient;
 beforeAll(async () => {
+  world = await openPullWorld();
+  console = await openConsole(world.database);
   await console.as('admin', 'alma');
+  rosa = await console.as('reviewer', 'rosa');
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
 });
 
 let date: CivilDate;
@@ -39,26 +50,29 @@ async function accept(client: ConsoleClient) {
   expect(status).toBe(303);
 }
 
-const readDay = () => world.database.prisma.day.findUniqueOrThrow({ where: { date } });
-
 /** Signs the day off. @returns what the ledger says afterwards, and the answer */
 async function sign(client: ConsoleClient) {
-  const { contentDigest: digest } = await readDay();
-  const { text } = await client.post(`/days/${date}/sign-off`, { digest: digest ?? '' });
-  return { signedOffBy: (await readDay()).signedOffBy, text };
+  const where = { date: new Date(date) };
+  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where });
+  const answer = await client.post(`/days/${date}/sign-off`, { digest: contentDigest ?? '' });
+  const { signedOffBy } = await world.database.prisma.day.findUniqueOrThrow({ where });
+  return { signedOffBy, text: answer.text };
 }
 
-const refused = (sentence: string) => ({
+const OWN = {
   signedOffBy: null,
-  text: expect.stringContaining(sentence),
-});
-const OWN = refused('You made a decision about');
-const WAS_OPEN = refused('was open when you, an administrator before');
+  text: expect.stringContaining('You made a decision about'),
+};
+const WAS_OPEN = {
+  signedOffBy: null,
+  text: expect.stringContaining('was open when you, an administrator before'),
+};
 
 test('the person who accepted the rejects of a day does not sign it off, and another person does', async () => {
   const bia = await console.as('reviewer', fresh('bia'));
   await accept(bia);
   expect((await bia.get(`/days/${date}`)).text).toContain('another user has to sign it off');
+  expect((await bia.get(`/days/${date}`, portuguese)).text).toContain('outra pessoa precisa');
   expect(await sign(bia)).toMatchObject(OWN);
   expect(await sign(rosa)).toMatchObject({ signedOffBy: 'rosa' });
 });
@@ -74,7 +88,9 @@ test('the person who signed a day off does not accept a reject of it afterwards'
   const answer = await rosa.post(`/days/${date}/accept-rejects`, { reason: 'a test title' });
   expect(answer.status).toBe(400);
   expect(answer.text).toContain('reopen the day');
-  expect((await readDay()).state).toBe('attention');
+  const where = { date: new Date(date) };
+  const { state } = await world.database.prisma.day.findUniqueOrThrow({ where });
+  expect(state).toBe('attention');
   await rosa.post(`/days/${date}/reopen`, { reason: 'a reject came' });
   await accept(rosa);
   expect(await sign(rosa)).toMatchObject(OWN);
@@ -98,6 +114,7 @@ describe('an administrator who becomes a reviewer', () => {
     const page = await alex.get(`/days/${date}`);
     expect(page.text).toContain('This day was open when you, an administrator before');
     expect(page.text).not.toContain(`action="/days/${date}/sign-off"`);
+    expect((await alex.get(`/days/${date}`, portuguese)).text).toContain('já estava aberto');
     const list = await alex.get('/sign-offs');
     expect(list.text).toContain('the day was open when you were an administrator');
     expect(list.text).not.toContain(`name="day" value="${date}:`);
@@ -143,11 +160,14 @@ describe('an administrator who becomes a reviewer', () => {
 
   test('signs every date off where one person may do both', async () => {
     const alone = await openConsole(world.database, { fourEyes: false });
-    await accept(rosa);
-    await becomes(fresh('alex'), 'admin', 'reviewer');
-    const alex = await alone.as('reviewer', fresh('alex'));
-    expect(await sign(alex)).toMatchObject({ signedOffBy: fresh('alex') });
-    await alone.close();
+    try {
+      await accept(rosa);
+      await becomes(fresh('alex'), 'admin', 'reviewer');
+      const alex = await alone.as('reviewer', fresh('alex'));
+      expect(await sign(alex)).toMatchObject({ signedOffBy: fresh('alex') });
+    } finally {
+      await alone.close();
+    }
   });
 });
 

@@ -1,13 +1,15 @@
 /** Rows of `day` for dates that have not begun, put there by SQL, change nothing that is shown or counted. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMetrics } from '../../../src/console/watch/metrics.ts';
 import { datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
 import { readLedgerGauges } from '../../../src/ledger/ledger-gauges.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { forFile, openFolder } from '../../support/for-tests.ts';
-import { pagesForFile } from '../../support/pages-world.ts';
-import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
+import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
+import { openPagesWorld } from '../../support/pages-world.ts';
+import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const YESTERDAY = daysFrom(-1, TODAY);
@@ -35,13 +37,22 @@ const COMMANDS = [
   ['backfill', '--from', DAY, '--to', daysFrom(3), '--dry-run', '--json'],
 ];
 
-const { world, operator } = pagesForFile();
-const folder = forFile(openFolder);
+let world: PullWorld;
+let console: ConsoleWorld;
+let operator: ConsoleClient;
+let folder: string;
 beforeAll(async () => {
+  ({ world, console, operator } = await openPagesWorld());
+  folder = await mkdtemp(join(tmpdir(), 'conciliation-future-'));
   for (const date of [DAY, daysFrom(1), YESTERDAY, TODAY]) {
     world.sandbox.setDayTexts(date, [titleText({ date })]);
     await world.pull(date);
   }
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+  await rm(folder, { recursive: true, force: true });
 });
 
 async function readPages(): Promise<Record<string, unknown>> {
@@ -64,12 +75,16 @@ async function readMetrics(): Promise<string[]> {
 
 async function runCommands(): Promise<unknown[]> {
   const results: unknown[] = [];
-  const environment = { ...environmentOf(world), DATA_DIR: join(folder.path, 'data') };
+  const environment = { ...environmentOf(world), DATA_DIR: join(folder, 'data') };
   for (const args of COMMANDS) results.push(await runCommand(args, environment));
-  const out = join(folder.path, 'titles.xlsx');
+  const out = join(folder, 'titles.xlsx');
   const range = ['--from', DAY, '--to', '9999-12-31'];
-  const args = ['export', ...range, '--format', 'xlsx', '--out', out, '--force'];
-  results.push(await runCommand(args, environment));
+  results.push(
+    await runCommand(
+      ['export', ...range, '--format', 'xlsx', '--out', out, '--force'],
+      environment,
+    ),
+  );
   return results;
 }
 
@@ -98,4 +113,5 @@ test('pages, API, metrics and commands are as without the rows', async () => {
 
 test('a list of dates that would reach the year 9999 is not made', () => {
   expect(() => datesBetween(DAY, toCivilDate('9999-12-31'))).toThrow(RangeError);
+  expect(datesBetween(daysFrom(-3650), DAY)).toHaveLength(3651);
 });

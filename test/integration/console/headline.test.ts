@@ -1,17 +1,17 @@
 /** The state of the ledger in words: the same in the console, in `conciliation status` and in the API. */
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { headlineOf, needsPerson } from '../../../src/alerts/headline.ts';
 import { readOpenItems } from '../../../src/alerts/open-items.sql.ts';
 import { STALENESS_LIMITS } from '../../../src/domain/alerts/pull-alerts.ts';
 import { lastClosedDate } from '../../../src/domain/business-day.ts';
+import { readLedgerDay } from '../../../src/ledger/ledger-days.sql.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { openConsole } from '../../support/console-client.ts';
-import { forFile } from '../../support/for-tests.ts';
+import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
 import { match } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
-import { daysFrom, openPullWorld } from '../../support/pull-world.ts';
-import { signDay } from '../../support/sign-day.ts';
+import { daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';
@@ -19,17 +19,41 @@ const CLOSED = lastClosedDate(TIME_ZONE, new Date());
 const [FIRST, SECOND, THIRD] = [daysFrom(-3, CLOSED), daysFrom(-2, CLOSED), daysFrom(-1, CLOSED)];
 const brazilian = (date: string) => date.split('-').reverse().join('/');
 
-const world = forFile(() => openPullWorld({ startDate: FIRST }));
-const console = forFile(() => openConsole(world.database));
+let world: PullWorld;
+let console: ConsoleWorld;
+beforeAll(async () => {
+  world = await openPullWorld({ startDate: FIRST });
+  console = await openConsole(world.database);
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
 
 const pull = async (date = FIRST, ...texts: string[]) => {
   world.sandbox.setDayTexts(date, texts);
   await world.pull(date);
 };
+const sign = async (date: typeof FIRST) => {
+  const day = await readLedgerDay(world.database, date, TODAY);
+  const seenDigest = day?.contentDigest ?? '';
+  await signOffDay(world.database, date, {
+    by: 'helena',
+    reason: null,
+    seenDigest,
+    fourEyes: true,
+  });
+};
+
 /** Reads the headline of each source, and expects the same words. */
 async function headline() {
   const viewer = await console.as('viewer', 'vera');
-  const api = (await viewer.get('/api/status')).json().headline;
+  const { status, text } = await viewer.get('/api/status').then(({ status, text }) => ({
+    status,
+    text,
+  }));
+  expect(status).toBe(200);
+  const api = JSON.parse(text).headline;
   for (const language of ['en', 'pt-BR']) {
     const page = (await viewer.get('/', { 'accept-language': language })).text;
     const shown = /<section class="headline">.*?<h1>(.*?)<\/h1>.*?<ul[^>]*>(.*?)<\/ul>/s.exec(page);
@@ -61,7 +85,7 @@ test('nothing is open when every closed date is reconciled and signed off', asyn
     await pull(date, titleText({ date, uid: `first-${date}` }), titleText({ date, uid: 'second' }));
   }
   expect(await headline()).toMatchObject({ en: { title: '4 to sign off' }, exit: 0 });
-  for (const date of [FIRST, SECOND, THIRD, CLOSED]) await signDay(world.database, date);
+  for (const date of [FIRST, SECOND, THIRD, CLOSED]) await sign(date);
   const { en, pt, exit } = await headline();
   expect(en).toEqual({
     inOrder: true,
@@ -98,20 +122,21 @@ test('each open item has a line, and the command ends with 3', async () => {
     titleText({ date: SECOND, uid: 'second' }),
     '{"order":{}}',
   );
-  const pullByCommand = async (date: typeof FIRST, first: string) => {
-    world.sandbox.setDayTexts(date, [first, titleText({ date, uid: 'second' })]);
-    const { exit, stdout } = await runCommand(['pull', date], environmentOf(world));
-    expect(exit).toBe(3);
-    return stdout;
-  };
-  const restated = titleText({ date: THIRD, uid: `first-${THIRD}`, discount: '12.35' });
-  expect(await pullByCommand(THIRD, restated)).toContain(`${THIRD} differs from its sign-off`);
-  // Another account of the same provider; `pull` says so too.
-  const changed = titleText({ date: CLOSED, uid: `first-${CLOSED}` }).replaceAll(
-    '7654321',
-    '9999977',
+  const restated = await runCommandWith(
+    THIRD,
+    titleText({ date: THIRD, uid: `first-${THIRD}`, discount: '12.35' }),
+    titleText({ date: THIRD, uid: 'second' }),
   );
-  expect(await pullByCommand(CLOSED, changed)).toMatch(/\d bank account\(s\) changed/);
+  expect(restated.exit).toBe(3);
+  expect(restated.stdout).toContain(`${THIRD} differs from its sign-off`);
+  // Another account of the same provider; `pull` says so too.
+  const changed = await runCommandWith(
+    CLOSED,
+    titleText({ date: CLOSED, uid: `first-${CLOSED}` }).replaceAll('7654321', '9999977'),
+    titleText({ date: CLOSED, uid: 'second' }),
+  );
+  expect(changed.exit).toBe(3);
+  expect(changed.stdout).toMatch(/\d bank account\(s\) changed/);
   await writeProviders(world.database, [providerOf(1)]);
   await world.database.prisma.provider.updateMany({ data: { syncState: 'invalid' } });
   await world.database.prisma.$executeRaw`
@@ -155,3 +180,8 @@ test('a lock of the ERP on its table delays the headline by a quarter of a secon
     erp.release();
   }
 });
+
+function runCommandWith(date: typeof FIRST, ...texts: string[]) {
+  world.sandbox.setDayTexts(date, texts);
+  return runCommand(['pull', date], environmentOf(world));
+}

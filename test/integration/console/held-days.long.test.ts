@@ -1,14 +1,24 @@
 /** The output of pages, /api, alerts and commands for responses that were held, or that rejects made incomplete. */
-import { beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { pagesForFile } from '../../support/pages-world.ts';
-import { daysFrom } from '../../support/pull-world.ts';
+import type { ConsoleClient } from '../../support/console-client.ts';
+import { openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { daysFrom, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const pages = pagesForFile();
-const { world, operator } = pages;
+let pages: PagesWorld;
+let world: PullWorld;
+let operator: ConsoleClient;
+beforeAll(async () => {
+  pages = await openPagesWorld();
+  ({ world, operator } = pages);
+});
+afterAll(async () => {
+  await pages.console.close();
+  await world.close();
+});
 
 let date: CivilDate;
 let days = 0;
@@ -17,6 +27,7 @@ beforeEach(() => {
   date = daysFrom(days);
 });
 
+const PORTUGUESE = { 'accept-language': 'pt-BR' };
 const title = (uid: string, value = '100') => titleText({ uid, date, value });
 /** A title that breaks the contract, with an order uid that can be read. */
 const broken = (uid: string) => title(uid, '"12,50"');
@@ -27,7 +38,10 @@ async function pull(...texts: string[]) {
   return world.pull(date);
 }
 
-const showDay = async () => (await operator.get(`/days/${date}`)).text.replaceAll('&quot;', '"');
+async function showDay(client = operator, headers = {}): Promise<string> {
+  const { text } = await client.get(`/days/${date}`, headers);
+  return text.replaceAll('&quot;', '"');
+}
 
 const command = (...args: string[]) => runCommand(args, environmentOf(world));
 const status = () => command('status', '--from', date, '--to', date);
@@ -37,8 +51,11 @@ test('a title that may be a rejected one stays current, and pages, /api and stat
   await pull(...titles(10));
   const report = await pull(...titles(9), broken('t9'));
   expect(report).toMatchObject({ withdrawn: 0, withheld: 1, unchanged: 9 });
-  expect(await showDay()).toContain(
-    '1 title is not in the newest response and stays as it was, because a rejected title may be that title.',
+  const english =
+    '1 title is not in the newest response and stays as it was, because a rejected title may be that title.';
+  expect(await showDay()).toContain(english);
+  expect(await showDay(operator, PORTUGUESE)).toContain(
+    '1 título não veio na última resposta e continua como estava, porque pode ser um dos rejeitados.',
   );
   expect(await readDay()).toMatchObject({
     state: 'attention',
@@ -55,11 +72,8 @@ test('a title that may be a rejected one stays current, and pages, /api and stat
   expect(await showDay()).toContain(
     '3 titles are not in the newest response and stay as they were',
   );
-
-  // A release of fewer titles would withdraw the others.
-  const { pullId } = await pull(title('t0'), broken('t9'));
-  expect((await operator.get(`/pulls/${pullId}/release`)).text).toContain(
-    '1 title is not in the response and would stay as it is, because a rejected title may be',
+  expect(await showDay(operator, PORTUGUESE)).toContain(
+    '3 títulos não vieram na última resposta e continuam como estavam',
   );
 });
 
@@ -67,6 +81,9 @@ test('accepting rejects withdraws no title, and the form says so before', async 
   await pull(...titles(10));
   await pull(...titles(9), broken('t9'));
   expect(await showDay()).toMatch(/stay current: accepting the rejects withdraws no title/);
+  expect(await showDay(operator, PORTUGUESE)).toContain(
+    'aceitar os rejeitados não retira nenhum título',
+  );
   const accept = (reason: string) => operator.post(`/days/${date}/accept-rejects`, { reason });
   expect((await accept(' ')).status).toBe(400);
   expect((await accept('known')).status).toBe(303);
@@ -91,6 +108,7 @@ test('a response that would withdraw too much is shown with its changes', async 
   );
   expect(page).toContain(`/pulls/${pullId}/release`);
   expect(page).toContain('not merged; would be 1 · 0 · 4 · 0');
+  expect(await showDay(operator, PORTUGUESE)).toContain('não incorporada; seriam 1 · 0 · 4 · 0');
   expect(await readDay()).toMatchObject({
     state: 'held',
     titles: 10,
@@ -123,6 +141,9 @@ test('a response of which no title could be read asks for another pull, and for 
   expect(page).toContain('64 titles came, none could be read');
   expect(page).toContain('originalValue: expected a number, got a string');
   expect(page).not.toMatch(/no title for this date|would withdraw|\/release/);
+  const portuguese = await showDay(operator, PORTUGUESE);
+  expect(portuguese).toContain('Vieram 64 títulos, e nenhum pôde ser lido');
+  expect(portuguese).toContain('Busque de novo quando a plataforma os corrigir.');
   expect(await readDay()).toMatchObject({
     state: 'held',
     hold: { reason: 'unreadable', titles: 64, withdrawals: 5 },
@@ -138,8 +159,11 @@ test('a response of which no title could be read asks for another pull, and for 
   expect(pulled.stdout).toMatch(/– +– +– +– +\d+ +held, not merged/);
   expect(pulled.stdout).not.toMatch(/release pull|returned no title/);
 
-  const never = { maxLagDays: 1_000_000, maxIdleHours: 1_000_000 };
-  await deriveAlerts(world.database, new Date(), { timeZone: 'America/Sao_Paulo', ...never });
+  await deriveAlerts(world.database, new Date(), {
+    timeZone: 'America/Sao_Paulo',
+    maxLagDays: 1_000_000,
+    maxIdleHours: 1_000_000,
+  });
   const alert = await world.database.prisma.alert.findFirstOrThrow({
     where: { dedupeKey: 'day_held:unreadable' },
   });

@@ -1,11 +1,23 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readChainHead } from '../../../src/audit/audit-chain.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
-import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
+import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
+import { lastAudit, openPagesWorld } from '../../support/pages-world.ts';
+import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const { world, console, viewer, reviewer, operator } = pagesForFile();
+let world: PullWorld;
+let console: ConsoleWorld;
+let viewer: ConsoleClient;
+let reviewer: ConsoleClient;
+let operator: ConsoleClient;
+beforeAll(async () => {
+  ({ world, console, viewer, reviewer, operator } = await openPagesWorld());
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
 
 let date: CivilDate;
 let dayCount = 0;
@@ -57,6 +69,33 @@ describe('titles', () => {
     }
   });
 
+  test('are filtered by all that a filter has, and counted', async () => {
+    await pull(
+      title('t1', { value: '10', name: 'Ana 100%_ Capital', dueDate: '2026-05-01' }),
+      title('t2', { value: '20', name: 'Bia', dueDate: '2026-06-01' }),
+      title('t3', { value: '30.50', name: 'ana capital', dueDate: '2026-07-01' }),
+    );
+    const found = async (query: string) =>
+      uids((await viewer.get(`/days/${date}/titles?${query}`)).text);
+    expect(await found('order=t2')).toEqual(['t2']);
+    expect(await found('agent=ANA')).toEqual(['t1', 't3']);
+    expect(await found('agent=%25_')).toEqual(['t1']);
+    expect(await found('minValue=20')).toEqual(['t2', 't3']);
+    expect(await found('maxValue=30,50&minValue=30,50')).toEqual(['t3']);
+    expect(await found('dueFrom=2026-06-01&dueTo=2026-06-30')).toEqual(['t2']);
+    expect(await found('status=withdrawn')).toEqual([]);
+    expect(await found('provider=P-1&sort=value&direction=descending')).toEqual(['t3', 't2', 't1']);
+    const { text } = await viewer.get(`/days/${date}/titles?agent=ana`);
+    expect(text).toContain('2 of 2 titles shown. Original value of all current ones: 40.50');
+  });
+
+  test('of many days are listed by date', async () => {
+    await pull(title('t900'));
+    const { text } = await viewer.get(`/titles?order=t900&from=${DAY}&to=${TODAY}`);
+    expect(uids(text)).toEqual(['t900']);
+    expect(text).toContain(`href="/days/${date}"`);
+  });
+
   test('one whole: masked until it is asked for, and that is noted', async () => {
     await pull(title('t1'), title('t2'));
     await pull(title('t1', { discount: '1.11' }), title('t2'));
@@ -67,6 +106,7 @@ describe('titles', () => {
     for (const secret of ['52998224725', '11222333000181', '7654321', '1234567', '0987']) {
       expect(page.text).not.toContain(secret);
     }
+    expect((await viewer.post(path)).status).toBe(403);
     const shown = await reviewer.post(path);
     expect(shown.text).toContain('52998224725');
     expect(shown.text).toContain('7654321');
@@ -74,27 +114,104 @@ describe('titles', () => {
   });
 });
 
-test('a backfill is started, followed and cancelled', async () => {
-  const range = { from: daysFrom(-5), to: daysFrom(-3), concurrency: '2' };
-  const path = (await operator.post('/backfills', range)).location ?? '';
-  expect(path).toMatch(/^\/backfills\/\d+$/);
-  const running = (await viewer.get(path)).text;
-  expect(running).toContain('0 of 3 dates');
-  expect(running).toContain('<meta http-equiv="refresh" content="5"/>');
-  await operator.post(`${path}/cancel`);
-  expect((await viewer.get(path)).text).not.toContain('http-equiv="refresh"');
-  expect((await operator.post(`${path}/cancel`)).status).toBe(400);
-  expect((await operator.post(`${path}/resume`)).status).toBe(303);
+describe('an export', () => {
+  test('is streamed in each format, and noted', async () => {
+    await pull(title('=cmd()'), title('b'));
+    const take = (format: string, client = reviewer) =>
+      client.post('/exports', { from: date, to: date, format });
+    const csv = await take('csv');
+    expect(csv.headers['content-disposition']).toContain(`titles-${date}-${date}.csv`);
+    expect([...csv.bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+    expect(csv.text).toContain(`'=cmd()`);
+    expect(csv.text).toContain('52998224725');
+    expect(await lastAudit(world)).toMatchObject({ actor: 'rita', action: 'export' });
+    const jsonl = await take('jsonl');
+    expect(
+      jsonl.text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).order_uid),
+    ).toEqual(['=cmd()', 'b']);
+    expect((await take('xlsx')).bytes.subarray(0, 2).toString()).toBe('PK');
+    expect((await take('exe')).status).toBe(400);
+    expect((await reviewer.post('/exports', { from: TODAY, to: date, format: 'csv' })).status).toBe(
+      400,
+    );
+  });
+
+  test('has identifiers masked for roles without the right to see them', async () => {
+    await pull(title('a', { more: ',"secretField":"CANARY-EXTRA"' }));
+    const { text } = await viewer.post('/exports', { from: date, to: date, format: 'jsonl' });
+    expect(JSON.parse(text)).toMatchObject({ order_uid: 'a', original_value: '1000.50' });
+    for (const secret of [
+      '52998224725',
+      '11222333000181',
+      '7654321',
+      '90021382000122',
+      'CANARY-EXTRA',
+    ]) {
+      expect(text).not.toContain(secret);
+    }
+  });
+});
+
+describe('a backfill', () => {
+  test('is started, followed and cancelled', async () => {
+    const started = await operator.post('/backfills', {
+      from: daysFrom(-5),
+      to: daysFrom(-3),
+      concurrency: '2',
+    });
+    expect(started.location).toMatch(/^\/backfills\/\d+$/);
+    const path = started.location ?? '';
+    const running = (await viewer.get(path)).text;
+    expect(running).toContain('0 of 3 dates');
+    expect(running).toContain('<meta http-equiv="refresh" content="5"/>');
+    await operator.post(`${path}/cancel`);
+    expect((await viewer.get(path)).text).not.toContain('http-equiv="refresh"');
+    expect((await operator.post(`${path}/cancel`)).status).toBe(400);
+    expect((await operator.post(`${path}/resume`)).status).toBe(303);
+    const future = { from: daysFrom(9, TODAY), to: daysFrom(10, TODAY) };
+    expect((await operator.post('/backfills', future)).status).toBe(400);
+  });
+});
+
+test('a bank account that changed is seen masked, revealed on the record, and confirmed', async () => {
+  await pull(title('a'));
+  const other = title('b').replaceAll('7654321', '9999999');
+  await pull(title('a'), other);
+  const page = await viewer.get('/account-changes');
+  expect(page.text).toContain('P-1');
+  expect(page.text).not.toContain('9999999');
+  expect((await viewer.post('/account-changes')).status).toBe(403);
+  expect((await reviewer.post('/account-changes')).text).toContain('9999999');
+  const changes =
+    /name="changes" value="([\d ]+)"/.exec((await reviewer.get('/account-changes')).text)?.[1] ??
+    '';
+  const form = { changes, decision: 'confirmed', reason: 'called them' };
+  expect((await reviewer.post('/account-changes/decide', form)).status).toBe(303);
+  expect(await lastAudit(world)).toMatchObject({
+    action: 'account_change.confirm',
+    actor: 'rita',
+  });
 });
 
 test('alerts and the audit log are shown, page by page', async () => {
-  const alert = (kind: string, message: string) => ({
-    ...{ kind, dedupeKey: message, message, messagePt: message },
+  await world.database.prisma.alert.create({
+    data: {
+      kind: 'newer_kind',
+      dedupeKey: 'x',
+      message: 'something else',
+      messagePt: 'something else',
+      date: new Date(date),
+    },
   });
-  await world.database.prisma.alert.create({ data: alert('newer_kind', 'something else') });
   expect((await viewer.get('/alerts')).text).toMatch(/newer_kind[\s\S]*Something else\./);
   const over = Array.from({ length: 60 }, (_, index) => ({
-    ...alert('day_held', `over ${index}.`),
+    kind: 'day_held',
+    dedupeKey: `over ${index}`,
+    message: `over ${index}.`,
+    messagePt: `over ${index}.`,
     resolvedAt: new Date(),
   }));
   await world.database.prisma.alert.createMany({ data: over });
@@ -114,102 +231,4 @@ test('alerts and the audit log are shown, page by page', async () => {
   expect(first.text).toContain(`${head?.position}:${head?.hash}`);
   const older = /href="(\/audit\?before=\d+)"/.exec(first.text)?.[1] ?? '';
   expect((await viewer.get(older)).text).toContain('act-19');
-});
-
-const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? '';
-
-describe('a day', () => {
-  test('shows totals by provider and by agent that add up to its own', async () => {
-    await pull(title('a', { value: '0.10' }), title('b', { value: '0.20', name: 'Outro Agente' }));
-    const { text } = await viewer.get(`/days/${date}`);
-    expect(text).toContain('0.30');
-    expect(text).toMatch(/Outro Agente[\s\S]*?0\.20/);
-    expect(text).toMatch(/P-1[\s\S]*?0\.30/);
-  });
-
-  test('is signed off by a reviewer, restated by one cent, and shows the changes', async () => {
-    await pull(title('a'), title('b', { discount: '12.34' }));
-    const before = await reviewer.get(`/days/${date}`);
-    const signed = await reviewer.post(`/days/${date}/sign-off`, {
-      digest: digestOf(before.text),
-      reason: 'checked against the ERP',
-    });
-    expect(signed.location).toBe(`/days/${date}?notice=signed_off`);
-    const sealed = await viewer.get(`/days/${date}?notice=signed_off`);
-    expect(sealed.text).toContain('Signed off by rita');
-    expect(sealed.text).toContain('The day is signed off.');
-    await pull(title('a'), title('b', { discount: '12.35' }));
-    const { text } = await viewer.get(`/days/${date}`);
-    expect(text).toContain('This day changed after it was signed off');
-    expect(text).toMatch(/platformDiscountedValue[\s\S]*12\.34[\s\S]*→[\s\S]*12\.35/);
-    expect((await viewer.get('/')).text).toContain('Restated after the sign-off');
-  });
-
-  test('that changed after the page was loaded is not signed off from that page', async () => {
-    await pull(title('a'));
-    const seen = digestOf((await reviewer.get(`/days/${date}`)).text);
-    await pull(title('a', { discount: '99' }));
-    const answer = await reviewer.post(`/days/${date}/sign-off`, { digest: seen });
-    expect(answer.status).toBe(400);
-    expect(answer.text).toContain('Look again');
-  });
-
-  test('shows the raw text of a reject to authorized roles, and audits that', async () => {
-    await pull(title('a'), `{"order":{},"acceptedDate":"${date}","secret":"CANARY"}`);
-    expect((await reviewer.get(`/days/${date}`)).text).not.toContain('CANARY&quot;');
-    const shown = await reviewer.post(`/days/${date}/rejects`);
-    expect(shown.text).toContain('CANARY');
-    expect(await lastAudit(world)).toMatchObject({ actor: 'rita', action: 'rejects.reveal' });
-  });
-
-  test('that is held is released by an operator after a preview of the withdrawals', async () => {
-    await pull(title('a', { value: '70' }), title('b', { value: '30' }));
-    const { pullId } = await pull();
-    expect((await viewer.get(`/days/${date}`)).text).toContain('A pull is held');
-    const preview = await operator.get(`/pulls/${pullId}/release`);
-    expect(preview.text).toMatch(/Titles that would be withdrawn[\s\S]*>a<[\s\S]*70\.00/);
-    expect(preview.text).toContain('100.00');
-    const left = await world.database.prisma.$queryRaw<{ rows: number }[]>`
-      SELECT count(*)::int AS rows FROM conciliation.staged_change`;
-    expect(left).toEqual([{ rows: 0 }]);
-    const released = await operator.post(`/pulls/${pullId}/release`, { reason: 'confirmed' });
-    expect(released.location).toBe(`/days/${date}?notice=released`);
-    expect((await operator.get(`/pulls/${pullId}/release`)).status).toBe(404);
-    expect(await lastAudit(world)).toMatchObject({ actor: 'otto', action: 'pull.release' });
-  });
-
-  test('is reopened with a reason, which stays on record', async () => {
-    await pull(title('a'));
-    const page = await reviewer.get(`/days/${date}`);
-    await reviewer.post(`/days/${date}/sign-off`, { digest: digestOf(page.text) });
-    await reviewer.post(`/days/${date}/reopen`, { reason: 'wrong rate' });
-    const { text } = await viewer.get(`/days/${date}`);
-    expect(text).toContain('Not signed off');
-    expect(text).toContain('wrong rate');
-  });
-
-  test('is pulled again on request: a worker is woken and the log has the user', async () => {
-    const answer = await operator.post(`/days/${date}/pull`);
-    expect(answer.location).toBe(`/days/${date}?notice=pull_requested`);
-    const created = await world.database.prisma.pull.findFirstOrThrow({ orderBy: { id: 'desc' } });
-    expect(created).toMatchObject({ origin: 'manual', state: 'queued', requestedBy: 'otto' });
-    expect(console.woken.at(-1)).toBe(created.id);
-    expect((await operator.post(`/days/${daysFrom(2, TODAY)}/pull`)).status).toBe(400);
-  });
-
-  test('that does not exist is answered with a page', async () => {
-    for (const path of [
-      'days/2026-02-30',
-      'days/0000-00-00',
-      'days/x',
-      'days/9999-12-31',
-      'titles/0',
-    ]) {
-      const { status, headers } = await viewer.get(`/${path}`);
-      expect([status, headers['content-type']], path).toEqual([
-        404,
-        expect.stringMatching('text/html'),
-      ]);
-    }
-  });
 });

@@ -1,15 +1,14 @@
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AuditRecord, recordAudit } from '../../../src/audit/audit.ts';
 import { reasonsText } from '../../../src/console/days/reason-text.ts';
 import { ROUTE_ACCESS } from '../../../src/console/shell/route-access.ts';
 import { checkProvider } from '../../../src/domain/provider.ts';
 import { MESSAGES, textOf } from '../../../src/texts/texts.ts';
-import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
-import { pagesForFile } from '../../support/pages-world.ts';
+import type { ConsoleAnswer, ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
+import { openPagesWorld } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
-import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
-import { signDay } from '../../support/sign-day.ts';
+import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 /** Words that English sentences have and Portuguese ones do not. */
@@ -50,10 +49,13 @@ const ENTRIES: readonly AuditRecord[] = [
   { actor: 'ana', action: 'findings.resolve', details: { check: 'value_not_positive' } },
 ];
 
-const { world, console, reviewer } = pagesForFile({ bookingsFrom: DAY });
+let world: PullWorld;
+let console: ConsoleWorld;
 let admin: ConsoleClient;
+let reviewer: ConsoleClient;
 let heldPull: bigint;
 beforeAll(async () => {
+  ({ world, console, reviewer } = await openPagesWorld({ bookingsFrom: DAY }));
   admin = await console.as('admin', 'alma');
   const serve = async (date: typeof DAY, ...texts: string[]) => {
     world.sandbox.setDayTexts(date, texts);
@@ -73,7 +75,9 @@ beforeAll(async () => {
   await serve(UNREADABLE, title(UNREADABLE, 'a'));
   await serve(UNREADABLE, title(UNREADABLE, 'a', { value: '"dez"' }));
   await serve(RESTATED, title(RESTATED, 'a'));
-  await signDay(world.database, RESTATED, { bookingsFrom: DAY });
+  const where = { date: new Date(RESTATED) };
+  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where });
+  await reviewer.post(`/days/${RESTATED}/sign-off`, { digest: contentDigest ?? '' });
   await serve(RESTATED, title(RESTATED, 'a', { discount: '1' }));
   await world.database.prisma.day.create({ data: { date: new Date(FAILED), state: 'failed' } });
   await world.database.prisma.pull.createMany({
@@ -108,6 +112,10 @@ beforeAll(async () => {
   await admin.post('/keys', { name: 'ERP', role: 'viewer', scope_read: 'on', days: '5' });
   for (const entry of ENTRIES) await recordAudit(world.database.prisma, entry);
 });
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
 
 /** The visible texts of a page, also those of attributes, without names that have no translation. */
 function textsOf(html: string): string[] {
@@ -140,45 +148,55 @@ const portuguese = { 'accept-language': 'pt-BR' };
 test('no page in Portuguese has English text', async () => {
   const line = await world.database.prisma.bookingLine.findFirstOrThrow();
   const titleId = (await world.database.prisma.title.findFirstOrThrow()).id;
-  const paths = [
-    '/?to=2026-03',
-    ...[DAY, HELD, REJECTS, UNREADABLE, RESTATED, FAILED, daysFrom(9)].map(
+  const pages: Record<string, readonly string[]> = {
+    'GET /': ['/?to=2026-03'],
+    'GET /days/:date': [DAY, HELD, REJECTS, UNREADABLE, RESTATED, FAILED, daysFrom(9)].map(
       (date) => `/days/${date}`,
     ),
-    ...[`/days/${DAY}/titles`, `/days/${DAY}/titles?minValue=x`, '/restated', '/findings'],
-    `/findings?date=${DAY}&check=value_not_positive&state=all`,
-    ...['/titles', '/titles?status=withdrawn&order=zz', `/titles/${titleId}`],
-    ...['/bookings', '/bookings?state=overdue&days=0', '/bookings?from=x', `/bookings/${line.id}`],
-    ...['/backfills', '/backfills/1', '/sign-offs', '/sign-offs?clean=true'],
-    `/sign-offs/preview?day=${DAY}&day=${HELD}`,
-    ...['/months', '/months/2026-03'],
-    ...['month', 'day'].map((view) => `/schedule?view=${view}&date=2026-06-30`),
-    ...['/breaks', '/breaks?kind=value_differs', `/break?kind=missing_in_erp&title=${titleId}`],
-    ...['/break?kind=in_doubt&title=999999', '/break?kind=missing_on_platform&payable=AP-1'],
-    ...['/companies', '/providers', '/providers?state=invalid'],
-    ...['/provider?id=P-1', '/provider?id=F000002', '/account-changes?state=all'],
-    ...['/alerts', '/audit', '/exports', `/pulls/${heldPull}/release`, '/pulls/999999/release'],
-    ...['/users', '/account', '/account/second-factor', '/login', '/link/unknown'],
-  ];
-  const pages = Object.keys(ROUTE_ACCESS).filter(
-    (route) => route.startsWith('GET ') && !route.includes(' /api/'),
+    'GET /days/:date/titles': [`/days/${DAY}/titles`, `/days/${DAY}/titles?minValue=x`],
+    'GET /restated': ['/restated'],
+    'GET /findings': ['/findings', `/findings?date=${DAY}&check=value_not_positive&state=all`],
+    'GET /titles': ['/titles', '/titles?status=withdrawn&order=zz'],
+    'GET /titles/:id': [`/titles/${titleId}`],
+    'GET /bookings': ['/bookings', '/bookings?state=overdue&days=0', '/bookings?from=x'],
+    'GET /bookings/:id': [`/bookings/${line.id}`],
+    'GET /backfills': ['/backfills'],
+    'GET /backfills/:id': ['/backfills/1'],
+    'GET /sign-offs': ['/sign-offs', '/sign-offs?clean=true'],
+    'GET /sign-offs/preview': [`/sign-offs/preview?day=${DAY}&day=${HELD}`],
+    'GET /months': ['/months'],
+    'GET /months/:month': ['/months/2026-03'],
+    'GET /schedule': ['month', 'day'].map((view) => `/schedule?view=${view}&date=2026-06-30`),
+    'GET /breaks': ['/breaks', '/breaks?kind=value_differs'],
+    'GET /break': [
+      `/break?kind=missing_in_erp&title=${titleId}`,
+      '/break?kind=in_doubt&title=999999',
+      '/break?kind=missing_on_platform&payable=AP-1',
+    ],
+    'GET /companies': ['/companies'],
+    'GET /providers': ['/providers', '/providers?state=invalid'],
+    'GET /provider': ['/provider?id=P-1', '/provider?id=F000002'],
+    'GET /account-changes': ['/account-changes?state=all'],
+    'GET /alerts': ['/alerts'],
+    'GET /audit': ['/audit'],
+    'GET /exports': ['/exports'],
+    'GET /pulls/:id/release': [`/pulls/${heldPull}/release`, '/pulls/999999/release'],
+    'GET /users': ['/users'],
+    'GET /account': ['/account'],
+    'GET /account/second-factor': ['/account/second-factor'],
+    'GET /login': ['/login'],
+    'GET /link/:token': ['/link/unknown'],
+  };
+  const visited = new Set(Object.keys(pages));
+  const others = Object.keys(ROUTE_ACCESS).filter(
+    (route) => route.startsWith('GET ') && !route.includes(' /api/') && !visited.has(route),
   );
-  /** The route of a path; the one without parameters, if there are two. */
-  const routeOf = (path: string) =>
-    pages
-      .filter((route) =>
-        new RegExp(`^GET ${route.slice(4).replace(/:\w+/g, '[^/]+')}$`).test(
-          `GET ${path.split('?')[0]}`,
-        ),
-      )
-      .sort((one, other) => one.split(':').length - other.split(':').length)[0] ?? '';
-  const visited = new Set(paths.map(routeOf));
-  expect(pages.filter((route) => !visited.has(route))).toEqual([
+  expect(others).toEqual([
     'GET /healthz',
     'GET /readyz',
     'GET /metrics',
     'GET /assets/:file',
-    // Redirections to the provider of company accounts.
+    // Redirections to the provider of company accounts, and a stream of figures.
     'GET /login/oidc',
     'GET /login/oidc/callback',
     'GET /logout/oidc',
@@ -195,7 +213,11 @@ test('no page in Portuguese has English text', async () => {
       : ROUTE_ACCESS[route]?.who.includes('admin') === true
         ? admin
         : reviewer;
-  for (const path of paths) note(path, await personFor(routeOf(path)).get(path, portuguese));
+  for (const [route, paths] of Object.entries(pages)) {
+    for (const path of [paths].flat()) {
+      note(path, await personFor(route).get(path, portuguese));
+    }
+  }
   const DECISION =
     /(sign-off|reopen|accept-rejects|release|decide|undo)$|^\/(break|companies|agents)\b/;
   const posts: readonly [string, Record<string, string>][] = [

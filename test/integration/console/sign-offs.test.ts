@@ -1,5 +1,5 @@
 /** The sign-off of many days: the list, the preview, the sign-off and the result, on the pages and in the API. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { MAX_DAYS_TO_SIGN, signOffDays } from '../../../src/ledger/sign-off.sql.ts';
@@ -7,11 +7,20 @@ import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
-import { pagesForFile } from '../../support/pages-world.ts';
+import { openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const pages = pagesForFile();
+const portuguese = { 'accept-language': 'pt-BR' };
+
+let pages: PagesWorld;
+beforeAll(async () => {
+  pages = await openPagesWorld();
+});
+afterAll(async () => {
+  await pages.console.close();
+  await pages.world.close();
+});
 
 let used = 0;
 /** Dates that no test has used. */
@@ -56,8 +65,11 @@ async function decideAs(client: ConsoleClient, date: CivilDate) {
   expect(status).toBe(303);
 }
 
-const preview = (client: ConsoleClient, chosen: readonly CivilDate[]) =>
-  client.get(`/sign-offs/preview?${new URLSearchParams(chosen.map((date) => ['day', date]))}`);
+const preview = (client: ConsoleClient, chosen: readonly CivilDate[], headers = {}) =>
+  client.get(
+    `/sign-offs/preview?${new URLSearchParams(chosen.map((date) => ['day', date]))}`,
+    headers,
+  );
 const daysIn = ({ text }: ConsoleAnswer) =>
   [...text.matchAll(/name="day" value="([^"]+)"/g)].map((match) => match[1] ?? '');
 /** The rows of the table with that label: the cells as text. */
@@ -81,10 +93,16 @@ const signedBy = async (...chosen: CivilDate[]) => {
 describe('the list', () => {
   test('has the days that can be signed, newest first, with sums over the whole filter', async () => {
     await pullAll();
-    const list = await pages.reviewer.get('/sign-offs');
-    expect(rowsIn(list, 'Days to sign').at(-1)?.slice(0, 3)).toEqual(['4 days', '8', '400.60']);
-    expect(daysIn(list)).toEqual(dates.toReversed());
-    expect(list.text).not.toContain(' checked');
+    const { text } = await pages.reviewer.get('/sign-offs');
+    const shown = [...text.matchAll(/<th scope="row"><a class="date" href="\/days\/([^"]+)"/g)];
+    expect(shown.map((match) => match[1])).toEqual(dates.toReversed());
+    expect(
+      rowsIn({ text } as ConsoleAnswer, 'Days to sign')
+        .at(-1)
+        ?.slice(0, 3),
+    ).toEqual(['4 days', '8', '400.60']);
+    expect(daysIn({ text } as ConsoleAnswer)).toEqual(dates.toReversed());
+    expect(text).not.toContain(' checked');
     const all = await pages.reviewer.get('/sign-offs?select=all');
     expect([...all.text.matchAll(/type="checkbox"[^>]* checked/g)]).toHaveLength(4);
     const home = await pages.viewer.get('/');
@@ -147,8 +165,11 @@ describe('many days at once', () => {
       'None of the selected days can be signed off.',
     );
     const seen = await preview(pages.reviewer, dates);
-    const [, ...rows] = rowsIn(seen, 'Preview of the sign-off');
-    expect(rows.map((row) => row.slice(0, 3))).toEqual([
+    expect(
+      rowsIn(seen, 'Preview of the sign-off')
+        .map((row) => row.slice(0, 3))
+        .slice(1),
+    ).toEqual([
       ...dates.toReversed().map(() => [expect.any(String), '2', '1,000.15']),
       ['4 days', '8', '4,000.60'],
     ]);
@@ -217,17 +238,18 @@ describe('many days at once', () => {
     await pullAll();
     const seen = daysIn(await preview(own, dates));
     await decideAs(own, day(2));
-    const where = { date: day(2) };
-    const { contentDigest } = await pages.world.database.prisma.day.findUniqueOrThrow({ where });
+    const { contentDigest } = await pages.world.database.prisma.day.findUniqueOrThrow({
+      where: { date: new Date(day(2)) },
+    });
     const forged = seen.map((text) =>
       text.startsWith(day(2)) ? `${day(2)}:${contentDigest}` : text,
     );
-    const previewed = await preview(own, dates);
-    expect(previewed.text).toContain('Another user has to sign it off.');
+    const previewed = await preview(own, dates, portuguese);
+    expect(previewed.text).toContain('Outra pessoa precisa fechá-lo.');
     expect(daysIn(previewed)).toHaveLength(3);
-    const answer = await own.post('/sign-offs', { day: forged });
-    expect(answer.text).toContain('3 of 4 days signed off');
-    expect(answer.text).toContain('You made a decision about this day.');
+    const answer = await own.post('/sign-offs', { day: forged }, { headers: portuguese });
+    expect(answer.text).toContain('3 de 4 dias fechados');
+    expect(answer.text).toContain('Você tomou uma decisão sobre este dia.');
     expect(await signedBy(...dates)).toEqual(['alba', 'alba', null, 'alba']);
     await sign(pages.reviewer, [day(2)]);
   });
@@ -263,12 +285,16 @@ describe('many days at once', () => {
     expect(await next(pages.reviewer)).toBeUndefined();
   });
 
-  test('a form without a day or with a broken day signs nothing', async () => {
+  test('a form without a day, with a broken day or from a viewer signs nothing', async () => {
     await pullAll();
     const [first = ''] = daysIn(await preview(pages.reviewer, dates));
     for (const fields of [{}, { day: 'x' }, { day: [first, `${day(0)}:`] }]) {
       expect((await pages.reviewer.post('/sign-offs', fields)).status).toBe(400);
     }
+    expect((await pages.viewer.post('/sign-offs', { day: first })).status).toBe(403);
+    expect((await pages.reviewer.post('/sign-offs', { day: first }, { csrf: null })).status).toBe(
+      403,
+    );
     expect(await signedBy(...dates)).toEqual([null, null, null, null]);
     await sign(pages.reviewer, dates);
   });
@@ -276,8 +302,20 @@ describe('many days at once', () => {
 
 test('a list beyond the limit is refused before the first day', async () => {
   await pullAll();
-  const many = Array(MAX_DAYS_TO_SIGN + 1).fill({ date: day(0), seenDigest: 'x' });
-  const signing = { by: 'ana', reason: null, fourEyes: true };
-  const signed = signOffDays(pages.world.database, many, signing);
-  await expect(signed).rejects.toThrow('expected 1 to 366 days');
+  const seen = daysIn(await preview(pages.reviewer, dates)).map((text) => {
+    const [date = '', seenDigest = ''] = text.split(':');
+    return { date: date as CivilDate, seenDigest };
+  });
+  const many = Array.from(
+    { length: MAX_DAYS_TO_SIGN + 1 },
+    (_, index) => seen[index % 4] ?? seen[0],
+  );
+  await expect(
+    signOffDays(pages.world.database, many as typeof seen, {
+      by: 'ana',
+      reason: null,
+      fourEyes: true,
+    }),
+  ).rejects.toThrow('expected 1 to 366 days');
+  expect(await signedBy(...dates)).toEqual([null, null, null, null]);
 });

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
+import { lastAudit, openPagesWorld } from '../../support/pages-world.ts';
+import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+let console: ConsoleWorld;
+let viewer: ConsoleClient;
+let reviewer: ConsoleClient;
+let operator: ConsoleClient;
+beforeAll(async () => {
+  ({ world, console, viewer, reviewer, operator } = await openPagesWorld());
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
+
+let date: CivilDate;
+let dayCount = 0;
+beforeEach(() => {
+  dayCount += 1;
+  date = daysFrom(dayCount, DAY);
+});
+
+const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
+  titleText({ uid, date, ...more });
+
+async function pull(...texts: string[]) {
+  world.sandbox.setDayTexts(date, texts);
+  return world.pull(date);
+}
+
+const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? '';
+describe('a day', () => {
+  test('shows totals by provider and by agent that add up to its own', async () => {
+    await pull(title('a', { value: '0.10' }), title('b', { value: '0.20', name: 'Outro Agente' }));
+    const { text } = await viewer.get(`/days/${date}`);
+    expect(text).toContain('0.30');
+    expect(text).toMatch(/Outro Agente[\s\S]*?0\.20/);
+    expect(text).toMatch(/P-1[\s\S]*?0\.30/);
+  });
+
+  test('is signed off by a reviewer, restated by one cent, and shows the changes', async () => {
+    await pull(title('a'), title('b', { discount: '12.34' }));
+    const before = await reviewer.get(`/days/${date}`);
+    const signed = await reviewer.post(`/days/${date}/sign-off`, {
+      digest: digestOf(before.text),
+      reason: 'checked against the ERP',
+    });
+    expect(signed.location).toBe(`/days/${date}?notice=signed_off`);
+    const sealed = await viewer.get(`/days/${date}?notice=signed_off`);
+    expect(sealed.text).toContain('Signed off by rita');
+    expect(sealed.text).toContain('The day is signed off.');
+    await pull(title('a'), title('b', { discount: '12.35' }));
+    const { text } = await viewer.get(`/days/${date}`);
+    expect(text).toContain('This day changed after it was signed off');
+    expect(text).toMatch(/platformDiscountedValue[\s\S]*12\.34[\s\S]*→[\s\S]*12\.35/);
+    expect((await viewer.get('/')).text).toContain('Restated after the sign-off');
+  });
+
+  test('that changed after the page was loaded is not signed off from that page', async () => {
+    await pull(title('a'));
+    const seen = digestOf((await reviewer.get(`/days/${date}`)).text);
+    await pull(title('a', { discount: '99' }));
+    const answer = await reviewer.post(`/days/${date}/sign-off`, { digest: seen });
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('Look again');
+  });
+
+  test('with rejects waits for a decision, and the user who accepted them may not sign', async () => {
+    await pull(title('a'), `{"order":{},"acceptedDate":"${date}"}`);
+    expect((await viewer.get(`/days/${date}`)).text).toContain('do not have the documented format');
+    expect((await reviewer.post(`/days/${date}/accept-rejects`)).status).toBe(400);
+    await reviewer.post(`/days/${date}/accept-rejects`, { reason: 'a test of the platform' });
+    const own = await reviewer.get(`/days/${date}`);
+    expect(own.text).toContain('another user has to sign it off');
+    const { contentDigest: digest } = await world.database.prisma.day.findUniqueOrThrow({
+      where: { date: new Date(date) },
+    });
+    const refused = await reviewer.post(`/days/${date}/sign-off`, { digest: digest ?? '' });
+    expect([refused.status, refused.text]).toEqual([
+      400,
+      expect.stringContaining('another user has to sign it off'),
+    ]);
+    const other = await console.as('reviewer', 'rosa');
+    const signed = await other.post(`/days/${date}/sign-off`, { digest: digest ?? '' });
+    expect(signed.status).toBe(303);
+  });
+
+  test('says that titles stay because of a reject, on its page and before a release', async () => {
+    const uids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    await pull(...uids.map((uid) => title(uid)));
+    const bad = title('f', { value: '"ten"' });
+    await pull(...uids.slice(0, 5).map((uid) => title(uid)), bad);
+    const stays = '1 title is not in the newest response and stays as it was, because a rejected';
+    expect((await viewer.get(`/days/${date}`)).text).toContain(stays);
+    const { pullId, state } = await pull(title('a'), bad);
+    expect(state).toBe('held');
+    expect((await operator.get(`/pulls/${pullId}/release`)).text).toContain(
+      '1 title is not in the response and would stay as it is, because a rejected title may be',
+    );
+    await pull(...uids.map((uid) => title(uid)));
+    expect((await viewer.get(`/days/${date}`)).text).not.toContain('stays as it was');
+  });
+
+  test('that would be emptied by rejects does not say that there was no title', async () => {
+    await pull(title('a'), title('b'));
+    const { pullId } = await pull(title('x', { value: '"ten"' }));
+    const preview = await operator.get(`/pulls/${pullId}/release`);
+    expect(preview.text).toContain('none of them has the documented format');
+    expect(preview.text).not.toContain('no title');
+  });
+
+  test('shows the raw text of a reject to authorized roles, and audits that', async () => {
+    await pull(title('a'), `{"order":{},"acceptedDate":"${date}","secret":"CANARY"}`);
+    expect((await reviewer.get(`/days/${date}`)).text).not.toContain('CANARY&quot;');
+    const shown = await reviewer.post(`/days/${date}/rejects`);
+    expect(shown.text).toContain('CANARY');
+    expect(await lastAudit(world)).toMatchObject({ actor: 'rita', action: 'rejects.reveal' });
+  });
+
+  test('that is held is released by an operator after a preview of the withdrawals', async () => {
+    await pull(title('a', { value: '70' }), title('b', { value: '30' }));
+    const { pullId } = await pull();
+    expect((await viewer.get(`/days/${date}`)).text).toContain('A pull is held');
+    const preview = await operator.get(`/pulls/${pullId}/release`);
+    expect(preview.text).toMatch(/Titles that would be withdrawn[\s\S]*>a<[\s\S]*70\.00/);
+    expect(preview.text).toContain('100.00');
+    const left = await world.database.prisma.$queryRaw<{ rows: number }[]>`
+      SELECT count(*)::int AS rows FROM conciliation.staged_change`;
+    expect(left).toEqual([{ rows: 0 }]);
+    const released = await operator.post(`/pulls/${pullId}/release`, { reason: 'confirmed' });
+    expect(released.location).toBe(`/days/${date}?notice=released`);
+    expect((await operator.get(`/pulls/${pullId}/release`)).status).toBe(404);
+    expect(await lastAudit(world)).toMatchObject({ actor: 'otto', action: 'pull.release' });
+  });
+
+  test('is reopened with a reason, which stays on record', async () => {
+    await pull(title('a'));
+    const page = await reviewer.get(`/days/${date}`);
+    await reviewer.post(`/days/${date}/sign-off`, { digest: digestOf(page.text) });
+    await reviewer.post(`/days/${date}/reopen`, { reason: 'wrong rate' });
+    const { text } = await viewer.get(`/days/${date}`);
+    expect(text).toContain('Not signed off');
+    expect(text).toContain('wrong rate');
+  });
+
+  test('is pulled again on request: a worker is woken and the log has the user', async () => {
+    const answer = await operator.post(`/days/${date}/pull`);
+    expect(answer.location).toBe(`/days/${date}?notice=pull_requested`);
+    const created = await world.database.prisma.pull.findFirstOrThrow({ orderBy: { id: 'desc' } });
+    expect(created).toMatchObject({ origin: 'manual', state: 'queued', requestedBy: 'otto' });
+    expect(console.woken.at(-1)).toBe(created.id);
+    expect((await operator.post(`/days/${daysFrom(2, TODAY)}/pull`)).status).toBe(400);
+  });
+
+  test.each(['/days/2026-02-30', '/days/0000-00-00', '/days/x', '/days/9999-12-31', '/titles/0'])(
+    '%s does not exist, as a page',
+    async (path) => {
+      const answer = await viewer.get(path);
+      expect(answer.status).toBe(404);
+      expect(answer.headers['content-type']).toContain('text/html');
+    },
+  );
+});
