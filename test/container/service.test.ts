@@ -24,31 +24,6 @@ describeContainer('the service in a container', () => {
   });
   afterAll(() => stack?.close());
 
-  /** All rows of the ledger of `erp`, for a comparison. */
-  async function readLedger() {
-    const days = await stack.query<{ date: string; state: string }>(
-      'erp',
-      `SELECT date::text, state, title_count FROM conciliation.day WHERE date <= '${yesterday}' ORDER BY date`,
-    );
-    const pulls = await stack.query<{ id: string; state: string }>(
-      'erp',
-      'SELECT id::text, state, attempts FROM conciliation.pull ORDER BY id',
-    );
-    return { days, pulls };
-  }
-
-  async function settledLedger() {
-    await expect
-      .poll(async () => {
-        const { pulls } = await readLedger();
-        return (
-          pulls.length > 0 && pulls.every(({ state }) => !['queued', 'running'].includes(state))
-        );
-      }, POLL)
-      .toBe(true);
-    return readLedger();
-  }
-
   test('is healthy by its own check, and ready', async () => {
     // Starting has waited for the health check of the image.
     expect(await askConsole(stack.consoleUrl, '/readyz')).toMatchObject({ status: 200 });
@@ -59,32 +34,12 @@ describeContainer('the service in a container', () => {
       date,
       state: 'reconciled',
     }));
-    await expect.poll(async () => (await readLedger()).days, POLL).toMatchObject(reconciled);
-  });
-
-  test('is not root, holds no capability, and can write to /tmp only', async () => {
-    const inService = (...args: string[]) =>
-      runProgram('docker', ['exec', service.getId(), ...args]);
-    expect((await inService('id', '-u')).stdout.trim()).toBe('1000');
-    const { stdout } = await inService('grep', '^Cap', '/proc/1/status');
-    expect(stdout).toMatch(/CapPrm:\s0+\n/);
-    expect(stdout).toMatch(/CapBnd:\s0+\n/);
-    expect((await inService('touch', '/tmp/file')).exit).toBe(0);
-    for (const folder of ['/app', '/home/node', '/var/tmp']) {
-      const { exit, stderr } = await inService('touch', `${folder}/file`);
-      expect(stderr).toContain('Read-only file system');
-      expect(exit).not.toBe(0);
-    }
-  });
-
-  test('after a restart finds the same data and pulls nothing again', async () => {
-    const before = await settledLedger();
-    await outputOf('docker', ['restart', '-t', String(GRACE_SECONDS), service.getId()]);
-    // The check of the scheduler passes after its first plan, so all due work is planned.
-    await expect
-      .poll(async () => (await askConsole(stack.consoleUrl, '/readyz'))?.status, POLL)
-      .toBe(200);
-    expect(await settledLedger()).toEqual(before);
+    const readDays = () =>
+      stack.query(
+        'erp',
+        `SELECT date::text, state FROM conciliation.day WHERE date <= '${yesterday}' ORDER BY date`,
+      );
+    await expect.poll(readDays, POLL).toEqual(reconciled);
   });
 
   test('ends 0 in its grace when it is stopped in the middle of a pull, which costs no attempt', async () => {

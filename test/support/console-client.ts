@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { request } from 'undici';
+import { createApiKey } from '../../src/console/access/api-keys.sql.ts';
 import { startSession } from '../../src/console/access/console-sessions.sql.ts';
 import { addUser, findLoginUser } from '../../src/console/access/console-users.sql.ts';
 import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
@@ -8,7 +9,7 @@ import { SESSION_LIMITS } from '../../src/console/shell/guard.ts';
 import { type ConsoleOptions, createConsole } from '../../src/console/shell/server.ts';
 import type { Database } from '../../src/database/database.ts';
 import { STALENESS_LIMITS } from '../../src/domain/alerts/pull-alerts.ts';
-import type { ConsoleRole } from '../../src/domain/role.ts';
+import type { ConsoleRole, KeyRole, KeyScope } from '../../src/domain/role.ts';
 
 export interface ConsoleAnswer {
   readonly status: number;
@@ -16,7 +17,7 @@ export interface ConsoleAnswer {
   readonly location: string | null;
   readonly text: string;
   readonly bytes: Buffer;
-  json(): unknown;
+  json(): ReturnType<typeof JSON.parse>;
 }
 
 /** A browser without a screen: keeps cookies, and sends forms with the token of the page before. */
@@ -37,25 +38,37 @@ export interface ConsoleClient {
   csrf(path?: string): Promise<string>;
 }
 
+async function send(
+  url: string,
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  headers: Record<string, string>,
+  body: string | null,
+): Promise<ConsoleAnswer> {
+  const response = await request(url, { method, headers, body });
+  const bytes = Buffer.from(await response.body.arrayBuffer());
+  const text = bytes.toString('utf8');
+  const { location } = response.headers;
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    location: typeof location === 'string' ? location : null,
+    text,
+    bytes,
+    json: () => JSON.parse(text),
+  };
+}
+
 export function createClient(url: string): ConsoleClient {
   const cookies = new Map<string, string>();
   const ask = async (
-    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    method: Parameters<typeof send>[1],
     path: string,
     headers: Record<string, string>,
     body: string | null,
   ): Promise<ConsoleAnswer> => {
-    const response = await request(url + path, {
-      method,
-      headers: {
-        accept: 'text/html',
-        ...(cookies.size > 0 && {
-          cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
-        }),
-        ...headers,
-      },
-      body,
-    });
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const sent = { accept: 'text/html', ...(cookie !== '' && { cookie }), ...headers };
+    const response = await send(url + path, method, sent, body);
     for (const line of [response.headers['set-cookie'] ?? []].flat()) {
       const [pair = ''] = line.split(';');
       const at = pair.indexOf('=');
@@ -63,17 +76,7 @@ export function createClient(url: string): ConsoleClient {
       if (value === '' || /expires=Thu, 01 Jan 1970/i.test(line)) cookies.delete(name);
       else cookies.set(name, value);
     }
-    const bytes = Buffer.from(await response.body.arrayBuffer());
-    const text = bytes.toString('utf8');
-    const { location } = response.headers;
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      location: typeof location === 'string' ? location : null,
-      text,
-      bytes,
-      json: () => JSON.parse(text),
-    };
+    return response;
   };
   const client: ConsoleClient = {
     cookies,
@@ -110,6 +113,8 @@ export interface ConsoleWorld {
   visitor(): ConsoleClient;
   /** Somebody of that role, signed in; the name is the role's unless told. */
   as(role: ConsoleRole, name?: string): Promise<ConsoleClient>;
+  /** A request of a script with its key, as POST if it has a body. */
+  call(key: string, path: string, body?: object | string): Promise<ConsoleAnswer>;
   close(): Promise<void>;
 }
 
@@ -166,6 +171,20 @@ export async function openConsole(
       client.cookies.set('conciliation', token ?? '');
       return client;
     },
+    call(key, path, body) {
+      const text = typeof body === 'object' ? JSON.stringify(body) : body;
+      const type = text !== undefined && { 'content-type': 'application/json' };
+      const headers = { authorization: `Bearer ${key}`, ...type };
+      return send(url + path, text === undefined ? 'GET' : 'POST', headers, text ?? null);
+    },
     close: () => console.close(),
   };
 }
+
+/** A key for a script; of no user unless told. */
+export const makeKey = (
+  database: Database,
+  role: KeyRole,
+  scopes: readonly KeyScope[],
+  user: string | null = null,
+) => createApiKey(database, { name: 'script', user, role, scopes, validDays: 1, by: 'test' });

@@ -1,6 +1,8 @@
 import { pino } from 'pino';
+import { expect } from 'vitest';
 import { lockAlerts, settleAlerts } from '../../../src/alerts/alert-ledger.sql.ts';
 import type { MessageStyle } from '../../../src/alerts/alert-message.ts';
+import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { type Database, openDatabase } from '../../../src/database/database.ts';
 import type { Alert, AlertKind } from '../../../src/domain/alerts/alert.ts';
 import { createMigratedDatabase } from '../../support/database.ts';
@@ -71,6 +73,29 @@ export async function raiseAlert(database: Database, alert: Alert): Promise<void
 export async function resolveAlerts(database: Database, kind: AlertKind): Promise<void> {
   await database.prisma.$transaction((tx) => settleAlerts(tx, [kind], []));
 }
+
+/** No alert about a ledger that is behind, as that of most tests is. */
+export const NEVER_STALE: AlertPolicy = {
+  timeZone: STYLE.timeZone,
+  maxLagDays: 1_000_000,
+  maxIdleHours: 1_000_000,
+};
+
+/** Derives the alerts, of which so many begin and end. The open ones are these afterwards, if any are given. */
+export async function expectDerived(
+  database: Database,
+  [raised, resolved]: readonly [number, number],
+  open?: readonly object[],
+  policy: Partial<AlertPolicy> = {},
+  now = new Date(),
+): Promise<void> {
+  const changes = await deriveAlerts(database, now, { ...NEVER_STALE, ...policy });
+  expect(changes).toEqual({ raised, resolved });
+  if (open !== undefined) expect(await openAlerts(database)).toMatchObject(open);
+}
+
+export const openAlerts = async (database: Database) =>
+  (await readAlerts(database)).filter(({ open }) => open);
 
 /** In the order in which they were raised. */
 export function readAlerts(database: Database): Promise<AlertRow[]> {

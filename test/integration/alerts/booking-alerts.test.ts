@@ -1,27 +1,26 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
 import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import { runMatching } from '../../../src/matching/run-matching.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { match } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
+import { signDay } from '../../support/sign-day.ts';
 import { titleText } from '../../support/titles.ts';
-import { readAlerts } from './alert-table.ts';
+import { NEVER_STALE, openAlerts, readAlerts } from './alert-table.ts';
 
-const NO_LIMITS = { timeZone: 'America/Sao_Paulo', maxLagDays: 1_000_000, maxIdleHours: 1_000_000 };
 const HOUR = 3_600_000;
 const FIVE_MINUTES = 300_000;
 const OTHER_BUYER = '11444777000161';
 
-let world: PullWorld;
+const world = forFile(openPullWorld);
 let releasedAt: number;
 beforeAll(async () => {
-  world = await openPullWorld();
   const consumer = { databaseRole: null, apiKeyId: null };
   await setConsumer(world.database, { ...consumer, name: 'sul', buyers: [OTHER_BUYER] }, 'test');
   const uids = ['a', 'b', 'c'];
@@ -33,20 +32,14 @@ beforeAll(async () => {
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.booking_consumer
     SET buyers = ARRAY(SELECT buyer_identification FROM conciliation.title LIMIT 1) WHERE name = 'sul'`;
-  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({
-    where: { date: DAY },
-    select: { contentDigest: true },
-  });
-  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: DAY };
-  await signOffDay(world.database, DAY, { ...signing, seenDigest: String(contentDigest) });
+  await signDay(world.database, DAY, { bookingsFrom: DAY });
   const batch = await world.database.prisma.bookingBatch.findFirstOrThrow();
   releasedAt = batch.releasedAt.getTime();
 });
-afterAll(() => world.close());
 
 async function kindsAfter(milliseconds: number): Promise<string[]> {
-  await deriveAlerts(world.database, new Date(releasedAt + milliseconds), NO_LIMITS);
-  const open = (await readAlerts(world.database)).filter((alert) => alert.open);
+  await deriveAlerts(world.database, new Date(releasedAt + milliseconds), NEVER_STALE);
+  const open = await openAlerts(world.database);
   return open.map(({ dedupe_key: key }) => key).filter((key) => key.startsWith('booking_'));
 }
 
@@ -109,14 +102,12 @@ test('a signed-off day that is not released, although no person has to decide, r
   await checkDays(world.database, ANY_DAY_RULES);
   // The payables are known, and no matching has run.
   await importPayables(world.database, [{ erpKey: 'AP-1', openValue: '7' }], 'snapshot');
-  const day = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
-  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: DAY };
-  await signOffDay(world.database, date, { ...signing, seenDigest: String(day.contentDigest) });
+  await signDay(world.database, date, { bookingsFrom: DAY });
   const seal = await world.database.prisma.signOff.findFirstOrThrow({ orderBy: { id: 'desc' } });
   const signed = seal.signedOffAt.getTime() - releasedAt;
   expect(await kindsAfter(signed + 24 * HOUR - 1_000)).not.toContain('booking_waiting');
   expect(await kindsAfter(signed + 24 * HOUR + FIVE_MINUTES)).toContain('booking_waiting');
-  await runMatching(world.database, { by: 'matching' });
+  await match(world.database);
   expect(await releaseWaitingDays(world.database, {})).toEqual([date]);
   expect(await kindsAfter(signed + 24 * HOUR + FIVE_MINUTES)).not.toContain('booking_waiting');
 });

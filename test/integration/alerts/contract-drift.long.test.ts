@@ -1,28 +1,19 @@
 /** Fields and values outside the documented interface: the rows and the alerts that they cause. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { acknowledgeDrift, readOpenDrift } from '../../../src/ledger/drift.sql.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { daysFrom, openPullWorld } from '../../support/pull-world.ts';
+import { signDay } from '../../support/sign-day.ts';
 import { titleText } from '../../support/titles.ts';
-import { readAlerts } from './alert-table.ts';
+import { expectDerived, readAlerts } from './alert-table.ts';
 
 const TITLES = 200;
-/** The checkpoint of this ledger is always behind; separate tests cover the checkpoint. */
-const NEVER_STALE: AlertPolicy = {
-  timeZone: 'America/Sao_Paulo',
-  maxLagDays: 1_000_000,
-  maxIdleHours: 1_000_000,
-};
-
-let world: PullWorld;
+const world = forFile(openPullWorld);
 let environment: Record<string, string>;
 beforeAll(async () => {
-  world = await openPullWorld();
   environment = environmentOf(world);
 });
-afterAll(() => world.close());
 
 let date = daysFrom(0);
 let days = 0;
@@ -34,7 +25,8 @@ beforeEach(async () => {
 });
 
 const conciliation = (...args: string[]) => runCommand(args, environment);
-const derive = () => deriveAlerts(world.database, new Date(), NEVER_STALE);
+const derive = (raised: number, resolved: number, open?: readonly object[]) =>
+  expectDerived(world.database, [raised, resolved], open);
 
 /** Every title of the date, with `more` behind its documented fields. */
 function answer(more: (index: number) => string): void {
@@ -87,25 +79,12 @@ async function readSeal() {
   return rows;
 }
 
-async function openAlerts() {
-  return (await readAlerts(world.database)).filter(({ open }) => open);
-}
-
 const HISTORY = ['title', 'title_revision', 'title_change'];
 
 test('a field that comes to every title with one value restates nothing and is one alert until a person acknowledges it', async () => {
   answer(() => '');
   await pull();
-  const { rows } = await world.database.pool.query<{ digest: string }>(
-    'SELECT content_digest AS digest FROM conciliation.day WHERE date = $1',
-    [date],
-  );
-  await signOffDay(world.database, date, {
-    by: 'helena',
-    reason: null,
-    seenDigest: rows[0]?.digest ?? '',
-    fourEyes: true,
-  });
+  await signDay(world.database, date, { by: 'helena' });
   const feed = await world.database.pool.query(
     'SELECT coalesce(max(change_seq), 0) AS last FROM conciliation.title_feed',
   );
@@ -124,8 +103,7 @@ test('a field that comes to every title with one value restates nothing and is o
   expect(pulled.state).toBe('unchanged');
   expect(await readSeal()).toEqual([{ holds: true, restated: false }]);
 
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-  expect(await openAlerts()).toMatchObject([
+  await derive(1, 0, [
     {
       kind: 'contract_drift',
       dedupe_key: `contract_drift:${pulled.pullId}`,
@@ -134,7 +112,7 @@ test('a field that comes to every title with one value restates nothing and is o
     },
   ]);
   await pull();
-  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  await derive(0, 0);
 
   const { items, digest } = await readOpenDrift(world.database);
   expect(items).toMatchObject([
@@ -147,7 +125,7 @@ test('a field that comes to every title with one value restates nothing and is o
   ]);
   const decision = { by: 'rita', reason: 'announced', seenDigest: digest };
   expect(await acknowledgeDrift(world.database, decision)).toHaveLength(1);
-  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+  await derive(0, 1);
   expect((await readOpenDrift(world.database)).items).toEqual([]);
   const audit = await world.database.prisma.auditEntry.findMany({
     where: { action: 'drift.acknowledge' },
@@ -157,8 +135,7 @@ test('a field that comes to every title with one value restates nothing and is o
   // Acknowledged fields stay acknowledged; a new field raises its own alert.
   answer(() => ',"campaign":"summer","batch":{"id":7}');
   const { pullId } = await pull();
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-  expect(await openAlerts()).toMatchObject([
+  await derive(1, 0, [
     {
       dedupe_key: `contract_drift:${pullId}`,
       message: expect.stringMatching(/: titles\[\]\.batch$/),
@@ -173,14 +150,14 @@ test('a field with another value in every pull writes no title, no history and n
     );
   stamped(1);
   await pull();
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  await derive(1, 0);
   for (let hour = 2; hour <= 4; hour += 1) {
     stamped(hour);
     const written = await countWritten(pull);
     // The row of the pull, and the day's: when it was last compared.
     expect(written).toEqual({ day: 1, pull: 1 });
   }
-  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  await derive(0, 0);
   const { rows } = await world.database.pool.query(
     `SELECT count(*)::int AS revisions FROM conciliation.title_revision revision
      JOIN conciliation.title title ON title.id = revision.title_id WHERE accepted_date = $1`,
@@ -207,10 +184,8 @@ test.each([
     [date],
   );
   expect(rows).toEqual([{ state: 'reconciled', rejected_count: 0, extra: [{ note: json }] }]);
-  await derive();
-  expect(await openAlerts()).toMatchObject([
-    { kind: 'contract_drift', message: expect.stringContaining('titles[].note') },
-  ]);
+  const message = expect.stringContaining('titles[].note');
+  await derive(1, 0, [{ kind: 'contract_drift', message }]);
 
   answer((index) => (index === 0 ? String.raw`,"note":"c\u0000"` : ''));
   expect(await pull()).toMatchObject({ state: 'unchanged' });
@@ -222,8 +197,8 @@ test('an alert names five places at most, no value, and no name that may be an i
   const title = titleText({ date, more });
   world.sandbox.setDayTexts(date, [title.replace('"type":"INDIVIDUAL"', '"type":"CANARY"')]);
   const { pullId } = await pull();
-  await derive();
-  const [alert] = await openAlerts();
+  await derive(1, 0);
+  const [alert] = await readAlerts(world.database);
   expect(alert?.message).toMatch(
     new RegExp(
       `^the response to pull ${pullId} has .*: titles\\[\\]\\.…, titles\\[\\]\\.…, titles\\[\\]\\.a1, titles\\[\\]\\.a2, titles\\[\\]\\.a3 and 4 more$`,

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import {
   announceAlerts,
   claimDueAlert,
@@ -11,29 +11,19 @@ import { openWebhook } from '../../../src/alerts/http-channels.ts';
 import type { Database } from '../../../src/database/database.ts';
 import type { Alert } from '../../../src/domain/alerts/alert.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
-import {
-  type AlertTable,
-  openAlertTable,
-  raiseAlert,
-  readAlerts,
-  resolveAlerts,
-  STYLE,
-} from './alert-table.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { openAlertTable, raiseAlert, readAlerts, resolveAlerts, STYLE } from './alert-table.ts';
 import { startWebhook, TOKEN, type Webhook } from './webhook.ts';
 
-let table: AlertTable;
+const table = forFile(openAlertTable);
 let webhook: Webhook;
 let log: string;
-beforeAll(async () => {
-  table = await openAlertTable();
-});
 beforeEach(async () => {
   log = '';
   await table.clear();
   webhook = await startWebhook();
   return () => webhook.close();
 });
-afterAll(() => table.close());
 
 const signal = new AbortController().signal;
 const logger = pino(
@@ -109,7 +99,7 @@ test('an alert is delivered once when it is raised and once when it is over', as
 
 test('a webhook that fails is asked again, later each time, until it answers', async () => {
   await raiseAlert(table.database, held);
-  webhook.answer = (response) => void response.writeHead(500).end('no');
+  webhook.answerWith(500);
   for (const attempts of [1, 2, 3]) {
     expect(await deliver()).toBe(0);
     expect(await readAlerts(table.database)).toMatchObject([
@@ -120,7 +110,7 @@ test('a webhook that fails is asked again, later each time, until it answers', a
     expect(webhook.received).toHaveLength(attempts);
     await table.bringForward();
   }
-  webhook.answer = (response) => void response.writeHead(200).end();
+  webhook.answerWith(200);
   expect(await deliver()).toBe(1);
   expect(await readAlerts(table.database)).toMatchObject([{ delivered: true, wait_seconds: null }]);
 });
@@ -134,7 +124,7 @@ test.each([
   await raiseAlert(table.database, held);
   await table.database.prisma.$executeRaw`
     UPDATE conciliation.alert SET raised_at = raised_at - ${age}::interval`;
-  webhook.answer = (response) => void response.writeHead(503).end();
+  webhook.answerWith(503);
   await deliver();
   const [alert] = await readAlerts(table.database);
   if (wait === null) expect(alert?.wait_seconds).toBeNull();
@@ -148,13 +138,13 @@ test('an alert whose delivery was given up is delivered when it is over', async 
   await raiseAlert(table.database, held);
   await table.database.prisma.$executeRaw`
     UPDATE conciliation.alert SET raised_at = raised_at - interval '2 days'`;
-  webhook.answer = (response) => void response.writeHead(503).end();
+  webhook.answerWith(503);
   await deliver();
   await table.bringForward();
   expect(await deliver()).toBe(0);
   expect(webhook.received).toHaveLength(1);
 
-  webhook.answer = (response) => void response.writeHead(200).end();
+  webhook.answerWith(200);
   await resolveAlerts(table.database, held.kind);
   expect(await deliver()).toBe(1);
   expect(webhook.received[1]?.body.resolvedAt).not.toBeNull();
@@ -258,12 +248,12 @@ test('a changed message is sent again a day after the last delivery, and the res
   expect(await deliver()).toBe(0);
   await passDay();
   // A failed update is tried again for as long as the alert is open.
-  webhook.answer = (response) => void response.writeHead(500).end();
+  webhook.answerWith(500);
   await prisma.$executeRaw`
     UPDATE conciliation.alert SET raised_at = raised_at - interval '3 days'`;
   expect(await deliver()).toBe(0);
   await table.bringForward();
-  webhook.answer = (response) => void response.writeHead(204).end();
+  webhook.answerWith(204);
   expect(await deliver()).toBe(1);
   await passDay();
   expect(await deliver()).toBe(0);
@@ -322,13 +312,13 @@ test('a webhook that answers 2xx and never ends its body counts as delivered', a
 
 test('neither the log nor an error names the address of the webhook', async () => {
   await raiseAlert(table.database, held);
-  webhook.answer = (response) => void response.writeHead(500).end();
+  webhook.answerWith(500);
   await deliver();
   await table.bringForward();
   const unreachable = new URL(`http://user:${TOKEN}@127.0.0.1:9/${TOKEN}?key=${TOKEN}`);
   await deliver({ url: unreachable });
   await table.bringForward();
-  webhook.answer = (response) => void response.writeHead(200).end();
+  webhook.answerWith(200);
   await deliver();
   expect(log).toContain('alert not delivered');
   expect(log).toContain('alert delivered');
@@ -337,17 +327,18 @@ test('neither the log nor an error names the address of the webhook', async () =
   expect(log).not.toContain('127.0.0.1');
 });
 
+const logged = () =>
+  log
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
 test('without a webhook an alert is logged once, by one process, when it is raised and when it is over', async () => {
   await raiseAlert(table.database, held);
   const nowhere = { url: null };
   await Promise.all([deliver(nowhere), deliver({ ...nowhere, database: table.other })]);
   await deliver(nowhere);
-  expect(
-    log
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-  ).toEqual([
+  expect(logged()).toEqual([
     expect.objectContaining({ level: 40, msg: 'alert raised', kind: 'day_held', pullId: '12' }),
   ]);
   expect(await readAlerts(table.database)).toMatchObject([{ delivered: false, open: true }]);
@@ -356,10 +347,7 @@ test('without a webhook an alert is logged once, by one process, when it is rais
   await resolveAlerts(table.database, 'day_held');
   await deliver(nowhere);
   await deliver(nowhere);
-  expect(
-    log
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-  ).toEqual([expect.objectContaining({ level: 30, msg: 'alert resolved', kind: 'day_held' })]);
+  expect(logged()).toEqual([
+    expect.objectContaining({ level: 30, msg: 'alert resolved', kind: 'day_held' }),
+  ]);
 });

@@ -1,42 +1,27 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { deriveProviderAlerts } from '../../../src/alerts/provider-alerts.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { lastClosedDate } from '../../../src/domain/business-day.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
+import { forFile } from '../../support/for-tests.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
+import { signDay } from '../../support/sign-day.ts';
 import { titleText } from '../../support/titles.ts';
-import { readAlerts } from './alert-table.ts';
+import { expectDerived, NEVER_STALE, openAlerts, readAlerts } from './alert-table.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
+const world = forFile(openPullWorld);
 beforeEach(async () => {
   world.sandbox.faults.clear();
   await world.database.prisma.$executeRaw`DELETE FROM conciliation.alert`;
 });
-afterAll(() => world.close());
 
 const ONE_ATTEMPT = { retry: { attempts: 1, backoffSeconds: 1 } };
 const decision = { by: 'test', reason: 'test' };
 
-/** The checkpoint of a test's ledger is always behind; a separate test covers the checkpoint. */
-const NEVER_STALE: AlertPolicy = {
-  timeZone: 'America/Sao_Paulo',
-  maxLagDays: 1_000_000,
-  maxIdleHours: 1_000_000,
-};
-
-const derive = (now = new Date(), alertPolicy = NEVER_STALE) =>
-  deriveAlerts(world.database, now, alertPolicy);
-
-async function openAlerts() {
-  return (await readAlerts(world.database)).filter(({ open }) => open);
-}
+const derive = (raised: number, resolved: number, open?: readonly object[]) =>
+  expectDerived(world.database, [raised, resolved], open);
 
 function setDay(date: typeof DAY, uids: readonly string[]): void {
   world.sandbox.setDayTexts(
@@ -52,11 +37,10 @@ test('planned pulls that have not ended two hours after their slot are one alert
     VALUES ('daily', ${date}::date, 'test', now() - ${slotAgo}::interval, now() - ${createdAgo}::interval)`;
   await plan(daysFrom(40), '119 minutes', '119 minutes');
   await plan(daysFrom(41), '5 hours', '1 hour');
-  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  await derive(0, 0);
   await plan(daysFrom(42), '121 minutes', '121 minutes');
   await plan(daysFrom(43), '3 hours', '3 hours');
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-  expect(await openAlerts()).toMatchObject([
+  await derive(1, 0, [
     {
       kind: 'pull_overdue',
       date: daysFrom(43),
@@ -64,7 +48,7 @@ test('planned pulls that have not ended two hours after their slot are one alert
     },
   ]);
   await world.database.prisma.$executeRaw`DELETE FROM conciliation.pull WHERE slot_at IS NOT NULL`;
-  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+  await derive(0, 1);
 });
 
 test('dates whose newest check is older than 26 hours are one alert', async () => {
@@ -79,13 +63,12 @@ test('dates whose newest check is older than 26 hours are one alert', async () =
   await merged(first, '25 hours');
   await merged(second, '27 hours');
   await checked(second, '25 hours');
-  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  await derive(0, 0);
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.day SET verified_at = now() - interval '28 hours' WHERE date = ${first}::date`;
   // A check in the future is none.
   await checked(second, '-1 hour');
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-  expect(await openAlerts()).toMatchObject([
+  await derive(1, 0, [
     {
       kind: 'verification_overdue',
       date: first,
@@ -94,7 +77,7 @@ test('dates whose newest check is older than 26 hours are one alert', async () =
   ]);
   await checked(first, '1 minute');
   await checked(second, '1 minute');
-  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+  await derive(0, 1);
   await world.database.prisma
     .$executeRaw`DELETE FROM conciliation.day WHERE date >= ${first}::date`;
 });
@@ -105,9 +88,8 @@ test('a day that could not be pulled is an alert until it is', async () => {
   world.sandbox.faults.add({ kind: 'status', status: 500, date, times: 'forever' });
   const { pullId } = await world.attempt(date, ONE_ATTEMPT);
 
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
-  expect(await openAlerts()).toMatchObject([
+  await derive(1, 0);
+  await derive(0, 0, [
     {
       kind: 'pull_failed',
       date,
@@ -118,28 +100,23 @@ test('a day that could not be pulled is an alert until it is', async () => {
 
   // A second failure is the same alert, and says the latest.
   const second = await world.attempt(date, ONE_ATTEMPT);
-  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
-  expect(await openAlerts()).toMatchObject([{ pull_id: second.pullId }]);
+  await derive(0, 0, [{ pull_id: second.pullId }]);
 
   world.sandbox.faults.clear();
   await world.pull(date);
-  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
-  expect(await openAlerts()).toEqual([]);
+  await derive(0, 1);
+  expect(await openAlerts(world.database)).toEqual([]);
 });
 
 test('an outage is one alert for any number of dates, until the last date is pulled', async () => {
-  const [first, second, third] = [60, 61, 62].map((days) => daysFrom(days)) as [
-    typeof DAY,
-    typeof DAY,
-    typeof DAY,
-  ];
-  const messages = async () => (await openAlerts()).map(({ message }) => message);
+  const [first, second, third] = [daysFrom(60), daysFrom(61), daysFrom(62)];
+  const messages = async () => (await openAlerts(world.database)).map(({ message }) => message);
   world.sandbox.faults.add({ kind: 'status', status: 500, times: 'forever' });
   await world.attempt(first, ONE_ATTEMPT);
   await world.attempt(second, ONE_ATTEMPT);
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  await derive(1, 0);
   await world.attempt(third, ONE_ATTEMPT);
-  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  await derive(0, 0);
   expect(await messages()).toEqual([
     `the pulls of 3 dates failed after 1 attempt (PLATFORM_UNAVAILABLE): ${first} to ${third}`,
   ]);
@@ -152,7 +129,7 @@ test('an outage is one alert for any number of dates, until the last date is pul
   // Another cause is another alert.
   world.sandbox.faults.add({ kind: 'status', status: 400, date: first, times: 1 });
   await world.attempt(first, ONE_ATTEMPT);
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  await derive(1, 0);
   expect(await messages()).toEqual([
     `the pull of ${third} failed after 1 attempt (PLATFORM_UNAVAILABLE)`,
     `the pull of ${first} failed after 1 attempt (PLATFORM_REQUEST)`,
@@ -160,7 +137,7 @@ test('an outage is one alert for any number of dates, until the last date is pul
   setDay(third, []);
   await world.pull(first);
   await world.pull(third);
-  expect(await derive()).toEqual({ raised: 0, resolved: 2 });
+  await derive(0, 2);
 });
 
 test('a reconciled day that a lookback cannot read again is an alert too, until it is read', async () => {
@@ -169,44 +146,15 @@ test('a reconciled day that a lookback cannot read again is an alert too, until 
   await world.pull(date);
   world.sandbox.faults.add({ kind: 'status', status: 500, date, times: 1 });
   await world.attempt(date, ONE_ATTEMPT);
-  await derive();
-  expect(await openAlerts()).toMatchObject([{ kind: 'pull_failed', date }]);
+  await deriveAlerts(world.database, new Date(), NEVER_STALE);
+  expect(await openAlerts(world.database)).toMatchObject([{ kind: 'pull_failed', date }]);
 
   await world.pull(date);
-  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
-});
-
-test('a held day is an alert until it is released', async () => {
-  const date = daysFrom(2);
-  setDay(date, ['a', 'b', 'c']);
-  await world.pull(date);
-  setDay(date, ['a']);
-  const { pullId } = await world.pull(date);
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-  expect(await openAlerts()).toMatchObject([
-    {
-      kind: 'day_held',
-      date,
-      pull_id: pullId,
-      message: `${date} is held: pull ${pullId} would withdraw 2 of its 3 titles`,
-    },
-  ]);
-
-  // A later pull that is held as well is the same alert, and names what can be released now.
-  const later = await world.pull(date);
-  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
-  expect(await openAlerts()).toMatchObject([{ pull_id: later.pullId }]);
-
-  await releasePull(world.database, later.pullId, decision);
-  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+  await derive(0, 1);
 });
 
 test('days that are held for one reason are one alert, and another reason is another', async () => {
-  const [first, second, third] = [70, 71, 72].map((days) => daysFrom(days)) as [
-    typeof DAY,
-    typeof DAY,
-    typeof DAY,
-  ];
+  const [first, second, third] = [daysFrom(70), daysFrom(71), daysFrom(72)];
   const hold = async (date: typeof DAY, uids: readonly string[]) => {
     setDay(date, ['a', 'b', 'c']);
     await world.pull(date);
@@ -216,9 +164,9 @@ test('days that are held for one reason are one alert, and another reason is ano
   const pullId = await hold(first, ['a']);
   await hold(second, ['a']);
   await hold(third, []);
-  expect(await derive()).toEqual({ raised: 2, resolved: 0 });
+  await derive(2, 0);
   const oldest = { kind: 'day_held', date: first, pull_id: pullId };
-  expect(await openAlerts()).toMatchObject([
+  expect(await openAlerts(world.database)).toMatchObject([
     {
       ...oldest,
       dedupe_key: 'day_held:withdrawal_limit',
@@ -226,22 +174,24 @@ test('days that are held for one reason are one alert, and another reason is ano
     },
     { dedupe_key: 'day_held:emptied', date: third },
   ]);
+  // A later pull that is held as well is the same alert, and names what can be released now.
+  const later = await world.pull(third);
+  await derive(0, 0, [{}, { pull_id: later.pullId }]);
   // A released day leaves the alert of the others.
   await releasePull(world.database, pullId, decision);
-  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  await derive(0, 0);
   for (const date of [second, third]) {
     setDay(date, ['a', 'b', 'c']);
     await world.pull(date);
   }
-  expect(await derive()).toEqual({ raised: 0, resolved: 2 });
+  await derive(0, 2);
 });
 
 test('a day with rejected titles is an alert until they are accepted', async () => {
   const date = daysFrom(3);
   world.sandbox.setDayTexts(date, ['{}', titleText({ date })]);
   await world.pull(date);
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-  expect(await openAlerts()).toMatchObject([
+  await derive(1, 0, [
     {
       kind: 'day_attention',
       date,
@@ -249,44 +199,38 @@ test('a day with rejected titles is an alert until they are accepted', async () 
     },
   ]);
   await acceptRejects(world.database, date, decision);
-  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+  await derive(0, 1);
 });
-
-async function signOff(date: CivilDate): Promise<void> {
-  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
-  const signing = { by: 'finance', reason: null, fourEyes: false };
-  await signOffDay(world.database, date, { ...signing, seenDigest: contentDigest ?? '' });
-}
 
 test('a day restated after its sign-off is an alert until it is signed off again', async () => {
   const date = daysFrom(4);
   setDay(date, ['a', 'b']);
   await world.pull(date);
-  await signOff(date);
-  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  await signDay(world.database, date);
+  await derive(0, 0);
 
   setDay(date, ['a', 'b', 'c']);
   await world.pull(date);
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-  expect(await openAlerts()).toMatchObject([{ kind: 'restated_after_sign_off', date }]);
+  await derive(1, 0, [{ kind: 'restated_after_sign_off', date }]);
 
-  await signOff(date);
-  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+  await signDay(world.database, date);
+  await derive(0, 1);
 });
 
 test('a checkpoint that does not advance is an alert until it does', async () => {
-  const limits = { ...NEVER_STALE, maxLagDays: 3, maxIdleHours: 26 };
+  const limits = { maxLagDays: 3, maxIdleHours: 26 };
+  const deriveAt = (now: Date, raised: number, resolved: number, open?: readonly object[]) =>
+    expectDerived(world.database, [raised, resolved], open, limits, now);
   setDay(DAY, []);
   await world.pull(DAY);
-  expect(await derive(new Date(), limits)).toEqual({ raised: 0, resolved: 0 });
+  await deriveAt(new Date(), 0, 0);
   const later = new Date(Date.now() + 2 * 3_600_000);
-  expect(await derive(later, limits)).toEqual({ raised: 1, resolved: 0 });
-  expect(await openAlerts()).toMatchObject([{ kind: 'checkpoint_stale', pull_id: null }]);
+  await deriveAt(later, 1, 0, [{ kind: 'checkpoint_stale', pull_id: null }]);
 
-  const closed = lastClosedDate(limits.timeZone, later);
+  const closed = lastClosedDate(NEVER_STALE.timeZone, later);
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.checkpoint SET last_reconciled_date = ${closed}::date, updated_at = now()`;
-  expect(await derive(later, limits)).toEqual({ raised: 0, resolved: 1 });
+  await deriveAt(later, 0, 1);
 });
 
 describe('of providers', () => {
@@ -295,7 +239,11 @@ describe('of providers', () => {
     world.database.prisma.$executeRaw`
       UPDATE conciliation.provider SET sync_state = ${state}, changed_at = ${writtenAt}::timestamptz
       WHERE external_id = ${externalId}`;
-  const derive = () => deriveProviderAlerts(world.database, NEVER_STALE.timeZone);
+  const derive = async (raised: number, resolved: number, open?: readonly object[]) => {
+    const changes = await deriveProviderAlerts(world.database, NEVER_STALE.timeZone);
+    expect(changes).toEqual({ raised, resolved });
+    if (open !== undefined) expect(await openAlerts(world.database)).toMatchObject(open);
+  };
   beforeEach(async () => {
     await clearProviders(world.database);
     await writeProviders(world.database, [providerOf(1), providerOf(2), providerOf(3)]);
@@ -303,15 +251,14 @@ describe('of providers', () => {
   afterAll(() => clearProviders(world.database));
 
   test('those that were refused are one alert, which names the dates on which they were written', async () => {
-    expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+    await derive(0, 0);
     // Late in the evening of the 3rd where the buyer is.
     await setState(first, 'rejected', '2026-03-04T01:30:00Z');
-    expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+    await derive(1, 0);
     await setState(second, 'invalid', '2026-03-03T12:00:00Z');
-    expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+    await derive(0, 0);
     await setState(third, 'invalid', '2026-03-05T12:00:00Z');
-    expect(await derive()).toEqual({ raised: 0, resolved: 0 });
-    expect(await openAlerts()).toMatchObject([
+    await derive(0, 0, [
       {
         kind: 'provider_rejected',
         message:
@@ -324,7 +271,7 @@ describe('of providers', () => {
       world.database,
       [1, 2, 3].map((number) => providerOf(number, { name: 'Mended' })),
     );
-    expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+    await derive(0, 1);
   });
 
   test('pushing that has failed for an hour is an alert until a request is decided', async () => {
@@ -337,27 +284,26 @@ describe('of providers', () => {
     await request(300, 'PLATFORM_UNAVAILABLE', 500);
     await request(200, null, 400);
     await request(50, 'PLATFORM_UNAVAILABLE', 500);
-    expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+    await derive(0, 0);
 
     await request(120, 'PLATFORM_CONTRACT', 404);
-    expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-    expect(await openAlerts()).toMatchObject([
+    await derive(1, 0, [
       {
         kind: 'push_failing',
         message: 'pushing has failed for over an hour (PLATFORM_CONTRACT), 3 providers wait',
       },
     ]);
     await request(0, null, 200);
-    expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+    await derive(0, 1);
 
     // A refused token has its own alert, and a stop is no failure.
     await request(120, 'PLATFORM_AUTH', 401);
     await request(120, 'SHUTDOWN', null);
-    expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+    await derive(0, 0);
     await request(120, 'PLATFORM_AUTH', 403);
-    expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+    await derive(1, 0);
     await clearProviders(world.database);
-    expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+    await derive(0, 1);
   });
 
   test('providers for which no request was decided in two hours are an alert, for any cause', async () => {
@@ -366,7 +312,7 @@ describe('of providers', () => {
       INSERT INTO conciliation.provider_batch (external_ids, finished_at, http_status)
       VALUES (ARRAY[${first}], ${minutesAgo(minutes)}::timestamptz, 200)`;
     await setState(first, 'pending', minutesAgo(110));
-    expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+    await derive(0, 0);
 
     await setState(first, 'pending', minutesAgo(130));
     // The platform has not answered this request, or the process has died.
@@ -376,8 +322,7 @@ describe('of providers', () => {
     await world.database.prisma.$executeRaw`
       INSERT INTO conciliation.provider_batch (external_ids, finished_at, http_status)
       VALUES (ARRAY[${first}, 'another'], now(), 400)`;
-    expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-    expect(await openAlerts()).toMatchObject([
+    await derive(1, 0, [
       {
         kind: 'push_failing',
         message: 'no provider was accepted or refused for over 2 hours, 3 providers wait',
@@ -385,11 +330,11 @@ describe('of providers', () => {
     ]);
     // Many providers take long.
     await decide(10);
-    expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+    await derive(0, 1);
     await decide(125);
-    expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+    await derive(1, 0);
     await setState(first, 'synced', minutesAgo(130));
-    expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+    await derive(0, 1);
   });
 });
 
@@ -406,12 +351,11 @@ test('a bank account that changed is an alert for each pull that showed one, unt
     ]);
   withAccount(before, '1111111');
   await world.pull(before);
-  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  await derive(0, 0);
 
   withAccount(after, '2222222');
   const { pullId } = await world.pull(after);
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-  expect(await openAlerts()).toMatchObject([
+  await derive(1, 0, [
     {
       kind: 'account_changed',
       date: after,
@@ -425,9 +369,9 @@ test('a bank account that changed is an alert for each pull that showed one, unt
 
   withAccount(after, '3333333');
   await world.pull(after);
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  await derive(1, 0);
   await decideOpenChanges(world.database);
-  expect(await derive()).toEqual({ raised: 0, resolved: 2 });
+  await derive(0, 2);
 });
 
 test('several processes that derive at once raise each alert once', async () => {
@@ -444,10 +388,12 @@ test('several processes that derive at once raise each alert once', async () => 
     'BEGIN PERFORM pg_sleep(0.05); RETURN NEW; END'`;
   await world.database.prisma.$executeRaw`
     CREATE TRIGGER slow AFTER INSERT ON conciliation.alert FOR EACH ROW EXECUTE FUNCTION conciliation.slow()`;
-  const results = await Promise.all(Array.from({ length: 8 }, () => derive()));
+  const results = await Promise.all(
+    Array.from({ length: 8 }, () => deriveAlerts(world.database, new Date(), NEVER_STALE)),
+  );
   await world.database.prisma.$executeRaw`DROP TRIGGER slow ON conciliation.alert`;
   expect(results.map(({ raised }) => raised).sort()).toEqual([0, 0, 0, 0, 0, 0, 0, 4]);
-  expect((await openAlerts()).map(({ dedupe_key }) => dedupe_key)).toEqual(
+  expect((await openAlerts(world.database)).map(({ dedupe_key }) => dedupe_key)).toEqual(
     codes.map((code) => `pull_failed:${code}`),
   );
   await world.database.prisma.pull.deleteMany({ where: { errorCode: { in: codes } } });
@@ -457,37 +403,30 @@ test('no alert holds personal data', async () => {
   const date = daysFrom(30);
   world.sandbox.setDayTexts(date, [titleText({ date, value: '"not a number"' })]);
   await world.pull(date);
-  await derive();
+  await deriveAlerts(world.database, new Date(), NEVER_STALE);
   const alerts = await readAlerts(world.database);
   expect(alerts.length).toBeGreaterThan(0);
   expect(alerts.map(({ message }) => message).join()).not.toMatch(/CANARY|11222333000181|1234567/);
 });
 
 test('payables without a fresh complete snapshot are an alert; without payables there is none', async () => {
-  const policy = { ...NEVER_STALE, payablesMaxAgeHours: 30 };
-  const stale = async () => (await openAlerts()).filter(({ kind }) => kind === 'payables_stale');
-  await derive(new Date(), policy);
-  expect(await stale()).toEqual([]);
+  const expectStale = async (...messages: string[]) => {
+    await deriveAlerts(world.database, new Date(), { ...NEVER_STALE, payablesMaxAgeHours: 30 });
+    const open = (await openAlerts(world.database)).filter(({ kind }) => kind === 'payables_stale');
+    expect(open.map(({ message }) => message)).toEqual(messages);
+  };
+  await expectStale();
   const importOf = (kind: string, isComplete: boolean, hoursAgo: number) => world.database.prisma
     .$executeRaw`
     INSERT INTO conciliation.erp_payable_import (kind, is_complete, started_at, ended_at)
     VALUES (${kind}, ${isComplete}, now() - make_interval(hours => ${hoursAgo}::int), now())`;
   await importOf('snapshot', false, 1);
   await importOf('delta', true, 1);
-  expect(await derive(new Date(), policy)).toEqual({ raised: 1, resolved: 0 });
-  expect(await stale()).toMatchObject([
-    {
-      kind: 'payables_stale',
-      message: 'the ERP has given no complete snapshot of its payables',
-    },
-  ]);
+  await expectStale('the ERP has given no complete snapshot of its payables');
   await importOf('snapshot', true, 31);
-  await derive(new Date(), policy);
-  expect(await stale()).toMatchObject([
-    { message: "the last complete snapshot of the ERP's payables is more than 30 hours old" },
-  ]);
+  const old = "the last complete snapshot of the ERP's payables is more than 30 hours old";
+  await expectStale(old);
   await importOf('sql', false, 29);
-  expect(await derive(new Date(), policy)).toMatchObject({ resolved: 1 });
-  expect(await stale()).toEqual([]);
+  await expectStale();
   await world.database.prisma.erpPayableImport.deleteMany();
 });

@@ -1,23 +1,20 @@
 /** Which alerts come of what the processes of a service report about themselves. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import type { ProcessFault } from '../../../src/domain/process-fault.ts';
 import { type FaultReport, reportFaults } from '../../../src/ledger/process-faults.sql.ts';
-import { type AlertTable, openAlertTable, readAlerts } from './alert-table.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { openAlertTable, readAlerts } from './alert-table.ts';
 
 const MINUTE_MS = 60_000;
 const POLICY = { timeZone: 'America/Sao_Paulo', maxLagDays: 3, maxIdleHours: 26 };
 
-let table: AlertTable;
-beforeAll(async () => {
-  table = await openAlertTable();
-});
+const table = forFile(openAlertTable);
 beforeEach(async () => {
   await table.clear();
   await table.database.prisma.$executeRaw`DELETE FROM conciliation.process_fault`;
 });
-afterAll(() => table.close());
 
 function startProcess() {
   const processId = randomUUID();

@@ -1,29 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
 import { slotBefore } from '../../../src/scheduler/cron-slot.ts';
 import type { SweepReport } from '../../../src/sweep/sweep-ledger.sql.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { attemptSweep, sweep } from '../../support/sweeps.ts';
 import { titleText } from '../../support/titles.ts';
-import { readAlerts } from './alert-table.ts';
+import { expectDerived, NEVER_STALE, openAlerts, readAlerts } from './alert-table.ts';
 
 const TODAY = daysFrom(10);
 const NOW = new Date(`${TODAY}T15:00:00Z`);
 const DATES = datesBetween(DAY, daysFrom(9));
 const ONE_ATTEMPT = { retry: { attempts: 1, backoffSeconds: 1 } };
 
-const POLICY: AlertPolicy = {
-  timeZone: 'America/Sao_Paulo',
-  maxLagDays: 1_000_000,
-  maxIdleHours: 1_000_000,
-};
-
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld({ now: () => NOW });
-});
-afterAll(() => world.close());
+const world = forFile(() => openPullWorld({ now: () => NOW }));
 
 beforeEach(async () => {
   world.sandbox.faults.clear();
@@ -34,11 +25,12 @@ beforeEach(async () => {
   for (const date of DATES) await world.pull(date);
 });
 
-const derive = (policy: Partial<AlertPolicy> = {}, now = NOW) =>
-  deriveAlerts(world.database, now, { ...POLICY, ...policy });
-
-const openAlerts = async () =>
-  (await readAlerts(world.database)).filter(({ open }) => open).map(({ dedupe_key }) => dedupe_key);
+const derive = (raised: number, resolved: number, open?: readonly object[]) =>
+  expectDerived(world.database, [raised, resolved], open, {}, NOW);
+const expectOpen = async (...keys: string[]) => {
+  await deriveAlerts(world.database, NOW, NEVER_STALE);
+  expect((await openAlerts(world.database)).map(({ dedupe_key }) => dedupe_key)).toEqual(keys);
+};
 
 function setDay(date: CivilDate, uids: readonly string[]): void {
   world.sandbox.setDayTexts(
@@ -50,8 +42,7 @@ function setDay(date: CivilDate, uids: readonly string[]): void {
 test('a sweep that failed is an alert until a later one is complete', async () => {
   world.sandbox.faults.add({ kind: 'status', status: 500, date: DAY, times: 1 });
   await attemptSweep(world, DAY, ONE_ATTEMPT);
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-  expect(await readAlerts(world.database)).toMatchObject([
+  await derive(1, 0, [
     {
       kind: 'sweep_stale',
       dedupe_key: 'sweep_stale:failed',
@@ -62,32 +53,30 @@ test('a sweep that failed is an alert until a later one is complete', async () =
   ]);
   world.sandbox.faults.add({ kind: 'status', status: 400, date: daysFrom(1), times: 1 });
   await attemptSweep(world, daysFrom(1), ONE_ATTEMPT);
-  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  await derive(0, 0);
   await sweep(world, daysFrom(2));
-  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+  await derive(0, 1);
 });
 
 test('more than a fifth of the dates differing is one alert, dates that were never answered aside', async () => {
   for (const date of DATES.slice(0, 2)) setDay(date, ['a']);
   await sweep(world, DAY);
-  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  await derive(0, 0);
   setDay(daysFrom(2), []);
   await sweep(world, DAY);
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-  expect(await readAlerts(world.database)).toMatchObject([
+  await derive(1, 0, [
     { message: `the sweep since ${DAY} differs from the ledger on 3 of 10 dates` },
   ]);
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.day SET fold_count = NULL, fold_sum = NULL WHERE date = ${DAY}::date`;
   await sweep(world, DAY);
-  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+  await derive(0, 1);
 });
 
 test('titles that belong to no date are an alert until a sweep has none', async () => {
   world.sandbox.setDayTexts(TODAY, ['{}', titleText({ date: daysFrom(1, TODAY) })]);
   await sweep(world, DAY);
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-  expect(await readAlerts(world.database)).toMatchObject([
+  await derive(1, 0, [
     {
       kind: 'sweep_differs',
       dedupe_key: 'sweep_differs:unplaced',
@@ -96,27 +85,27 @@ test('titles that belong to no date are an alert until a sweep has none', async 
   ]);
   setDay(TODAY, []);
   await sweep(world, DAY);
-  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+  await derive(0, 1);
 });
 
 test('sweeps that are missing for two slots are an alert, on a ledger that is older than that', async () => {
   // Real time: what the database's clock has written is compared with the slots.
   const hour = 3_600_000;
   const now = new Date();
-  const sweepSlotBefore = (at: Date) => slotBefore('0 * * * *', POLICY.timeZone, at);
-  const staleAt = (at: Date) => derive({ sweepSlotBefore }, at);
-  expect(await staleAt(now)).toEqual({ raised: 0, resolved: 0 });
+  const sweepSlotBefore = (at: Date) => slotBefore('0 * * * *', NEVER_STALE.timeZone, at);
+  const staleAt = (at: Date, raised: number, resolved: number, open?: readonly object[]) =>
+    expectDerived(world.database, [raised, resolved], open, { sweepSlotBefore }, at);
+  await staleAt(now, 0, 0);
   const later = new Date(+now + 3 * hour);
-  expect(await staleAt(later)).toEqual({ raised: 1, resolved: 0 });
-  expect(await readAlerts(world.database)).toMatchObject([
+  await staleAt(later, 1, 0, [
     {
       kind: 'sweep_stale',
       message: 'no sweep has been complete yet: restatements of older dates go unnoticed',
     },
   ]);
   await sweep(world, DAY);
-  expect(await staleAt(now)).toEqual({ raised: 0, resolved: 1 });
-  expect(await staleAt(later)).toEqual({ raised: 1, resolved: 0 });
+  await staleAt(now, 0, 1);
+  await staleAt(later, 1, 0);
   const today = new Date().toISOString().slice(0, 10);
   expect((await readAlerts(world.database)).at(-1)?.message).toContain(
     `no sweep has been complete since ${today}`,
@@ -124,12 +113,15 @@ test('sweeps that are missing for two slots are an alert, on a ledger that is ol
   // A failed one does not count.
   world.sandbox.faults.add({ kind: 'status', status: 400, date: DAY, times: 1 });
   await attemptSweep(world, DAY);
-  await staleAt(later);
-  expect(await openAlerts()).toEqual(['sweep_stale:late', 'sweep_stale:failed']);
+  await staleAt(
+    later,
+    1,
+    0,
+    ['late', 'failed'].map((key) => ({ dedupe_key: `sweep_stale:${key}` })),
+  );
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.checkpoint SET start_date = '2999-01-01'`;
-  await staleAt(later);
-  expect(await openAlerts()).toEqual(['sweep_stale:failed']);
+  await staleAt(later, 0, 1, [{ dedupe_key: 'sweep_stale:failed' }]);
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.checkpoint SET start_date = ${DAY}::date`;
 });
@@ -161,17 +153,14 @@ async function pullAndLink(report: SweepReport): Promise<void> {
 test('filters that contradict each other twice in a row are an alert of the date until a sweep agrees', async () => {
   contradict(['a', 'b']);
   await pullAndLink(await sweep(world, DAY));
-  await derive();
-  expect(await openAlerts()).toEqual([]);
+  await expectOpen();
 
   contradict(['a', 'b', 'c']);
   const second = await sweep(world, DAY);
   // Nothing is proved before the pull has its answer.
-  await derive();
-  expect(await openAlerts()).toEqual([]);
+  await expectOpen();
   await pullAndLink(second);
-  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-  expect(await readAlerts(world.database)).toMatchObject([
+  await derive(1, 0, [
     {
       kind: 'sweep_differs',
       dedupe_key: 'sweep_differs:filters',
@@ -184,15 +173,13 @@ test('filters that contradict each other twice in a row are an alert of the date
   // A third difference keeps it open, also before its pull has an answer.
   contradict([]);
   await sweep(world, DAY);
-  await derive();
-  expect(await openAlerts()).toEqual(['sweep_differs:filters']);
+  await expectOpen('sweep_differs:filters');
   // A sweep that does not reach the date says nothing of it.
   contradict(null);
   await sweep(world, daysFrom(1));
-  await derive();
-  expect(await openAlerts()).toEqual(['sweep_differs:filters']);
+  await expectOpen('sweep_differs:filters');
   await sweep(world, DAY);
-  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+  await derive(0, 1);
 });
 
 test('a restatement that the pull finds too is no contradiction', async () => {
@@ -206,6 +193,5 @@ test('a restatement that the pull finds too is no contradiction', async () => {
     setDay(DAY, present);
     await pullAndLink(await sweep(world, DAY));
   }
-  await derive();
-  expect(await openAlerts()).toEqual([]);
+  await expectOpen();
 });

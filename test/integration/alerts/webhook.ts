@@ -22,6 +22,7 @@ export interface Webhook {
   readonly received: ReceivedAlert[];
   /** How a request is answered once it was read; 204 unless told. */
   answer: (response: ServerResponse, alert: ReceivedAlert) => void | Promise<void>;
+  answerWith(status: number): void;
   close(): Promise<void>;
 }
 
@@ -45,8 +46,9 @@ export async function startWebhook(): Promise<Webhook> {
   const webhook: Webhook = {
     url: new URL(`http://127.0.0.1:${port}/hooks/${TOKEN}`),
     received,
-    answer: (response) => {
-      response.writeHead(204).end();
+    answer: (response) => void response.writeHead(204).end(),
+    answerWith(status) {
+      webhook.answer = (response) => void response.writeHead(status).end();
     },
     async close() {
       server.closeAllConnections();

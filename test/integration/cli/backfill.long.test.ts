@@ -4,7 +4,8 @@ import {
   readBackfillProgress,
 } from '../../../src/backfills/backfill-ledger.sql.ts';
 import { environmentOf, runCommand as runWith, startCommand } from '../../support/child-command.ts';
-import { daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
 import { type ServiceProcess, spawnService } from '../../support/service-process.ts';
 import { dueSince, FAST } from '../../support/service-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -13,10 +14,9 @@ const FIRST = daysFrom(-120, TODAY);
 // The newest slot is the midnight before the first date, so no date is due.
 const [, month, day] = FIRST.split('-').map(Number);
 
-let world: PullWorld;
+const world = forFile(() => openPullWorld({ startDate: FIRST }));
 let service: ServiceProcess;
 beforeAll(async () => {
-  world = await openPullWorld({ startDate: FIRST });
   service = spawnService({
     roles: ['scheduler', 'worker'],
     environment: {
@@ -30,7 +30,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.kill();
-  await world.close();
 });
 
 const run = (...args: readonly string[]) => runWith(['backfill', ...args], environmentOf(world));

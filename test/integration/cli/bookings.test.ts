@@ -1,20 +1,16 @@
 /** The command `bookings`: consumer and export. */
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readLedgerDay } from '../../../src/ledger/ledger-days.sql.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { expect, test } from 'vitest';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
+import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
+import { signDay } from '../../support/sign-day.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = forFile(openPullWorld);
+const folder = forFile(openFolder);
 
 const run = (...args: string[]) =>
   runCommand(['bookings', ...args], { ...environmentOf(world), BOOKINGS_FROM: DAY });
@@ -43,14 +39,9 @@ test('the lines of the feed are written to a file, and the next file begins afte
     values.map((value) => titleText({ uid: `t${value}`, date: next, value })),
   );
   await world.pull(next);
-  const day = await readLedgerDay(world.database, next, TODAY);
-  await signOffDay(world.database, next, {
-    ...{ by: 'ana', reason: null, seenDigest: day?.contentDigest ?? '', fourEyes: true },
-    bookingsFrom: DAY,
-  });
-  const folder = await mkdtemp(join(tmpdir(), 'conciliation-bookings-'));
+  await signDay(world.database, next, { bookingsFrom: DAY });
   const write = async (after: string, format: string) => {
-    const path = join(folder, `${after}.${format}`);
+    const path = join(folder.path, `${after}.${format}`);
     const ran = await run(
       ...['export', '--after', after, '--format', format, '--out', path, '--json'],
     );
@@ -80,15 +71,8 @@ test('the lines of the feed are written to a file, and the next file begins afte
   expect((await consumer()).lastSeq).toBe(BigInt(lines[1].seq));
   expect(after.bytes.toString().split('\r\n')[1]).toContain(lines[2].key);
   expect((await write(report.next, 'csv')).report).toMatchObject({ lines: 0, next: report.next });
-  await rm(folder, { recursive: true });
   const refused = await run(
-    'export',
-    '--after',
-    '0',
-    '--format',
-    'csv',
-    '--out',
-    join(folder, 'x'),
+    ...['export', '--after', '0', '--format', 'csv', '--out', join(folder.path, 'none', 'x')],
   );
   expect(refused.exit).toBe(2);
   const audited = await world.database.prisma.auditEntry.findMany({

@@ -1,27 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
+import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
 import { attemptSweep, sweep } from '../../support/sweeps.ts';
 import { titleText } from '../../support/titles.ts';
 
-let folder: string;
-let world: PullWorld;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'conciliation-cli-'));
-  world = await openPullWorld();
-});
-afterAll(async () => {
-  await world.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = forFile(openFolder);
+const world = forFile(openPullWorld);
 
-const connected = () => ({ ...environmentOf(world), PULL_BACKOFF_SECONDS: '1' });
 const run = (args: readonly string[], environment: Record<string, string> = {}) =>
-  runCommand(args, { DATA_DIR: join(folder, 'data'), ...environment });
+  runCommand(args, { DATA_DIR: join(folder.path, 'data'), ...environment });
 
 test('demo pulls 14 days with nothing configured, and again without changing any', async () => {
   const first = await run(['demo', '--once', '--json']);
@@ -42,14 +32,14 @@ test('demo pulls 14 days with nothing configured, and again without changing any
 describe('pull', () => {
   test('prints the changes, as text and as one JSON document', async () => {
     world.sandbox.setDayTexts(DAY, [titleText()]);
-    const text = await run(['pull', DAY], connected());
+    const text = await run(['pull', DAY], environmentOf(world));
     // A slow machine may print progress.
     expect(text).toMatchObject({
       exit: 0,
       stderr: expect.stringMatching(/^(2026-03-02: [01] titles, 0 MB read\n)*$/),
     });
     expect(text.stdout).toMatch(/2026-03-02 +1 +1 +0 +0 +0 +0 {2}merged/);
-    const json = await run(['pull', DAY, '--json'], connected());
+    const json = await run(['pull', DAY, '--json'], environmentOf(world));
     expect(JSON.parse(json.stdout)).toMatchObject({
       state: 'unchanged',
       dates: [{ unchanged: 1 }],
@@ -58,11 +48,11 @@ describe('pull', () => {
 
   test('prints each wait, and ends 1 when all attempts are spent', async () => {
     world.sandbox.faults.add({ kind: 'status', status: 500, times: 2 });
-    const ran = await run(['pull', DAY], { ...connected(), PULL_ATTEMPTS: '2' });
+    const ran = await run(['pull', DAY], { ...environmentOf(world), PULL_ATTEMPTS: '2' });
     expect(ran.exit).toBe(1);
     expect(ran.stderr).toMatch(/2026-03-02: .*500.*; next attempt in \d s\n/);
     expect(ran.stdout).toMatch(/failed and changed nothing/);
-    const status = await run(['status'], connected());
+    const status = await run(['status'], environmentOf(world));
     expect(status).toMatchObject({
       exit: 3,
       stdout: expect.stringContaining(
@@ -76,7 +66,7 @@ describe('pull', () => {
     ['2026-02-30', /calendar date/],
     [daysFrom(1, TODAY), /is in the future/],
   ])('refuses %s with 2', async (date, message) => {
-    const ran = await run(['pull', date], connected());
+    const ran = await run(['pull', date], environmentOf(world));
     expect(ran.exit).toBe(2);
     expect(ran.stderr).toMatch(message);
   });
@@ -84,11 +74,8 @@ describe('pull', () => {
   test('with a token file that cannot be read ends 2 and leaves the ledger as it is', async () => {
     const { prisma } = world.database;
     const before = await prisma.pull.count();
-    const environment: Record<string, string> = {
-      ...connected(),
-      PLATFORM_TOKEN_FILE: '/nonexistent/token',
-    };
-    delete environment['PLATFORM_TOKEN'];
+    const { PLATFORM_TOKEN: _, ...rest } = environmentOf(world);
+    const environment = { ...rest, PLATFORM_TOKEN_FILE: '/nonexistent/token' };
     const ran = await run(['pull', DAY], environment);
     expect(ran.exit).toBe(2);
     expect(ran.stderr).toContain('PLATFORM_TOKEN_FILE');
@@ -106,25 +93,25 @@ describe('pull', () => {
 test('an open decision ends 3, until it is made', async () => {
   const date = daysFrom(20);
   world.sandbox.setDayTexts(date, [titleText({ date }), '{"order":{}}']);
-  const attention = await run(['pull', date], connected());
+  const attention = await run(['pull', date], environmentOf(world));
   expect(attention.exit).toBe(3);
   expect(attention.stdout).toContain('accept them in the console');
-  const status = await run(['status', '--from', date, '--to', date], connected());
+  const status = await run(['status', '--from', date, '--to', date], environmentOf(world));
   expect(status.exit).toBe(3);
   expect(status.stdout).toMatch(/title 2 was rejected: .*originalValue/);
   await acceptRejects(world.database, date, { by: 'olga', reason: 'a test title' });
-  expect((await run(['status', '--from', date, '--to', date], connected())).exit).toBe(0);
+  expect((await run(['status', '--from', date, '--to', date], environmentOf(world))).exit).toBe(0);
   // The same response again asks for no decision a second time.
-  const again = await run(['pull', date], connected());
+  const again = await run(['pull', date], environmentOf(world));
   expect(again.exit).toBe(0);
   expect(again.stdout).not.toContain('accept them');
 
   world.sandbox.setDayTexts(date, []);
-  const held = await run(['pull', date, '--json'], connected());
+  const held = await run(['pull', date, '--json'], environmentOf(world));
   expect(held.exit).toBe(3);
   const { pullId } = JSON.parse(held.stdout);
   await releasePull(world.database, BigInt(pullId), { by: 'olga', reason: 'cancelled' });
-  expect((await run(['status', '--from', date, '--to', date], connected())).exit).toBe(0);
+  expect((await run(['status', '--from', date, '--to', date], environmentOf(world))).exit).toBe(0);
 });
 
 test('status shows the newest sweep, and the newest complete one', async () => {
@@ -134,31 +121,14 @@ test('status shows the newest sweep, and the newest complete one', async () => {
   await sweep(world, first);
   world.sandbox.faults.add({ kind: 'status', status: 400, date: first, times: 1 });
   await attemptSweep(world, first);
-  const { stdout } = await run(['status'], connected());
+  const { stdout } = await run(['status'], environmentOf(world));
   expect(stdout).toMatch(
     new RegExp(`Sweep: 2 date\\(s\\) since ${first} were compared on .*; 0 differed\\.`),
   );
   expect(stdout).toMatch(/Sweep \d+ \(since .*\) is failed, 1 attempt\(s\), last error: /);
-  const { sweeps } = JSON.parse((await run(['status', '--json'], connected())).stdout);
+  const { sweeps } = JSON.parse((await run(['status', '--json'], environmentOf(world))).stdout);
   expect(sweeps).toMatchObject({
     newest: { state: 'failed', errorCode: 'PLATFORM_REQUEST' },
     complete: { from: first, datesCompared: 2, datesDiffering: 0 },
   });
-});
-
-test('migrate changes nothing the second time', async () => {
-  const ran = await run(['migrate', '--json'], connected());
-  expect(JSON.parse(ran.stdout)).toEqual({ applied: [] });
-});
-
-test('every command explains itself', async () => {
-  const names = ['demo', 'pull', 'status', 'export', 'migrate'];
-  const { stdout } = await run(['--help']);
-  for (const name of names) {
-    expect(stdout).toContain(`  ${name} `);
-    const help = await run([name, '--help']);
-    expect(help.exit).toBe(0);
-    expect(help.stdout.length).toBeGreaterThan(200);
-  }
-  expect((await run(['nonsense'])).exit).toBe(2);
 });

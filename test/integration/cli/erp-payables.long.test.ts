@@ -1,26 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runCommand } from '../../support/child-command.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
+import { openPullWorld } from '../../support/pull-world.ts';
 
-let folder: string;
-let world: PullWorld;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'conciliation-payables-'));
-  world = await openPullWorld();
-});
-afterAll(async () => {
-  await world.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = forFile(openFolder);
+const world = forFile(openPullWorld);
 
 const payables = (...args: string[]) =>
   runCommand(['erp-payables', ...args], { DATABASE_URL: world.databaseUrl, LOG_LEVEL: 'trace' });
 
 test('import reports rejected lines and keeps them', async () => {
-  const path = join(folder, 'payables.csv');
+  const path = join(folder.path, 'payables.csv');
   const head = 'erpKey;supplierTaxId;openValue;dueDate\n';
   await writeFile(path, `${head}1;529.982.247-25;1.234,50;31/03/2026\n2;52998224726;CANARY;x\n`);
   const dry = await payables('import', path, '--snapshot', '--dry-run');
@@ -38,7 +30,7 @@ test('import reports rejected lines and keeps them', async () => {
 });
 
 test('import needs one of --snapshot and --delta', async () => {
-  const path = join(folder, 'none.csv');
+  const path = join(folder.path, 'none.csv');
   for (const flags of [[], ['--snapshot', '--delta']]) {
     const ran = await payables('import', path, ...flags);
     expect(ran.exit).toBe(2);

@@ -1,20 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type ChildResult, runCommand } from '../../support/child-command.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
 import { cpfOf, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { openPushWorld, type PushWorld } from '../../support/push-world.ts';
 
-let folder: string;
+const folder = forFile(openFolder);
 let world: PushWorld;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'conciliation-providers-'));
   world = await openPushWorld();
 });
 afterAll(async () => {
   await world.close();
-  await rm(folder, { recursive: true, force: true });
 });
 beforeEach(() => world.begin());
 
@@ -29,7 +27,7 @@ const providers = (args: readonly string[], environment = {}): Promise<ChildResu
   });
 
 async function file(name: string, content: string): Promise<string> {
-  const path = join(folder, name);
+  const path = join(folder.path, name);
   await writeFile(path, content);
   return path;
 }
@@ -64,7 +62,7 @@ describe('providers import', () => {
   test('of a good file ends 0, of no such file 2', async () => {
     const path = await file('suppliers.json', JSON.stringify({ providers: [providerOf(1)] }));
     expect((await providers(['import', path])).exit).toBe(0);
-    const missing = await providers(['import', join(folder, 'none.json')]);
+    const missing = await providers(['import', join(folder.path, 'none.json')]);
     expect(missing).toMatchObject({ exit: 2, stdout: '' });
     expect(missing.stderr).toContain('ENOENT');
     expect((await providers(['import'])).exit).toBe(2);
@@ -99,22 +97,4 @@ describe('providers push', () => {
       expect(text).not.toContain(cpfOf(1));
     }
   });
-
-  test('prints each wait, ends 1 when all attempts are spent, and leaves the rows pending', async () => {
-    await writeProviders(world.database, [providerOf(1)]);
-    world.sandbox.faults.add({ kind: 'status', status: 500, times: 2 });
-    const ran = await providers(['push'], { PULL_ATTEMPTS: '2' });
-    expect(ran.exit).toBe(1);
-    expect(ran.stderr).toMatch(/the platform answered 500; next attempt in \d s\n/);
-    expect(ran.stdout).toContain('1 pending');
-  });
-});
-
-test('every command explains itself', async () => {
-  for (const name of ['import', 'push']) {
-    const help = await providers([name, '--help']);
-    expect(help.exit).toBe(0);
-    expect(help.stdout).toContain('Exit status:');
-  }
-  expect((await providers(['nonsense'])).exit).toBe(2);
 });

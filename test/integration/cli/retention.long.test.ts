@@ -4,12 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
+import { openConsole } from '../../support/console-client.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
+import { signDay } from '../../support/sign-day.ts';
 import { titleText } from '../../support/titles.ts';
 
 const CHANGED = DAY;
@@ -19,14 +20,12 @@ const REJECTED = daysFrom(3);
 const ACCEPTED = daysFrom(4);
 const RECENT = daysFrom(5);
 
-let world: PullWorld;
-let console: ConsoleWorld;
+const world = forFile(openPullWorld);
+const console = forFile(() => openConsole(world.database));
 let users: RoleUsers;
 let administrator: Client;
 beforeAll(async () => {
-  world = await openPullWorld();
   await migrate({ databaseUrl: world.databaseUrl, logger: world.parts.logger, roles: true });
-  console = await openConsole(world.database);
   users = await createRoleUsers(world.databaseUrl);
   administrator = new Client({ connectionString: world.databaseUrl });
   await administrator.connect();
@@ -34,8 +33,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await administrator.end();
-  await console.close();
-  await world.close();
   await users.drop();
 });
 
@@ -210,11 +207,8 @@ test('removes old rows that are not needed, once, and lists them', async () => {
 });
 
 test('pages, alerts, sign-off and pulls continue as before', async () => {
-  const alerts = await deriveAlerts(world.database, new Date(), {
-    timeZone: 'America/Sao_Paulo',
-    maxLagDays: 10_000,
-    maxIdleHours: 10_000,
-  });
+  const never = { timeZone: 'America/Sao_Paulo', maxLagDays: 10_000, maxIdleHours: 10_000 };
+  const alerts = await deriveAlerts(world.database, new Date(), never);
   expect(alerts.raised).toBeGreaterThan(0);
   const failed = await world.database.prisma.alert.findMany({
     where: { kind: 'pull_failed', resolvedAt: null },
@@ -228,16 +222,7 @@ test('pages, alerts, sign-off and pulls continue as before', async () => {
   const { rows: titles } = await administrator.query('SELECT id FROM conciliation.title');
   for (const { id } of titles) expect((await viewer.get(`/titles/${id}`)).status).toBe(200);
 
-  const { rows: days } = await administrator.query(
-    `SELECT content_digest FROM conciliation.day WHERE date = $1`,
-    [CHANGED],
-  );
-  await signOffDay(world.database, CHANGED, {
-    by: 'bia',
-    reason: null,
-    seenDigest: days[0].content_digest,
-    fourEyes: true,
-  });
+  await signDay(world.database, CHANGED);
   await pull(CHANGED, titleText({ date: CHANGED, discount: '6' }));
   const document = await readFile('docs/data-dictionary.md', 'utf8');
   const query = /```sql\n([^`]*jsonb_populate_record[^`]*);\n```/.exec(document)?.[1] ?? '';
@@ -246,26 +231,4 @@ test('pages, alerts, sign-off and pulls continue as before', async () => {
     .replaceAll(':fence', '(SELECT fence FROM conciliation.sign_off)');
   const { rows } = await administrator.query(asSigned);
   expect(rows.map((row) => row.platform_discounted_value)).toEqual(['5']);
-});
-
-test('runs while dates are pulled', async () => {
-  const dates = Array.from({ length: 10 }, (_, index) => daysFrom(20 + index));
-  for (const date of dates) {
-    await pull(date, titleText({ date }));
-    await pull(date, titleText({ date }));
-    await pull(date, titleText({ date }));
-  }
-  await administrator.query(`
-    UPDATE conciliation.pull
-    SET finished_at = finished_at - interval '2 years', fetch_started_at = fetch_started_at - interval '2 years'`);
-  const removing = retention(['--older-than', '365', '--json']);
-  for (const date of dates) {
-    for (const discount of ['1', '1', '2']) {
-      expect((await pull(date, titleText({ date, discount }))).state).toMatch(/merged|unchanged/);
-    }
-  }
-  const ran = await removing;
-  expect(ran.exit).toBe(0);
-  // Of each date one pull before the newest; those of RECENT, which have become old.
-  expect(JSON.parse(ran.stdout).removed.pulls).toBeGreaterThanOrEqual(11);
 });

@@ -1,20 +1,17 @@
 /** Where the ledger begins: what START_DATE may be, and how a wrong date is corrected. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { dateIn, lastClosedDate } from '../../../src/domain/business-day.ts';
 import { environmentOf, runCommand, startCommand } from '../../support/child-command.ts';
+import { forFile } from '../../support/for-tests.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
+const world = forFile(openPullWorld);
 beforeEach(async () => {
   await world.database.prisma.$executeRaw`
     TRUNCATE conciliation.checkpoint, conciliation.pull, conciliation.day, conciliation.backfill CASCADE`;
 });
-afterAll(() => world.close());
 
 const run = (args: readonly string[], environment: Record<string, string> = {}) =>
   runCommand(args, { ...environmentOf(world), CONSOLE_PORT: '0', ...environment });
@@ -122,13 +119,6 @@ describe('start-date set', () => {
     expect(await readCheckpoint()).toMatchObject({ startDate: daysFrom(-1), reached: null });
     const status = await run(['status']);
     expect(status.stdout).toContain(`The ledger begins on ${daysFrom(-1)}.`);
-  });
-
-  test('to a later date counts from that date, without the dates that left the ledger', async () => {
-    await pullDates(daysFrom(-3), dates);
-    expect(await readCheckpoint()).toMatchObject({ reached: null });
-    expect((await setTo(daysFrom(1))).exit).toBe(0);
-    expect(await readCheckpoint()).toMatchObject({ startDate: daysFrom(1), reached: daysFrom(3) });
   });
 
   test('to the same date changes nothing and says so', async () => {

@@ -1,26 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readApiKeys } from '../../../src/console/access/api-keys.sql.ts';
 import { changeUser, readUsers } from '../../../src/console/access/console-users.sql.ts';
 import { runCommand } from '../../support/child-command.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
+import { openPullWorld } from '../../support/pull-world.ts';
 
-let folder: string;
-let world: PullWorld;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'conciliation-user-'));
-  world = await openPullWorld();
-});
-afterAll(async () => {
-  await world.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = forFile(openFolder);
+const world = forFile(openPullWorld);
 
 const run = (...args: string[]) =>
   runCommand(args, {
-    DATA_DIR: join(folder, 'data'),
+    DATA_DIR: join(folder.path, 'data'),
     DATABASE_URL: world.databaseUrl,
     CONSOLE_PUBLIC_URL: 'https://conciliation.example.com',
   });

@@ -1,29 +1,23 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
-import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { makeKey, openConsole } from '../../support/console-client.ts';
+import { forFile, forTest, openFolder } from '../../support/for-tests.ts';
+import { DAY, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const REDOCLY = 'node_modules/@redocly/cli/bin/cli.js';
 const TSC = join(process.cwd(), 'node_modules/typescript/bin/tsc');
 
-let world: PullWorld;
-let console: ConsoleWorld;
+const world = forFile(openPullWorld);
+const console = forFile(() => openConsole(world.database));
+const folder = forTest(openFolder);
 let document: string;
 beforeAll(async () => {
-  world = await openPullWorld();
-  console = await openConsole(world.database);
   document = (await (await console.as('viewer')).get('/api/openapi.json')).text;
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
 });
 
 /** Runs the linter without telemetry and without the search for updates. */
@@ -48,20 +42,15 @@ async function lint(file: string, text: string) {
 }
 
 test('the recommended rules for OpenAPI documents find nothing', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
-  try {
-    const file = join(folder, 'openapi.json');
-    const { totals, problems } = await lint(file, document);
-    expect(
-      problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
-    ).toEqual([]);
-    expect(totals).toMatchObject({ errors: 0, warnings: 0, ignored: 0 });
-    // The rules do find what is missing.
-    const without = await lint(file, document.replaceAll('"operationId"', '"x-operation"'));
-    expect(without.totals.warnings).toBeGreaterThan(20);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const file = join(folder.path, 'openapi.json');
+  const { totals, problems } = await lint(file, document);
+  expect(
+    problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+  ).toEqual([]);
+  expect(totals).toMatchObject({ errors: 0, warnings: 0, ignored: 0 });
+  // The rules do find what is missing.
+  const without = await lint(file, document.replaceAll('"operationId"', '"x-operation"'));
+  expect(without.totals.warnings).toBeGreaterThan(20);
 });
 
 /** Asks with the types that were generated from the document, and prints the answers. */
@@ -90,44 +79,26 @@ console.log(JSON.stringify({ day, titles, code, started: started.data, statuses 
 test('a client with types that are generated from the document asks for a backfill', async () => {
   world.sandbox.setDayTexts(DAY, [titleText({ uid: 'a' })]);
   await world.pull(DAY);
-  const key = await createApiKey(world.database, {
-    name: 'ERP',
-    user: null,
-    role: 'operator',
-    scopes: ['read', 'pull'],
-    validDays: 1,
-    by: 'test',
-  });
-  const folder = await mkdtemp(join(tmpdir(), 'api-client-'));
+  const key = await makeKey(world.database, 'operator', ['read', 'pull']);
   const node = async (...args: readonly string[]) =>
     // With an error of the compiler, the status is 1, and standard output names the error.
-    promisify(execFile)(process.execPath, args, { cwd: folder }).catch((failed) => failed);
-  try {
-    await symlink(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
-    const types = astToString(await openapiTS(document, { alphabetize: true }));
-    await writeFile(join(folder, 'api-types.ts'), types);
-    await writeFile(join(folder, 'client.mts'), CLIENT);
-    const options = [
-      '--strict',
-      '--exactOptionalPropertyTypes',
-      '--skipLibCheck',
-      '--types',
-      'node',
-    ];
-    const modules = ['--module', 'nodenext', '--target', 'es2023'];
-    const rewritten = ['--rewriteRelativeImportExtensions', '--noEmitOnError'];
-    const compiled = await node(TSC, ...options, ...modules, ...rewritten, 'client.mts');
-    expect(compiled.stdout).toBe('');
+    promisify(execFile)(process.execPath, args, { cwd: folder.path }).catch((failed) => failed);
+  await symlink(join(process.cwd(), 'node_modules'), join(folder.path, 'node_modules'));
+  const types = astToString(await openapiTS(document, { alphabetize: true }));
+  await writeFile(join(folder.path, 'api-types.ts'), types);
+  await writeFile(join(folder.path, 'client.mts'), CLIENT);
+  const options = ['--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', '--types', 'node'];
+  const modules = ['--module', 'nodenext', '--target', 'es2023'];
+  const rewritten = ['--rewriteRelativeImportExtensions', '--noEmitOnError'];
+  const compiled = await node(TSC, ...options, ...modules, ...rewritten, 'client.mts');
+  expect(compiled.stdout).toBe('');
 
-    const { stdout } = await node('client.mjs', console.url, key, DAY);
-    expect(JSON.parse(stdout)).toMatchObject({
-      day: { date: DAY, state: 'reconciled', titles: 1, signedOffBy: null },
-      titles: 1,
-      code: 'INPUT_INVALID',
-      started: { from: DAY, to: DAY },
-      statuses: [400, 201, 400, 404],
-    });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const { stdout } = await node('client.mjs', console.url, key, DAY);
+  expect(JSON.parse(stdout)).toMatchObject({
+    day: { date: DAY, state: 'reconciled', titles: 1, signedOffBy: null },
+    titles: 1,
+    code: 'INPUT_INVALID',
+    started: { from: DAY, to: DAY },
+    statuses: [400, 201, 400, 404],
+  });
 });

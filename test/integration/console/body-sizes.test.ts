@@ -1,21 +1,16 @@
 /** Each documented size of a request holds with the largest legal content, and a larger body names the limit. */
-import { request } from 'undici';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { setConsumer } from '../../../src/bookings/consumers.ts';
-import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { PAYABLE_FIELDS } from '../../../src/domain/payable.ts';
-import { openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { makeKey } from '../../support/console-client.ts';
+import { pagesForFile } from '../../support/pages-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 
-let pages: PagesWorld;
+const pages = pagesForFile();
 let key: string;
 beforeAll(async () => {
-  pages = await openPagesWorld();
   const { database } = pages.world;
-  key = await createApiKey(database, {
-    ...{ name: 'erp', user: null, role: 'operator', scopes: ['export', 'payables'] },
-    ...{ validDays: 1, by: 'test' },
-  });
+  key = await makeKey(database, 'operator', ['export', 'payables']);
   const { id } = await database.prisma.apiKey.findFirstOrThrow({ select: { id: true } });
   await setConsumer(
     database,
@@ -23,19 +18,11 @@ beforeAll(async () => {
     'test',
   );
 });
-afterAll(async () => {
-  await pages.console.close();
-  await pages.world.close();
-});
 
-async function post(path: string, body: string) {
-  const answer = await request(`${pages.console.url}/api${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body,
-  });
-  return { status: answer.statusCode, body: (await answer.body.json()) as Record<string, unknown> };
-}
+const post = async (path: string, text: string) => {
+  const answer = await pages.console.call(key, `/api${path}`, text);
+  return { status: answer.status, body: answer.json() };
+};
 
 /** JSON in ASCII, as many ERPs write it: each character beyond ASCII has six bytes. */
 const ascii = (value: unknown) =>

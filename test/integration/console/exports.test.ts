@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
-import { openPagesWorld } from '../../support/pages-world.ts';
-import { DAY, daysFrom, type PullWorld } from '../../support/pull-world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { readWorkbook } from '../../unit/export/workbook-reader.ts';
 
 const PORTUGUESE = { 'accept-language': 'pt-BR' };
-const [SIGNED, REJECTS, NEVER, EMPTY] = [0, 1, 2, 3].map((days) => daysFrom(days, DAY)) as [
-  typeof DAY,
-  typeof DAY,
-  typeof DAY,
-  typeof DAY,
-];
+const [SIGNED, REJECTS, NEVER, EMPTY] = [DAY, daysFrom(1), daysFrom(2), daysFrom(3)];
 
-let world: PullWorld;
-let console: ConsoleWorld;
-let reviewer: ConsoleClient;
+const { world, viewer, reviewer } = pagesForFile();
 let digest: string | null;
 beforeAll(async () => {
-  ({ world, console, reviewer } = await openPagesWorld());
   const texts = {
-    [SIGNED]: [titleText({ uid: 'a', date: SIGNED, value: '1000.50' })],
+    [SIGNED]: [titleText({ uid: 'a', date: SIGNED, more: ',"secretField":"CANARY-EXTRA"' })],
     [REJECTS]: [titleText({ uid: 'b', date: REJECTS }), `{"order":{},"acceptedDate":"${REJECTS}"}`],
     [EMPTY]: [],
   };
@@ -31,10 +22,6 @@ beforeAll(async () => {
   const where = { date: new Date(SIGNED) };
   ({ contentDigest: digest } = await world.database.prisma.day.findUniqueOrThrow({ where }));
   await reviewer.post(`/days/${SIGNED}/sign-off`, { digest: digest ?? '' });
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
 });
 
 test('a file for a Portuguese reader has Portuguese headings, words and name; JSON has the names of the columns', async () => {
@@ -116,4 +103,14 @@ test('a range with dates that are not reconciled is exported after a question', 
   const file = await reviewer.post('/exports', { ...fields, confirmed });
   expect(file.headers['content-type']).toContain('text/csv');
   expect(await exports()).toBe(before + 1);
+});
+
+test('a file has identifiers for roles that may see them, and is noted', async () => {
+  const take = (client = reviewer, format = 'jsonl') =>
+    client.post('/exports', { from: SIGNED, to: SIGNED, format });
+  const secrets = /52998224725|11222333000181|7654321|90021382000122|CANARY-EXTRA/g;
+  expect(new Set((await take()).text.match(secrets)).size).toBe(5);
+  expect(await lastAudit(world)).toMatchObject({ actor: 'rita', action: 'export' });
+  expect((await take(viewer)).text).not.toMatch(secrets);
+  expect((await take(reviewer, 'exe')).status).toBe(400);
 });

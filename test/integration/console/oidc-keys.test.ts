@@ -1,21 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { CertifiedProvider } from '../../support/certified-provider.ts';
-import { expectNobody, type OidcWorld, openCertifiedWorld } from '../../support/oidc-world.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { forFile, forTest } from '../../support/for-tests.ts';
+import { expectNobody, openCertifiedWorld } from '../../support/oidc-world.ts';
+import { openPullWorld } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-let oidc: OidcWorld<CertifiedProvider>;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-beforeEach(async () => {
-  oidc = await openCertifiedWorld(world.database);
-});
-afterEach(async () => {
-  vi.useRealTimers();
-  await oidc.close();
-});
-afterAll(() => world.close());
+const world = forFile(openPullWorld);
+const oidc = forTest(() => openCertifiedWorld(world.database));
+afterEach(() => void vi.useRealTimers());
 
 /** The clock of the console and of the provider; PostgreSQL has its own. */
 const passSeconds = (seconds: number) => vi.setSystemTime(Date.now() + seconds * 1000);

@@ -1,30 +1,21 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { changeUser, readUsers } from '../../../src/console/access/console-users.sql.ts';
-import type { CertifiedProvider } from '../../support/certified-provider.ts';
 import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
-import {
-  auditOf,
-  expectNobody,
-  type OidcWorld,
-  openCertifiedWorld,
-  PUBLIC_URL,
-} from '../../support/oidc-world.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { forFile, forTest } from '../../support/for-tests.ts';
+import { auditOf, expectNobody, openCertifiedWorld, PUBLIC_URL } from '../../support/oidc-world.ts';
+import { openPullWorld } from '../../support/pull-world.ts';
 
-let world: PullWorld;
-let oidc: OidcWorld<CertifiedProvider>;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-beforeEach(async () => {
-  // A separate console, because a console counts the sign-in attempts.
-  oidc = await openCertifiedWorld(world.database);
-});
-afterEach(() => oidc.close());
-afterAll(() => world.close());
+const world = forFile(openPullWorld);
+/** A separate console for each test, because a console counts the sign-in attempts. */
+const oidc = forTest(() => openCertifiedWorld(world.database));
 
-const refused = async (answer: ConsoleAnswer, client: ConsoleClient, sentence: string) => {
-  expect(answer.text).toContain(sentence);
+const refused = async (
+  answer: ConsoleAnswer,
+  client: ConsoleClient,
+  sentence: string,
+  status = answer.status,
+) => {
+  expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(sentence)]);
   await expectNobody(client);
 };
 
@@ -32,8 +23,7 @@ test('an account without a user is not signed in; no user is created', async () 
   const before = await readUsers(world.database);
   const stranger = { sub: 'stranger', email: 'stranger@example.com', email_verified: true };
   const { client, answer } = await oidc.signIn(stranger);
-  expect(answer.status).toBe(403);
-  await refused(answer, client, 'has no user here');
+  await refused(answer, client, 'has no user here', 403);
   expect(await readUsers(world.database)).toEqual(before);
   expect((await auditOf(world.database, 'identity provider')).at(-1)).toEqual([
     'session.refused_account',
@@ -47,8 +37,7 @@ test.each([{ email_verified: false }, {}])(
     const { account } = await oidc.newPerson();
     const { sub, email = '' } = account;
     const { client, answer } = await oidc.signIn({ sub, email, ...claim });
-    expect(answer.status).toBe(403);
-    await refused(answer, client, 'no verified e-mail address');
+    await refused(answer, client, 'no verified e-mail address', 403);
   },
 );
 
@@ -59,8 +48,7 @@ test('a disabled user is not signed in, linked or not', async () => {
   for (const person of [{ name, account }, tied]) {
     await changeUser(world.database, { name: person.name, isDisabled: true, by: 'test' });
     const { client, answer } = await oidc.signIn(person.account);
-    expect(answer.status).toBe(403);
-    await refused(answer, client, 'is disabled');
+    await refused(answer, client, 'is disabled', 403);
     expect((await auditOf(world.database, person.name)).at(-1)).toEqual([
       'session.refused_account',
       { reason: 'disabled', address: '127.0.0.1' },
@@ -70,8 +58,7 @@ test('a disabled user is not signed in, linked or not', async () => {
 
 test('a user who refuses at the provider is not signed in', async () => {
   const { client, answer } = await oidc.signIn(null);
-  expect(answer.status).toBe(401);
-  await refused(answer, client, 'was cancelled');
+  await refused(answer, client, 'was cancelled', 401);
 });
 
 const FAILED = 'did not work, or took too long';
@@ -89,8 +76,7 @@ test.each([
   const back = new URL(await oidc.ask(await oidc.leave(client), account), PUBLIC_URL);
   change(back);
   const answer = await client.get(back.pathname + back.search);
-  expect(answer.status).toBe(401);
-  await refused(answer, client, FAILED);
+  await refused(answer, client, FAILED, 401);
 });
 
 test('an answer to another browser signs no user in, and stays valid for its owner', async () => {
@@ -120,21 +106,21 @@ test('a used answer signs no user in', async () => {
   expect(oidc.provider.refusals).toEqual([expect.stringMatching(/^invalid_grant: /)]);
 });
 
-test('an answer that came too late signs no user in', async () => {
-  const { account } = await oidc.newPerson();
-  const client = oidc.console.visitor();
-  const back = await oidc.ask(await oidc.leave(client), account);
-  await world.database.prisma.$executeRaw`
-    UPDATE conciliation.console_oidc_login SET expires_at = now()`;
-  await refused(await client.get(back), client, FAILED);
-});
-
-test('a request without PKCE signs no user in', async () => {
+test.each([
+  [
+    'an answer that came too late',
+    (url: URL) => url,
+    `UPDATE conciliation.console_oidc_login SET expires_at = now()`,
+  ],
+  ['a request without PKCE', (url: URL) => url.searchParams.delete('code_challenge'), 'SELECT 1'],
+])('%s signs no user in', async (_, change, sql) => {
   const { account } = await oidc.newPerson();
   const client = oidc.console.visitor();
   const url = await oidc.leave(client);
-  url.searchParams.delete('code_challenge');
-  await refused(await client.get(await oidc.ask(url, account)), client, FAILED);
+  change(url);
+  const back = await oidc.ask(url, account);
+  await world.database.prisma.$executeRawUnsafe(sql);
+  await refused(await client.get(back), client, FAILED);
 });
 
 test('a code of another request, with another verifier, signs no user in', async () => {

@@ -1,35 +1,25 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startSession } from '../../../src/console/access/console-sessions.sql.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
 import { findOidcUser } from '../../../src/console/access/oidc-logins.sql.ts';
 import { SESSION_LIMITS } from '../../../src/console/shell/guard.ts';
-import type { CertifiedProvider } from '../../support/certified-provider.ts';
 import { openConsole } from '../../support/console-client.ts';
-import {
-  auditOf,
-  expectNobody,
-  type OidcWorld,
-  openCertifiedWorld,
-} from '../../support/oidc-world.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { forFile, forTest } from '../../support/for-tests.ts';
+import { auditOf, expectNobody, openCertifiedWorld } from '../../support/oidc-world.ts';
+import { openPullWorld } from '../../support/pull-world.ts';
 import { createTestLog } from './console-world.ts';
 
-let world: PullWorld;
-let oidc: OidcWorld<CertifiedProvider>;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-beforeEach(async () => {
-  // A separate console, because a console counts the sign-in attempts.
-  oidc = await openCertifiedWorld(world.database);
-});
-afterEach(() => oidc.close());
-afterAll(() => world.close());
+const world = forFile(openPullWorld);
+/** A separate console for each test, because a console counts the sign-in attempts. */
+const oidc = forTest(() => openCertifiedWorld(world.database));
 
 test('an existing user is signed in by the verified address, and returns to the requested page', async () => {
   const { name, account } = await oidc.newPerson();
-  const { client, answer } = await oidc.signIn(account);
+  const client = oidc.console.visitor();
+  client.cookies.set('conciliation', 'planted-by-somebody-else');
+  const { answer } = await oidc.signIn(account, client);
   expect([answer.status, answer.location]).toEqual([303, '/audit']);
+  expect(client.cookies.get('conciliation')).not.toBe('planted-by-somebody-else');
   expect((await client.get('/audit')).text).toContain(name);
   expect(await auditOf(world.database, name)).toEqual([
     ['user.bind', { issuer: oidc.provider.issuer }],
@@ -52,15 +42,6 @@ test('the request asks for a code with PKCE, state and nonce, and nothing else o
     expect(first.searchParams.get(name)).toMatch(/^[\w-]{43}$/);
     expect(first.searchParams.get(name)).not.toBe(second.searchParams.get(name));
   }
-});
-
-test('a session that was planted is not taken over', async () => {
-  const { account } = await oidc.newPerson();
-  const client = oidc.console.visitor();
-  client.cookies.set('conciliation', 'planted-by-somebody-else');
-  const { answer } = await oidc.signIn(account, client);
-  expect(answer.status).toBe(303);
-  expect(client.cookies.get('conciliation')).not.toBe('planted-by-somebody-else');
 });
 
 test('after the first sign-in the subject counts, not the address', async () => {
@@ -107,8 +88,7 @@ test('a provider that is not available, before or after, affects no other user a
   await oidc.provider.close();
   const gone = await oidc.open({});
   try {
-    const answer = await gone.visitor().get('/login/oidc', { 'accept-language': 'pt-BR' });
-    expect([answer.status, answer.text.includes('não responde no momento')]).toEqual([503, true]);
+    expect((await gone.visitor().get('/login/oidc')).status).toBe(503);
     expect((await gone.visitor().get('/login')).status).toBe(200);
   } finally {
     await gone.close();
@@ -116,28 +96,16 @@ test('a provider that is not available, before or after, affects no other user a
 });
 
 test.each([
-  ['in no ID token is asked for', { hasFullTokens: false }],
-  ['in the ID token counts', { hasFullTokens: true }],
-])('an address that is %s', async (_, options) => {
+  ['whose ID tokens have no address', { hasFullTokens: false }],
+  ['whose ID tokens have the address', { hasFullTokens: true }],
+  ['that takes the secret in a header only', { method: 'client_secret_basic' as const }],
+])('a provider %s: only a verified address signs in', async (_, options) => {
   const other = await openCertifiedWorld(world.database, options);
-  try {
-    const { account } = await other.newPerson();
-    expect((await other.signIn(account)).answer.status).toBe(303);
-    const unverified = { ...(await other.newPerson()).account, email_verified: false };
-    expect((await other.signIn(unverified)).answer.status).toBe(403);
-  } finally {
-    await other.close();
-  }
-});
-
-test('a provider that takes the secret in a header only gets it there', async () => {
-  const other = await openCertifiedWorld(world.database, { method: 'client_secret_basic' });
-  try {
-    const { account } = await other.newPerson();
-    expect((await other.signIn(account)).answer.status).toBe(303);
-  } finally {
-    await other.close();
-  }
+  const { account } = await other.newPerson();
+  expect((await other.signIn(account)).answer.status).toBe(303);
+  const unverified = { ...(await other.newPerson()).account, email_verified: false };
+  expect((await other.signIn(unverified)).answer.status).toBe(403);
+  await other.close();
 });
 
 test('a provider that has restarted knows no code of before; the next sign-in works', async () => {

@@ -1,20 +1,14 @@
 /** Payables of the ERP by requests: batches of a snapshot, rejects, rights. */
-import { request } from 'undici';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { KeyRole, KeyScope } from '../../../src/domain/role.ts';
 import { TAX_ID_EXPECTATION } from '../../../src/domain/tax-id.ts';
-import { openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { makeKey } from '../../support/console-client.ts';
+import { pagesForFile } from '../../support/pages-world.ts';
 
-let pages: PagesWorld;
+const pages = pagesForFile();
 let key: string;
 beforeAll(async () => {
-  pages = await openPagesWorld();
   key = await newKey('operator', 'payables', 'read');
-});
-afterAll(async () => {
-  await pages.console.close();
-  await pages.world.close();
 });
 beforeEach(async () => {
   await pages.world.database.prisma.$executeRaw`
@@ -22,26 +16,12 @@ beforeEach(async () => {
 });
 
 const newKey = (role: KeyRole, ...scopes: KeyScope[]) =>
-  createApiKey(pages.world.database, {
-    name: scopes.join(),
-    user: null,
-    role,
-    scopes,
-    validDays: 1,
-    by: 'test',
-  });
+  makeKey(pages.world.database, role, scopes);
 
-async function call(path: string, body?: object, bearer = key) {
-  const answer = await request(`${pages.console.url}/api/erp-payables${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: {
-      authorization: `Bearer ${bearer}`,
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    body: body === undefined ? null : JSON.stringify(body),
-  });
-  return { status: answer.statusCode, body: (await answer.body.json()) as Record<string, unknown> };
-}
+const call = async (path: string, body?: object, bearer = key) => {
+  const answer = await pages.console.call(bearer, `/api/erp-payables${path}`, body);
+  return { status: answer.status, body: answer.json() };
+};
 
 const payable = (erpKey: string, openValue = '10.10') => ({
   erpKey,
@@ -70,7 +50,7 @@ test('a snapshot of several requests closes what it lacks once it has ended', as
     isComplete: true,
     closed: 1,
   });
-  const { payables } = (await call('')).body as { payables: Record<string, unknown> };
+  const { payables } = (await call('')).body;
   expect(payables).toMatchObject({ open: 3, openValue: '20.21', incompleteAt: null });
   expect(payables['snapshotAt']).not.toBeNull();
 });

@@ -1,45 +1,34 @@
 /** The records of an attack for the operator: the log and the audit log. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { addUser } from '../../../src/console/access/console-users.sql.ts';
-import { hashPassword } from '../../../src/console/access/password.ts';
 import { PER_USER } from '../../../src/console/access/sign-in.tsx';
 import { countTry } from '../../../src/console/access/sign-in-limits.sql.ts';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
+import { forFile, forTest } from '../../support/for-tests.ts';
+import { openPullWorld } from '../../support/pull-world.ts';
+import { PASSWORD, setPassword } from '../../support/second-factor.ts';
 import { createTestLog } from './console-world.ts';
 
-const PASSWORD = 'quatro palavras ao acaso';
 const ADDRESS = '192.0.2.1';
 const FROM = { 'x-forwarded-for': ADDRESS };
 
-let world: PullWorld;
-let console: ConsoleWorld;
+const world = forFile(openPullWorld);
 let log: ReturnType<typeof createTestLog>;
+const console = forTest(() => {
+  log = createTestLog();
+  return openConsole(world.database, { logger: log.logger, trustedProxies: ['127.0.0.0/8'] });
+});
 let lastEntry: bigint;
 beforeAll(async () => {
-  world = await openPullWorld();
   await addUser(world.database, { name: 'ana', role: 'viewer', by: 'test' });
-  await world.database.prisma.consoleUser.update({
-    where: { name: 'ana' },
-    data: { passwordHash: await hashPassword(PASSWORD), email: 'ana@example.com' },
-  });
+  await setPassword(world.database, 'ana');
+  await world.database.prisma.consoleUser.updateMany({ data: { email: 'ana@example.com' } });
 });
 beforeEach(async () => {
-  log = createTestLog();
-  console = await openConsole(world.database, {
-    logger: log.logger,
-    trustedProxies: ['127.0.0.0/8'],
-  });
   const { _max } = await world.database.prisma.auditEntry.aggregate({ _max: { id: true } });
   lastEntry = _max.id ?? 0n;
 });
-afterEach(() => console.close());
-afterAll(() => world.close());
 
 const events = () =>
   log
@@ -107,11 +96,8 @@ test('an attacker gets a few entries of the audit log a minute, and a log line f
   expect(await entries()).toHaveLength(5);
   expect((await signIn('ana', PASSWORD)).status).toBe(429);
   const owner = console.visitor();
-  await owner.post(
-    '/login',
-    { name: 'ana', password: 'x' },
-    { headers: { 'x-forwarded-for': '198.51.100.7' } },
-  );
+  const headers = { 'x-forwarded-for': '198.51.100.7' };
+  await owner.post('/login', { name: 'ana', password: 'x' }, { headers });
   expect((await entries()).at(-1)).toEqual(['ana', 'session.refused', { address: '198.51.100.7' }]);
 });
 
@@ -119,13 +105,10 @@ test('attackers at many addresses fill the audit log no faster than 60 entries a
   const client = console.visitor();
   const csrf = await client.csrf('/login');
   // Of the twelve tries of an address five may be audited.
-  await inTwenties(240, (tries) =>
-    client.post(
-      '/login',
-      { name: 'nobody', password: '' },
-      { csrf, headers: { 'x-forwarded-for': `198.51.100.${Math.floor(tries / 12)}` } },
-    ),
-  );
+  await inTwenties(240, (tries) => {
+    const headers = { 'x-forwarded-for': `198.51.100.${Math.floor(tries / 12)}` };
+    return client.post('/login', { name: 'nobody', password: '' }, { csrf, headers });
+  });
   expect((await entries()).length).toBeLessThanOrEqual(60);
 });
 

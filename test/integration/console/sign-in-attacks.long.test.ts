@@ -2,23 +2,25 @@
 import { createHook } from 'node:async_hooks';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { addUser, changeUser } from '../../../src/console/access/console-users.sql.ts';
-import { hashPassword } from '../../../src/console/access/password.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,
   openConsole,
 } from '../../support/console-client.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { openPullWorld } from '../../support/pull-world.ts';
+import { PASSWORD, setPassword } from '../../support/second-factor.ts';
 
-let world: PullWorld;
+const world = forFile(openPullWorld);
+/** What the tests talk to: each opens a console in its own way. */
 let console: ConsoleWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
+async function open(...trustedProxies: string[]): Promise<void> {
+  console = await openConsole(world.database, { trustedProxies });
+}
+const PROXY = '127.0.0.0/8';
 afterEach(() => console.close());
-afterAll(() => world.close());
 
 async function tryFrom(
   address: string,
@@ -44,47 +46,47 @@ describe('behind a proxy', () => {
     };
   }
 
-  test('a client that is refused does not keep others out', async () => {
-    console = await openConsole(world.database, { trustedProxies: ['127.0.0.0/8'] });
-    expect(await exhaust(() => '192.0.2.1')).toEqual({ same: 429, other: 401 });
-  });
-
-  test('the addresses that a client names itself do not count', async () => {
-    console = await openConsole(world.database, { trustedProxies: ['127.0.0.0/8'] });
-    const { same } = await exhaust((tries) => `203.0.113.${tries}, 192.0.2.1`);
-    expect(same).toBe(429);
-  });
-
-  test('all addresses of one IPv6 network are one client', async () => {
-    console = await openConsole(world.database, { trustedProxies: ['127.0.0.0/8'] });
-    expect(await exhaust((tries) => `2001:db8::${tries}`)).toEqual({ same: 429, other: 401 });
+  test.each<[string, string[], (tries: number) => string, number]>([
+    ['a client that is refused does not keep others out', [PROXY], () => '192.0.2.1', 401],
+    [
+      'the addresses that a client names itself do not count',
+      [PROXY],
+      (tries) => `203.0.113.${tries}, 192.0.2.1`,
+      401,
+    ],
+    [
+      'all addresses of one IPv6 network are one client',
+      [PROXY],
+      (tries) => `2001:db8::${tries}`,
+      401,
+    ],
+    [
+      'a proxy that is not trusted says nothing about its clients',
+      ['192.0.2.0/24'],
+      (tries) => `203.0.113.${tries}`,
+      429,
+    ],
+    [
+      'without TRUSTED_PROXIES X-Forwarded-For is ignored',
+      [],
+      (tries) => `203.0.113.${tries}`,
+      429,
+    ],
+  ])('%s', async (_, proxies, address, other) => {
+    await open(...proxies);
+    expect(await exhaust(address)).toEqual({ same: 429, other });
   });
 
   test('a client behind NAT64 is the client of its IPv4 address', async () => {
-    console = await openConsole(world.database, { trustedProxies: ['127.0.0.0/8'] });
+    await open(PROXY);
     const address = (tries: number) => (tries % 2 === 0 ? '192.0.2.1' : '64:ff9b::c000:201');
     expect(await exhaust(address)).toEqual({ same: 429, other: 401 });
     expect((await tryFrom('64:ff9b::c000:202', { name: 'z', password: '' })).status).toBe(401);
   });
-
-  test('a proxy that is not trusted says nothing about its clients', async () => {
-    console = await openConsole(world.database, { trustedProxies: ['192.0.2.0/24'] });
-    expect(await exhaust((tries) => `203.0.113.${tries}`)).toEqual({ same: 429, other: 429 });
-  });
-});
-
-test('without TRUSTED_PROXIES X-Forwarded-For is ignored', async () => {
-  console = await openConsole(world.database);
-  const statuses: number[] = [];
-  for (let tries = 0; tries < 31; tries += 1) {
-    const answer = await tryFrom(`203.0.113.${tries}`, { name: `name-${tries}`, password: '' });
-    statuses.push(answer.status);
-  }
-  expect(statuses.at(-1)).toBe(429);
 });
 
 test('a request whose body does not end is ended after ten seconds', async () => {
-  console = await openConsole(world.database);
+  await open();
   const sent = request(`${console.url}/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-length': 100 },
@@ -121,18 +123,15 @@ describe('a flood of passwords', () => {
   });
 
   test('hashes one at a time, answers 503 to the surplus, and serves other requests', async () => {
-    console = await openConsole(world.database, { trustedProxies: ['127.0.0.0/8'] });
+    await open(PROXY);
     const client = console.visitor();
     const csrf = await client.csrf('/login');
     let isOver = false;
     const flood = Promise.all(
-      Array.from({ length: 120 }, (_, tries) =>
-        client.post(
-          '/login',
-          { name: `name-${tries}`, password: 'x' },
-          { csrf, headers: { 'x-forwarded-for': `192.0.2.${tries % 4}` } },
-        ),
-      ),
+      Array.from({ length: 120 }, (_, tries) => {
+        const headers = { 'x-forwarded-for': `192.0.2.${tries % 4}` };
+        return client.post('/login', { name: `name-${tries}`, password: 'x' }, { csrf, headers });
+      }),
     ).finally(() => {
       isOver = true;
     });
@@ -154,14 +153,11 @@ describe('a flood of passwords', () => {
   });
 
   test('costs the same for a known user as for an unknown or disabled one, or one without a password', async () => {
-    console = await openConsole(world.database);
+    await open();
     for (const name of ['known', 'disabled', 'fresh']) {
       await addUser(world.database, { name, role: 'viewer', by: 'test' });
     }
-    await world.database.prisma.consoleUser.updateMany({
-      where: { name: { in: ['known', 'disabled'] } },
-      data: { passwordHash: await hashPassword('quatro palavras ao acaso') },
-    });
+    for (const name of ['known', 'disabled']) await setPassword(world.database, name);
     await changeUser(world.database, { name: 'disabled', isDisabled: true, by: 'test' });
     const costs: number[] = [];
     for (const name of ['known', 'disabled', 'fresh', 'unknown', 'não serve']) {
@@ -172,36 +168,24 @@ describe('a flood of passwords', () => {
     }
     expect(costs).toEqual([1, 1, 1, 1, 1]);
   });
-
-  test('without a password is refused like one with a wrong password', async () => {
-    console = await openConsole(world.database);
-    expect((await tryFrom('', { name: 'known', password: '' })).status).toBe(401);
-  });
 });
 
 test('tries without the right password are limited at their address, and do not lock the user out elsewhere', async () => {
-  console = await openConsole(world.database, { trustedProxies: ['127.0.0.0/8'] });
-  const password = 'quatro palavras ao acaso';
+  await open(PROXY);
   await addUser(world.database, { name: 'owner', role: 'viewer', by: 'test' });
-  await world.database.prisma.consoleUser.update({
-    where: { name: 'owner' },
-    data: { passwordHash: await hashPassword(password) },
-  });
+  await setPassword(world.database, 'owner');
   const attacker = console.visitor();
+  const headers = { 'x-forwarded-for': '192.0.2.1' };
   const csrf = await attacker.csrf('/login');
   const tries = await Promise.all(
     Array.from({ length: 20 }, () =>
-      attacker.post(
-        '/login',
-        // A slow machine would not hash as many wrong passwords before the service answers 503.
-        { name: ' Owner', password: '' },
-        { csrf, headers: { 'x-forwarded-for': '192.0.2.1' } },
-      ),
+      // A slow machine would not hash as many wrong passwords before the service answers 503.
+      attacker.post('/login', { name: ' Owner', password: '' }, { csrf, headers }),
     ),
   );
   const refused = tries.filter(({ status }) => status === 429);
   expect(tries.filter(({ status }) => status === 401)).toHaveLength(10);
   expect(refused).toHaveLength(10);
   expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(0);
-  expect((await tryFrom('198.51.100.7', { name: 'owner', password })).status).toBe(303);
+  expect((await tryFrom('198.51.100.7', { name: 'owner', password: PASSWORD })).status).toBe(303);
 });

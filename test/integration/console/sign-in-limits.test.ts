@@ -3,23 +3,21 @@ import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { PER_ADDRESS, PER_USER } from '../../../src/console/access/sign-in.tsx';
+import { PER_USER } from '../../../src/console/access/sign-in.tsx';
 import { countTry, forgetTries } from '../../../src/console/access/sign-in-limits.sql.ts';
 import { openDatabase } from '../../../src/database/database.ts';
-import { openConsole } from '../../support/console-client.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { openPullWorld } from '../../support/pull-world.ts';
 
-let world: PullWorld;
+const world = forFile(openPullWorld);
 let client: Client;
 beforeAll(async () => {
-  world = await openPullWorld();
   client = new Client(world.databaseUrl);
   await client.connect();
 });
 beforeEach(() => client.query('DELETE FROM conciliation.sign_in_limit'));
 afterAll(async () => {
   await client.end();
-  await world.close();
 });
 
 /** As if so many seconds had passed. */
@@ -90,24 +88,6 @@ test('tries of several processes at once are not more than tries of one', async 
     expect((await rowOf('ana')).tries).toBe(PER_USER.max);
   } finally {
     await other.close();
-  }
-});
-
-test('a client that tries passwords at two processes in turns is refused by both', async () => {
-  const consoles = [await openConsole(world.database), await openConsole(world.database)];
-  try {
-    // All but the last two tries, without the time that hashing their passwords takes.
-    for (let tries = 0; tries < PER_ADDRESS.max - 2; tries += 1) {
-      expect(await countTry(world.database, 'address 127.0.0.1', PER_ADDRESS)).toBe(0);
-    }
-    const statuses: number[] = [];
-    for (const [index, opened] of [...consoles, ...consoles].entries()) {
-      const fields = { name: `name-${index}`, password: 'x' };
-      statuses.push((await opened.visitor().post('/login', fields)).status);
-    }
-    expect(statuses).toEqual([401, 401, 429, 429]);
-  } finally {
-    for (const opened of consoles) await opened.close();
   }
 });
 

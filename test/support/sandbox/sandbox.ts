@@ -47,9 +47,7 @@ export interface Sandbox {
   readonly requests: readonly LoggedRequest[];
   issueToken(options?: { readonly expiresInSeconds?: number }): string;
   setProviderRules(rules: Partial<ProviderRules>): void;
-  /** Sets the titles of the day, sent as `JSON.stringify` writes them; null: synthetic titles. */
-  setDay(date: CivilDate, titles: readonly unknown[] | null): void;
-  /** Like `setDay`, with each title as JSON text, which is sent unchanged. */
+  /** Sets the titles of the day as JSON texts, which are sent unchanged; null: synthetic titles. */
   setDayTexts(date: CivilDate, titles: readonly string[] | null): void;
   /** Sets the number of synthetic titles, before withdrawals with age; null: the usual number. */
   setDaySize(date: CivilDate, titleCount: number | null): void;
@@ -108,8 +106,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         expiresInSeconds ?? options.tokenLifetimeSeconds ?? DEFAULT_TOKEN_LIFETIME_SECONDS,
       ),
     setProviderRules: (rules) => providers.setRules(rules),
-    setDay: (date, titles) =>
-      days.setTexts(date, titles?.map((title) => JSON.stringify(title)) ?? null),
     setDayTexts: (date, titles) => days.setTexts(date, titles),
     setDaySize: (date, titleCount) => days.setSize(date, titleCount),
     setRawBody: (date, raw) => {

@@ -1,0 +1,28 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+
+type Closable = { close?(): unknown };
+
+/** What the tests of a file use. It is opened before the first of them and closed after the last. */
+export function forFile<T extends object>(open: () => Promise<T>): T {
+  const opened = {} as T & Closable;
+  beforeAll(async () => void Object.assign(opened, await open()));
+  afterAll(() => opened.close?.() as Promise<void>);
+  return opened;
+}
+
+/** The same, opened for each test. */
+export function forTest<T extends object>(open: () => Promise<T>): T {
+  const opened = {} as T & Closable;
+  beforeEach(async () => void Object.assign(opened, await open()));
+  afterEach(() => opened.close?.() as Promise<void>);
+  return opened;
+}
+
+/** An empty folder, which is removed in the end. */
+export async function openFolder() {
+  const path = await mkdtemp(join(tmpdir(), 'conciliation-'));
+  return { path, close: () => rm(path, { recursive: true, force: true }) };
+}
