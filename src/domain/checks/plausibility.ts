@@ -5,7 +5,7 @@ import { type Language, textOf } from '../../texts/texts.ts';
  * response and for the titles of each buyer. Small numbers of titles vary by themselves: no limit holds a response
  * because of fewer titles than `MIN_TITLES`, and those of one buyer that vanished, than `MIN_BUYER_TITLES`.
  */
-export const MIN_TITLES = 20;
+const MIN_TITLES = 20;
 
 /** The greatest share of a response, in percent, of titles that equal an earlier title of it in their identity. */
 const DUPLICATE_PERCENT = 25;
