@@ -8,7 +8,7 @@ import { toTypeMismatch } from './title-faults.ts';
 
 /** For indexed columns: with four bytes a character, the text still fits an index entry of PostgreSQL. */
 export const MAX_KEY_CHARACTERS = 255;
-export const MAX_TEXT_CHARACTERS = 1000;
+const MAX_TEXT_CHARACTERS = 1000;
 
 const TEXT_EXPECTATION = 'expected text without U+0000 and lone surrogates';
 
