@@ -6,7 +6,6 @@ import {
   PlatformRequestError,
   PlatformUnavailableError,
 } from '../runtime/errors.ts';
-import type { HttpAnswer } from './http-client.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 /** 401 and 403. After 403 the token is known but lacks the right; another token resolves both. */
@@ -19,7 +18,7 @@ export function isTokenRefused(httpStatus: number): boolean {
  * and may hold personal data.
  */
 export function toStatusError(
-  { httpStatus, header }: Pick<HttpAnswer, 'httpStatus' | 'header'>,
+  { httpStatus, header }: { httpStatus: number; header(name: string): string | undefined },
   now: Date,
 ): ConciliationError {
   const context = { httpStatus };

@@ -2,13 +2,13 @@
 import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
-import { isJsonObject, type JsonValue } from '../domain/json-value.ts';
+import { parseDecimal } from '../domain/decimal.ts';
+import { isJsonObject, JsonNumber, type JsonObject, type JsonValue } from '../domain/json-value.ts';
 import { isInWindow, type PullWindow } from '../domain/plan/pull-plan.ts';
 import type { Title } from '../domain/title.ts';
-import { toColumns } from './title-columns.ts';
 import { collectExtra, type DriftItem } from './title-extra.ts';
 import { toReasons } from './title-faults.ts';
-import { CONCILIATION_TITLE_SCHEMA } from './title-schema.ts';
+import { CONCILIATION_TITLE_SCHEMA, TITLE_FIELDS } from './title-schema.ts';
 
 export type TitleCheck =
   | { readonly ok: true; readonly title: Title; readonly drift: readonly DriftItem[] }
@@ -36,13 +36,35 @@ export function checkTitle(value: JsonValue, window: PullWindow): TitleCheck {
   const isInside = acceptedDate !== null && isInWindow(window, acceptedDate);
   if (isInside && CONTRACT.Check(value)) {
     const { extra, drift } = collectExtra(value);
-    return { ok: true, title: toColumns(value, extra), drift };
+    return { ok: true, title: toRow(value, extra), drift };
   }
   return {
     ok: false,
     reasons: explain(value, isInside ? null : acceptedDate),
     acceptedDate: isInside ? acceptedDate : null,
   };
+}
+
+const COLUMNS = TITLE_FIELDS.flatMap(({ column, path }) =>
+  column === null ? [] : { column, names: path.split('.') },
+);
+
+/** Returns a title that has passed the schema as a row: dates and amounts are not checked again. */
+function toRow(title: JsonObject, extra: JsonObject | null): Title {
+  const row: Record<string, unknown> = { extra };
+  for (const { column, names } of COLUMNS) {
+    const value = valueAt(title, names);
+    row[column] = value instanceof JsonNumber ? parseDecimal(value.text) : value;
+  }
+  row['provider_external_id'] ??= valueAt(title, ['provider', 'externalId']);
+  return row as unknown as Title;
+}
+
+/** Null where the field or an object around it is absent. */
+function valueAt(title: JsonObject, names: readonly string[]): JsonValue {
+  let value: JsonValue = title;
+  for (const name of names) value = (value as JsonObject | null)?.[name] ?? null;
+  return value;
 }
 
 function findAcceptedDate(value: JsonValue): CivilDate | null {

@@ -85,106 +85,55 @@ export function writeNumeric(
   return at;
 }
 
-const FIRST_BYTES = 1024;
 const OID_OF_TEXT = 25;
 const JSONB_VERSION = 1;
 
-/** Writes rows value by value. */
-export class RowWriter {
-  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
-  #view = toView(this.#bytes);
-  #end = 0;
+/** The bytes of a value; null: the value is null. */
+export type BinaryValue = Buffer | null;
 
-  /** The rows that were written. */
-  get rows(): Buffer {
-    return this.#bytes.subarray(0, this.#end);
-  }
+/** One row, or the beginning of one that has further values. */
+export function toRow(values: readonly BinaryValue[], count = values.length): Buffer {
+  const head = Buffer.alloc(2);
+  head.writeInt16BE(count);
+  return Buffer.concat([head, ...values.flatMap(withLength)]);
+}
 
-  /** Begins a row of so many values. */
-  begin(values: number): void {
-    this.#reserve(2);
-    this.#view.setInt16(this.#end, values);
-    this.#end += 2;
-  }
+function withLength(value: BinaryValue): Buffer[] {
+  const length = integer(value === null ? NULL_LENGTH : value.length);
+  return value === null ? [length] : [length, value];
+}
 
-  boolean(value: boolean): void {
-    this.#length(1);
-    this.#bytes[this.#end++] = value ? 1 : 0;
-  }
+export function integer(value: number): Buffer {
+  const bytes = Buffer.allocUnsafe(4);
+  bytes.writeInt32BE(value);
+  return bytes;
+}
 
-  integer(value: number): void {
-    this.#length(4);
-    this.#view.setInt32(this.#end, value);
-    this.#end += 4;
-  }
+export function bigint(value: bigint): Buffer {
+  const bytes = Buffer.allocUnsafe(8);
+  bytes.writeBigInt64BE(value);
+  return bytes;
+}
 
-  bigint(value: bigint): void {
-    this.#length(8);
-    this.#view.setBigInt64(this.#end, value);
-    this.#end += 8;
-  }
+/** @param digits 32 hexadecimal digits */
+export const uuid = (digits: string): Buffer => Buffer.from(digits, 'hex');
 
-  date(value: CivilDate | null): void {
-    if (value === null) this.#length(NULL_LENGTH);
-    else this.integer(toDateValue(value));
-  }
+/** @param json JSON text */
+export const jsonb = (json: string): Buffer =>
+  Buffer.concat([Buffer.of(JSONB_VERSION), Buffer.from(json)]);
 
-  text(value: string | null): void {
-    if (value === null) this.#length(NULL_LENGTH);
-    else this.#value(Buffer.from(value));
-  }
+/** @param plain a decimal in plain notation */
+export function numeric(plain: string): Buffer {
+  const text = Buffer.from(plain, 'latin1');
+  const bytes = Buffer.alloc(4 + NUMERIC_HEADER_BYTES + text.length + DIGITS_IN_GROUP);
+  const end = writeNumeric(toView(bytes), 0, text, 0, text.indexOf('.'), text.length);
+  return bytes.subarray(4, end);
+}
 
-  /** @param value JSON text */
-  jsonb(value: string | null): void {
-    if (value === null) this.#length(NULL_LENGTH);
-    else this.#value(Buffer.from([JSONB_VERSION]), Buffer.from(value));
-  }
-
-  /** @param digits 32 hexadecimal digits */
-  uuid(digits: string): void {
-    this.#value(Buffer.from(digits, 'hex'));
-  }
-
-  /** @param plain a decimal in plain notation */
-  numeric(plain: string): void {
-    const text = Buffer.from(plain, 'latin1');
-    this.#reserve(4 + NUMERIC_HEADER_BYTES + text.length + DIGITS_IN_GROUP);
-    this.#end = writeNumeric(this.#view, this.#end, text, 0, text.indexOf('.'), text.length);
-  }
-
-  /** An array of one dimension without nulls. */
-  textArray(values: readonly string[]): void {
-    const header = Buffer.alloc(20);
-    header.writeInt32BE(values.length === 0 ? 0 : 1, 0);
-    header.writeInt32BE(OID_OF_TEXT, 8);
-    header.writeInt32BE(values.length, 12);
-    header.writeInt32BE(1, 16);
-    const items = new RowWriter();
-    for (const value of values) items.text(value);
-    this.#value(values.length === 0 ? header.subarray(0, 12) : header, items.rows);
-  }
-
-  #value(...parts: readonly Buffer[]): void {
-    this.#length(parts.reduce((total, { length }) => total + length, 0));
-    for (const part of parts) {
-      this.#reserve(part.length);
-      this.#bytes.set(part, this.#end);
-      this.#end += part.length;
-    }
-  }
-
-  /** Writes the length of a value. There is room for a value of eight bytes after that. */
-  #length(bytes: number): void {
-    this.#reserve(4 + 8);
-    this.#view.setInt32(this.#end, bytes);
-    this.#end += 4;
-  }
-
-  #reserve(bytes: number): void {
-    if (this.#end + bytes <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafe(2 * (this.#end + bytes));
-    larger.set(this.rows);
-    this.#bytes = larger;
-    this.#view = toView(larger);
-  }
+/** An array of one dimension without nulls. */
+export function textArray(values: readonly string[]): Buffer {
+  const isEmpty = values.length === 0;
+  const header = [isEmpty ? 0 : 1, 0, OID_OF_TEXT, ...(isEmpty ? [] : [values.length, 1])];
+  const items = values.flatMap((value) => withLength(Buffer.from(value)));
+  return Buffer.concat([...header.map(integer), ...items]);
 }

@@ -19,20 +19,20 @@ import {
   VALUE_COLUMNS,
 } from '../domain/title.ts';
 import { TitleFold, type TitleFolds } from '../domain/title-fold.ts';
+import { TITLE_FIELDS, ValueKind } from '../platform/title-schema.ts';
 import { DATE_BYTES, HASH_BYTES, NULL_LENGTH, writeNumeric } from './binary-row.ts';
 import type { TitleShortcut } from './cutter.ts';
 import { DIGIT_ZERO, MINUS_SIGN, toView } from './json-bytes.ts';
 import type { KnownTexts } from './known-texts.ts';
-import { TITLE_LAYOUT, ValueKind } from './title-layout.ts';
 import { DEPARTS, EXPONENT, NO_POINT, TitleLocator } from './title-locator.ts';
 import { beginRow } from './title-row.ts';
 
 const COLUMNS = VALUE_COLUMNS.length;
-const KINDS = Uint8Array.from(TITLE_LAYOUT, ({ kind }) => kind);
+const KINDS = Uint8Array.from(TITLE_FIELDS, ({ kind }) => kind);
 const IDENTITY = Int32Array.from(IDENTITY_COLUMNS, (column) => VALUE_COLUMNS.indexOf(column));
 
 /** The fields whose values the interface enumerates, with their columns. */
-const ENUMERATED = TITLE_LAYOUT.flatMap(({ only, column }, field) =>
+const ENUMERATED = TITLE_FIELDS.flatMap(({ only, column }, field) =>
   only === null || column === null ? [] : [[field, column] as const],
 );
 
@@ -40,7 +40,8 @@ const ENUMERATED = TITLE_LAYOUT.flatMap(({ only, column }, field) =>
  * Room for the number of values, two numbers, three hashes and a number, and for each value with its length. A
  * `numeric` of `MAX_DECIMAL_DIGITS` takes less than the longest text of an amount.
  */
-const MAX_ROW_BYTES = 240 + TITLE_LAYOUT.reduce((total, { maxBytes }) => total + maxBytes + 20, 0);
+const MAX_ROW_BYTES =
+  240 + TITLE_FIELDS.reduce((total, { maxLength }) => total + maxLength + 20, 0);
 const BLOCK_BYTES = 256 * 1024;
 /**
  * Blocks whose rows are stored, for the next response. Small responses would otherwise allocate blocks that
@@ -98,7 +99,7 @@ export class FastReader implements TitleShortcut {
     this.#known = rows?.known ?? null;
     this.#locator = new TitleLocator(window);
     this.#folds = folds;
-    this.#rowStart = rows === null ? Buffer.alloc(0) : beginRow(rows.fence).rows;
+    this.#rowStart = rows === null ? Buffer.alloc(0) : beginRow(rows.fence);
   }
 
   get titlesRead(): number {

@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import type { CivilDate } from '../domain/business-day.ts';
+import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
 import { MAX_DECIMAL_DIGITS } from '../domain/decimal.ts';
 import { isStorableText } from '../domain/field-reader.ts';
-import type { PullWindow } from '../domain/plan/pull-plan.ts';
+import { isInWindow, type PullWindow } from '../domain/plan/pull-plan.ts';
+import { TITLE_FIELDS, ValueKind } from '../platform/title-schema.ts';
+import { toDateValue } from './binary-row.ts';
 import {
   ANY_TEXT,
   areSame,
@@ -23,17 +25,7 @@ import {
   QUOTE,
   toView,
 } from './json-bytes.ts';
-import {
-  endOfName,
-  fieldAt,
-  findMember,
-  MEMBERS,
-  NO_NAME,
-  parentOf,
-  TITLE_LAYOUT,
-  ValueKind,
-} from './title-layout.ts';
-import { WindowDates } from './window-dates.ts';
+import { endOfName, fieldAt, findMember, MEMBERS, NO_NAME, parentOf } from './title-layout.ts';
 
 /** Returned for a title that is not of the usual kind. */
 export const DEPARTS = -1;
@@ -44,20 +36,30 @@ const ABSENT = -2;
 export const NO_POINT = -1;
 export const EXPONENT = -2;
 
-const FIELDS = TITLE_LAYOUT.length;
+const FIELDS = TITLE_FIELDS.length;
 const TITLE = -1;
-const KINDS = Uint8Array.from(TITLE_LAYOUT, ({ kind }) => kind);
-const MAX_BYTES = Int32Array.from(TITLE_LAYOUT, ({ maxBytes }) => maxBytes);
-const ENUMERATIONS = TITLE_LAYOUT.map(({ only }) => (only === null ? null : [Buffer.from(only)]));
+const KINDS = Uint8Array.from(TITLE_FIELDS, ({ kind }) => kind);
+const MAX_BYTES = Int32Array.from(TITLE_FIELDS, ({ maxLength }) => maxLength);
+const ENUMERATIONS = TITLE_FIELDS.map(({ only }) => (only === null ? null : [Buffer.from(only)]));
 /** More values than an enumeration has. Titles with further ones are left to the exact reader. */
 const MAX_ADMITTED = 16;
-const PARENTS = Int8Array.from(TITLE_LAYOUT, parentOf);
-const REQUIRED_FIELDS = TITLE_LAYOUT.flatMap(({ isRequired }, field) => (isRequired ? field : []));
+const PARENTS = Int8Array.from(TITLE_FIELDS, parentOf);
+const REQUIRED_FIELDS = TITLE_FIELDS.flatMap(({ isRequired }, field) => (isRequired ? field : []));
 
 const UID = fieldAt('order.uid');
 const ACCEPTED_DATE = fieldAt('acceptedDate');
 const EXTERNAL_ID = fieldAt('providerExternalId');
 const INNER_EXTERNAL_ID = fieldAt('provider.externalId');
+
+/** The titles of a date have due dates within a few months. */
+const MAX_KNOWN_DATES = 4096;
+
+interface KnownDate {
+  readonly date: CivilDate;
+  /** In a row. */
+  readonly value: number;
+  readonly isInWindow: boolean;
+}
 
 const NULL = Buffer.from('null');
 
@@ -82,12 +84,15 @@ export class TitleLocator {
 
   /** By field: the field that followed it last time, which is tried first. */
   readonly #successors = new Uint8Array(FIELDS + 1 + FIELDS);
-  readonly #dates: WindowDates;
+  readonly #window: PullWindow;
+  /** By the eight digits of the day. Parsing a date takes longer than reading its digits. Null: no such day. */
+  readonly #dates = new Map<number, KnownDate | null>();
+  #acceptedDate: CivilDate | null = null;
   /** By field: the values that are not new drift. Null if the field is not an enumeration. */
   readonly #enumerations = ENUMERATIONS.map((values) => values && [...values]);
 
   constructor(window: PullWindow) {
-    this.#dates = new WindowDates(window);
+    this.#window = window;
     for (const [index, members] of MEMBERS.entries()) {
       // The documented order at first. A wrong guess costs a search and is not an error.
       members.forEach((field, place) => {
@@ -99,7 +104,7 @@ export class TitleLocator {
 
   /** The accepted date of the last located title. */
   get acceptedDate(): CivilDate | null {
-    return this.#dates.acceptedDate;
+    return this.#acceptedDate;
   }
 
   /** Accepts a value of an enumeration, because it was reported as drift. */
@@ -265,10 +270,29 @@ export class TitleLocator {
     }
     this.starts[field] = start;
     this.ends[field] = end;
-    const value = field === ACCEPTED_DATE ? this.#dates.accept(day) : this.#dates.valueOf(day);
-    if (value === null) return DEPARTS;
-    this.dateValues[field] = value;
+    const known = this.#findDate(day, start, end);
+    if (known === null) return DEPARTS;
+    if (field === ACCEPTED_DATE) {
+      if (!known.isInWindow) return DEPARTS;
+      this.#acceptedDate = known.date;
+    }
+    this.dateValues[field] = known.value;
     return end + 1;
+  }
+
+  #findDate(day: number, start: number, end: number): KnownDate | null {
+    let known = this.#dates.get(day);
+    if (known === undefined) {
+      if (this.#dates.size >= MAX_KNOWN_DATES) this.#dates.clear();
+      const date = parseCivilDate(this.bytes.toString('latin1', start, end));
+      known = date && {
+        date,
+        value: toDateValue(date),
+        isInWindow: isInWindow(this.#window, date),
+      };
+      this.#dates.set(day, known);
+    }
+    return known;
   }
 
   /** Whether all required fields are there. Chooses the field that the provider's external id is read from. */

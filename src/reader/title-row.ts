@@ -7,11 +7,21 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { toPlainDecimal } from '../domain/decimal.ts';
 import { toJsonText } from '../domain/json-text.ts';
 import { contentHash, identityHash, TITLE_COLUMNS, type Title } from '../domain/title.ts';
-import { RowWriter } from './binary-row.ts';
-import { TITLE_LAYOUT, ValueKind } from './title-layout.ts';
+import { TITLE_FIELDS, ValueKind } from '../platform/title-schema.ts';
+import {
+  type BinaryValue,
+  bigint,
+  integer,
+  jsonb,
+  numeric,
+  textArray,
+  toDateValue,
+  toRow,
+  uuid,
+} from './binary-row.ts';
 
 const DATE_COLUMNS: ReadonlySet<string | null> = new Set(
-  TITLE_LAYOUT.filter(({ kind }) => kind === ValueKind.date).map(({ column }) => column),
+  TITLE_FIELDS.filter(({ kind }) => kind === ValueKind.date).map(({ column }) => column),
 );
 
 /** The columns of a row, by the table that the row is copied into. */
@@ -34,31 +44,21 @@ export function encodeTitle(
   raw: string,
   content = contentHash(title),
 ): Buffer {
-  const row = beginRow(fence);
-  row.integer(ordinal);
-  for (const column of TITLE_COLUMNS) {
-    if (column === 'extra') {
-      row.jsonb(title.extra && toJsonText(title.extra));
-      continue;
-    }
+  const columns = TITLE_COLUMNS.map((column): BinaryValue => {
+    if (column === 'extra') return title.extra && jsonb(toJsonText(title.extra));
     const value = title[column];
-    if (DATE_COLUMNS.has(column)) row.date(value as CivilDate | null);
-    else if (value === null || typeof value === 'string') row.text(value);
-    else if (typeof value === 'boolean') row.boolean(value);
-    else row.numeric(toPlainDecimal(value.written));
-  }
-  row.uuid(identityHash(title));
-  row.uuid(content);
-  row.uuid(raw);
-  return row.rows;
+    if (value === null) return null;
+    if (typeof value === 'boolean') return Buffer.of(value ? 1 : 0);
+    if (typeof value !== 'string') return numeric(toPlainDecimal(value.written));
+    return DATE_COLUMNS.has(column) ? integer(toDateValue(value as CivilDate)) : Buffer.from(value);
+  });
+  const hashes = [identityHash(title), content, raw].map(uuid);
+  return toRow([bigint(fence), integer(ordinal), ...columns, ...hashes]);
 }
 
 /** Begins the row of a title with the values that all rows of a response have. The title's ordinal follows. */
-export function beginRow(fence: bigint): RowWriter {
-  const row = new RowWriter();
-  row.begin(ROW_COLUMNS.staged_title.length);
-  row.bigint(fence);
-  return row;
+export function beginRow(fence: bigint): Buffer {
+  return toRow([bigint(fence)], ROW_COLUMNS.staged_title.length);
 }
 
 /** A title that broke the contract: its position, its text, and every reason. */
@@ -78,14 +78,14 @@ export interface RejectedTitle {
 
 /** Returns the row of a reject for COPY. */
 export function encodeReject(fence: bigint, reject: RejectedTitle): Buffer {
-  const row = new RowWriter();
-  row.begin(ROW_COLUMNS.staged_reject.length);
-  row.bigint(fence);
-  row.integer(reject.ordinal);
-  row.text(reject.orderUid);
-  row.textArray(reject.reasons);
-  row.text(reject.raw);
-  row.bigint(BigInt(reject.rawBytes));
-  row.uuid(reject.rawHash);
-  return row.rows;
+  const { ordinal, orderUid, reasons, raw, rawBytes, rawHash } = reject;
+  return toRow([
+    bigint(fence),
+    integer(ordinal),
+    orderUid === null ? null : Buffer.from(orderUid),
+    textArray(reasons),
+    Buffer.from(raw),
+    bigint(BigInt(rawBytes)),
+    uuid(rawHash),
+  ]);
 }

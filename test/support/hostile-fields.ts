@@ -1,5 +1,5 @@
 import type { CivilDate } from '../../src/domain/business-day.ts';
-import { TITLE_LAYOUT, ValueKind } from '../../src/reader/title-layout.ts';
+import { TITLE_FIELDS, ValueKind } from '../../src/platform/title-schema.ts';
 import { documentWith, GONE, type HostileResponse, merged, sends } from './hostile-responses.ts';
 import { titleText } from './titles.ts';
 
@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<ValueKind, FieldType>> = {
 };
 
 /** Every documented field of a title: its path, its type, and its column if the field has a column. */
-const FIELDS = TITLE_LAYOUT.map(({ path, kind, column }) => [path, TYPES[kind], column] as const);
+const FIELDS = TITLE_FIELDS.map(({ path, kind, column }) => [path, TYPES[kind], column] as const);
 const REQUIRED = ['order', 'order.uid', 'acceptedDate', 'originalValue'];
 
 /** JSON of every type but the field's own. */

@@ -288,7 +288,7 @@ COMMENT ON COLUMN conciliation.title.money_transfer_fee IS
 COMMENT ON COLUMN conciliation.title.platform_commission IS
   'platformCommission: text in the interface, so text here; its meaning and unit are not documented. Null: not stated.';
 COMMENT ON COLUMN conciliation.title.extra IS
-  'Fields beyond the documented interface, at their places in the response, as of the last change of a documented field. A field whose value cannot be kept exactly as jsonb has the JSON text of the value, and a field (further fields) has the JSON text of fields whose names are repeated or cannot be kept. provider.externalId is in extra if it differs from providerExternalId. Null: there were none. May be personal data.';
+  'Fields beyond the documented interface, at their places in the response, as of the last change of a documented field. A field whose value cannot be kept exactly as jsonb has the JSON text of the value, and a field (further fields) has the JSON text of fields whose names cannot be kept. provider.externalId is in extra if it differs from providerExternalId. Null: there were none. May be personal data.';
 COMMENT ON COLUMN conciliation.title.identity_hash IS
   'Hash of the fields that identify an obligation: order_uid, buyer_identification, provider_external_id, accepted_date, anticipated_due_date and original_value. For matching inside the program.';
 COMMENT ON COLUMN conciliation.title.content_hash IS
@@ -3642,7 +3642,7 @@ COMMENT ON COLUMN conciliation.staged_title.fence IS
 COMMENT ON COLUMN conciliation.staged_title.ordinal IS
   'Position in the response''s titles, from 0.';
 COMMENT ON COLUMN conciliation.staged_title.extra IS
-  'Fields beyond the documented interface, at their places in the response. A field whose value cannot be kept exactly as jsonb has the JSON text of the value, and a field (further fields) has the JSON text of fields whose names are repeated or cannot be kept. provider.externalId is in extra if it differs from providerExternalId. Null: there were none. May be personal data.';
+  'Fields beyond the documented interface, at their places in the response. A field whose value cannot be kept exactly as jsonb has the JSON text of the value, and a field (further fields) has the JSON text of fields whose names cannot be kept. provider.externalId is in extra if it differs from providerExternalId. Null: there were none. May be personal data.';
 COMMENT ON COLUMN conciliation.staged_title.content_hash IS
   'As title.content_hash.';
 COMMENT ON COLUMN conciliation.staged_title.erased_at IS
