@@ -9,16 +9,16 @@ import { readPushDelayMs } from '../providers/providers.sql.ts';
 import { type PushParts, pushOnce } from '../providers/push-providers.ts';
 import type { ObservedAttempt, PullParts } from '../pull/pull-parts.ts';
 import { runPull } from '../pull/run-pull.ts';
-import type { PushSubject } from '../queue/job-kind.ts';
-import type { OpenJobQueue } from '../queue/job-queue.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { loop } from '../runtime/loop.ts';
 import type { Planner } from '../scheduler/planner-loop.ts';
 import { runSweep, type SweepParts } from '../sweep/run-sweep.ts';
-import { createAttemptHandler } from '../worker/attempt-handler.ts';
-import type { AuthGate } from '../worker/auth-gate.ts';
-import { type JobWorker, startJobWorker } from '../worker/job-worker.ts';
-import { createPushHandler } from '../worker/push-handler.ts';
+import { createAttemptHandler } from '../work/attempt-handler.ts';
+import type { AuthGate } from '../work/auth-gate.ts';
+import type { PushSubject } from '../work/job-kind.ts';
+import type { OpenJobQueue } from '../work/job-queue.ts';
+import { type JobWorker, startJobWorker } from '../work/job-worker.ts';
+import { createPushHandler } from '../work/push-handler.ts';
 
 export interface WorkerParts {
   readonly config: Config;

@@ -8,7 +8,7 @@ import { Client } from 'pg';
 import { pino } from 'pino';
 import { migrate } from '../../src/database/migrate.ts';
 import { type Cluster, ensureCluster } from '../../src/embedded/cluster.ts';
-import { openPullQueue } from '../../src/queue/job-queue.ts';
+import { openPullQueue } from '../../src/work/job-queue.ts';
 import { FaultyPostgres } from './faulty-postgres.ts';
 
 export const run = promisify(execFile);

@@ -22,7 +22,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sandbox: ['domain', 'runtime'],
   webhooks: ['runtime'],
   audit: ['database', 'domain'],
-  queue: ['database', 'runtime'],
   reader: ['domain', 'platform', 'runtime'],
   accounts: ['audit', 'database', 'domain', 'runtime'],
   backfills: ['audit', 'database', 'domain', 'runtime'],
@@ -106,7 +105,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime',
     'sweep',
   ],
-  worker: ['domain', 'platform', 'providers', 'pull', 'queue', 'runtime'],
+  work: ['database', 'domain', 'platform', 'providers', 'pull', 'runtime'],
   app: [
     'audit',
     'alerts',
@@ -124,12 +123,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'platform',
     'providers',
     'pull',
-    'queue',
     'runtime',
     'scheduler',
     'sweep',
     'webhooks',
-    'worker',
+    'work',
   ],
   cli: [
     'alerts',
@@ -152,10 +150,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'privacy',
     'providers',
     'pull',
-    'queue',
     'runtime',
     'sandbox',
     'sweep',
+    'work',
   ],
 };
 

@@ -11,8 +11,8 @@ import {
   type EmbeddedPostgres,
   openEmbeddedPostgres,
 } from '../../../src/embedded/embedded-postgres.ts';
-import { openPullQueue } from '../../../src/queue/job-queue.ts';
 import { ConfigError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
+import { openPullQueue } from '../../../src/work/job-queue.ts';
 import {
   AUTHORITY,
   OTHER_AUTHORITY,

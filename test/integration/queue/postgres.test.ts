@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { openPullQueue } from '../../../src/queue/job-queue.ts';
 import { ConfigError } from '../../../src/runtime/errors.ts';
-import { startJobWorker } from '../../../src/worker/job-worker.ts';
+import { openPullQueue } from '../../../src/work/job-queue.ts';
+import { startJobWorker } from '../../../src/work/job-worker.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { type Logger, pino } from 'pino';
 import { expect, vi } from 'vitest';
-import type { PushSubject } from '../../../src/queue/job-kind.ts';
-import { type OpenJobQueue, openPullQueue, openPushQueue } from '../../../src/queue/job-queue.ts';
+import type { PushSubject } from '../../../src/work/job-kind.ts';
+import { type OpenJobQueue, openPullQueue, openPushQueue } from '../../../src/work/job-queue.ts';
 import {
   type JobWorker,
   type JobWorkerOptions,
   startJobWorker,
-} from '../../../src/worker/job-worker.ts';
+} from '../../../src/work/job-worker.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import type { QueueServer, QueueServerKind } from './queue-servers.ts';
 import {

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { readConfig } from '../../../src/config/config.ts';
 import { pendingMigrations } from '../../../src/database/migrate.ts';
-import { openPullQueue } from '../../../src/queue/job-queue.ts';
+import { openPullQueue } from '../../../src/work/job-queue.ts';
 import { withClient } from '../../support/client.ts';
 import { findRedisServer, startRedisServer } from '../../support/redis.ts';
 

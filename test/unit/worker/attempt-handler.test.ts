@@ -12,8 +12,8 @@ import {
   StaleFenceError,
   TokenUnusableError,
 } from '../../../src/runtime/errors.ts';
-import { createAttemptHandler } from '../../../src/worker/attempt-handler.ts';
-import { type AuthGate, createAuthGate } from '../../../src/worker/auth-gate.ts';
+import { createAttemptHandler } from '../../../src/work/attempt-handler.ts';
+import { type AuthGate, createAuthGate } from '../../../src/work/auth-gate.ts';
 
 const log: { level: number; msg: string }[] = [];
 const logger = pino(

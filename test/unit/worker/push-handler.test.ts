@@ -8,8 +8,8 @@ import {
   ShutdownError,
   StagingUnavailableError,
 } from '../../../src/runtime/errors.ts';
-import { type AuthGate, createAuthGate } from '../../../src/worker/auth-gate.ts';
-import { createPushHandler } from '../../../src/worker/push-handler.ts';
+import { type AuthGate, createAuthGate } from '../../../src/work/auth-gate.ts';
+import { createPushHandler } from '../../../src/work/push-handler.ts';
 
 const log: { level: number; msg: string }[] = [];
 const logger = pino(

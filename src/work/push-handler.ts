@@ -1,8 +1,8 @@
 import type { PushReport } from '../providers/push-providers.ts';
-import type { PushSubject } from '../queue/job-kind.ts';
 import { PlatformAuthError, StagingUnavailableError } from '../runtime/errors.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import type { AuthGate } from './auth-gate.ts';
+import type { PushSubject } from './job-kind.ts';
 import type { Handled, JobHandler } from './job-worker.ts';
 
 export interface PushHandlerParts {

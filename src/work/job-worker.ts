@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
-import { isRefusal, type JobPayload } from '../queue/job-kind.ts';
-import type { OpenJobQueue } from '../queue/job-queue.ts';
-import { cutConnections } from '../queue/queue-backend.ts';
 import { ShutdownError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { within } from '../runtime/within.ts';
+import { isRefusal, type JobPayload } from './job-kind.ts';
+import type { OpenJobQueue } from './job-queue.ts';
+import { cutConnections } from './queue-backend.ts';
 
 /** The outcome of a job: done, or to be run again after a delay. */
 export type Handled = undefined | { readonly retryInMs: number };
