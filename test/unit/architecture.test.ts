@@ -104,6 +104,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'pull',
     'runtime',
     'sweep',
+    'work',
   ],
   work: ['database', 'domain', 'platform', 'providers', 'pull', 'runtime'],
   app: [

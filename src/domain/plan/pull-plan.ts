@@ -26,19 +26,13 @@ export function isInWindow(window: PullWindow, date: CivilDate): boolean {
   return date >= window.from && (window.to === null || date <= window.to);
 }
 
-/** The latest instants at which the two schedules came due. */
-export interface PlanSlots {
-  readonly pullAt: Date;
-  readonly sweepAt: Date;
-}
-
 export interface PlanPolicy {
   readonly timeZone: string;
   /** Days before yesterday that are pulled again at every slot. */
   readonly lookbackDays: number;
 }
 
-/** The state of the ledger for a pair of slots. */
+/** The state of the ledger for a slot. */
 export interface PlanLedger {
   readonly startDate: CivilDate;
   readonly lastReconciledDate: CivilDate | null;

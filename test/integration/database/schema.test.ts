@@ -129,8 +129,8 @@ test.each([
   `INSERT INTO conciliation.pull (origin, date, requested_by, state) VALUES ('sweep', '2026-01-05', 'x', 'done')`,
   `INSERT INTO conciliation.pull (origin, date, requested_by, titles) VALUES ('sweep', '2026-01-05', 'x', -1)`,
   `INSERT INTO conciliation.pull (origin, date, requested_by, fold_count) VALUES ('sweep', '2026-01-05', 'x', 1)`,
-  `INSERT INTO conciliation.sweep (from_date, requested_by, state) VALUES ('2026-01-05', 'x', 'merged')`,
-  `INSERT INTO conciliation.sweep (from_date, requested_by, dates_compared, dates_differing) VALUES ('2026-01-05', 'x', 1, 2)`,
+  `INSERT INTO conciliation.sweep (from_date, state, started_at, response_bytes) VALUES ('2026-01-05', 'merged', now(), 1)`,
+  `INSERT INTO conciliation.sweep (from_date, state, started_at, response_bytes, dates_compared, dates_differing) VALUES ('2026-01-05', 'complete', now(), 1, 1, 2)`,
   `INSERT INTO conciliation.day (date, state) VALUES ('2026-01-05', 'closed')`,
   `INSERT INTO conciliation.day (date, title_count) VALUES ('2026-01-05', -1)`,
   `INSERT INTO conciliation.checkpoint (id, start_date) VALUES (2, '2026-01-05')`,
@@ -147,13 +147,6 @@ test('the counts of a pull are unknown until a response was read', async () => {
   expect(rows).toEqual([
     { titles: null, withheld: null, date_was_closed: null, state: 'queued', attempts: 0 },
   ]);
-});
-
-test.each([
-  `INSERT INTO conciliation.sweep (from_date, requested_by) VALUES ('2026-01-05', 'scheduler')`,
-])('counts are unknown until an answer was read: %s', async (statement) => {
-  const { rows } = await client.query(`${statement} RETURNING titles, state, attempts`);
-  expect(rows).toEqual([{ titles: null, state: 'queued', attempts: 0 }]);
 });
 
 describe('provider', () => {

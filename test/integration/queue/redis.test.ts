@@ -9,7 +9,7 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { findFreePort } from '../../../src/embedded/free-port.ts';
 import { ConfigError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
-import { type OpenJobQueue, openPullQueue } from '../../../src/work/job-queue.ts';
+import { type JobQueue, openQueues } from '../../../src/work/job-queue.ts';
 import { startJobWorker } from '../../../src/work/job-worker.ts';
 import { checkRedis } from '../../../src/work/redis-check.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
@@ -37,10 +37,10 @@ async function redisWith(...settings: string[]): Promise<RedisServer> {
   return server;
 }
 
-async function open(redisUrl: string): Promise<OpenJobQueue<bigint>> {
-  const queue = await openPullQueue({ redisUrl, databaseUrl, logger });
-  afterwards.push(() => queue.close());
-  return queue;
+async function open(redisUrl: string): Promise<JobQueue> {
+  const queues = await openQueues({ redisUrl, databaseUrl, logger });
+  afterwards.push(() => queues.close());
+  return queues.pull;
 }
 
 /** Opens the queue and lets a worker handle one pull. */
