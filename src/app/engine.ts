@@ -196,7 +196,7 @@ function sweepHandler({ config, database, gate, pulls }: Engine, metrics: Metric
   return throughGate(gate, async (_id, _signal, stopping) => {
     const due = await readDue();
     if (due === null || due.delayMs > 0) return { token: null, retryInMs: due?.delayMs ?? null };
-    const outcome = await runSweep(pulls, due.from, stopping);
+    const outcome = await runSweep(pulls, due, stopping);
     metrics.observeSweep(outcome.kind);
     metrics.observePlatformResponse(outcome.httpStatus);
     const { token, retryInMs } = ofOutcome(outcome);

@@ -101,7 +101,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const channels = roles.has('scheduler') ? await openUsableChannels(options.config) : [];
     const shared = await openShared(options, stops);
     // First, so that a start that is refused leaves the entry, too.
-    await recordSettings(shared.database, settingsOf(options.config), hostname());
+    const changes = await recordSettings(shared.database, settingsOf(options.config), hostname());
+    if (changes.length > 0)
+      logger.warn({ changes }, 'settings differ from those of the last start');
     if (roles.has('scheduler') || roles.has('console')) {
       await moveBookings(shared.database, options.config.bookingsFrom);
     }
@@ -123,8 +125,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** What decides about holds, sign-offs and bookings, by variable. A change leaves an entry in the audit log. */
+/** What decides about dates, holds, sign-offs and bookings, by variable. A change leaves an entry in the audit log. */
 const settingsOf = (config: Config): Settings => ({
+  TIMEZONE: config.timeZone,
   SIGN_OFF_FOUR_EYES: config.signOffFourEyes ? 'on' : 'off',
   AUTO_SIGN_OFF: config.signsCleanDays ? 'clean' : 'off',
   BOOKINGS_FROM: config.bookingsFrom ?? '–',

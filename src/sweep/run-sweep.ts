@@ -27,6 +27,7 @@ import {
   recordSweep,
   recordSweepFailure,
   type SweepBasis,
+  type SweepOrder,
   type SweepRead,
   type SweepReport,
   type SweepRequest,
@@ -46,19 +47,18 @@ type Progress = { -readonly [Key in keyof SweepRequest]: SweepRequest[Key] };
 
 /**
  * Makes one attempt at a sweep and records its outcome in a row.
- * @param from the first accepted date to ask for
  * @returns the outcome, and the status of the answer; null: there was none
  * @throws ShutdownError when `signal` aborted: nothing was recorded
  * @throws StagingUnavailableError when the outcome could not be recorded
  */
 export async function runSweep(
   parts: SweepParts,
-  from: CivilDate,
+  { from, slotAt }: SweepOrder,
   signal: AbortSignal,
 ): Promise<SweepOutcome & { readonly httpStatus: number | null }> {
   const { database, logger } = parts;
   const startedAt = await readClock(database);
-  const request: Progress = { from, startedAt, httpStatus: null, responseBytes: 0 };
+  const request: Progress = { from, slotAt, startedAt, httpStatus: null, responseBytes: 0 };
   reachFaultPoint('claim');
   try {
     const report = await compare(parts, request, signal);

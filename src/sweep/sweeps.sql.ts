@@ -6,15 +6,21 @@ import { newestContentVersion } from '../domain/title.ts';
 import type { TitleFolds } from '../domain/title-fold.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 
-export interface DueSweep {
-  /** The first accepted date to ask for. */
+/** What a sweep asks for. */
+export interface SweepOrder {
+  /** The first accepted date. */
   readonly from: CivilDate;
+  /** The instant that makes the sweep due. */
+  readonly slotAt: Date;
+}
+
+export interface DueSweep extends SweepOrder {
   /** Milliseconds until the sweep is due: 0 for now. */
   readonly delayMs: number;
 }
 
 /**
- * Returns the sweep that the slot makes due; null: there is none, because a sweep since the slot is complete, no date
+ * Returns the sweep that the slot makes due; null: there is none, because a sweep of the slot is complete, no date
  * was answered yet, or none was over at the slot. After a failure the sweep waits longer each time.
  */
 export async function readDueSweep(
@@ -40,17 +46,18 @@ export async function readDueSweep(
     FROM conciliation.checkpoint, (
       SELECT count(*) AS sweeps,
              extract(epoch FROM clock_timestamp() - max(finished_at)) / 60 AS minutes_ago
-      FROM conciliation.sweep WHERE state = 'failed' AND started_at >= ${slotAt}::timestamptz
+      FROM conciliation.sweep WHERE state = 'failed' AND slot_at >= ${slotAt}::timestamptz
     ) AS failed
     WHERE start_date < ${slotDate}::date
       AND EXISTS (SELECT FROM conciliation.day WHERE fold_count IS NOT NULL)
       AND NOT EXISTS (SELECT FROM conciliation.sweep
-                      WHERE state = 'complete' AND started_at >= ${slotAt}::timestamptz)`;
+                      WHERE state = 'complete' AND slot_at >= ${slotAt}::timestamptz)`;
   if (ledger === undefined) return null;
   const { failures, minutesAgo } = ledger;
   const waitMinutes = minutesAgo === null ? 0 : sweepRetryMinutes(failures) - minutesAgo;
   return {
     from: sweepStart(slotDate, ledger),
+    slotAt,
     delayMs: Math.max(0, Math.ceil(waitMinutes * 60_000)),
   };
 }
@@ -88,8 +95,7 @@ export interface SweepRead {
 }
 
 /** The request, and what arrived. */
-export interface SweepRequest {
-  readonly from: CivilDate;
+export interface SweepRequest extends SweepOrder {
   /** By the database's clock, before the request was sent. */
   readonly startedAt: Date;
   /** Null: the platform did not answer. */

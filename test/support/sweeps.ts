@@ -9,7 +9,7 @@ export function attemptSweep(
   overrides: Partial<SweepParts> = {},
 ): Promise<SweepOutcome> {
   const parts = { ...world.parts, ...overrides };
-  return runSweep(parts, from, new AbortController().signal);
+  return runSweep(parts, { from, slotAt: new Date() }, new AbortController().signal);
 }
 
 export type DoneSweep = Extract<SweepOutcome, { kind: 'done' }>['report'];

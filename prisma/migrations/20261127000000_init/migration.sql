@@ -853,6 +853,7 @@ CREATE TRIGGER pull_kept
 CREATE TABLE conciliation.sweep (
   id              bigserial   PRIMARY KEY,
   from_date       date        NOT NULL,
+  slot_at         timestamptz NOT NULL,
   state           text        NOT NULL,
   started_at      timestamptz NOT NULL,
   finished_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -882,6 +883,8 @@ COMMENT ON COLUMN conciliation.sweep.id IS
   'Key of the sweep.';
 COMMENT ON COLUMN conciliation.sweep.from_date IS
   'First accepted date that was asked for.';
+COMMENT ON COLUMN conciliation.sweep.slot_at IS
+  'The scheduled instant that made the sweep due.';
 COMMENT ON COLUMN conciliation.sweep.state IS
   'complete: every date was compared. failed: no date was compared.';
 COMMENT ON COLUMN conciliation.sweep.started_at IS

@@ -67,7 +67,8 @@ export const MAX_OPEN_PULLS = 100;
 
 /**
  * Returns the pulls that the latest slot makes due, most urgent first: yesterday, the lookback from
- * the newest date on, then the dates that were never reconciled, from the oldest on. Missed slots
+ * the newest date on, then the dates that were never reconciled: those with the fewest failed pulls for the slot
+ * first, and of these the oldest. Missed slots
  * need no separate pulls, because their dates are reconciled or among these dates. Yesterday is
  * the day before the slot, not before now, so that a late slot means the same dates.
  */
@@ -93,8 +94,9 @@ export function planDue(slotAt: Date, ledger: PlanLedger, policy: PlanPolicy): D
   const gap = datesBetween(gapFrom, addDays(yesterday, -policy.lookbackDays - 1)).filter(
     (date) => isDue(date) && !ledger.reconciledDates.has(date),
   );
+  const missed = gap.map((date) => duePull('daily', date)).toSorted((a, b) => a.round - b.round);
   const room = Math.max(0, MAX_OPEN_PULLS - ledger.openPulls - urgent.length);
-  return [...urgent, ...gap.slice(0, room).map((date) => duePull('daily', date))];
+  return [...urgent, ...missed.slice(0, room)];
 }
 
 /**

@@ -170,10 +170,10 @@ test('the gauges of the ledger and the queue are read when they are asked for', 
            ('daily', '2026-03-07', 'test', now() - interval '1 day', NULL, 'merged')`;
   await database.prisma.$executeRaw`
     INSERT INTO conciliation.sweep
-      (from_date, state, started_at, response_bytes, dates_compared, dates_differing)
-    VALUES ('2026-02-01', 'complete', now() - interval '8 days', 1, 30, 30),
-           ('2026-02-01', 'complete', now() - interval '1 day', 1, 45, 2),
-           ('2026-02-01', 'failed', now(), 1, NULL, NULL)`;
+      (from_date, slot_at, state, started_at, response_bytes, dates_compared, dates_differing)
+    VALUES ('2026-02-01', now(), 'complete', now() - interval '8 days', 1, 30, 30),
+           ('2026-02-01', now(), 'complete', now() - interval '1 day', 1, 45, 2),
+           ('2026-02-01', now(), 'failed', now(), 1, NULL, NULL)`;
   await database.prisma.$executeRaw`
     INSERT INTO conciliation.alert (kind, dedupe_key, message, message_pt)
     VALUES ('platform_auth', 'platform_auth', 'test', 'teste')`;

@@ -77,6 +77,7 @@ async function endSweep(
   const { id } = await world.database.prisma.sweep.create({
     data: {
       fromDate: from,
+      slotAt: SWEEP_SLOT,
       state: code === null ? 'complete' : 'failed',
       errorCode: code,
       startedAt,
@@ -114,7 +115,7 @@ describe('the sweep', () => {
   test('is due once a slot, and its worker is woken', async () => {
     expect(await plan()).toEqual({ kind: 'done', created: 0, enqueued: 0 });
     expect(world.sweepQueue.enqueued).toEqual([ONLY_JOB]);
-    expect(await readDue()).toEqual({ from: daysBack(45), delayMs: 0 });
+    expect(await readDue()).toEqual({ from: daysBack(45), slotAt: SWEEP_SLOT, delayMs: 0 });
     // A job that waits keeps its time.
     await plan();
     expect(world.sweepQueue.enqueued).toEqual([ONLY_JOB]);

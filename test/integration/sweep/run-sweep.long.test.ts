@@ -286,7 +286,7 @@ describe('a sweep that fails', () => {
     const before = await readSweep();
     world.sandbox.faults.add({ kind: 'status', status: 401, date: DAY, times: 1 });
     expect(await attemptSweep(world, DAY)).toMatchObject({ kind: 'unauthorized', httpStatus: 401 });
-    const stopped = runSweep(world.parts, DAY, AbortSignal.abort());
+    const stopped = runSweep(world.parts, { from: DAY, slotAt: NOW }, AbortSignal.abort());
     await expect(stopped).rejects.toMatchObject({ code: 'SHUTDOWN' });
     expect(await readSweep()).toEqual(before);
   });
