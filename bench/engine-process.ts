@@ -114,9 +114,11 @@ const handlers = {
   async sweep({ from }: { from: CivilDate }): Promise<MeterReading & { titles: number }> {
     const parts = requireParts();
     const readMeter = startMeter();
-    const data = { fromDate: from, requestedBy: 'bench' };
-    const { id: sweepId } = await parts.database.prisma.sweep.create({ data });
-    const outcome = await runSweep(parts, sweepId, new AbortController().signal);
+    const outcome = await runSweep(
+      parts,
+      { from, slotAt: new Date() },
+      new AbortController().signal,
+    );
     const measured = readMeter();
     if (outcome.kind !== 'done') throw outcome.error;
     const { titles, differences } = outcome.report;

@@ -140,7 +140,7 @@ BEGIN
     ON conciliation.provider_batch TO conciliation_worker;
   GRANT UPDATE (abandoned, attempts, changed, date_was_closed, decided_at, decided_by, error_code, error_message,
     fence, fetch_started_at, finished_at, fold_count, fold_sum, hold_detail, hold_reason, http_status, inserted,
-    next_attempt_at, process_id, reason, rejected, response_bytes, restored, run_ended_at, state, titles, unchanged,
+    interrupted, next_attempt_at, process_id, reason, rejected, response_bytes, restored, run_ended_at, state, titles, unchanged,
     withdrawn, withheld)
     ON conciliation.pull TO conciliation_worker;
   GRANT UPDATE (decided_at, decided_by, last_pull_id, ordinal, reason, status)
@@ -155,10 +155,6 @@ BEGIN
     provider_account_digit, provider_agency, provider_agency_digit, provider_bank, provider_external_id,
     provider_identification)
     ON conciliation.staged_title TO conciliation_worker;
-  GRANT UPDATE (attempts, dates_compared, dates_differing, early_titles, error_code, error_message, fence,
-    fetch_started_at, finished_at, future_titles, http_status, next_attempt_at, over_limit, response_bytes,
-    response_ended_at, state, titles, undated_titles)
-    ON conciliation.sweep TO conciliation_worker;
   GRANT UPDATE (pull_id) ON conciliation.sweep_difference TO conciliation_worker;
   GRANT UPDATE (accepted_date, anticipated_due_date, billing_fee, buyer_discounted_value, buyer_identification,
     buyer_is_financial, changed_at, content_hash, erased_at, extra, financial_agent_identification,

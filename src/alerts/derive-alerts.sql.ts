@@ -60,8 +60,7 @@ import {
 import {
   type ContradictedDate,
   contradictedDateAlerts,
-  type FailedSweep,
-  failedSweepAlert,
+  type StaleSweep,
   type SweepFindings,
   staleSweepAlert,
   sweepFindingAlerts,
@@ -69,6 +68,7 @@ import {
 import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
 import { IS_ALERTED } from '../integrity/findings.sql.ts';
 import { readFaults } from '../ledger/process-faults.sql.ts';
+import { FREE_INTERRUPTIONS } from '../ledger/pull-ledger.sql.ts';
 import { hasPayables, readSnapshotAt } from '../payables/payable-state.sql.ts';
 import { lockAlerts, settleAlerts } from './alert-ledger.sql.ts';
 
@@ -112,7 +112,6 @@ export async function readLedgerAlerts(
   return [
     ...failedPullAlerts(await readFailedDayPulls(tx)),
     ...(await readOverduePulls(tx)).map(overduePullsAlert),
-    ...(await readFailedSweep(tx)).map(failedSweepAlert),
     ...(await readSweepFindings(tx)).flatMap(sweepFindingAlerts),
     ...contradictedDateAlerts(await readContradictedDates(tx)),
     ...heldDayAlerts(await readHeldDays(tx)),
@@ -158,19 +157,23 @@ async function readBookingAlerts(
 }
 
 /**
- * Returns for each date the newest failed pull, unless a newer fetch was merged into the date or is
- * held there. A queued or running pull does not count.
+ * Returns for each date the newest pull that has failed, or is tried again although the loss of the database or an
+ * error that the program does not know has ended attempts at it; unless a newer fetch was merged into the date or is
+ * held there. Another queued or running pull does not count.
  */
 function readFailedDayPulls(tx: Transaction): Promise<FailedPull[]> {
   return tx.$queryRaw<FailedPull[]>`
     SELECT DISTINCT ON (failed.date)
-           failed.id AS "pullId", failed.date::text AS date, failed.attempts,
-           failed.error_code AS "errorCode"
+           failed.id AS "pullId", failed.date::text AS date,
+           CASE failed.state WHEN 'failed' THEN failed.attempts ELSE failed.interrupted END AS attempts,
+           CASE failed.state WHEN 'failed' THEN failed.error_code ELSE 'INTERRUPTED' END AS "errorCode"
     FROM conciliation.pull AS failed
     LEFT JOIN conciliation.day AS day ON day.date = failed.date
     LEFT JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
     LEFT JOIN conciliation.pull AS held ON held.id = day.held_pull_id
-    WHERE failed.state = 'failed' AND failed.fence > greatest(merged.fence, held.fence, 0)
+    WHERE (failed.state = 'failed'
+           OR (failed.state IN ('queued', 'running') AND failed.interrupted >= ${FREE_INTERRUPTIONS}::int))
+      AND failed.fence > greatest(merged.fence, held.fence, 0)
     ORDER BY failed.date, failed.fence DESC`;
 }
 
@@ -185,24 +188,13 @@ function readOverduePulls(tx: Transaction): Promise<OverduePulls[]> {
     ORDER BY slot_at, id LIMIT 1`;
 }
 
-/** The newest failed sweep, unless a newer one is complete. */
-async function readFailedSweep(tx: Transaction): Promise<FailedSweep[]> {
-  const newest = await tx.sweep.findFirst({
-    where: { state: { in: ['complete', 'failed'] }, fence: { not: null } },
-    orderBy: { fence: 'desc' },
-  });
-  if (newest?.state !== 'failed') return [];
-  const { fromDate: from, attempts, errorCode, overLimit } = newest;
-  return [{ from, attempts, errorCode, overLimit }];
-}
-
 function readSweepFindings(tx: Transaction): Promise<SweepFindings[]> {
   return tx.$queryRaw<SweepFindings[]>`
     SELECT from_date::text AS "from", dates_compared AS "datesCompared",
            (SELECT count(*) FROM conciliation.sweep_difference
             WHERE sweep_id = sweep.id AND ledger_fold_count IS NOT NULL)::int AS "datesDiffering",
            undated_titles AS undated, future_titles AS future, early_titles AS early
-    FROM conciliation.sweep WHERE state = 'complete' ORDER BY fence DESC LIMIT 1`;
+    FROM conciliation.sweep WHERE state = 'complete' ORDER BY started_at DESC LIMIT 1`;
 }
 
 /** Of the newest run of the matching. */
@@ -227,20 +219,21 @@ async function readStalePayables(
 const SWEEPS_LOOKED_AT = 10;
 
 /**
- * Returns the dates that differ in both of the two newest sweeps over them from the answers of the
- * following pulls. A sweep whose pull of the date has no answer yet does not count.
+ * Returns the dates that differ in both of the two newest sweeps over them from the ledger, which the
+ * following pulls confirmed. A pull with another answer than the ledger had found a restatement. A sweep whose pull of
+ * the date has no answer yet does not count.
  */
 function readContradictedDates(tx: Transaction): Promise<ContradictedDate[]> {
   return tx.$queryRaw<ContradictedDate[]>`
     WITH recent AS (
-      SELECT id, fence, from_date FROM conciliation.sweep WHERE state = 'complete'
-      ORDER BY fence DESC LIMIT ${SWEEPS_LOOKED_AT}
+      SELECT id, started_at, from_date FROM conciliation.sweep WHERE state = 'complete'
+      ORDER BY started_at DESC LIMIT ${SWEEPS_LOOKED_AT}
     ), verdict AS (
       SELECT candidate.date, pull.id AS pull_id, differing.fold_count AS sweep_titles,
              pull.fold_count AS pull_titles,
              coalesce((pull.fold_count, pull.fold_sum)
-                      <> (differing.fold_count, differing.fold_sum), false) AS contradicts,
-             row_number() OVER (PARTITION BY candidate.date ORDER BY recent.fence DESC) AS place
+                      = (differing.ledger_fold_count, differing.ledger_fold_sum), false) AS contradicts,
+             row_number() OVER (PARTITION BY candidate.date ORDER BY recent.started_at DESC) AS place
       FROM (SELECT DISTINCT date FROM conciliation.sweep_difference
             WHERE sweep_id IN (SELECT id FROM recent)) AS candidate
       JOIN recent ON recent.from_date <= candidate.date
@@ -259,7 +252,7 @@ function readContradictedDates(tx: Transaction): Promise<ContradictedDate[]> {
 
 /**
  * Returns a row if the newest complete sweep is older than two slots, and the ledger is older than
- * that too.
+ * that too; or if the newest sweep failed with an error that the program does not know.
  */
 async function readStaleSweep(
   tx: Transaction,
@@ -268,16 +261,17 @@ async function readStaleSweep(
 ): Promise<Alert | null> {
   if (sweepSlotBefore === undefined) return null;
   const slotAt = sweepSlotBefore(now);
-  const [ledger] = await tx.$queryRaw<[{ completeAt: Date | null; isOld: boolean }]>`
-    SELECT (SELECT fetch_started_at FROM conciliation.sweep
-            WHERE state = 'complete' ORDER BY fence DESC LIMIT 1) AS "completeAt",
+  const [ledger] = await tx.$queryRaw<[StaleSweep & { isOld: boolean }]>`
+    SELECT (SELECT max(started_at) FROM conciliation.sweep WHERE state = 'complete') AS "completeAt",
+           (SELECT error_code FROM conciliation.sweep
+            ORDER BY started_at DESC, id DESC LIMIT 1) AS "errorCode",
            EXISTS (SELECT FROM conciliation.checkpoint
                    WHERE start_date < ${dateIn(timeZone, slotAt)}::date)
              AND coalesce((SELECT created_at < ${slotAt}::timestamptz FROM conciliation.pull
                            ORDER BY id LIMIT 1), false) AS "isOld"`;
-  const { completeAt, isOld } = ledger;
-  if (!isOld || (completeAt !== null && completeAt >= slotAt)) return null;
-  return staleSweepAlert(completeAt);
+  const { completeAt, isOld, errorCode } = ledger;
+  const isLate = isOld && (completeAt === null || completeAt < slotAt);
+  return isLate || errorCode === 'DEFECT' ? staleSweepAlert(ledger) : null;
 }
 
 function readHeldDays(tx: Transaction): Promise<HeldDay[]> {

@@ -22,28 +22,31 @@ import {
   schedulerCheck,
   tokenCheck,
 } from '../console/watch/health.ts';
-import { createMetrics } from '../console/watch/metrics.ts';
+import { createMetrics, type Metrics } from '../console/watch/metrics.ts';
 import { findClockFault } from '../database/clock.ts';
 import { pendingMigrations } from '../database/migrate.ts';
 import { lastClosedDate } from '../domain/business-day.ts';
 import { startVerification } from '../integrity/verify.sql.ts';
 import { readLedgerGauges } from '../ledger/ledger-gauges.sql.ts';
 import { startMatchingLoop } from '../matching/matching-loop.ts';
-import { openPullQueue, openPushQueue, openSweepQueue } from '../queue/job-queue.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { packageVersion } from '../runtime/package-version.ts';
 import { latestSlot } from '../scheduler/cron-slot.ts';
 import { startHousekeeping } from '../scheduler/housekeeping.ts';
-import type { WakeGrace } from '../scheduler/plan-ledger.sql.ts';
-import { createPlanner } from '../scheduler/planner-loop.ts';
 import { startReleases } from '../scheduler/releases.ts';
 import { startTicker, type Ticker } from '../scheduler/tick.ts';
 import { openWebhookSecret } from '../webhooks/webhook-signature.ts';
-import { createAuthGate } from '../worker/auth-gate.ts';
 import { alertPolicy, messageStyle, openChannels } from './alert-channels.ts';
-import { openPlatform, openPulls, openStaging, openToken } from './parts.ts';
-import { startWorkers, type WorkerParts, workerConcurrency } from './worker-role.ts';
+import {
+  type Engine,
+  type EngineOverrides,
+  openEngine,
+  STOP_GRACE_MS,
+  type Stop,
+  startWorkers,
+} from './engine.ts';
+import { openStaging } from './parts.ts';
 
 export const ROLES = ['scheduler', 'worker', 'console'] as const;
 export type Role = (typeof ROLES)[number];
@@ -56,13 +59,8 @@ export interface ServiceOptions {
 }
 
 /** Values that tests replace: the clock, and times that are too long for a test. */
-export interface ServiceOverrides {
-  readonly clock?: { readonly now: () => Date };
+export interface ServiceOverrides extends EngineOverrides {
   readonly tickExpression?: string;
-  readonly planner?: { readonly grace: WakeGrace };
-  readonly worker?: { readonly lockMs: number };
-  readonly handler?: { readonly stagingRetryMs: number };
-  readonly gate?: { readonly pollIntervalMs?: number; readonly patienceMs?: number };
   readonly alerts?: { readonly intervalMs: number };
   readonly bookings?: { readonly everyMs: number };
   readonly verification?: { readonly intervalMs: number };
@@ -79,17 +77,12 @@ export interface Service {
   stop(graceMs?: number): Promise<void>;
 }
 
-type Stop = (graceMs: number) => Promise<void>;
-
 /** The parts that the roles of one process share. */
-interface Shared extends WorkerParts {
-  readonly config: Config;
+interface Shared extends Engine {
   readonly overrides: ServiceOverrides;
   readonly databaseUrl: string;
+  readonly metrics: Metrics;
 }
-
-/** The usual grace period of container platforms, less the time of the other steps of a stop. */
-const STOP_GRACE_MS = 30_000;
 
 /**
  * Starts the parts of `roles`. If one part cannot start, the parts before it are stopped again.
@@ -108,13 +101,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const channels = roles.has('scheduler') ? await openUsableChannels(options.config) : [];
     const shared = await openShared(options, stops);
     // First, so that a start that is refused leaves the entry, too.
-    await recordSettings(shared.database, settingsOf(options.config), hostname());
+    const changes = await recordSettings(shared.database, settingsOf(options.config), hostname());
+    if (changes.length > 0)
+      logger.warn({ changes }, 'settings differ from those of the last start');
     if (roles.has('scheduler') || roles.has('console')) {
       await moveBookings(shared.database, options.config.bookingsFrom);
     }
     startReports(shared, roles, stops);
     if (roles.has('worker')) {
-      const workers = await startWorkers(shared, shared.overrides);
+      const workers = await startWorkers(shared, shared.metrics, shared.overrides);
       stops.push((graceMs) => workers.close(graceMs));
     }
     const ticker = roles.has('scheduler') ? startScheduler(shared, channels, stops) : null;
@@ -130,8 +125,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** What decides about holds, sign-offs and bookings, by variable. A change leaves an entry in the audit log. */
+/** What decides about dates, holds, sign-offs and bookings, by variable. A change leaves an entry in the audit log. */
 const settingsOf = (config: Config): Settings => ({
+  TIMEZONE: config.timeZone,
   SIGN_OFF_FOUR_EYES: config.signOffFourEyes ? 'on' : 'off',
   AUTO_SIGN_OFF: config.signsCleanDays ? 'clean' : 'off',
   BOOKINGS_FROM: config.bookingsFrom ?? '–',
@@ -147,71 +143,25 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
   const { config, logger, overrides = {} } = options;
   const staging = await openStaging(config, logger, { migrate: true, exclusive: true });
   stops.push(() => staging.close());
-  const token = openToken(config);
-  const platform = openPlatform(config, token);
-  stops.push(() => platform.close());
-  const pulls = {
-    ...(await openPulls(config, logger, staging, platform, overrides.clock?.now)),
-    ...overrides.clock,
-  };
-  const { database, databaseUrl } = staging;
-  const queue = await openPullQueue({
-    redisUrl: config.redisUrl,
-    databaseUrl,
-    logger,
-  });
-  stops.push(() => queue.close());
-  const sweepQueue = await openSweepQueue(queue, logger);
-  stops.push(() => sweepQueue.close());
-  const pushQueue = await openPushQueue(queue, logger);
-  stops.push(() => pushQueue.close());
-  const planner = createPlanner({
-    database,
-    queue,
-    sweepQueue,
-    pushQueue,
-    logger,
-    limits: pulls,
-    config: {
-      timeZone: config.timeZone,
-      pullCron: config.pullCron,
-      lookbackDays: config.lookbackDays,
-      sweepCron: config.sweepCron,
-      startDate: config.startDate,
-      // One request is always reserved for the dates that are due today.
-      maxOpenBackfillPulls: Math.max(1, workerConcurrency(config) - 1),
-    },
-    ...overrides.clock,
-    ...overrides.planner,
-  });
+  const engine = await openEngine({ config, logger }, staging, stops, overrides);
+  const { database, queues } = engine;
   const metrics = createMetrics({
     readLedger: () => readLedgerGauges(database, lastClosedDate(config.timeZone, new Date())),
     countJobs: async () => ({
-      pulls: await queue.counts(),
-      sweeps: await sweepQueue.counts(),
-      pushes: await pushQueue.counts(),
+      pulls: await queues.pull.counts(),
+      sweeps: await queues.sweep.counts(),
+      pushes: await queues.push.counts(),
     }),
   });
-  const gate = createAuthGate({ token, logger, ...overrides.gate });
-  return {
-    config,
-    logger,
-    overrides,
-    database,
-    databaseUrl,
-    queue,
-    sweepQueue,
-    pushQueue,
-    planner,
-    gate,
-    metrics,
-    pulls,
-  };
+  return { ...engine, overrides, databaseUrl: staging.databaseUrl, metrics };
 }
+
+/** An outage of the database that is over within this time is no fault of the process. */
+const UNRECORDED_MS = 60_000;
 
 /** Only a worker uses the token, and only the scheduler plans again after a failure. */
 function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): void {
-  const { logger, overrides, database, gate, planner } = shared;
+  const { logger, overrides, database, gate, planner, unrecorded } = shared;
   const reports = startFaultReports({
     database,
     logger,
@@ -227,6 +177,7 @@ function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): 
         fault,
         isClockWrong ? ('clock_skew' as const) : null,
         isPlanningFailed ? ('planning_failed' as const) : null,
+        unrecorded.areOlderThan(UNRECORDED_MS) ? ('work_unrecorded' as const) : null,
       ].filter((reported) => reported !== null);
       return { faults, ...rest };
     },
@@ -312,11 +263,11 @@ async function startConsole(
   ticker: Ticker | null,
   stops: Stop[],
 ): Promise<string> {
-  const { config, logger, database, databaseUrl, queue, metrics } = shared;
+  const { config, logger, database, databaseUrl, queues, metrics } = shared;
   const checks = [
     databaseCheck(database),
     migrationsCheck(() => pendingMigrations(databaseUrl)),
-    queueCheck(() => queue.isReachable()),
+    queueCheck(() => queues.pull.isReachable()),
     clockCheck(() => findClockFault(database)),
     ...(roles.has('worker') ? [tokenCheck(() => shared.gate.findFault())] : []),
     ...(ticker === null ? [] : [schedulerCheck(() => ticker.lastTickAt())]),
@@ -339,7 +290,7 @@ async function startConsole(
       requiresSecondFactor: config.requiresSecondFactor,
       publicUrl: config.consolePublicUrl,
       oidc: config.oidc === null ? null : createOidcClient(config.oidc),
-      wake: (pullId) => queue.enqueue(pullId),
+      wake: (pullId) => queues.pull.enqueue(pullId),
       plan: () => void shared.planner.runOnce(),
     },
   });

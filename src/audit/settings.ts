@@ -9,12 +9,13 @@ export type Settings = Readonly<Record<string, string>>;
 /**
  * Leaves an entry of the audit log if the settings of this start differ from those of the newest entry. There is one
  * entry if several processes start at once.
+ * @returns the changes; none at the first start
  */
 export function recordSettings(
   database: Database,
   settings: Settings,
   host: string,
-): Promise<void> {
+): Promise<readonly string[]> {
   return database.prisma.$transaction(async (tx) => {
     await takeLock(tx, 'planner');
     const newest = await tx.auditEntry.findFirst({
@@ -28,8 +29,9 @@ export function recordSettings(
       .map(([name, value]) =>
         before[name] === undefined ? `${name} ${value}` : `${name} ${before[name]} → ${value}`,
       );
-    if (changes.length === 0) return;
+    if (changes.length === 0) return [];
     const details = { changes, host, settings };
     await recordAudit(tx, { actor: 'service', action: 'settings.change', details });
+    return newest === null ? [] : changes;
   });
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { requireAbleToPlan } from '../app/parts.ts';
+import { withBackfillEngine } from '../app/engine.ts';
+import { openStaging, requireAbleToPlan, requireAbleToPull } from '../app/parts.ts';
 import {
   type BackfillProgress,
   cancelBackfill,
@@ -15,7 +16,8 @@ import {
   MAX_BACKFILL_CONCURRENCY,
 } from '../domain/plan/backfill-plan.ts';
 import { type DayRow, readDays } from '../ledger/reads.sql.ts';
-import { InputError } from '../runtime/errors.ts';
+import { ConfigError, InputError } from '../runtime/errors.ts';
+import type { AuthGate } from '../work/auth-gate.ts';
 import { dateArgument, idArgument, integerArgument } from './arguments.ts';
 import { type CommandResult, type CommandRun, EXIT, type Exit, runCommand } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
@@ -43,14 +45,15 @@ export function addBackfillCommand(program: Command, exit: Exit): void {
     .option('--to <date>', 'last date, not in the future', dateArgument)
     .option('--concurrency <n>', 'dates at once', integerArgument(1, MAX_BACKFILL_CONCURRENCY), 2)
     .option('--dry-run', 'list the dates that would be pulled; no request is sent')
-    .option('--detach', 'do not wait for the dates')
+    .option('--detach', 'leave the dates to a running service')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
-Every date of the range is pulled once, in any state, by the running service. Titles that did not change are
-not written. The command waits for the dates. The backfill is a row of the database: Ctrl-C ends the command and
-not the backfill. One request at a time is reserved for the pulls that are due today.
+Every date of the range is pulled once, in any state, by this command and by the services that run. Titles that
+did not change are not written. The backfill is a row of the database: Ctrl-C ends the command and not the
+backfill, and a running service pulls the other dates. One request at a time is reserved for the pulls that are due
+today. With --detach, a running service pulls all dates.
 
   conciliation backfill cancel <id>    stop a backfill; the dates that were pulled stay
 
@@ -60,7 +63,7 @@ Example: conciliation backfill --from 2026-01-01 --to 2026-03-31 --concurrency 3
     )
     .action(async (options: BackfillOptions) => {
       exit(
-        await runCommand({ json: options.json, platform: false }, (run) =>
+        await runCommand({ json: options.json, platform: pullsHere(options) }, (run) =>
           options.dryRun === true ? dryRun(run, rangeOf(options)) : create(run, options),
         ),
       );
@@ -110,26 +113,41 @@ async function dryRun(run: CommandRun, range: BackfillRange): Promise<CommandRes
   });
 }
 
-function create(run: CommandRun, options: BackfillOptions): Promise<CommandResult> {
-  return withStaging(run, async (database) => {
-    await requireAbleToPlan(run.config, database);
+const pullsHere = ({ dryRun, detach }: BackfillOptions) => dryRun !== true && detach !== true;
+
+async function create(run: CommandRun, options: BackfillOptions): Promise<CommandResult> {
+  const { config, logger, signal } = run;
+  const staging = await openStaging(config, logger);
+  const { database } = staging;
+  try {
+    await (pullsHere(options) ? requireAbleToPull : requireAbleToPlan)(config, database);
     const id = await createBackfill(
       database,
       { range: rangeOf(options), concurrency: options.concurrency, by: operatorName() },
-      dateIn(run.config.timeZone, new Date()),
+      dateIn(config.timeZone, new Date()),
     );
-    if (options.detach !== true) return resultOf(await follow(database, id, run.signal));
+    if (pullsHere(options)) {
+      return await withBackfillEngine({ config, logger }, staging, async ({ gate }) =>
+        resultOf(await follow(database, id, gate, signal)),
+      );
+    }
     return {
       document: { backfillId: Number(id) },
       text: `Backfill ${id} is recorded; a running service begins with it within a minute.`,
     };
-  });
+  } finally {
+    await staging.close();
+  }
 }
 
-/** Waits until the backfill is done or cancelled, or until `signal` aborts. */
+/**
+ * Waits until the backfill is done or cancelled, or `signal` aborts.
+ * @throws ConfigError when there is no token that the platform accepts
+ */
 async function follow(
   database: Database,
   id: bigint,
+  gate: AuthGate,
   signal: AbortSignal,
 ): Promise<BackfillProgress> {
   const line = createProgressLine();
@@ -140,6 +158,11 @@ async function follow(
       const progress = await readBackfillProgress(database, id);
       if (progress === null) throw new InputError(`there is no backfill ${id}`);
       if (progress.state !== 'running' || signal.aborted) return progress;
+      if ((await gate.findFault()) !== null) {
+        throw new ConfigError([
+          `the platform refuses the token; backfill ${id} goes on in a service that has another`,
+        ]);
+      }
       first ??= progress;
       line.update(progressBar(first, progress, performance.now() - startedMs));
       await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {});

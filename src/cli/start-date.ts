@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import { readClock } from '../database/clock.ts';
-import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
+import { addDays, type CivilDate, daysBetween, lastClosedDate } from '../domain/business-day.ts';
+import { MAX_BACKFILL_DAYS } from '../domain/plan/backfill-plan.ts';
 import { type CorrectedStartDate, correctStartDate } from '../ledger/start-date.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import { dateArgument } from './arguments.ts';
 import { type CommandResult, type CommandRun, commandAction, type Exit } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
+import { formatCount } from './output/table.ts';
 import { withStaging } from './staging-run.ts';
 
 export function addStartDateCommand(program: Command, exit: Exit): void {
@@ -17,13 +19,15 @@ export function addStartDateCommand(program: Command, exit: Exit): void {
     .description('correct the first date of the ledger')
     .argument('<date>', 'the first accepted date to reconcile, YYYY-MM-DD, over', dateArgument)
     .requiredOption('--reason <text>', 'why the stored date is wrong; kept in the audit log')
+    .option('--yes', 'plan the pulls of an earlier date')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
 The first start sets the first date of the ledger to START_DATE, or to the day before if START_DATE is not set.
 Later values of START_DATE are ignored. This command corrects the stored date and recomputes the checkpoint, so
-the checkpoint may move back. No title and no day is changed. The service pulls the missing dates at its next run.
+the checkpoint may move back. No title and no day is changed. The service pulls the missing dates at its next run:
+an earlier date, at most ten years ago, needs --yes, and without --yes the command names the number of dates.
 
 Exit status: 0 done, or the date was the start date already; 1 failed; 2 wrong usage.
 
@@ -35,7 +39,7 @@ Example: conciliation start-date set 2026-01-01 --reason "typing error in START_
 async function set(
   run: CommandRun,
   date: CivilDate,
-  { reason }: { reason: string },
+  { reason, yes }: { reason: string; yes?: boolean },
 ): Promise<CommandResult> {
   if (reason.trim() === '') throw new InputError('--reason: expected a text that is not empty');
   const { timeZone } = run.config;
@@ -44,6 +48,17 @@ async function set(
     if (date > yesterday) {
       throw new InputError(
         `${date} is not over: in ${timeZone} the last date that is, is ${yesterday}`,
+      );
+    }
+    const earliest = addDays(yesterday, 1 - MAX_BACKFILL_DAYS);
+    if (date < earliest) {
+      throw new InputError(`${date} is more than ten years ago: the earliest date is ${earliest}`);
+    }
+    const before = await database.prisma.checkpoint.findFirst({ select: { startDate: true } });
+    if (before !== null && date < before.startDate && yes !== true) {
+      const dates = formatCount(daysBetween(date, before.startDate));
+      throw new InputError(
+        `${date} adds ${dates} date(s) to the ledger, each of which is pulled unless it was: is that intended? Then repeat the command with --yes`,
       );
     }
     const corrected = await correctStartDate(database, date, { by: operatorName(), reason });

@@ -17,7 +17,7 @@ import {
   readCompleteSweep,
   readSweeps,
   type SweepRow,
-} from '../sweep/sweep-reads.sql.ts';
+} from '../sweep/sweeps.sql.ts';
 import { dateArgument } from './arguments.ts';
 import {
   type CommandResult,
@@ -130,11 +130,8 @@ function sweepText({ sweeps: { newest, complete }, timeZone }: Status): string[]
       `Sweep: ${formatCount(datesCompared)} date(s) since ${from} were compared on ${formatInstant(startedAt, timeZone)}; ${formatCount(datesDiffering)} differed.`,
     );
   }
-  if (newest !== null && newest.state !== 'complete') {
-    const error = newest.errorMessage === null ? '' : `, last error: ${newest.errorMessage}`;
-    lines.push(
-      `Sweep ${newest.id} (since ${newest.from}) is ${newest.state}, ${newest.attempts} attempt(s)${error}`,
-    );
+  if (newest?.state === 'failed') {
+    lines.push(`The newest sweep, since ${newest.from}, failed: ${newest.errorMessage}`);
   }
   return lines;
 }

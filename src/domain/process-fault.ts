@@ -7,6 +7,7 @@ const PROCESS_FAULTS = [
   'token_unusable',
   'clock_skew',
   'planning_failed',
+  'work_unrecorded',
 ] as const;
 export type ProcessFault = (typeof PROCESS_FAULTS)[number];
 

@@ -47,11 +47,11 @@ export async function readLedgerGauges(
        FROM (SELECT kind, count(*) AS alerts FROM conciliation.alert
              WHERE resolved_at IS NULL GROUP BY kind) AS by_kind
       ) AS "openAlerts",
-      (SELECT extract(epoch FROM clock_timestamp() - fetch_started_at)::float8
-       FROM conciliation.sweep WHERE state = 'complete' ORDER BY fence DESC LIMIT 1
+      (SELECT extract(epoch FROM clock_timestamp() - max(started_at))::float8
+       FROM conciliation.sweep WHERE state = 'complete'
       ) AS "sweepAgeSeconds",
       (SELECT jsonb_build_object('compared', dates_compared, 'differing', dates_differing)
-       FROM conciliation.sweep WHERE state = 'complete' ORDER BY fence DESC LIMIT 1
+       FROM conciliation.sweep WHERE state = 'complete' ORDER BY started_at DESC LIMIT 1
       ) AS "sweepDates",
       (SELECT coalesce(jsonb_object_agg(sync_state, providers), '{}')
        FROM (SELECT sync_state, count(*) AS providers FROM conciliation.provider GROUP BY sync_state) AS by_state
@@ -63,7 +63,16 @@ export async function readLedgerGauges(
   return gauges;
 }
 
-/** Resolves when the database answers. */
-export async function pingDatabase(database: Database): Promise<void> {
-  await database.prisma.$queryRaw`SELECT 1`;
+/**
+ * Resolves when the database answers.
+ * @returns how many COMMITs of the program have been under way for so long, for example because a synchronous standby
+ * is gone
+ */
+export async function countHungCommits(database: Database, ms: number): Promise<number> {
+  const [row] = await database.prisma.$queryRaw<[{ commits: number }]>`
+    SELECT count(*)::int AS commits FROM pg_stat_activity
+    WHERE datname = current_database() AND usename = current_user AND state = 'active'
+      AND query ~* '^commit'
+      AND query_start < clock_timestamp() - make_interval(secs => ${ms / 1000}::float8)`;
+  return row.commits;
 }

@@ -22,6 +22,8 @@ export interface Attempt {
   readonly attemptsSpent: number;
   /** Attempts in a row before this one whose process ended without recording an outcome. */
   readonly attemptsAbandoned: number;
+  /** Attempts in a row before this one that the loss of the database, or an unknown error, has ended. */
+  readonly interruptions: number;
 }
 
 export interface AttemptFailure {
@@ -31,9 +33,14 @@ export interface AttemptFailure {
   readonly httpStatus: number | null;
   readonly responseBytes: number;
   readonly countsAsAttempt: boolean;
+  /** See `Attempt.interruptions`, with this attempt. */
+  readonly interruptions: number;
   /** Null: no further attempt, the pull has failed. */
   readonly retryDelayMs: number | null;
 }
+
+/** Interruptions in a row that are not counted as attempts. A failover is over by then. */
+export const FREE_INTERRUPTIONS = 3;
 
 /** A process that was started again is another process. */
 const PROCESS_ID = randomUUID();
@@ -71,6 +78,7 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
         startedAt: Date;
         attempts: number;
         abandoned: number;
+        interruptions: number;
         isOfRun: boolean;
       }?,
     ]
@@ -79,11 +87,14 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
     SET state = 'running', fence = nextval('conciliation.pull_fence_seq'),
         fetch_started_at = clock_timestamp(), next_attempt_at = NULL,
         abandoned = abandoned + (state = 'running' AND process_id <> ${PROCESS_ID}::uuid)::int,
+        interrupted = interrupted + (state = 'running' AND process_id = ${PROCESS_ID}::uuid)::int,
+        attempts = attempts + (state = 'running' AND process_id = ${PROCESS_ID}::uuid
+                               AND interrupted >= ${FREE_INTERRUPTIONS}::int)::int,
         process_id = ${PROCESS_ID}::uuid,
         error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
     WHERE id = ${pullId} AND state = ANY(${statesBefore('running')})
     RETURNING fence, origin, date::text AS date, fetch_started_at AS "startedAt", attempts,
-              abandoned, (slot_at IS NOT NULL AND origin <> 'repair' OR backfill_id IS NOT NULL) AS "isOfRun"`;
+              abandoned, interrupted AS interruptions, (slot_at IS NOT NULL AND origin <> 'repair' OR backfill_id IS NOT NULL) AS "isOfRun"`;
   if (row === undefined) {
     throw new InputError(`pull ${pullId} does not exist or is already finished`, {
       context: { pullId: String(pullId) },
@@ -98,6 +109,7 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
     isOfRun: row.isOfRun,
     attemptsSpent: row.attempts,
     attemptsAbandoned: row.abandoned,
+    interruptions: row.interruptions,
   };
 }
 
@@ -116,7 +128,7 @@ export function recordFailure(
   return database.prisma.$transaction(async (tx) => {
     const rows = await tx.$queryRaw<{ id: bigint }[]>`
       UPDATE conciliation.pull
-      SET state = ${state}, abandoned = 0, attempts = attempts + ${failure.countsAsAttempt ? 1 : 0},
+      SET state = ${state}, abandoned = 0, interrupted = ${failure.interruptions}::int, attempts = attempts + ${failure.countsAsAttempt ? 1 : 0},
           next_attempt_at = CASE WHEN ${state} = 'queued' THEN
             clock_timestamp() + make_interval(secs => ${(failure.retryDelayMs ?? 0) / 1000}::float8) END,
           finished_at = CASE WHEN ${state} = 'failed' THEN clock_timestamp() END,

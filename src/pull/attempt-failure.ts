@@ -1,12 +1,15 @@
+import { databaseErrorCode } from '../database/database-error.ts';
 import { backoffDelayMs } from '../domain/plan/retry.ts';
 import {
   type Attempt,
   type AttemptFailure,
   discardStaleAttempt,
+  FREE_INTERRUPTIONS,
   recordFailure,
 } from '../ledger/pull-ledger.sql.ts';
 import {
   ConciliationError,
+  DefectError,
   PlatformAuthError,
   PlatformContractError,
   PlatformRateLimitedError,
@@ -32,7 +35,6 @@ const CONTRACT_ATTEMPTS = 3;
  *
  * @throws StaleFenceError when another attempt took the pull over; the rows that this one staged are removed
  * @throws ShutdownError where `error` is one; StagingUnavailableError when nothing could be recorded
- * @throws `error` itself if `error` is not a ConciliationError
  */
 export async function endFailedAttempt(
   parts: PullParts,
@@ -56,60 +58,57 @@ export async function endFailedAttempt(
 async function recordAttemptFailure(
   parts: PullParts,
   attempt: Attempt,
-  error: unknown,
+  cause: unknown,
   progress: TransferProgress,
 ): Promise<AttemptOutcome> {
+  const error = toKnownError(cause);
   const failure = describeFailure(parts, attempt, error, progress);
+  const { retryDelayMs } = failure;
   const state = await recordFailure(parts.database, attempt, failure);
   if (error instanceof ShutdownError) {
     parts.logger.info({ ...describeAttempt(attempt, progress), state }, 'pull handed back');
     throw error;
   }
-  parts.logger[state === 'failed' ? 'error' : 'warn'](
-    {
-      ...describeAttempt(attempt, progress),
-      state,
-      retryDelayMs: failure.retryDelayMs,
-      err: describeError(error),
-    },
+  parts.logger[state === 'failed' || error instanceof DefectError ? 'error' : 'warn'](
+    { ...describeAttempt(attempt, progress), state, retryDelayMs, err: describeError(cause) },
     'pull attempt failed',
   );
-  return toOutcome(error, failure.retryDelayMs);
-}
-
-/**
- * The record of a failed attempt at a pull or a sweep. Sets the HTTP status in `progress` to that of the
- * error.
- */
-export function describeFailure(
-  parts: RetryParts,
-  attempt: { readonly attemptsSpent: number },
-  error: unknown,
-  progress: TransferProgress,
-): AttemptFailure {
-  const known = error instanceof ConciliationError;
-  const statusOfError = known ? error.context['httpStatus'] : null;
-  if (typeof statusOfError === 'number') progress.httpStatus = statusOfError;
-  return {
-    errorCode: known ? error.code : 'DEFECT',
-    errorMessage: known ? error.message : 'a defect of the program; see its log',
-    httpStatus: progress.httpStatus,
-    responseBytes: progress.bytesReceived(),
-    countsAsAttempt: spendsAttempt(error),
-    retryDelayMs: known ? retryDelayMs(parts, attempt, error) : null,
-  };
-}
-
-/** @throws `error` itself if `error` is not a ConciliationError */
-export function toOutcome(
-  error: unknown,
-  delayMs: number | null,
-): Exclude<AttemptOutcome, { kind: 'done' }> {
-  if (!(error instanceof ConciliationError)) throw error;
   if (error instanceof PlatformAuthError || error instanceof TokenUnusableError) {
     return { kind: 'unauthorized', error };
   }
-  return delayMs === null ? { kind: 'failed', error } : { kind: 'retry', delayMs, error };
+  return retryDelayMs === null
+    ? { kind: 'failed', error }
+    : { kind: 'retry', delayMs: retryDelayMs, error };
+}
+
+/** An error of any other kind becomes a DefectError, whose message is safe to store. */
+export function toKnownError(error: unknown): ConciliationError {
+  if (error instanceof ConciliationError) return error;
+  const code = databaseErrorCode(error) ?? 'no code';
+  return new DefectError(`an error that the program does not know (${code}); see its log`, {
+    cause: error,
+  });
+}
+
+/** The record of a failed attempt. Sets the HTTP status in `progress` to that of the error. */
+function describeFailure(
+  parts: PullParts,
+  attempt: Attempt,
+  error: ConciliationError,
+  progress: TransferProgress,
+): AttemptFailure {
+  const statusOfError = error.context['httpStatus'];
+  if (typeof statusOfError === 'number') progress.httpStatus = statusOfError;
+  const interruptions = interruptionsWith(attempt, error);
+  return {
+    errorCode: error.code,
+    errorMessage: error.message,
+    httpStatus: progress.httpStatus,
+    responseBytes: progress.bytesReceived(),
+    countsAsAttempt: spendsAttempt(error, interruptions),
+    interruptions,
+    retryDelayMs: retryDelayMs(parts, attempt, error, interruptions),
+  };
 }
 
 /**
@@ -119,14 +118,23 @@ export function toOutcome(
 const BEYOND_LIMITS: ReadonlySet<unknown> = new Set(['57014', '25P04', '53200', '53400']);
 
 /**
- * Whether the attempt is spent. An outage of the database, a stop of the program and a refused token are
- * not faults of the pull. A merge beyond a limit of the server, or whose rows are lost, may fail in the same way
- * each time, and without an end of its attempts `pull_failed` would not be raised.
+ * Returns how many attempts in a row, with this one, the loss of the database has ended. An error that the program
+ * does not know may never end, so it counts as if there had been two before.
  */
-function spendsAttempt(error: unknown): boolean {
+function interruptionsWith({ interruptions }: Attempt, error: ConciliationError): number {
+  if (error instanceof DefectError) return Math.max(interruptions, FREE_INTERRUPTIONS - 1) + 1;
+  return error instanceof StagingUnavailableError ? interruptions + 1 : 0;
+}
+
+/**
+ * Whether the attempt is spent. A stop of the program and a refused token are not faults of the pull, and neither
+ * are three losses of the database in a row. A merge beyond a limit of the server, or whose rows are lost, may fail in
+ * the same way each time, and without an end of its attempts `pull_failed` would not be raised.
+ */
+function spendsAttempt(error: ConciliationError, interruptions: number): boolean {
   if (error instanceof RowsLostError) return true;
-  if (error instanceof StagingUnavailableError) return BEYOND_LIMITS.has(error.context['code']);
-  return !isBlameless(error);
+  if (BEYOND_LIMITS.has(error.context['code'])) return true;
+  return interruptions > 0 ? interruptions > FREE_INTERRUPTIONS : !isBlameless(error);
 }
 
 /**
@@ -142,32 +150,31 @@ function isBlameless(error: unknown): boolean {
 }
 
 /** Whether the response was too long or took too long; see `openBody`. */
-export function isOverLimit(error: unknown): boolean {
-  return error instanceof ConciliationError && error.context['limit'] !== undefined;
+function isOverLimit(error: ConciliationError): boolean {
+  return error.context['limit'] !== undefined;
 }
-
-type RetryParts = Pick<PullParts, 'retry' | 'random'>;
 
 /** Null: no further attempt is made. */
 function retryDelayMs(
-  parts: RetryParts,
-  attempt: { readonly attemptsSpent: number },
+  { retry, random = Math.random }: PullParts,
+  attempt: Attempt,
   error: ConciliationError,
+  interruptions: number,
 ): number | null {
   if (isBlameless(error)) return 0;
   if (!error.retryable) return null;
-  const isSpent = spendsAttempt(error);
+  const isSpent = spendsAttempt(error, interruptions);
   const attemptsSpent = attempt.attemptsSpent + (isSpent ? 1 : 0);
   const limit =
     error instanceof PlatformContractError || isOverLimit(error)
-      ? Math.min(parts.retry.attempts, CONTRACT_ATTEMPTS)
-      : parts.retry.attempts;
+      ? Math.min(retry.attempts, CONTRACT_ATTEMPTS)
+      : retry.attempts;
   if (isSpent && attemptsSpent >= limit) return null;
   return backoffDelayMs(
-    parts.retry,
-    Math.max(attemptsSpent, 1),
+    retry,
+    Math.max(attemptsSpent, interruptions, 1),
     error instanceof PlatformRateLimitedError ? error.retryAfterSeconds : null,
-    (parts.random ?? Math.random)(),
+    random(),
   );
 }
 

@@ -44,11 +44,11 @@ export interface ObservedAttempt {
 }
 
 /**
- * How one attempt at a pull, or at a sweep, ended. `retry`: it is queued again and due in `delayMs`;
+ * How one attempt at a pull ended. `retry`: it is queued again and due in `delayMs`;
  * `unauthorized`: it is queued as before, and no attempt can succeed until there is another token.
  */
-export type AttemptOutcome<Report = PullReport> =
-  | { readonly kind: 'done'; readonly report: Report }
+export type AttemptOutcome =
+  | { readonly kind: 'done'; readonly report: PullReport }
   | { readonly kind: 'retry'; readonly delayMs: number; readonly error: ConciliationError }
   | {
       readonly kind: 'unauthorized';

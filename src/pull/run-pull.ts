@@ -2,7 +2,7 @@
  * pull/ makes one attempt at one accepted date, from the request to the merge. `pullDate` names its steps.
  */
 import { lastClosedDate } from '../domain/business-day.ts';
-import { type Attempt, startAttempt } from '../ledger/pull-ledger.sql.ts';
+import { type Attempt, FREE_INTERRUPTIONS, startAttempt } from '../ledger/pull-ledger.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { AttemptAbandonedError, ShutdownError, StaleFenceError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
@@ -19,7 +19,6 @@ import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.t
  * @throws StaleFenceError when another attempt took the pull over: nothing was written
  * @throws ShutdownError when `signal` aborted: the pull is queued as it was before
  * @throws StagingUnavailableError when the outcome could not be recorded: the row still says `running`
- * @throws any error that is not a ConciliationError: a defect of the program
  */
 export async function runPull(
   parts: PullParts,
@@ -50,7 +49,7 @@ async function pullDate(
   progress: TransferProgress,
   signal: AbortSignal,
 ): Promise<PullReport> {
-  requireSurvivors(attempt);
+  requireSurvivors(parts, attempt);
   // A repair compares every title of the response with the columns of the rows.
   const maxKnownTitles = isRepair(attempt) ? 0 : parts.maxKnownTitles;
   const known = await readKnownDay(parts.database.pool, attempt, maxKnownTitles);
@@ -69,12 +68,19 @@ async function pullDate(
 /** Attempts that end their process keep the pulls of all other dates from being made. */
 const MAX_ABANDONED = 3;
 
-/** @throws AttemptAbandonedError where too many attempts have ended their process */
-function requireSurvivors({ attemptsAbandoned, date }: Attempt): void {
-  if (attemptsAbandoned < MAX_ABANDONED) return;
-  throw new AttemptAbandonedError(
-    `${attemptsAbandoned} attempts at ${date} ended their process, for example for want of memory`,
-  );
+/** @throws AttemptAbandonedError where too many attempts have ended their process or their connection */
+function requireSurvivors({ retry }: PullParts, attempt: Attempt): void {
+  const { attemptsAbandoned, attemptsSpent, interruptions, date } = attempt;
+  if (attemptsAbandoned >= MAX_ABANDONED) {
+    throw new AttemptAbandonedError(
+      `${attemptsAbandoned} attempts at ${date} ended their process, for example for want of memory`,
+    );
+  }
+  if (interruptions > FREE_INTERRUPTIONS && attemptsSpent >= retry.attempts) {
+    throw new AttemptAbandonedError(
+      `${interruptions} attempts at ${date} ended with the loss of the database`,
+    );
+  }
 }
 
 /** Sends the request, and returns when the header of the response has arrived. */

@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'PLATFORM_CONTRACT'
   | 'STAGING_UNAVAILABLE'
   | 'ATTEMPT_ABANDONED'
+  | 'DEFECT'
   | 'STALE_FENCE'
   | 'SHUTDOWN';
 
@@ -109,10 +110,16 @@ export class StagingUnavailableError extends ConciliationError {
  */
 export class RowsLostError extends StagingUnavailableError {}
 
-/** Attempts at a pull have ended their process again and again. */
+/** Attempts at a pull have ended their process, or their connection to the database, again and again. */
 export class AttemptAbandonedError extends ConciliationError {
   readonly code = 'ATTEMPT_ABANDONED';
   readonly retryable = false;
+}
+
+/** An error that the program does not know: a defect of it, or a state of the database that it does not expect. */
+export class DefectError extends ConciliationError {
+  readonly code = 'DEFECT';
+  readonly retryable = true;
 }
 
 /** Another worker has taken this pull over. All results of this worker are discarded. */

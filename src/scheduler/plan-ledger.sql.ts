@@ -6,7 +6,6 @@ import {
   type DuePull,
   type PlanLedger,
   type PlanPolicy,
-  type PlanSlots,
   type PullOrigin,
   planDue,
 } from '../domain/plan/pull-plan.ts';
@@ -15,46 +14,50 @@ import type { PullState } from '../domain/pull-state.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { ensureCheckpoint } from '../ledger/day-ledger.sql.ts';
 import { replaceLostHolds } from '../pull/held-pull.sql.ts';
-import { planSweeps } from '../sweep/plan-sweeps.sql.ts';
+import { planDifferences } from '../sweep/plan-differences.sql.ts';
 
-export interface PlanRequest {
-  readonly slots: PlanSlots;
+/** What the schedule of pulls makes due. */
+export interface ScheduleRequest {
+  readonly slotAt: Date;
   readonly policy: PlanPolicy;
   /** The configured first date; null: yesterday, if the ledger is still empty. */
   readonly startDate: CivilDate | null;
   readonly now: Date;
-  /** Most open pulls of all backfills together. */
-  readonly maxOpenBackfillPulls: number;
 }
 
 /**
- * Creates every pull and sweep that is due by the schedules, by the newest sweep and by the backfills, replaces
+ * Creates every pull that is due by the schedule, by the newest sweep and by the backfills, replaces
  * held pulls that a crash has emptied, and cancels the waiting pulls of cancelled backfills. Any number of planners may
  * call this function at the same time and repeatedly.
  *
- * @returns the number of created pulls and sweeps
+ * @param schedule null: only backfills are planned
+ * @param maxOpenBackfillPulls most open pulls of all backfills together
+ * @returns the number of created pulls
  */
-export function planPulls(database: Database, request: PlanRequest): Promise<number> {
+export function planPulls(
+  database: Database,
+  schedule: ScheduleRequest | null,
+  maxOpenBackfillPulls: number,
+): Promise<number> {
   return database.prisma.$transaction(async (tx) => {
     // The unique index on origin, date and slot alone would prevent duplicates. The lock also protects the
     // limits for open pulls.
     await takeLock(tx, 'planner');
-    const created = (await replaceLostHolds(tx)) + (await planScheduled(tx, request));
-    return created + (await planBackfills(tx, request.maxOpenBackfillPulls));
+    let created = 0;
+    if (schedule !== null) {
+      created += await replaceLostHolds(tx);
+      const ledger = await readPlanLedger(tx, schedule);
+      created += await createDuePulls(tx, planDue(schedule.slotAt, ledger, schedule.policy));
+      // Comes last: a pull that was just planned for a date also serves the sweep.
+      created += await planDifferences(tx);
+    }
+    return created + (await planBackfills(tx, maxOpenBackfillPulls));
   });
-}
-
-async function planScheduled(tx: Transaction, { slots, ...request }: PlanRequest): Promise<number> {
-  const ledger = await readPlanLedger(tx, slots.pullAt, request);
-  const pulls = await createDuePulls(tx, planDue(slots.pullAt, ledger, request.policy));
-  // Comes last: a pull that was just planned for a date also serves the sweep.
-  return pulls + (await planSweeps(tx, slots.sweepAt, request));
 }
 
 async function readPlanLedger(
   tx: Transaction,
-  slotAt: Date,
-  { policy, startDate, now }: Omit<PlanRequest, 'slots'>,
+  { slotAt, policy, startDate, now }: ScheduleRequest,
 ): Promise<PlanLedger> {
   const firstDate = await ensureCheckpoint(tx, startDate ?? lastClosedDate(policy.timeZone, now));
   const { lastReconciledDate } = await tx.checkpoint.findFirstOrThrow({
@@ -133,26 +136,14 @@ export function readWakeablePulls(
   grace: WakeGrace = WAKE_GRACE,
 ): Promise<WakeablePull[]> {
   const isRequested = Prisma.sql`(slot_at IS NULL AND backfill_id IS NULL AND origin <> 'repair')`;
-  return database.prisma.$queryRaw<WakeablePull[]>`
-    SELECT id, origin, date::text AS "from", slot_at AS "slotAt", state
-    FROM conciliation.pull WHERE ${isWakeable(isRequested, grace)} ORDER BY id`;
-}
-
-/** Like `readWakeablePulls`, for sweeps. */
-export function readWakeableSweeps(
-  database: Database,
-  grace: WakeGrace = WAKE_GRACE,
-): Promise<Pick<WakeablePull, 'id' | 'state'>[]> {
-  return database.prisma.$queryRaw<Pick<WakeablePull, 'id' | 'state'>[]>`
-    SELECT id, state FROM conciliation.sweep WHERE ${isWakeable(Prisma.sql`false`, grace)} ORDER BY id`;
-}
-
-function isWakeable(isRequested: Prisma.Sql, grace: WakeGrace): Prisma.Sql {
   const ago = (ms: number) =>
     Prisma.sql`clock_timestamp() - make_interval(secs => ${ms / 1000}::float8)`;
-  return Prisma.sql`(
-    (state = 'queued' AND coalesce(next_attempt_at, created_at) <=
-       CASE WHEN ${isRequested} THEN ${ago(grace.requestedQueuedMs)} ELSE clock_timestamp() END)
-    OR (state = 'running' AND fetch_started_at <=
-       CASE WHEN ${isRequested} THEN ${ago(grace.requestedRunningMs)} ELSE ${ago(grace.runningMs)} END))`;
+  return database.prisma.$queryRaw<WakeablePull[]>`
+    SELECT id, origin, date::text AS "from", slot_at AS "slotAt", state
+    FROM conciliation.pull
+    WHERE (state = 'queued' AND coalesce(next_attempt_at, created_at) <=
+             CASE WHEN ${isRequested} THEN ${ago(grace.requestedQueuedMs)} ELSE clock_timestamp() END)
+       OR (state = 'running' AND fetch_started_at <=
+             CASE WHEN ${isRequested} THEN ${ago(grace.requestedRunningMs)} ELSE ${ago(grace.runningMs)} END)
+    ORDER BY id`;
 }

@@ -1,26 +1,22 @@
 /**
- * scheduler/ decides when work is due. Once a minute it reads from the ledger which pulls and
- * sweeps are due, creates the missing ones, and wakes a worker for each one without a job. Then it
- * checks whether providers wait to be pushed, and wakes a worker for them. It keeps no state: after
+ * scheduler/ decides when work is due. Once a minute it reads from the ledger which pulls are
+ * due, creates the missing ones, and wakes a worker for each one without a job. Then it checks
+ * whether a sweep is due or providers wait to be pushed, and wakes a worker for them. It keeps no state: after
  * the loss of a slot, a job or a process, the next tick finds the work again.
  */
 
 import { requireSameClock } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import { type PlanPolicy, type PlanSlots, pullUrgency } from '../domain/plan/pull-plan.ts';
+import { type PlanPolicy, pullUrgency } from '../domain/plan/pull-plan.ts';
 import { readPushDelayMs } from '../providers/providers.sql.ts';
 import { decideRuns } from '../pull/decide-runs.sql.ts';
 import type { MergePolicy } from '../pull/merge/merge.sql.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
+import { readDueSweep } from '../sweep/sweeps.sql.ts';
+import { type JobKind, ONLY_JOB } from '../work/job-queue.ts';
 import { latestSlot } from './cron-slot.ts';
-import {
-  planPulls,
-  readWakeablePulls,
-  readWakeableSweeps,
-  WAKE_GRACE,
-  type WakeGrace,
-} from './plan-ledger.sql.ts';
+import { planPulls, readWakeablePulls, WAKE_GRACE, type WakeGrace } from './plan-ledger.sql.ts';
 
 export interface PlannerConfig extends PlanPolicy {
   /** `cronFault` accepts both. They are evaluated on the wall clock of `timeZone`. */
@@ -32,26 +28,19 @@ export interface PlannerConfig extends PlanPolicy {
   readonly maxOpenBackfillPulls: number;
 }
 
-/** The planner's view of a queue of pulls or of sweeps. */
+/** The planner's view of a queue. */
 export interface WakeUpQueue {
-  enqueue(id: bigint): Promise<void>;
-  /** Returns those of `ids` that have a waiting or active job. */
+  enqueue(id: bigint, delayMs?: number): Promise<void>;
+  /** Returns those of `ids` that have a waiting, delayed or active job. */
   jobsOf(ids: readonly bigint[]): Promise<ReadonlySet<bigint>>;
-}
-
-/** The planner's view of the queue of pushes, which has at most one job. */
-interface PushWakeUpQueue {
-  enqueue(subject: 'providers', delayMs: number): Promise<void>;
 }
 
 export interface PlannerParts {
   readonly database: Database;
-  readonly queue: WakeUpQueue;
-  /** Absent: this process plans no sweeps. */
-  readonly sweepQueue?: WakeUpQueue;
-  /** Absent: this process plans no pushes. */
-  readonly pushQueue?: PushWakeUpQueue;
+  readonly queues: Readonly<Record<JobKind, WakeUpQueue>>;
   readonly config: PlannerConfig;
+  /** Whether this process plans backfills and nothing else. */
+  readonly onlyBackfills?: boolean;
   /** The limits of a run; absent: this process decides about no run. */
   readonly limits?: MergePolicy;
   readonly logger: Logger;
@@ -72,11 +61,11 @@ export interface Planner {
    * once until planning works again, and the next run retries. A call during a run waits for that run.
    */
   runOnce(): Promise<PlannerRun>;
-  /** Whether every run of the last five minutes has failed, such as with a queue that does not answer. */
+  /** Whether every run of the last three minutes has failed, such as with a queue that does not answer. */
   isFailing(): boolean;
 }
 
-const FAILING_MS = 5 * 60_000;
+const FAILING_MS = 3 * 60_000;
 
 export function createPlanner(parts: PlannerParts): Planner {
   const { logger, failingMs = FAILING_MS } = parts;
@@ -109,16 +98,22 @@ export function createPlanner(parts: PlannerParts): Planner {
 }
 
 async function run(parts: PlannerParts): Promise<PlannerRun> {
-  await requireSameClock(parts.database);
+  const { database, config, logger } = parts;
+  await requireSameClock(database);
+  const now = parts.now?.() ?? new Date();
+  const slotOf = (cron: string) => latestSlot(cron, config.timeZone, now);
   // Before a backfill is done, so that its command sees the decision; after the plan, which completes a run of the
   // schedule.
   await decide(parts, 'backfill');
-  const created = await plan(parts);
-  await decide(parts, 'schedule');
-  const enqueued = (await wakeWorkers(parts)) + (await wakeSweepers(parts));
-  if (created > 0 || enqueued > 0) parts.logger.info({ created, enqueued }, 'pulls planned');
-  // Last, so that a failure with providers cannot keep a pull from being planned.
-  await wakePusher(parts);
+  const schedule =
+    parts.onlyBackfills === true
+      ? null
+      : { slotAt: slotOf(config.pullCron), policy: config, startDate: config.startDate, now };
+  const created = await planPulls(database, schedule, config.maxOpenBackfillPulls);
+  if (schedule !== null) await decide(parts, 'schedule');
+  const enqueued = await wakePullers(parts);
+  if (created > 0 || enqueued > 0) logger.info({ created, enqueued }, 'pulls planned');
+  if (schedule !== null) await wakeOthers(parts, slotOf(config.sweepCron));
   return { kind: 'done', created, enqueued };
 }
 
@@ -136,59 +131,21 @@ async function decide(
   }
 }
 
-function plan({ database, config, now }: PlannerParts): Promise<number> {
-  const at = now?.() ?? new Date();
-  return planPulls(database, {
-    slots: slotsAt(config, at),
-    policy: config,
-    startDate: config.startDate,
-    now: at,
-    maxOpenBackfillPulls: config.maxOpenBackfillPulls,
-  });
-}
-
-function slotsAt({ pullCron, sweepCron, timeZone }: PlannerConfig, at: Date): PlanSlots {
-  return {
-    pullAt: latestSlot(pullCron, timeZone, at),
-    sweepAt: latestSlot(sweepCron, timeZone, at),
-  };
-}
-
-async function wakeWorkers(parts: PlannerParts): Promise<number> {
-  const { database, queue, config, logger } = parts;
+async function wakePullers(parts: PlannerParts): Promise<number> {
+  const { database, queues, config, logger } = parts;
   const pulls = await readWakeablePulls(database, parts.grace ?? WAKE_GRACE);
   if (pulls.length === 0) return 0;
   // A job that ends between the two reads is enqueued again, and finds its pull ended.
-  const withJob = await queue.jobsOf(pulls.map((pull) => pull.id));
-  const urgency = new Map(pulls.map((pull) => [pull.id, pullUrgency(pull, config.timeZone)]));
+  const withJob = await queues.pull.jobsOf(pulls.map((pull) => pull.id));
   const waiting = pulls
     .filter((pull) => !withJob.has(pull.id))
-    .sort((a, b) => (urgency.get(a.id) ?? 0) - (urgency.get(b.id) ?? 0));
-  for (const pull of waiting) {
-    if (pull.state === 'running') {
-      logger.warn({ pullId: String(pull.id) }, 'a running pull has no job; it is taken over');
-    }
-    await queue.enqueue(pull.id);
-  }
-  return waiting.length;
-}
-
-async function wakeSweepers({
-  database,
-  sweepQueue,
-  logger,
-  grace = WAKE_GRACE,
-}: PlannerParts): Promise<number> {
-  if (sweepQueue === undefined) return 0;
-  const sweeps = await readWakeableSweeps(database, grace);
-  if (sweeps.length === 0) return 0;
-  const withJob = await sweepQueue.jobsOf(sweeps.map((sweep) => sweep.id));
-  const waiting = sweeps.filter((sweep) => !withJob.has(sweep.id));
+    .map((pull) => ({ ...pull, urgency: pullUrgency(pull, config.timeZone) }))
+    .sort((a, b) => a.urgency - b.urgency);
   for (const { id, state } of waiting) {
     if (state === 'running') {
-      logger.warn({ sweepId: String(id) }, 'a running sweep has no job; it is taken over');
+      logger.warn({ pullId: String(id) }, 'a running pull has no job; it is taken over');
     }
-    await sweepQueue.enqueue(id);
+    await queues.pull.enqueue(id);
   }
   return waiting.length;
 }
@@ -196,8 +153,16 @@ async function wakeSweepers({
 /** The time until the next tick. Work that comes due before then is enqueued now, with a delay. */
 const LOOK_AHEAD_MS = 60_000;
 
-async function wakePusher({ database, pushQueue }: PlannerParts): Promise<void> {
-  if (pushQueue === undefined) return;
-  const delayMs = await readPushDelayMs(database);
-  if (delayMs !== null && delayMs <= LOOK_AHEAD_MS) await pushQueue.enqueue('providers', delayMs);
+/** Comes last, so that a failure with sweeps or providers cannot keep a pull from being planned. */
+async function wakeOthers({ database, queues, config }: PlannerParts, slotAt: Date): Promise<void> {
+  const sweep = await readDueSweep(database, slotAt, config.timeZone);
+  if (sweep !== null && sweep.delayMs <= LOOK_AHEAD_MS) {
+    // A delay that the job has is of a failure that could not be recorded.
+    const { size } = await queues.sweep.jobsOf([ONLY_JOB]);
+    if (size === 0) await queues.sweep.enqueue(ONLY_JOB, sweep.delayMs);
+  }
+  const pushDelayMs = await readPushDelayMs(database);
+  if (pushDelayMs !== null && pushDelayMs <= LOOK_AHEAD_MS) {
+    await queues.push.enqueue(ONLY_JOB, pushDelayMs);
+  }
 }

@@ -2,163 +2,155 @@
  * sweep/ requests every title accepted since a date and compares each date with the ledger. It merges
  * nothing: a date that differs gets a pull. This file is one attempt, from the request to the comparison.
  */
-import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
-import { sweepWindow } from '../domain/plan/pull-plan.ts';
-import { describeFailure, isOverLimit, toOutcome } from '../pull/attempt-failure.ts';
-import type { AttemptOutcome, PullParts, TransferProgress } from '../pull/pull-parts.ts';
-import { ShutdownError, StaleFenceError } from '../runtime/errors.ts';
+import { readClock } from '../database/clock.ts';
+import { type CivilDate, dateIn, lastClosedDate, toCivilDate } from '../domain/business-day.ts';
+import { type PullWindow, sweepWindow } from '../domain/plan/pull-plan.ts';
+import { contentHash } from '../domain/title.ts';
+import { TitleFolds } from '../domain/title-fold.ts';
+import type { ConciliationResponse } from '../platform/conciliation-client.ts';
+import { toKnownError } from '../pull/attempt-failure.ts';
+import type { PullParts } from '../pull/pull-parts.ts';
+import { cutTitles, type RawTitle, TitleCutter } from '../reader/cutter.ts';
+import { readExactTitle } from '../reader/exact-title.ts';
+import { FastReader } from '../reader/fast-reader.ts';
+import {
+  type ConciliationError,
+  PlatformAuthError,
+  ShutdownError,
+  StagingUnavailableError,
+  TokenUnusableError,
+} from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { describeError } from '../runtime/logger.ts';
-import { readFolds } from './read-folds.ts';
 import {
-  completeSweep,
   readSweepBasis,
-  readSweepReport,
+  recordSweep,
   recordSweepFailure,
-  type SweepAttempt,
+  type SweepBasis,
+  type SweepOrder,
+  type SweepRead,
   type SweepReport,
-  startSweepAttempt,
-} from './sweep-ledger.sql.ts';
+  type SweepRequest,
+} from './sweeps.sql.ts';
 
 /** The parts of a sweep: some of the parts of a pull. */
-export type SweepParts = Pick<
-  PullParts,
-  'database' | 'platform' | 'logger' | 'timeZone' | 'retry' | 'now' | 'random'
-> & {
-  /** Called once for each attempt with a recorded outcome. */
-  readonly onSweepOutcome?: (observed: ObservedSweep) => void;
-};
+export type SweepParts = Pick<PullParts, 'database' | 'platform' | 'logger' | 'timeZone' | 'now'>;
 
-interface ObservedSweep {
-  readonly outcome: SweepOutcome;
-  readonly durationMs: number;
-  /** Null: the platform did not answer. */
-  readonly httpStatus: number | null;
-}
+/** `unauthorized`: nothing was recorded, and no attempt can succeed until there is another token. */
+export type SweepOutcome =
+  | { readonly kind: 'done'; readonly report: SweepReport & SweepRead }
+  | { readonly kind: 'unauthorized'; readonly error: PlatformAuthError | TokenUnusableError }
+  | { readonly kind: 'failed'; readonly error: ConciliationError };
 
-export type SweepOutcome = AttemptOutcome<SweepReport>;
+/** The request while it is under way. */
+type Progress = { -readonly [Key in keyof SweepRequest]: SweepRequest[Key] };
 
 /**
- * Makes one attempt at a sweep and records its outcome in the sweep's row.
- * @throws StaleFenceError when another attempt took the sweep over: nothing was written
- * @throws ShutdownError when `signal` aborted: the sweep is queued as before
- * @throws StagingUnavailableError when the outcome could not be recorded: the row still has the
- * state `running`
- * @throws any other error for a defect of the program
+ * Makes one attempt at a sweep and records its outcome in a row.
+ * @returns the outcome, and the status of the answer; null: there was none
+ * @throws ShutdownError when `signal` aborted: nothing was recorded
+ * @throws StagingUnavailableError when the outcome could not be recorded
  */
 export async function runSweep(
   parts: SweepParts,
-  sweepId: bigint,
+  { from, slotAt }: SweepOrder,
   signal: AbortSignal,
-): Promise<SweepOutcome> {
-  const attempt = await startSweepAttempt(parts.database, sweepId);
+): Promise<SweepOutcome & { readonly httpStatus: number | null }> {
+  const { database, logger } = parts;
+  const startedAt = await readClock(database);
+  const request: Progress = { from, slotAt, startedAt, httpStatus: null, responseBytes: 0 };
   reachFaultPoint('claim');
-  const progress: TransferProgress = { httpStatus: null, bytesReceived: () => 0 };
-  const startedMs = performance.now();
-  const outcome = await compare(parts, attempt, progress, signal).catch((error: unknown) =>
-    endFailedSweep(parts, attempt, signal.aborted ? toShutdown(error) : error, progress),
-  );
-  const durationMs = Math.round(performance.now() - startedMs);
-  if (outcome.kind === 'done') {
-    const { differences, sweepId: _, from: __, ...counts } = outcome.report;
-    parts.logger.info(
-      {
-        ...describeSweep(attempt, progress),
-        ...counts,
-        datesDiffering: differences.length,
-        durationMs,
-      },
+  try {
+    const report = await compare(parts, request, signal);
+    const { folds: _, differences, sweepId, ...counts } = report;
+    logger.info(
+      { sweepId: String(sweepId), ...request, ...counts, datesDiffering: differences.length },
       'sweep ended',
     );
+    return { kind: 'done', report, httpStatus: request.httpStatus };
+  } catch (cause) {
+    if (signal.aborted) throw new ShutdownError('the sweep was interrupted', { cause });
+    const error = toKnownError(cause);
+    const statusOfError = error.context['httpStatus'];
+    if (typeof statusOfError === 'number') request.httpStatus = statusOfError;
+    if (error instanceof PlatformAuthError || error instanceof TokenUnusableError) {
+      return { kind: 'unauthorized', error, httpStatus: request.httpStatus };
+    }
+    if (error instanceof StagingUnavailableError) throw error;
+    await recordSweepFailure(database, request, error);
+    logger.error({ ...request, err: describeError(cause) }, 'sweep failed');
+    return { kind: 'failed', error, httpStatus: request.httpStatus };
   }
-  parts.onSweepOutcome?.({ outcome, durationMs, httpStatus: progress.httpStatus });
-  return outcome;
 }
 
 async function compare(
-  parts: SweepParts,
-  attempt: SweepAttempt,
-  progress: TransferProgress,
+  { database, platform, timeZone, now = () => new Date() }: SweepParts,
+  request: Progress,
   signal: AbortSignal,
-): Promise<SweepOutcome> {
-  const { database, platform, timeZone } = parts;
-  const now = () => parts.now?.() ?? new Date();
-  const { firstDate, versions } = await readSweepBasis(database, attempt.from);
+): Promise<SweepReport & SweepRead> {
+  const { from } = request;
+  const basis = await readSweepBasis(database, from);
   reachFaultPoint('before-request');
   // The time of the request, not the end of the answer, decides which dates are closed.
-  const lastDate = lastClosedDate(timeZone, now());
-  const response = await platform.fetchTitles(sweepWindow(attempt.from), signal);
+  const last = lastClosedDate(timeZone, now());
+  const response = await platform.fetchTitles(sweepWindow(from), signal);
   reachFaultPoint('headers');
-  progress.httpStatus = response.httpStatus;
-  progress.bytesReceived = response.bytesReceived;
-  const read = await readFolds(response, {
-    from: attempt.from,
-    today: () => dateIn(timeZone, now()),
-    versions,
+  request.httpStatus = response.httpStatus;
+  const today = () => dateIn(timeZone, now());
+  const read = await readFolds(response, from, today, basis).finally(() => {
+    request.responseBytes = response.bytesReceived();
   });
   reachFaultPoint('verify');
-  await completeSweep(
-    database,
-    attempt,
-    { first: firstDate, last: lastDate },
-    { httpStatus: response.httpStatus, responseBytes: response.bytesReceived(), read },
-  );
-  return doneWith(await readSweepReport(database, attempt));
+  const report = await recordSweep(database, request, { first: basis.firstDate, last }, read);
+  return { ...read, ...report };
 }
 
-function doneWith(report: SweepReport | null): SweepOutcome {
-  if (report === null) throw new Error('a sweep that was completed has no report');
-  return { kind: 'done', report };
-}
+/** Also reads the dates of titles outside the requested window. */
+const ANY_DATE: PullWindow = sweepWindow(toCivilDate('0001-01-01'));
 
-async function endFailedSweep(
-  parts: SweepParts,
-  attempt: SweepAttempt,
-  error: unknown,
-  progress: TransferProgress,
-): Promise<SweepOutcome> {
-  const { database, logger } = parts;
-  const failure = describeFailure(parts, attempt, error, progress);
-  try {
-    if (error instanceof StaleFenceError) throw error;
-    const state = await recordSweepFailure(database, attempt, failure, isOverLimit(error));
-    const fields = { ...describeSweep(attempt, progress), state };
-    if (error instanceof ShutdownError) {
-      logger.info(fields, 'sweep handed back');
-      throw error;
-    }
-    const { retryDelayMs } = failure;
-    logger[state === 'failed' ? 'error' : 'warn'](
-      { ...fields, retryDelayMs, err: describeError(error) },
-      'sweep attempt failed',
-    );
-    return toOutcome(error, retryDelayMs);
-  } catch (end) {
-    if (!(end instanceof StaleFenceError)) throw end;
-    // Either another attempt owns the sweep, or this one committed before it lost its connection.
-    const report = await readSweepReport(database, attempt);
-    if (report === null) throw end;
-    return doneWith(report);
-  }
-}
+/**
+ * Adds up the titles of a response by accepted date, with the reader of the pulls. Memory does not
+ * grow with the response: there is one fold for each date from `from` to today.
+ * @param today is called again for a title that is later than the date of the last call
+ * @throws PlatformContractError when the response is not the documented document
+ * @throws PlatformUnavailableError when the transfer broke off
+ */
+async function readFolds(
+  response: ConciliationResponse,
+  from: CivilDate,
+  today: () => CivilDate,
+  { versions }: SweepBasis,
+): Promise<SweepRead> {
+  const folds = new TitleFolds(versions);
+  let lastDate = today();
+  const fastReader = new FastReader(null, { from, to: lastDate }, folds);
+  const cutter = new TitleCutter(fastReader);
+  const outside = { undated: 0, future: 0, early: 0 };
 
-/** The fields of every log line about an attempt. */
-function describeSweep(
-  attempt: SweepAttempt,
-  progress: TransferProgress,
-): Record<string, string | number | CivilDate | null> {
-  return {
-    sweepId: String(attempt.sweepId),
-    from: attempt.from,
-    attempt: attempt.attemptsSpent + 1,
-    httpStatus: progress.httpStatus,
-    bytes: progress.bytesReceived(),
+  const isFuture = (date: CivilDate) => {
+    if (date > lastDate) lastDate = today();
+    return date > lastDate;
   };
-}
+  const addTitle = (raw: RawTitle) => {
+    if (raw.truncated) {
+      outside.undated += 1;
+      return;
+    }
+    const check = readExactTitle(raw.bytes, ANY_DATE, raw.offset);
+    const date = check.ok ? check.title.accepted_date : check.acceptedDate;
+    if (date === null) outside.undated += 1;
+    else if (date < from) outside.early += 1;
+    else if (isFuture(date)) outside.future += 1;
+    else if (check.ok) {
+      const fold = folds.at(date);
+      fold.addDigits(contentHash(check.title, fold.version));
+      if (check.drift.length > 0) fastReader.admitDrift(check.title);
+    }
+  };
 
-/** An abort may surface as any error of the interrupted step. */
-function toShutdown(error: unknown): unknown {
-  return error instanceof StaleFenceError
-    ? error
-    : new ShutdownError('the sweep was interrupted', { cause: error });
+  for await (const titles of cutTitles(response, cutter)) {
+    for (const raw of titles) addTitle(raw);
+  }
+  fastReader.release();
+  return { folds, titles: cutter.titlesRead, ...outside };
 }

@@ -8,7 +8,7 @@ import { Client } from 'pg';
 import { pino } from 'pino';
 import { migrate } from '../../src/database/migrate.ts';
 import { type Cluster, ensureCluster } from '../../src/embedded/cluster.ts';
-import { openPullQueue } from '../../src/queue/job-queue.ts';
+import { openQueues } from '../../src/work/job-queue.ts';
 import { FaultyPostgres } from './faulty-postgres.ts';
 
 export const run = promisify(execFile);
@@ -40,7 +40,7 @@ export async function createTemplate(): Promise<DatabaseTemplate> {
     for (const name of Object.values(DATABASES)) await createDatabase(server, name);
     const databaseUrl = server.url(DATABASES.migrated);
     await migrate({ databaseUrl, logger });
-    const queue = await openPullQueue({ redisUrl: null, databaseUrl, logger });
+    const queue = await openQueues({ redisUrl: null, databaseUrl, logger });
     await queue.close();
   } finally {
     await server.stop();

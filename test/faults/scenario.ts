@@ -282,7 +282,11 @@ export class Scenario {
 
   #checkLog(): void {
     for (const line of this.log().split('\n')) {
-      if (line.includes('defect in a job') || /"level":60/.test(line)) {
+      if (
+        line.includes('defect in a job') ||
+        line.includes('"code":"DEFECT"') ||
+        /"level":60/.test(line)
+      ) {
         this.#parts.violations.add(5, `the service met a defect of its own: ${line}`);
       }
     }

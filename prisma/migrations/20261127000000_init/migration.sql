@@ -680,6 +680,7 @@ CREATE TABLE conciliation.pull (
   state            text        NOT NULL DEFAULT 'queued',
   attempts         integer     NOT NULL DEFAULT 0,
   abandoned        integer     NOT NULL DEFAULT 0,
+  interrupted      integer     NOT NULL DEFAULT 0,
   process_id       uuid,
   fence            bigint,
   next_attempt_at  timestamptz,
@@ -715,7 +716,7 @@ CREATE TABLE conciliation.pull (
   CONSTRAINT pull_round_check CHECK (round >= 0),
   -- A count that is null passes: no response has been merged yet.
   CONSTRAINT pull_counts_check
-    CHECK (attempts >= 0 AND abandoned >= 0 AND response_bytes >= 0 AND titles >= 0
+    CHECK (attempts >= 0 AND abandoned >= 0 AND interrupted >= 0 AND response_bytes >= 0 AND titles >= 0
            AND inserted >= 0 AND changed >= 0
            AND withdrawn >= 0 AND restored >= 0 AND unchanged >= 0 AND rejected >= 0),
   CONSTRAINT pull_withheld_check CHECK (withheld >= 0),
@@ -741,7 +742,7 @@ COMMENT ON TABLE conciliation.pull IS
 COMMENT ON COLUMN conciliation.pull.id IS
   'Key of the pull.';
 COMMENT ON COLUMN conciliation.pull.origin IS
-  'Why it was made. daily: the day before, or a date that was missed. lookback: one of the days before that, pulled again. backfill: part of a backfill. sweep: a sweep found that the date differs, or the date is pulled once a week because no sweep succeeds within its limits. manual: a person asked for the date. repair: rows of the date were changed outside of a merge.';
+  'Why it was made. daily: the day before, or a date that was missed. lookback: one of the days before that, pulled again. backfill: part of a backfill. sweep: a sweep found that the date differs. manual: a person asked for the date. repair: rows of the date were changed outside of a merge.';
 COMMENT ON COLUMN conciliation.pull.date IS
   'The accepted date that is asked for (conciliationDate).';
 COMMENT ON COLUMN conciliation.pull.slot_at IS
@@ -756,6 +757,8 @@ COMMENT ON COLUMN conciliation.pull.state IS
   'queued: due at next_attempt_at. running: an attempt is under way. merged: titles changed, by the pull itself or by the release of a person (decided_at). unchanged: the response equals the stored titles. held: waits for a release by a person. superseded: a newer fetch was merged or held before; nothing was changed. failed: no attempt is left, or a repetition is pointless. cancelled: a person stopped it.';
 COMMENT ON COLUMN conciliation.pull.attempts IS
   'Attempts spent. One that ended because the program stopped or the token was refused is not spent.';
+COMMENT ON COLUMN conciliation.pull.interrupted IS
+  'Attempts in a row that the loss of a connection or of the database ended, or an error that the program does not know, which counts as three. From three on, each further one is counted in attempts, and the pull is an alert.';
 COMMENT ON COLUMN conciliation.pull.abandoned IS
   'Attempts in a row whose process ended without recording an outcome. After three of them the pull has failed.';
 COMMENT ON COLUMN conciliation.pull.process_id IS
@@ -817,7 +820,7 @@ COMMENT ON COLUMN conciliation.pull.error_message IS
 CREATE SEQUENCE conciliation.pull_fence_seq CACHE 1 OWNED BY conciliation.pull.fence;
 
 COMMENT ON SEQUENCE conciliation.pull_fence_seq IS
-  'Numbers the attempts at pulls and sweeps. Drawn before the request is sent, so a greater fence is a newer fetch.';
+  'Numbers the attempts at pulls. Drawn before the request is sent, so a greater fence is a newer fetch.';
 
 -- The check of titles finds the recorded changes of a date by the pulls of the date.
 CREATE FUNCTION conciliation.keep_pull() RETURNS trigger
@@ -845,76 +848,50 @@ CREATE TRIGGER pull_kept
 
 
 CREATE TABLE conciliation.sweep (
-  id                bigserial   PRIMARY KEY,
-  from_date         date        NOT NULL,
-  slot_at           timestamptz,
-  round             integer     NOT NULL DEFAULT 0,
-  requested_by      text        NOT NULL,
-  state             text        NOT NULL DEFAULT 'queued',
-  attempts          integer     NOT NULL DEFAULT 0,
-  fence             bigint,
-  next_attempt_at   timestamptz,
-  created_at        timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  fetch_started_at  timestamptz,
-  response_ended_at timestamptz,
-  finished_at       timestamptz,
-  http_status       integer,
-  response_bytes    bigint,
-  titles            integer,
-  dates_compared    integer,
-  dates_differing   integer,
-  undated_titles    integer,
-  future_titles     integer,
-  early_titles      integer,
-  over_limit        boolean     NOT NULL DEFAULT false,
-  error_code        text,
-  error_message     text,
+  id              bigserial   PRIMARY KEY,
+  from_date       date        NOT NULL,
+  slot_at         timestamptz NOT NULL,
+  state           text        NOT NULL,
+  started_at      timestamptz NOT NULL,
+  finished_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
+  http_status     integer,
+  response_bytes  bigint      NOT NULL,
+  titles          integer,
+  dates_compared  integer,
+  dates_differing integer,
+  undated_titles  integer,
+  future_titles   integer,
+  early_titles    integer,
+  error_code      text,
+  error_message   text,
 
-  CONSTRAINT sweep_state_check
-    CHECK (state IN ('queued', 'running', 'complete', 'failed')),
-  -- A count that is null passes: no answer has been read to its end yet.
+  CONSTRAINT sweep_state_check CHECK (state IN ('complete', 'failed')),
+  -- A count that is null passes: no answer has been read to its end.
   CONSTRAINT sweep_counts_check
-    CHECK (attempts >= 0 AND round >= 0 AND response_bytes >= 0 AND titles >= 0
+    CHECK (response_bytes >= 0 AND titles >= 0
            AND dates_differing BETWEEN 0 AND dates_compared
            AND undated_titles >= 0 AND future_titles >= 0 AND early_titles >= 0),
   CONSTRAINT sweep_from_date_check CHECK (from_date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
-CREATE UNIQUE INDEX sweep_fence_key ON conciliation.sweep (fence);
-CREATE UNIQUE INDEX sweep_slot_key ON conciliation.sweep (slot_at, round);
-
 COMMENT ON TABLE conciliation.sweep IS
-  'One row for every sweep: one request to the platform for everything accepted since a date, with all its attempts. A sweep compares each date with the ledger and merges nothing; a date that differs gets a pull.';
+  'One row for every sweep that has ended: one request to the platform for everything accepted since a date. A sweep compares each date with the ledger and merges nothing; a date that differs gets a pull.';
 COMMENT ON COLUMN conciliation.sweep.id IS
   'Key of the sweep.';
 COMMENT ON COLUMN conciliation.sweep.from_date IS
   'First accepted date that was asked for.';
 COMMENT ON COLUMN conciliation.sweep.slot_at IS
-  'The scheduled instant that made the sweep due. Null: a person asked for it.';
-COMMENT ON COLUMN conciliation.sweep.round IS
-  'Sweeps of the same slot_at that had failed before this one was planned.';
-COMMENT ON COLUMN conciliation.sweep.requested_by IS
-  'The requester: a part of the program or a person. May be personal data.';
+  'The scheduled instant that made the sweep due.';
 COMMENT ON COLUMN conciliation.sweep.state IS
-  'queued: due at next_attempt_at. running: an attempt is under way. complete: every date was compared. failed: no attempt is left, or repeating is pointless.';
-COMMENT ON COLUMN conciliation.sweep.attempts IS
-  'Attempts spent. One that ended because the program stopped or the token was refused is not spent.';
-COMMENT ON COLUMN conciliation.sweep.fence IS
-  'Number of the latest attempt; an older attempt records nothing. Null: never attempted.';
-COMMENT ON COLUMN conciliation.sweep.next_attempt_at IS
-  'While queued: not before this instant. Null: at once.';
-COMMENT ON COLUMN conciliation.sweep.created_at IS
-  'When the sweep was asked for.';
-COMMENT ON COLUMN conciliation.sweep.fetch_started_at IS
-  'When the latest attempt began. Null: never attempted.';
-COMMENT ON COLUMN conciliation.sweep.response_ended_at IS
-  'When the answer that was compared had been read to its end. Null: not complete.';
+  'complete: every date was compared. failed: no date was compared.';
+COMMENT ON COLUMN conciliation.sweep.started_at IS
+  'Before the request was sent.';
 COMMENT ON COLUMN conciliation.sweep.finished_at IS
-  'When it reached a final state. Null: not yet.';
+  'When the answer had been read to its end, or the sweep had failed.';
 COMMENT ON COLUMN conciliation.sweep.http_status IS
-  'Status of the latest answer. Null: there was none.';
+  'Status of the answer. Null: there was none.';
 COMMENT ON COLUMN conciliation.sweep.response_bytes IS
-  'Bytes of the latest answer''s body that arrived. Null: there was none.';
+  'Bytes of the answer''s body that arrived.';
 COMMENT ON COLUMN conciliation.sweep.titles IS
   'Titles in the answer, including rejected ones. Null: not complete.';
 COMMENT ON COLUMN conciliation.sweep.dates_compared IS
@@ -927,10 +904,8 @@ COMMENT ON COLUMN conciliation.sweep.future_titles IS
   'Titles with an accepted date that had not begun when they were read. They belong to no date. Null: not complete.';
 COMMENT ON COLUMN conciliation.sweep.early_titles IS
   'Titles with an accepted date before from_date. They were not asked for. Null: not complete.';
-COMMENT ON COLUMN conciliation.sweep.over_limit IS
-  'True where the latest attempt ended because the answer took longer than an hour or exceeded PLATFORM_MAX_BYTES. While that is so of the newest sweep that has ended, each date in reach is pulled once a week.';
 COMMENT ON COLUMN conciliation.sweep.error_code IS
-  'Stable code of the latest attempt''s failure, for example PLATFORM_UNAVAILABLE. Null: it did not fail.';
+  'Stable code of the failure, for example PLATFORM_UNAVAILABLE. Null: it did not fail.';
 COMMENT ON COLUMN conciliation.sweep.error_message IS
   'The failure in words, free of personal data. Null: it did not fail.';
 
@@ -1312,7 +1287,7 @@ CREATE TABLE conciliation.process_fault (
   seen_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
 
   CONSTRAINT process_fault_pkey PRIMARY KEY (process_id, kind),
-  CONSTRAINT process_fault_kind_check CHECK (kind IN ('token_refused', 'token_unusable', 'clock_skew', 'planning_failed'))
+  CONSTRAINT process_fault_kind_check CHECK (kind IN ('token_refused', 'token_unusable', 'clock_skew', 'planning_failed', 'work_unrecorded'))
 );
 
 COMMENT ON TABLE conciliation.process_fault IS
@@ -1320,7 +1295,7 @@ COMMENT ON TABLE conciliation.process_fault IS
 COMMENT ON COLUMN conciliation.process_fault.process_id IS
   'The process that reports; drawn at each start.';
 COMMENT ON COLUMN conciliation.process_fault.kind IS
-  'token_refused: the platform refused the token of the process. token_unusable: the process has had no usable token for a minute. clock_skew: the clock of the process differs from the clock of the database by more than two minutes. planning_failed: no run of the planner has succeeded for five minutes.';
+  'token_refused: the platform refused the token of the process. token_unusable: the process has had no usable token for a minute. clock_skew: the clock of the process differs from the clock of the database by more than two minutes. planning_failed: no run of the planner has succeeded for three minutes. work_unrecorded: an attempt at a pull, a sweep or a push could not be recorded for a minute.';
 COMMENT ON COLUMN conciliation.process_fault.seen_at IS
   'When the process reported the fault last, by the clock of the database. A process reports every 15 seconds; after three minutes without a report it has ended. The row of a refused token stays until a token was accepted in a request that was sent later.';
 

@@ -15,7 +15,7 @@ import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
 import { readRestatedDays, readRestatedTotals } from '../../ledger/restated-days.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { readSchedule } from '../../schedule/read-schedule.sql.ts';
-import { readSweeps } from '../../sweep/sweep-reads.sql.ts';
+import { readSweeps } from '../../sweep/sweeps.sql.ts';
 import { monthOfPath, readMonthPage, sendEvidence } from '../closing/months-routes.tsx';
 import { sendScheduleFile } from '../schedule/schedule-export.ts';
 import { dueRangeParameters, scheduleFormat } from '../schedule/schedule-range.ts';

@@ -18,7 +18,7 @@ import { SEALED_MEASURES } from '../../ledger/restated-days.sql.ts';
 import { BREAK_KINDS, PAYEES } from '../../matching/breaks.sql.ts';
 import { IMPORT_KINDS, PAYABLES_AT_ONCE } from '../../payables/payable-import.sql.ts';
 import { SCHEDULE_FORMATS } from '../../schedule/schedule-file.ts';
-import { SWEEP_STATES } from '../../sweep/sweep-reads.sql.ts';
+import { SWEEP_STATES } from '../../sweep/sweeps.sql.ts';
 import { TITLE_SORTS } from '../titles/title-list.sql.ts';
 
 const words = (values: readonly string[]) => Type.Unsafe<string>({ type: 'string', enum: values });
@@ -140,10 +140,8 @@ export const Sweep = Type.Object(
     id,
     from: date,
     state: words(SWEEP_STATES),
-    attempts: count,
-    createdAt: instant,
-    startedAt: instantOrNull,
-    finishedAt: instantOrNull,
+    startedAt: instant,
+    finishedAt: instant,
     titles: orNull('integer'),
     datesCompared: orNull('integer'),
     datesDiffering: orNull('integer'),
@@ -156,13 +154,10 @@ export const Sweep = Type.Object(
     earlyTitles: orNull('integer', {
       description: 'Titles of a date before `from`. They belong to no date.',
     }),
-    overLimit: Type.Boolean({
-      description: 'The answer took longer than an hour, or was longer than PLATFORM_MAX_BYTES.',
-    }),
     errorCode: orNull('string'),
     errorMessage: orNull('string'),
   },
-  { description: 'The results of a complete sweep are null in any other state.' },
+  { description: 'The results are null where the sweep failed.' },
 );
 
 const TitleRow = Type.Object({

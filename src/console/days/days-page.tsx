@@ -1,7 +1,7 @@
 import { headlineOf } from '../../alerts/headline.ts';
 import type { OpenItems } from '../../alerts/open-items.sql.ts';
 import type { LedgerDay, Need, NeedCounts } from '../../ledger/ledger-days.sql.ts';
-import type { CompleteSweep } from '../../sweep/sweep-reads.sql.ts';
+import type { CompleteSweep } from '../../sweep/sweeps.sql.ts';
 import type { Badges } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
 import { Banner, Card, DayLink, type DayLook, Metric, StateIcon } from '../shell/parts.tsx';

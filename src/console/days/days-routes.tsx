@@ -7,7 +7,7 @@ import {
   readLedgerDays,
   readLedgerRange,
 } from '../../ledger/ledger-days.sql.ts';
-import { readCompleteSweep } from '../../sweep/sweep-reads.sql.ts';
+import { readCompleteSweep } from '../../sweep/sweeps.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { sendPage } from '../shell/send-page.ts';

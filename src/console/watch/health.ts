@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.ts';
-import { pingDatabase } from '../../ledger/ledger-gauges.sql.ts';
+import { countHungCommits } from '../../ledger/ledger-gauges.sql.ts';
 import { boundedRun } from '../../runtime/bounded-run.ts';
 import { ConciliationError } from '../../runtime/errors.ts';
 import { describeError, type Logger } from '../../runtime/logger.ts';
@@ -74,12 +74,16 @@ function reasonOf(error: unknown, timeoutMs: number): string {
   return error instanceof ConciliationError ? error.code : 'failed';
 }
 
-export function databaseCheck(database: Database): ReadinessCheck {
+/** A COMMIT takes milliseconds. */
+const HUNG_COMMIT_MS = 10_000;
+
+/** @param hungMs replaced in tests */
+export function databaseCheck(database: Database, hungMs = HUNG_COMMIT_MS): ReadinessCheck {
   return {
     name: 'database',
     run: async () => {
-      await pingDatabase(database);
-      return null;
+      const commits = await countHungCommits(database, hungMs);
+      return commits === 0 ? null : `${commits} COMMIT(s) without an answer for ${hungMs / 1000} s`;
     },
   };
 }

@@ -27,7 +27,7 @@ const BATCH_OUTCOMES = ['taken', 'refused', 'retry', 'unauthorized', 'failed'] a
 type BatchOutcome = (typeof BATCH_OUTCOMES)[number];
 
 /** The outcome of one attempt at a sweep. */
-const SWEEP_OUTCOMES = ['done', 'failed', 'retry', 'unauthorized'] as const;
+const SWEEP_OUTCOMES = ['done', 'failed', 'unauthorized'] as const;
 type SweepOutcome = (typeof SWEEP_OUTCOMES)[number];
 
 const TITLE_CHANGES = [
@@ -63,7 +63,6 @@ interface JobCounts {
   readonly waiting: number;
   readonly active: number;
   readonly delayed: number;
-  readonly failed: number;
 }
 
 /** The sources of values that are read at each scrape. */

@@ -7,13 +7,14 @@ export interface FaultyProcesses {
   readonly processes: number;
 }
 
-/** Raises at most one alert about tokens, one about clocks and one about planners, for any number of processes. */
+/** Raises at most one alert about tokens, clocks, planners and workers each, for any number of processes. */
 export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[] {
   const countOf = (fault: ProcessFault) =>
     faulty.find(({ kind }) => kind === fault)?.processes ?? 0;
   const [refused, unusable] = [countOf('token_refused'), countOf('token_unusable')];
   const skewed = countOf('clock_skew');
   const failing = countOf('planning_failed');
+  const unrecorded = countOf('work_unrecorded');
   return [
     ...(refused + unusable > 0
       ? [
@@ -24,6 +25,9 @@ export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[]
       : []),
     ...(skewed > 0 ? [processAlert('clock_skew', null, 'clockSkew', skewed)] : []),
     ...(failing > 0 ? [processAlert('pull_overdue', 'planning', 'planningFailed', failing)] : []),
+    ...(unrecorded > 0
+      ? [processAlert('pull_overdue', 'unrecorded', 'workUnrecorded', unrecorded)]
+      : []),
   ];
 }
 
@@ -50,7 +54,7 @@ export function heldNotificationsAlert({ percent, sessions }: HeldNotifications)
 function processAlert(
   kind: AlertKind,
   cause: string | null,
-  message: 'tokenRefused' | 'tokenUnusable' | 'clockSkew' | 'planningFailed',
+  message: 'tokenRefused' | 'tokenUnusable' | 'clockSkew' | 'planningFailed' | 'workUnrecorded',
   processes: number,
 ): Alert {
   return {

@@ -45,7 +45,7 @@ export function overduePullsAlert({ pulls, date, pullId }: OverduePulls): Alert 
   };
 }
 
-export function afterAttempts(
+function afterAttempts(
   { attempts, errorCode }: Pick<FailedPull, 'attempts' | 'errorCode'>,
   { text }: Words,
 ): string {

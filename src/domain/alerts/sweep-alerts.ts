@@ -1,36 +1,31 @@
 import type { CivilDate } from '../business-day.ts';
 import type { Alert, AlertKind } from './alert.ts';
 import { type AlertDate, alertsByCause, inBoth, type Words } from './dated-alerts.ts';
-import { afterAttempts, type FailedPull } from './pull-alerts.ts';
 
 /** Without a date and a pull, because the newest sweep replaces all earlier ones. */
-function sweepAlert(kind: AlertKind, cause: string, tell: (words: Words) => string): Alert {
-  return { kind, dedupeKey: `${kind}:${cause}`, ...inBoth(tell), date: null, pullId: null };
+function sweepAlert(kind: AlertKind, cause: string | null, tell: (words: Words) => string): Alert {
+  const dedupeKey = cause === null ? kind : `${kind}:${cause}`;
+  return { kind, dedupeKey, ...inBoth(tell), date: null, pullId: null };
 }
 
-export interface FailedSweep extends Pick<FailedPull, 'attempts' | 'errorCode'> {
-  readonly from: CivilDate;
-  readonly overLimit: boolean;
+export interface StaleSweep {
+  /** When the newest complete sweep sent its request; null: no sweep is complete. */
+  readonly completeAt: Date | null;
+  /** Of the newest sweep; null: it did not fail. */
+  readonly errorCode: string | null;
 }
 
-export function failedSweepAlert(sweep: FailedSweep): Alert {
-  return sweepAlert('sweep_stale', 'failed', (words) => {
-    const values = { from: words.day(sweep.from), after: afterAttempts(sweep, words) };
-    return words.text(
-      sweep.overLimit ? 'alertMessages.sweepOverLimit' : 'alertMessages.sweepFailed',
-      values,
-    );
-  });
-}
-
-/** @param completeAt when the newest complete sweep sent its request; null: no sweep is complete */
-export function staleSweepAlert(completeAt: Date | null): Alert {
+export function staleSweepAlert({ completeAt, errorCode }: StaleSweep): Alert {
   const since = completeAt?.toISOString().slice(0, 10);
-  return sweepAlert('sweep_stale', 'late', ({ text, day }) =>
-    since === undefined
-      ? text('alertMessages.noSweep')
-      : text('alertMessages.noSweepSince', { date: day(since) }),
-  );
+  return sweepAlert('sweep_stale', null, ({ text, day }) => {
+    const stale =
+      since === undefined
+        ? text('alertMessages.noSweep')
+        : text('alertMessages.noSweepSince', { date: day(since) });
+    return errorCode === null
+      ? stale
+      : text('alertMessages.sweepFailed', { stale, error: errorCode });
+  });
 }
 
 /** The findings of the newest complete sweep. */

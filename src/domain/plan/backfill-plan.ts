@@ -14,7 +14,7 @@ export interface RangeFault {
 }
 
 /** Ten years, leap days included. */
-const MAX_BACKFILL_DAYS = 3660;
+export const MAX_BACKFILL_DAYS = 3660;
 export const MAX_BACKFILL_CONCURRENCY = 16;
 
 /** Returns the fault of a requested range, or null. */

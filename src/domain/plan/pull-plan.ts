@@ -26,19 +26,13 @@ export function isInWindow(window: PullWindow, date: CivilDate): boolean {
   return date >= window.from && (window.to === null || date <= window.to);
 }
 
-/** The latest instants at which the two schedules came due. */
-export interface PlanSlots {
-  readonly pullAt: Date;
-  readonly sweepAt: Date;
-}
-
 export interface PlanPolicy {
   readonly timeZone: string;
   /** Days before yesterday that are pulled again at every slot. */
   readonly lookbackDays: number;
 }
 
-/** The state of the ledger for a pair of slots. */
+/** The state of the ledger for a slot. */
 export interface PlanLedger {
   readonly startDate: CivilDate;
   readonly lastReconciledDate: CivilDate | null;
@@ -73,7 +67,8 @@ export const MAX_OPEN_PULLS = 100;
 
 /**
  * Returns the pulls that the latest slot makes due, most urgent first: yesterday, the lookback from
- * the newest date on, then the dates that were never reconciled, from the oldest on. Missed slots
+ * the newest date on, then the dates that were never reconciled: those with the fewest failed pulls for the slot
+ * first, and of these the oldest. Missed slots
  * need no separate pulls, because their dates are reconciled or among these dates. Yesterday is
  * the day before the slot, not before now, so that a late slot means the same dates.
  */
@@ -99,8 +94,9 @@ export function planDue(slotAt: Date, ledger: PlanLedger, policy: PlanPolicy): D
   const gap = datesBetween(gapFrom, addDays(yesterday, -policy.lookbackDays - 1)).filter(
     (date) => isDue(date) && !ledger.reconciledDates.has(date),
   );
+  const missed = gap.map((date) => duePull('daily', date)).toSorted((a, b) => a.round - b.round);
   const room = Math.max(0, MAX_OPEN_PULLS - ledger.openPulls - urgent.length);
-  return [...urgent, ...gap.slice(0, room).map((date) => duePull('daily', date))];
+  return [...urgent, ...missed.slice(0, room)];
 }
 
 /**

@@ -32,15 +32,16 @@ export const SPENT_ERROR_CODES = [
   'PLATFORM_RATE_LIMITED',
   'PLATFORM_CONTRACT',
   'STAGING_UNAVAILABLE',
+  'DEFECT',
 ] as const;
 
 const FIRST_REPLAN_MINUTES = 5;
 const MAX_REPLAN_MINUTES = 60;
 
 /**
- * Returns the minutes after which a failed pull or sweep that is still due is planned again: 5, 10,
+ * Returns the minutes after which a failed pull that is still due is planned again: 5, 10,
  * 20, 40, then 60. A person need not act after an outage of the platform.
- * @param failures failed pulls of the date, or failed sweeps, for the slot; at least 1
+ * @param failures failed pulls of the date for the slot; at least 1
  */
 export function replanAfterMinutes(failures: number): number {
   return Math.min(FIRST_REPLAN_MINUTES * 2 ** (failures - 1), MAX_REPLAN_MINUTES);

@@ -7,10 +7,17 @@ const SWEEP_MAX_DAYS = 400;
 /** Limit for open pulls that sweeps have requested. The others wait, so that the queue stays short. */
 export const MAX_OPEN_SWEEP_PULLS = 20;
 
+const FIRST_RETRY_MINUTES = 5;
+const MAX_RETRY_MINUTES = 24 * 60;
+
 /**
- * If sweeps exceed the limits of a response, each date in their span is pulled again after this many days.
+ * Returns the minutes after which a failed sweep is tried again: 5, 10, 20 and so on, up to a day, because an answer
+ * may be the longest that the platform gives.
+ * @param failures failed sweeps since the slot, at least 1
  */
-export const REPULL_DAYS = 7;
+export function sweepRetryMinutes(failures: number): number {
+  return Math.min(FIRST_RETRY_MINUTES * 2 ** (failures - 1), MAX_RETRY_MINUTES);
+}
 
 /**
  * Returns the first date of a sweep. A sweep covers the oldest date with a title that is not due

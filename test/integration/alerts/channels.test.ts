@@ -47,7 +47,6 @@ import {
 } from '../../../src/domain/alerts/pull-alerts.ts';
 import {
   contradictedDateAlerts,
-  failedSweepAlert,
   staleSweepAlert,
   sweepFindingAlerts,
 } from '../../../src/domain/alerts/sweep-alerts.ts';
@@ -147,8 +146,11 @@ const ALERTS: readonly Alert[] = [
   ),
   overduePullsAlert({ pulls: 3, date, pullId: 12n }),
   ...faultyProcessAlerts([{ kind: 'planning_failed', processes: 1 }]),
-  failedSweepAlert({ from: date, attempts: 8, errorCode: 'PLATFORM_CONTRACT', overLimit: true }),
-  staleSweepAlert(new Date('2026-02-22T06:00:00Z')),
+  ...faultyProcessAlerts([{ kind: 'work_unrecorded', processes: 1 }]),
+  staleSweepAlert({
+    completeAt: new Date('2026-02-22T06:00:00Z'),
+    errorCode: 'PLATFORM_CONTRACT',
+  }),
   ...sweepFindingAlerts(SWEEP),
   ...contradictedDateAlerts([{ date, pullId: 12n, sweepTitles: 3, pullTitles: 8 }]),
   ...heldDayAlerts(

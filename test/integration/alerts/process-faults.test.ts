@@ -115,6 +115,7 @@ test.each([
   ['token_unusable', 'platform_auth'],
   ['clock_skew', 'clock_skew'],
   ['planning_failed', 'pull_overdue'],
+  ['work_unrecorded', 'pull_overdue'],
 ] as const)('%s is an alert while a process reports it', async (fault, kind) => {
   const process = startProcess();
   await process.report([fault]);

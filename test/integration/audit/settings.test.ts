@@ -23,8 +23,9 @@ const entries = async () => {
 };
 
 test('a start with another setting than the start before leaves one entry', async () => {
-  await Promise.all([1, 2, 3, 4].map(() => start(FIRST)));
-  await start(FIRST);
+  const told = await Promise.all([1, 2, 3, 4].map(() => start(FIRST)));
+  expect(told).toEqual([[], [], [], []]);
+  expect(await start(FIRST)).toEqual([]);
   const first = {
     ...{ actor: 'service', host: 'erp-1', settings: FIRST },
     changes: ['SIGN_OFF_FOUR_EYES on', 'AUTO_SIGN_OFF off'],
@@ -37,7 +38,7 @@ test('a start with another setting than the start before leaves one entry', asyn
     changes: ['SIGN_OFF_FOUR_EYES on → off'],
   };
   expect(await entries()).toEqual([first, turnedOff]);
-  await start(FIRST);
+  expect(await start(FIRST)).toEqual(['SIGN_OFF_FOUR_EYES off → on']);
   expect((await entries()).at(-1)).toMatchObject({ changes: ['SIGN_OFF_FOUR_EYES off → on'] });
 });
 

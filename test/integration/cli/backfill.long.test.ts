@@ -100,6 +100,22 @@ test('failed dates are printed, and the exit status is 1', async () => {
   expect(JSON.parse(ran.stdout)).toMatchObject({ state: 'done', done: 2, failed: 1 });
 });
 
+test('without a service the command does the work itself, and pulls nothing else', async () => {
+  await service.kill();
+  const before = world.sandbox.requests.length;
+  const ran = await run(...range(100, 104), '--concurrency', '3', '--json');
+  expect(ran.exit).toBe(0);
+  expect(JSON.parse(ran.stdout)).toMatchObject({ state: 'done', total: 5, done: 5 });
+  const asked = world.sandbox.requests.slice(before).map(({ query }) => query['conciliationDate']);
+  expect(asked.sort()).toEqual([100, 101, 102, 103, 104].map(at));
+
+  const refused = await runWith(['backfill', ...range(105, 106)], {
+    ...environmentOf(world),
+    PLATFORM_TOKEN: 'wrong',
+  });
+  expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining('refuses the token') });
+});
+
 test.each([
   [[...range(5, 4)], /before it begins/],
   [['--from', FIRST, '--to', daysFrom(1, TODAY)], /in the future/],

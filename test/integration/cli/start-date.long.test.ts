@@ -34,7 +34,7 @@ async function pullDates(startDate: string, dates: readonly (typeof DAY)[]): Pro
 }
 
 const setTo = (date: string, reason = 'a typing error') =>
-  run(['start-date', 'set', date, '--reason', reason]);
+  run(['start-date', 'set', date, '--reason', reason, '--yes']);
 
 describe('START_DATE', () => {
   test.each([
@@ -109,7 +109,7 @@ describe('start-date set', () => {
 
   test('to a date that is not reconciled leaves no checkpoint, and status shows the date', async () => {
     await pullDates(DAY, dates);
-    const set = await run(['start-date', 'set', daysFrom(-1), '--reason', 'x', '--json']);
+    const set = await run(['start-date', 'set', daysFrom(-1), '--reason', 'x', '--yes', '--json']);
     expect(set.exit).toBe(0);
     expect(JSON.parse(set.stdout)).toEqual({
       from: DAY,
@@ -137,6 +137,12 @@ describe('start-date set', () => {
   test.each([
     ['today', () => [dateIn('America/Sao_Paulo', new Date()), '--reason', 'x'], /is not over/],
     ['a date in the far future', () => ['2099-12-31', '--reason', 'x'], /is not over/],
+    ['more than ten years', () => ['0001-01-01', '--reason', 'x', '--yes'], /the earliest date is/],
+    [
+      'an earlier date without a confirmation',
+      () => [daysFrom(-5), '--reason', 'x'],
+      /adds 5 date\(s\) to the ledger.* --yes/,
+    ],
     ['no date', () => ['2026-02-30', '--reason', 'x'], /calendar date/],
     ['no reason', () => [daysFrom(1)], /--reason/],
     ['an empty reason', () => [daysFrom(1), '--reason', ' '], /--reason/],

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import {
   databaseCheck,
   migrationsCheck,
@@ -59,6 +59,35 @@ test('a database without its migrations is reachable and not ready, until they a
     await migrate({ databaseUrl: testDatabase.url, logger });
     expect((await console.get('/readyz')).status).toBe(200);
     expect(await gauges()).toContain('conciliation_ready{check="migrations"} 1\n');
+  } finally {
+    await database.close();
+  }
+});
+
+test('a COMMIT without an answer is reported while it lasts', async () => {
+  const logger = pino({ level: 'silent' });
+  const database = openDatabase({ databaseUrl: testDatabase.url, applicationName: 'test', logger });
+  try {
+    // At COMMIT, like the wait for a synchronous standby.
+    await database.pool.query(`
+      CREATE TABLE public.slow (id int);
+      CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql
+        AS $$ BEGIN PERFORM pg_sleep(4); RETURN NULL; END $$;
+      CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON public.slow
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.wait()`);
+    const console = await open({ checks: [databaseCheck(database, 500)] });
+    const committed = database.prisma.$transaction(
+      (tx) => tx.$executeRaw`INSERT INTO public.slow VALUES (1)`,
+    );
+    await vi.waitFor(
+      async () =>
+        expect(reasons(await console.get('/readyz'))).toEqual({
+          database: '1 COMMIT(s) without an answer for 0.5 s',
+        }),
+      { timeout: 4_000 },
+    );
+    await committed;
+    expect((await console.get('/readyz')).status).toBe(200);
   } finally {
     await database.close();
   }

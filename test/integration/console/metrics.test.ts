@@ -34,9 +34,9 @@ afterEach(async () => {
 
 const CLOSED = toCivilDate('2026-03-10');
 const JOBS = {
-  pulls: { waiting: 1, active: 2, delayed: 3, failed: 0 },
-  sweeps: { waiting: 0, active: 0, delayed: 1, failed: 0 },
-  pushes: { waiting: 0, active: 1, delayed: 0, failed: 0 },
+  pulls: { waiting: 1, active: 2, delayed: 3 },
+  sweeps: { waiting: 0, active: 0, delayed: 1 },
+  pushes: { waiting: 0, active: 1, delayed: 0 },
 };
 
 interface Scraped {
@@ -155,10 +155,10 @@ test('the gauges of the ledger and the queue are read when they are asked for', 
            ('daily', '2026-03-07', 'test', now() - interval '1 day', NULL, 'merged')`;
   await database.prisma.$executeRaw`
     INSERT INTO conciliation.sweep
-      (from_date, requested_by, state, fence, fetch_started_at, dates_compared, dates_differing)
-    VALUES ('2026-02-01', 'test', 'complete', 1, now() - interval '8 days', 30, 30),
-           ('2026-02-01', 'test', 'complete', 2, now() - interval '1 day', 45, 2),
-           ('2026-02-01', 'test', 'failed', 3, now(), NULL, NULL)`;
+      (from_date, slot_at, state, started_at, response_bytes, dates_compared, dates_differing)
+    VALUES ('2026-02-01', now(), 'complete', now() - interval '8 days', 1, 30, 30),
+           ('2026-02-01', now(), 'complete', now() - interval '1 day', 1, 45, 2),
+           ('2026-02-01', now(), 'failed', now(), 1, NULL, NULL)`;
   await database.prisma.$executeRaw`
     INSERT INTO conciliation.alert (kind, dedupe_key, message, message_pt)
     VALUES ('platform_auth', 'platform_auth', 'test', 'teste')`;

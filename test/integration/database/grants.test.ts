@@ -7,7 +7,7 @@ import { resolve } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../../src/database/migrate.ts';
-import { migrateQueue } from '../../../src/queue/postgres-backend.ts';
+import { migrateQueue } from '../../../src/work/postgres-backend.ts';
 import { withClient } from '../../support/client.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { READ_RIGHTS, type Rights, rightsTable } from '../../support/rights.ts';

@@ -5,8 +5,8 @@ import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { recordAudit } from '../../../src/audit/audit.ts';
 import { STALENESS_LIMITS } from '../../../src/domain/alerts/pull-alerts.ts';
 import { tryPushLock } from '../../../src/providers/push-lock.sql.ts';
-import { openPullQueue } from '../../../src/queue/job-queue.ts';
 import { planPulls } from '../../../src/scheduler/plan-ledger.sql.ts';
+import { openQueues } from '../../../src/work/job-queue.ts';
 import { runCommand } from '../../support/child-command.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
@@ -39,14 +39,14 @@ test('a reader may take no advisory lock, so not those of the queue, which the s
       await expect(taking).rejects.toMatchObject({ code: '42501' });
     }
   }
-  const queue = await openPullQueue({
+  const queues = await openQueues({
     redisUrl: null,
     databaseUrl: users.urlOf('worker'),
     logger: pino({ level: 'silent' }),
   });
-  await queue.enqueue(7n);
-  expect(await queue.jobsOf([7n])).toEqual(new Set([7n]));
-  await queue.close();
+  await queues.pull.enqueue(7n);
+  expect(await queues.pull.jobsOf([7n])).toEqual(new Set([7n]));
+  await queues.close();
 });
 
 test('where a reader may take advisory locks, they stop neither pulls, plans, alerts, pushes, the audit log nor a start', async () => {
@@ -58,13 +58,9 @@ test('where a reader may take advisory locks, they stop neither pulls, plans, al
   });
   world.sandbox.setDayTexts(DAY, [titleText()]);
   expect(await world.pull()).toMatchObject({ inserted: 1 });
-  await planPulls(world.database, {
-    slots: { pullAt: new Date(), sweepAt: new Date() },
-    policy: { timeZone: 'America/Sao_Paulo', lookbackDays: 1 },
-    startDate: null,
-    now: new Date(),
-    maxOpenBackfillPulls: 1,
-  });
+  const policy = { timeZone: 'America/Sao_Paulo', lookbackDays: 1 };
+  const now = new Date();
+  await planPulls(world.database, { slotAt: now, policy, startDate: null, now }, 1);
   await deriveAlerts(world.database, new Date(), {
     ...STALENESS_LIMITS,
     timeZone: 'America/Sao_Paulo',

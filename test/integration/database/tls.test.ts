@@ -11,8 +11,8 @@ import {
   type EmbeddedPostgres,
   openEmbeddedPostgres,
 } from '../../../src/embedded/embedded-postgres.ts';
-import { openPullQueue } from '../../../src/queue/job-queue.ts';
 import { ConfigError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
+import { openQueues } from '../../../src/work/job-queue.ts';
 import {
   AUTHORITY,
   OTHER_AUTHORITY,
@@ -72,15 +72,15 @@ test('with the right authority and name every part goes over TLS', async () => {
   const databaseUrl = urlOf('localhost', 'authority.pem');
   await migrateAt(databaseUrl);
   const database = openDatabase({ databaseUrl, applicationName: 'tls', logger });
-  const queue = await openPullQueue({ redisUrl: null, databaseUrl, logger });
-  await queue.enqueue(1n);
+  const queues = await openQueues({ redisUrl: null, databaseUrl, logger });
+  await queues.pull.enqueue(1n);
   await database.prisma.$queryRaw`SELECT 1`;
   const { rows } = await database.pool.query(
     `SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
      WHERE application_name IN ('tls', 'conciliation queue')`,
   );
   expect(rows).toEqual([{ ssl: true }]);
-  await queue.close();
+  await queues.close();
   await database.close();
 });
 

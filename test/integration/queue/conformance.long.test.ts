@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ShutdownError } from '../../../src/runtime/errors.ts';
+import {
+  InputError,
+  ShutdownError,
+  StagingUnavailableError,
+  StaleFenceError,
+} from '../../../src/runtime/errors.ts';
+import { ONLY_JOB } from '../../../src/work/job-queue.ts';
+import { UnrecordedJobs } from '../../../src/work/job-worker.ts';
 import { describeOnEachServer } from './queue-servers.ts';
 import { aborted, eventually, openQueueWorld, type QueueWorld } from './queue-world.ts';
 
@@ -136,7 +143,7 @@ describeOnEachServer('a queue', (kind) => {
       await world.queue.enqueue(3n, 3_600_000);
       expect(await world.queue.jobsOf([1n, 2n, 3n, 4n, 11n])).toEqual(new Set([1n, 2n, 3n]));
       expect(await world.queue.jobsOf([])).toEqual(new Set());
-      expect(await world.queue.counts()).toEqual({ waiting: 1, active: 1, delayed: 1, failed: 0 });
+      expect(await world.queue.counts()).toEqual({ waiting: 1, active: 1, delayed: 1 });
       finish.abort();
       await eventually(async () =>
         expect(await world.queue.jobsOf([1n, 2n, 3n])).toEqual(new Set([3n])),
@@ -146,34 +153,51 @@ describeOnEachServer('a queue', (kind) => {
     test('a job says nothing but the id of its pull', async () => {
       await world.queue.enqueue(7n);
       const job = await world.queue.bullQueue.getJob('pull-7');
-      expect(job?.data).toEqual({ pullId: '7' });
+      expect(job?.data).toEqual({ id: '7' });
     });
   });
 
-  describe('defects', () => {
-    test('a defect is logged, fails the job without its text, and is not tried again at once', async () => {
-      const handled: bigint[] = [];
-      await world.startWorker(async (pullId) => {
-        handled.push(pullId);
-        throw new TypeError('cannot read 12.345.678/0001-95');
-      });
+  describe('an outcome that cannot be recorded', () => {
+    test('is logged without the text of the error, and tried again after growing delays', async () => {
+      const handledAtMs: number[] = [];
+      const unrecorded = new UnrecordedJobs();
+      await world.startWorker(
+        async () => {
+          handledAtMs.push(performance.now());
+          if (handledAtMs.length === 1) throw new StagingUnavailableError('away');
+          if (handledAtMs.length < 4) throw new TypeError('cannot read 12.345.678/0001-95');
+          expect(unrecorded.areOlderThan(600)).toBe(true);
+        },
+        { stagingRetryMs: 200, unrecorded },
+      );
       await world.queue.enqueue(7n);
-      await eventually(async () => expect((await world.queue.counts()).failed).toBe(1));
-      const job = await world.queue.bullQueue.getJob('pull-7');
-      expect(job?.failedReason).toBe('a defect of the program; see its log');
-      expect(JSON.stringify(job)).not.toContain('12.345');
-      const [line] = world.logged('defect in a job; it is retried in an hour');
-      expect(line).toMatchObject({
-        level: 50,
-        queue: 'pulls',
-        pullId: '7',
-        err: { type: 'TypeError' },
-      });
+      await eventually(() => expect(handledAtMs).toHaveLength(4));
+      await world.idle();
+      const waits = handledAtMs.slice(1).map((at, index) => at - (handledAtMs[index] ?? 0));
+      for (const [index, wait] of waits.entries())
+        expect(wait).toBeGreaterThan(200 * 2 ** index - 10);
+      expect(world.logged('the outcome could not be recorded')).toMatchObject([
+        { level: 40, pullId: '7', retryInMs: 200 },
+      ]);
+      expect(world.logged('defect in a job; it is tried again')).toMatchObject([
+        { level: 50, pullId: '7', retryInMs: 400, err: { type: 'TypeError' } },
+        { level: 50, retryInMs: 800 },
+      ]);
       expect(JSON.stringify(world.log)).not.toContain('12.345');
+      expect(unrecorded.areOlderThan(0)).toBe(false);
+    });
 
+    test('ends the job where another worker has taken the pull over, or nothing is left to do', async () => {
+      const errors = [new StaleFenceError('taken over'), new InputError('already finished')];
+      await world.startWorker(() => Promise.reject(errors.shift()));
       await world.queue.enqueue(7n);
-      expect(await world.queue.counts()).toMatchObject({ waiting: 0, failed: 1 });
-      expect(handled).toEqual([7n]);
+      await eventually(() => expect(errors).toHaveLength(1));
+      await world.idle();
+      await world.queue.enqueue(8n);
+      await eventually(() => expect(errors).toEqual([]));
+      await world.idle();
+      expect(world.logged('another worker has taken the pull over')).toMatchObject([{ level: 30 }]);
+      expect(world.logged('nothing left to do for a job')).toMatchObject([{ level: 20 }]);
     });
   });
 
@@ -182,24 +206,24 @@ describeOnEachServer('a queue', (kind) => {
       const handled: unknown[] = [];
       await world.startWorker(async (pullId) => void handled.push(pullId));
       await world.queue.enqueue(7n);
-      await world.pushQueue.enqueue('providers');
+      await world.pushQueue.enqueue(ONLY_JOB);
       await eventually(() => expect(handled).toEqual([7n]));
       expect(await world.pushQueue.counts()).toMatchObject({ waiting: 1, active: 0 });
 
       await world.startPushWorker(async (subject) => void handled.push(subject));
-      await eventually(() => expect(handled).toEqual([7n, 'providers']));
+      await eventually(() => expect(handled).toEqual([7n, ONLY_JOB]));
       await world.idle();
     });
 
     test('there is one job, even if several processes enqueue it several times', async () => {
       await Promise.all([
-        world.pushQueue.enqueue('providers'),
-        world.pushQueue.enqueue('providers', 3_600_000),
+        world.pushQueue.enqueue(ONLY_JOB),
+        world.pushQueue.enqueue(ONLY_JOB, 3_600_000),
       ]);
       const counts = await world.pushQueue.counts();
       expect(counts.waiting + counts.delayed).toBe(1);
-      expect(await world.pushQueue.jobsOf(['providers'])).toEqual(new Set(['providers']));
-      await world.pushQueue.enqueue('providers');
+      expect(await world.pushQueue.jobsOf([ONLY_JOB])).toEqual(new Set([ONLY_JOB]));
+      await world.pushQueue.enqueue(ONLY_JOB);
       expect(await world.pushQueue.counts()).toMatchObject({ waiting: 1, delayed: 0 });
 
       let begun = 0;
@@ -211,7 +235,7 @@ describeOnEachServer('a queue', (kind) => {
         });
       }
       await eventually(() => expect(begun).toBe(1));
-      await world.pushQueue.enqueue('providers');
+      await world.pushQueue.enqueue(ONLY_JOB);
       expect(await world.pushQueue.counts()).toMatchObject({ waiting: 0, active: 1 });
       finish.abort();
       await world.idle();
@@ -225,7 +249,7 @@ describeOnEachServer('a queue', (kind) => {
         isPushing = true;
         await aborted(finish.signal);
       });
-      await world.pushQueue.enqueue('providers');
+      await world.pushQueue.enqueue(ONLY_JOB);
       await eventually(() => expect(isPushing).toBe(true));
       const handled: bigint[] = [];
       await world.startWorker(async (pullId) => void handled.push(pullId));
@@ -238,34 +262,15 @@ describeOnEachServer('a queue', (kind) => {
     test('a push whose handler requests another batch is handled again, until it requests none', async () => {
       const answers = [{ retryInMs: 0 }, { retryInMs: 100 }, undefined];
       await world.startPushWorker(async () => answers.shift());
-      await world.pushQueue.enqueue('providers');
+      await world.pushQueue.enqueue(ONLY_JOB);
       await eventually(() => expect(answers).toEqual([]));
       await world.idle();
-      expect(await world.pushQueue.counts()).toMatchObject({ failed: 0 });
     });
 
     test('a job says nothing but that there is something to push', async () => {
-      await world.pushQueue.enqueue('providers');
-      const job = await world.pushQueue.bullQueue.getJob('push-providers');
-      expect(job?.data).toEqual({ subject: 'providers' });
-    });
-
-    test('a defect of a push is logged and pauses pushes alone', async () => {
-      await world.startPushWorker(async () => {
-        throw new TypeError('cannot read 12.345.678/0001-95');
-      });
-      await world.pushQueue.enqueue('providers');
-      await eventually(async () => expect((await world.pushQueue.counts()).failed).toBe(1));
-      const [line] = world.logged('defect in a job; it is retried in an hour');
-      expect(line).toMatchObject({ level: 50, queue: 'pushes', subject: 'providers' });
-      expect(JSON.stringify(world.log)).not.toContain('12.345');
-      await world.pushQueue.enqueue('providers');
-      expect(await world.pushQueue.counts()).toMatchObject({ waiting: 0, failed: 1 });
-
-      const handled: bigint[] = [];
-      await world.startWorker(async (pullId) => void handled.push(pullId));
-      await world.queue.enqueue(7n);
-      await eventually(() => expect(handled).toEqual([7n]));
+      await world.pushQueue.enqueue(ONLY_JOB);
+      const job = await world.pushQueue.bullQueue.getJob('push-0');
+      expect(job?.data).toEqual({ id: '0' });
     });
 
     test('a push that outlasts the grace is handed back, and another worker has it at once', async () => {
@@ -278,7 +283,7 @@ describeOnEachServer('a queue', (kind) => {
         },
         { lockMs: 30_000 },
       );
-      await world.pushQueue.enqueue('providers');
+      await world.pushQueue.enqueue(ONLY_JOB);
       await eventually(() => expect(begun).toBe(true));
       await worker.close(50);
 

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { openPullQueue } from '../../../src/queue/job-queue.ts';
 import { ConfigError } from '../../../src/runtime/errors.ts';
-import { startJobWorker } from '../../../src/worker/job-worker.ts';
+import { openQueues } from '../../../src/work/job-queue.ts';
+import { startJobWorker } from '../../../src/work/job-worker.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 
@@ -32,7 +32,7 @@ afterAll(async () => {
   await query(`DROP ROLE ${role}`, inject('serverUrl'));
 });
 
-const open = (databaseUrl: string) => openPullQueue({ redisUrl: null, databaseUrl, logger });
+const open = (databaseUrl: string) => openQueues({ redisUrl: null, databaseUrl, logger });
 
 function asRole(): string {
   const url = new URL(database.url);
@@ -54,21 +54,22 @@ test('a user who may not create the schema is refused, unless the schema exists'
     GRANT ALL ON ALL TABLES IN SCHEMA conciliation_queue TO ${role};
     GRANT ALL ON ALL SEQUENCES IN SCHEMA conciliation_queue TO ${role}`);
   const queue = await open(asRole());
-  await queue.enqueue(7n);
-  expect(await queue.jobsOf([7n])).toEqual(new Set([7n]));
+  await queue.pull.enqueue(7n);
+  expect(await queue.pull.jobsOf([7n])).toEqual(new Set([7n]));
   await queue.close();
 });
 
 test('processes that start together migrate once and both work', async () => {
   await query('DROP SCHEMA IF EXISTS conciliation_queue CASCADE');
   const queues = await Promise.all([open(database.url), open(database.url), open(database.url)]);
-  await Promise.all(queues.map((queue, index) => queue.enqueue(BigInt(index + 1))));
-  expect(await queues[0]?.jobsOf([1n, 2n, 3n])).toEqual(new Set([1n, 2n, 3n]));
+  await Promise.all(queues.map((queue, index) => queue.pull.enqueue(BigInt(index + 1))));
+  expect(await queues[0]?.pull.jobsOf([1n, 2n, 3n])).toEqual(new Set([1n, 2n, 3n]));
   await Promise.all(queues.map((queue) => queue.close()));
 });
 
-test('a queue and its worker hold seven connections at the most', async () => {
-  const queue = await open(database.url);
+test('the three queues and a worker hold eleven connections at the most', async () => {
+  const queues = await open(database.url);
+  const queue = queues.pull;
   let handled = 0;
   const worker = await startJobWorker({
     queue,
@@ -85,7 +86,7 @@ test('a queue and its worker hold seven connections at the most', async () => {
     `SELECT count(*)::int AS connections FROM pg_stat_activity
      WHERE datname = current_database() AND pid <> pg_backend_pid()`,
   );
-  expect(row?.['connections']).toBeLessThanOrEqual(7);
+  expect(row?.['connections']).toBeLessThanOrEqual(11);
   await worker.close(1_000);
-  await queue.close();
+  await queues.close();
 });

@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { type Logger, pino } from 'pino';
 import { expect, vi } from 'vitest';
-import type { PushSubject } from '../../../src/queue/job-kind.ts';
-import { type OpenJobQueue, openPullQueue, openPushQueue } from '../../../src/queue/job-queue.ts';
+import { type JobQueue, openQueues } from '../../../src/work/job-queue.ts';
 import {
   type JobWorker,
   type JobWorkerOptions,
   startJobWorker,
-} from '../../../src/worker/job-worker.ts';
+} from '../../../src/work/job-worker.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import type { QueueServer, QueueServerKind } from './queue-servers.ts';
 import {
@@ -31,21 +30,22 @@ export async function aborted(signal: AbortSignal): Promise<undefined> {
 /** A queue on a separate server, and the workers that a test starts. */
 export interface QueueWorld {
   readonly server: QueueServer;
-  readonly queue: OpenJobQueue<bigint>;
+  readonly queue: JobQueue;
   /** Beside it, on the same server. */
-  readonly pushQueue: OpenJobQueue<PushSubject>;
+  readonly pushQueue: JobQueue;
+  closeQueues(): Promise<void>;
   /** Every line logged so far. */
   readonly log: readonly Readonly<Record<string, unknown>>[];
   logged(message: string): readonly Readonly<Record<string, unknown>>[];
   /** Until no job of either queue waits, is delayed, or is in a worker's hands. */
   idle(): Promise<void>;
   startWorker(
-    handle: JobWorkerOptions<bigint>['handle'],
-    options?: Partial<JobWorkerOptions<bigint>>,
+    handle: JobWorkerOptions['handle'],
+    options?: Partial<JobWorkerOptions>,
   ): Promise<JobWorker>;
   startPushWorker(
-    handle: JobWorkerOptions<PushSubject>['handle'],
-    options?: Partial<JobWorkerOptions<PushSubject>>,
+    handle: JobWorkerOptions['handle'],
+    options?: Partial<JobWorkerOptions>,
   ): Promise<JobWorker>;
   startProcess(
     options: Pick<WorkerProcessOptions, 'handling' | 'handlingMs'>,
@@ -61,10 +61,12 @@ export async function openQueueWorld(kind: QueueServerKind): Promise<QueueWorld>
     { level: 'debug' },
     { write: (line: string) => void log.push(JSON.parse(line)) },
   );
-  const queue = await openPullQueue({ redisUrl, databaseUrl, logger });
-  const pushQueue = await openPushQueue(queue, logger);
+  const queues = await openQueues({ redisUrl, databaseUrl, logger });
+  const { pull: queue, push: pushQueue } = queues;
   const workers: JobWorker[] = [];
-  const start = async <Key>(options: Omit<JobWorkerOptions<Key>, 'concurrency' | 'logger'>) => {
+  const start = async (
+    options: Pick<JobWorkerOptions, 'queue' | 'handle'> & Partial<JobWorkerOptions>,
+  ) => {
     const worker = await startJobWorker({ concurrency: 1, lockMs: LOCK_MS, logger, ...options });
     workers.push(worker);
     return worker;
@@ -73,6 +75,7 @@ export async function openQueueWorld(kind: QueueServerKind): Promise<QueueWorld>
     server,
     queue,
     pushQueue,
+    closeQueues: () => queues.close(),
     log,
     logged: (message) => log.filter((line) => line['msg'] === message),
     idle: () =>
@@ -87,8 +90,7 @@ export async function openQueueWorld(kind: QueueServerKind): Promise<QueueWorld>
       startWorkerProcess({ redisUrl, databaseUrl, lockMs: LOCK_MS, ...options }),
     async close() {
       await Promise.all(workers.map((worker) => worker.close(0)));
-      await pushQueue.close();
-      await queue.close();
+      await queues.close();
       await server.stop();
     },
   };

@@ -8,10 +8,10 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { findFreePort } from '../../../src/embedded/free-port.ts';
-import { type OpenJobQueue, openPullQueue } from '../../../src/queue/job-queue.ts';
-import { checkRedis } from '../../../src/queue/redis-check.ts';
 import { ConfigError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
-import { startJobWorker } from '../../../src/worker/job-worker.ts';
+import { type JobQueue, openQueues } from '../../../src/work/job-queue.ts';
+import { startJobWorker } from '../../../src/work/job-worker.ts';
+import { checkRedis } from '../../../src/work/redis-check.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../../support/redis.ts';
 import { startOldRedis } from './old-redis.ts';
@@ -37,10 +37,10 @@ async function redisWith(...settings: string[]): Promise<RedisServer> {
   return server;
 }
 
-async function open(redisUrl: string): Promise<OpenJobQueue<bigint>> {
-  const queue = await openPullQueue({ redisUrl, databaseUrl, logger });
-  afterwards.push(() => queue.close());
-  return queue;
+async function open(redisUrl: string): Promise<JobQueue> {
+  const queues = await openQueues({ redisUrl, databaseUrl, logger });
+  afterwards.push(() => queues.close());
+  return queues.pull;
 }
 
 /** Opens the queue and lets a worker handle one pull. */

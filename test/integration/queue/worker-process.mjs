@@ -2,8 +2,8 @@
 // on standard output, one JSON document a line, and closes in an orderly way when standard input ends.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { openPullQueue } from '#dist/queue/job-queue.js';
-import { startJobWorker } from '#dist/worker/job-worker.js';
+import { openQueues } from '#dist/work/job-queue.js';
+import { startJobWorker } from '#dist/work/job-worker.js';
 
 /** @import { WorkerProcessOptions } from './worker-process.ts' */
 
@@ -24,12 +24,12 @@ function block(durationMs) {
   while (performance.now() < endMs);
 }
 
-const queue = await openPullQueue({ redisUrl, databaseUrl, logger }).catch((error) => {
+const queues = await openQueues({ redisUrl, databaseUrl, logger }).catch((error) => {
   answer({ refused: error.problems });
   process.exit();
 });
 const worker = await startJobWorker({
-  queue,
+  queue: queues.pull,
   concurrency: 1,
   lockMs,
   logger,
@@ -41,9 +41,9 @@ const worker = await startJobWorker({
   },
 });
 answer({ ready: true });
-if (enqueue !== undefined) await queue.enqueue(BigInt(enqueue));
+if (enqueue !== undefined) await queues.pull.enqueue(BigInt(enqueue));
 process.stdin.resume().once('end', async () => {
   await worker.close(0);
-  await queue.close();
+  await queues.close();
   answer({ closed: true });
 });

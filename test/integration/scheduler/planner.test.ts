@@ -312,7 +312,7 @@ describe('pulls whose attempts are spent', () => {
     ]);
   });
 
-  test.each(['PLATFORM_REQUEST', 'DEFECT', 'CONFIG_INVALID'])(
+  test.each(['PLATFORM_REQUEST', 'CONFIG_INVALID', 'ATTEMPT_ABANDONED'])(
     'are not those that ended with %s',
     async (errorCode) => {
       await world.planner({ config }).runOnce();
@@ -373,10 +373,11 @@ test('a second call while a run is under way is the same run', async () => {
 
 describe('providers to be pushed', () => {
   const asked: number[] = [];
-  const pushQueue = {
-    async enqueue(_subject: 'providers', delayMs: number) {
+  const pushQueue: WakeUpQueue = {
+    async enqueue(_id, delayMs = 0) {
       asked.push(delayMs);
     },
+    jobsOf: async () => new Set(),
   };
   beforeEach(async () => {
     asked.length = 0;
@@ -418,15 +419,17 @@ describe('providers to be pushed', () => {
 
   test('come after the pulls, which are planned and enqueued where their queue fails', async () => {
     await write(100);
-    const failing = { enqueue: () => Promise.reject(new Error('away')) };
+    const failing = { ...pushQueue, enqueue: () => Promise.reject(new Error('away')) };
     const run = await world.planner({ pushQueue: failing }).runOnce();
     expect(run.kind).toBe('failed');
     expect(world.queue.enqueued).toHaveLength(10);
   });
 
-  test('are left alone by a planner that has no queue for them', async () => {
+  test('are left alone by a planner of backfills alone, and so are the dates of the schedule', async () => {
     await write(100);
-    expect(await world.planner().runOnce()).toMatchObject({ kind: 'done' });
+    const planner = world.planner({ pushQueue, onlyBackfills: true });
+    expect(await planner.runOnce()).toEqual({ kind: 'done', created: 0, enqueued: 0 });
+    expect(asked).toEqual([]);
   });
 });
 

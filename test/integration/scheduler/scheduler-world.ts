@@ -39,14 +39,6 @@ export class QueueInMemory implements WakeUpQueue {
   }
 }
 
-export interface SweepLine {
-  readonly id: bigint;
-  readonly from: CivilDate;
-  readonly state: string;
-  readonly slotAt: Date | null;
-  readonly round: number;
-}
-
 export interface PullLine {
   readonly id: bigint;
   readonly origin: string;
@@ -60,11 +52,17 @@ export interface SchedulerWorld {
   readonly database: Database;
   readonly queue: QueueInMemory;
   readonly sweepQueue: QueueInMemory;
-  planner(parts?: Partial<PlannerParts>): Planner;
+  readonly pushQueue: QueueInMemory;
+  /** The queues that a test gives replace those of the world. */
+  planner(
+    parts?: Partial<PlannerParts> & {
+      readonly queue?: WakeUpQueue;
+      readonly pushQueue?: WakeUpQueue;
+    },
+  ): Planner;
   /** Another pool on the same database, as another process has it; closed with the world. */
   otherDatabase(): Database;
   pulls(): Promise<PullLine[]>;
-  sweeps(): Promise<SweepLine[]>;
   outline(): Promise<string[]>;
   /** Ends pulls as a worker would have. */
   end(state: 'merged' | 'failed', where?: { readonly from: CivilDate }): Promise<void>;
@@ -82,15 +80,16 @@ export async function openSchedulerWorld(): Promise<SchedulerWorld> {
   const others: Database[] = [];
   const queue = new QueueInMemory();
   const sweepQueue = new QueueInMemory();
+  const pushQueue = new QueueInMemory();
   const world: SchedulerWorld = {
     database,
     queue,
     sweepQueue,
-    planner: (parts = {}) =>
+    pushQueue,
+    planner: ({ queue: pull = queue, pushQueue: push = pushQueue, ...parts } = {}) =>
       createPlanner({
         database,
-        queue,
-        sweepQueue,
+        queues: { pull, sweep: sweepQueue, push },
         config: CONFIG,
         logger,
         now: () => SLOT,
@@ -104,9 +103,6 @@ export async function openSchedulerWorld(): Promise<SchedulerWorld> {
     pulls: () => database.prisma.$queryRaw<PullLine[]>`
       SELECT id, origin, date::text AS "from", state, slot_at AS "slotAt"
       FROM conciliation.pull ORDER BY id`,
-    sweeps: () => database.prisma.$queryRaw<SweepLine[]>`
-      SELECT id, from_date::text AS "from", state, slot_at AS "slotAt", round
-      FROM conciliation.sweep ORDER BY id`,
     outline: async () => (await world.pulls()).map(({ origin, from }) => `${origin} ${from}`),
     async end(state, where) {
       const ended = await database.prisma.$queryRaw<{ id: bigint }[]>`
@@ -120,7 +116,7 @@ export async function openSchedulerWorld(): Promise<SchedulerWorld> {
     async reset() {
       await database.prisma.$executeRaw`
         TRUNCATE conciliation.pull, conciliation.sweep, conciliation.day, conciliation.checkpoint, conciliation.backfill CASCADE`;
-      for (const { jobs, enqueued } of [queue, sweepQueue]) {
+      for (const { jobs, enqueued } of [queue, sweepQueue, pushQueue]) {
         jobs.clear();
         enqueued.length = 0;
       }

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addDays, type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
 import { MAX_OPEN_SWEEP_PULLS } from '../../../src/domain/plan/sweep-plan.ts';
 import { createPull, startAttempt } from '../../../src/ledger/pull-ledger.sql.ts';
-import { startSweepAttempt } from '../../../src/sweep/sweep-ledger.sql.ts';
-import { createSweep } from '../../support/sweeps.ts';
+import { readDueSweep } from '../../../src/sweep/sweeps.sql.ts';
+import { ONLY_JOB } from '../../../src/work/job-queue.ts';
 import {
   CONFIG,
   openSchedulerWorld,
@@ -56,8 +56,8 @@ function insertPull(pull: {
 
 const plan = (atMs = +SLOT) => world.planner({ config, ...at(atMs) }).runOnce();
 
-const outlineOfSweeps = async () =>
-  (await world.sweeps()).map(({ from, state, round }) => `${from} ${state} ${round}`);
+const readDue = (atMs = +SWEEP_SLOT) =>
+  readDueSweep(world.database, new Date(atMs), config.timeZone);
 
 /** The pulls of origin `sweep`. */
 async function sweepPulls() {
@@ -69,27 +69,33 @@ async function sweepPulls() {
 }
 const openSweepPulls = async () => (await sweepPulls()).filter(({ state }) => state === 'queued');
 
-/** Ends the open sweep as a worker would have. */
-function endSweep(
-  state: 'complete' | 'failed',
-  how: { code?: string; overLimit?: boolean; startedAt?: Date } = {},
-) {
-  const { code = null, overLimit = false, startedAt = SLOT } = how;
-  return world.database.prisma.$executeRaw`
-    UPDATE conciliation.sweep
-    SET state = ${state}, fence = nextval('conciliation.pull_fence_seq'),
-        fetch_started_at = ${startedAt}, finished_at = now(), error_code = ${code}, over_limit = ${overLimit},
-        response_ended_at = CASE WHEN ${state} = 'complete' THEN now() END
-    WHERE state IN ('queued', 'running')`;
+/** Records a sweep as a worker would have. */
+async function endSweep(
+  how: { from?: CivilDate; code?: string; startedAt?: Date } = {},
+): Promise<bigint> {
+  const { from = daysBack(45), code = null, startedAt = SLOT } = how;
+  const { id } = await world.database.prisma.sweep.create({
+    data: {
+      fromDate: from,
+      slotAt: SWEEP_SLOT,
+      state: code === null ? 'complete' : 'failed',
+      errorCode: code,
+      startedAt,
+      responseBytes: 0,
+    },
+  });
+  return id;
 }
 
-async function completeSweep(differing: readonly CivilDate[], startedAt = SLOT): Promise<bigint> {
-  await endSweep('complete', { startedAt });
-  const sweep = (await world.sweeps()).at(-1);
+async function completeSweep(
+  differing: readonly CivilDate[],
+  how: { from?: CivilDate; startedAt?: Date } = {},
+): Promise<bigint> {
+  const id = await endSweep(how);
   await world.database.prisma.$executeRaw`
     INSERT INTO conciliation.sweep_difference (sweep_id, date, fold_count, fold_sum)
-    SELECT ${sweep?.id}, date, 1, repeat('1', 32) FROM unnest(${differing}::date[]) AS d (date)`;
-  return sweep?.id ?? 0n;
+    SELECT ${id}, date, 1, repeat('1', 32) FROM unnest(${differing}::date[]) AS d (date)`;
+  return id;
 }
 
 const readDifferences = () => world.database.prisma.$queryRaw<
@@ -107,18 +113,21 @@ async function pass(minutes: number) {
 
 describe('the sweep', () => {
   test('is due once a slot, and its worker is woken', async () => {
-    expect(await plan()).toEqual({ kind: 'done', created: 1, enqueued: 1 });
-    expect(await world.sweeps()).toMatchObject([
-      { from: daysBack(45), state: 'queued', slotAt: SWEEP_SLOT, round: 0 },
-    ]);
     expect(await plan()).toEqual({ kind: 'done', created: 0, enqueued: 0 });
+    expect(world.sweepQueue.enqueued).toEqual([ONLY_JOB]);
+    expect(await readDue()).toEqual({ from: daysBack(45), slotAt: SWEEP_SLOT, delayMs: 0 });
+    // A job that waits keeps its time.
+    await plan();
+    expect(world.sweepQueue.enqueued).toEqual([ONLY_JOB]);
+    world.sweepQueue.jobs.clear();
     await completeSweep([]);
-    expect(await plan()).toEqual({ kind: 'done', created: 0, enqueued: 0 });
-    expect(await plan(+SLOT + 4 * DAY_MS)).toMatchObject({ created: expect.any(Number) });
-    expect(await outlineOfSweeps()).toEqual([
-      `${daysBack(45)} complete 0`,
-      `${addDays(daysBack(45), 7)} queued 0`,
-    ]);
+    await plan();
+    expect(world.sweepQueue.enqueued).toEqual([ONLY_JOB]);
+    await plan(+SLOT + 4 * DAY_MS);
+    expect(world.sweepQueue.enqueued).toEqual([ONLY_JOB, ONLY_JOB]);
+    expect(await readDue(+SWEEP_SLOT + 7 * DAY_MS)).toMatchObject({
+      from: addDays(daysBack(45), 7),
+    });
   });
 
   test('reaches back to the oldest date that has a title which is not due yet', async () => {
@@ -127,93 +136,43 @@ describe('the sweep', () => {
     await setDue(daysBack(200), addDays(SWEEP_DATE, -1));
     await setDue(daysBack(120), SWEEP_DATE);
     await setDue(daysBack(110), addDays(SWEEP_DATE, 90));
-    await plan();
-    expect(await outlineOfSweeps()).toEqual([`${daysBack(120)} queued 0`]);
-    await world.database.prisma.$executeRaw`DELETE FROM conciliation.sweep`;
+    expect(await readDue()).toMatchObject({ from: daysBack(120) });
     await setDue(daysBack(401), SWEEP_DATE);
-    await plan();
-    expect(await outlineOfSweeps()).toEqual([`${daysBack(400)} queued 0`]);
+    expect(await readDue()).toMatchObject({ from: daysBack(400) });
   });
 
   test('is not due where no date was answered, nor where none was over at the slot', async () => {
     await world.database.prisma
       .$executeRaw`UPDATE conciliation.day SET fold_count = NULL, fold_sum = NULL`;
-    await plan();
-    expect(await world.sweeps()).toEqual([]);
+    expect(await readDue()).toBeNull();
     await world.database.prisma.$executeRaw`
       UPDATE conciliation.day SET fold_count = 0, fold_sum = repeat('0', 32)`;
     const startAt = (date: CivilDate) => world.database.prisma.$executeRaw`
       UPDATE conciliation.checkpoint SET start_date = ${date}::date`;
     await startAt(SWEEP_DATE);
-    await plan();
-    expect(await world.sweeps()).toEqual([]);
+    expect(await readDue()).toBeNull();
     await startAt(daysBack(1));
-    await plan();
-    expect(await outlineOfSweeps()).toEqual([`${daysBack(1)} queued 0`]);
+    expect(await readDue()).toMatchObject({ from: daysBack(1) });
   });
 
-  test('waits for one that is open, and is served by one that reaches as far', async () => {
-    const ask = (from: CivilDate) => createSweep(world.database, from);
-    await ask(daysBack(10));
-    await plan();
-    expect(await world.sweeps()).toHaveLength(1);
-    await completeSweep([]);
-    await plan();
-    // The other sweep did not reach as far.
-    expect(await outlineOfSweeps()).toEqual([
-      `${daysBack(10)} complete 0`,
-      `${daysBack(45)} queued 0`,
-    ]);
-    await completeSweep([]);
-    const later = new Date(+SLOT + 4 * DAY_MS);
-    await ask(daysBack(38));
-    await completeSweep([], later);
-    await plan(+later);
-    expect(await world.sweeps()).toHaveLength(3);
-  });
-
-  test('whose attempts are spent is planned again at growing intervals', async () => {
-    for (const [round, minutes] of [5, 10, 20, 40, 60, 60].entries()) {
-      await plan();
-      expect((await outlineOfSweeps()).at(-1)).toBe(`${daysBack(45)} queued ${round}`);
-      await endSweep('failed', { code: 'PLATFORM_UNAVAILABLE' });
+  test('that failed is due again at growing intervals, and at the next slot at once', async () => {
+    for (const minutes of [5, 10, 20, 40, 80]) {
+      expect(await readDue()).toMatchObject({ delayMs: 0 });
+      await endSweep({ code: 'PLATFORM_UNAVAILABLE' });
       await pass(minutes - 1);
-      await plan();
-      expect(await world.sweeps()).toHaveLength(round + 1);
+      const due = await readDue();
+      expect(due?.delayMs).toBeGreaterThan(50_000);
+      expect(due?.delayMs).toBeLessThanOrEqual(60_000);
       await pass(1);
     }
-  });
-
-  test.each([{ code: 'PLATFORM_REQUEST' }, { code: 'PLATFORM_UNAVAILABLE', overLimit: true }])(
-    'is not planned again for the slot after %o',
-    async (how) => {
-      await plan();
-      await endSweep('failed', how);
-      await pass(600);
-      await plan();
-      expect(await world.sweeps()).toHaveLength(1);
-      await plan(+SLOT + 7 * DAY_MS);
-      expect(await world.sweeps()).toHaveLength(2);
-    },
-  );
-
-  test('that runs without a job is taken over', async () => {
-    await plan();
-    const [{ id } = { id: 0n }] = await world.sweeps();
-    await startSweepAttempt(world.database, id);
-    world.sweepQueue.jobs.clear();
-    const passSince = (minutes: number) => world.database.prisma.$executeRaw`
-      UPDATE conciliation.sweep
-      SET fetch_started_at = fetch_started_at - make_interval(mins => ${minutes}::int)`;
-    expect(await plan()).toMatchObject({ enqueued: 0 });
-    await passSince(2);
-    expect(await plan()).toMatchObject({ enqueued: 1 });
+    await endSweep({ code: 'DEFECT' });
+    expect(await readDue()).not.toMatchObject({ delayMs: 0 });
+    expect(await readDue(+SWEEP_SLOT + 7 * DAY_MS)).toMatchObject({ delayMs: 0 });
   });
 });
 
 describe('dates that differ', () => {
   test('get pulls, the oldest first and at most 20 open', async () => {
-    await plan();
     const dates = datesBetween(daysBack(30), daysBack(1));
     const sweepId = await completeSweep(dates);
     expect(await plan()).toMatchObject({ created: MAX_OPEN_SWEEP_PULLS });
@@ -227,14 +186,13 @@ describe('dates that differ', () => {
     expect(planned.map(({ date }) => date)).toEqual(dates.slice(0, 22));
     const [{ slotAt } = { slotAt: null }] = await world.database.prisma.$queryRaw<
       { slotAt: boolean }[]
-    >`SELECT bool_and(pull.slot_at = sweep.response_ended_at) AS "slotAt"
+    >`SELECT bool_and(pull.slot_at = sweep.finished_at) AS "slotAt"
       FROM conciliation.pull, conciliation.sweep
       WHERE pull.origin = 'sweep' AND sweep.id = ${sweepId}`;
     expect(slotAt).toBe(true);
   });
 
   test('are served by a pull that waits, and not by one that runs', async () => {
-    await plan();
     await completeSweep([daysBack(3), daysBack(2), daysBack(1)]);
     const create = (date: CivilDate) =>
       createPull(world.database, {
@@ -252,7 +210,6 @@ describe('dates that differ', () => {
   });
 
   test('get another pull at growing intervals where its attempts are spent', async () => {
-    await plan();
     await completeSweep([daysBack(1)]);
     const fail = (code: string) => world.database.prisma.$executeRaw`
       UPDATE conciliation.pull SET state = 'failed', fetch_started_at = clock_timestamp(),
@@ -278,74 +235,10 @@ describe('dates that differ', () => {
   });
 
   test('are left to a newer sweep over them, and to no other', async () => {
-    await plan();
     await completeSweep([daysBack(40), daysBack(5)]);
-    await createSweep(world.database, daysBack(10));
-    await completeSweep([]);
+    const later = new Date(+SLOT + 1);
+    await completeSweep([], { from: daysBack(10), startedAt: later });
     await plan();
     expect((await sweepPulls()).map(({ date }) => date)).toEqual([daysBack(40)]);
-  });
-});
-
-describe('where the sweep exceeds a limit', () => {
-  /** As if all that there is had happened that much earlier. */
-  const passDays = (days: number) => world.database.prisma.$executeRaw`
-    UPDATE conciliation.pull SET created_at = created_at - make_interval(days => ${days}::int),
-           fetch_started_at = fetch_started_at - make_interval(days => ${days}::int)`;
-
-  async function exceedLimit() {
-    await plan();
-    await endSweep('failed', { code: 'PLATFORM_CONTRACT', overLimit: true });
-  }
-
-  test('each date in reach is pulled once a week, a seventh of them a day', async () => {
-    await exceedLimit();
-    const pulled = new Map<CivilDate, number>();
-    for (let day = 0; day < 14; day++) {
-      await plan();
-      const open = await openSweepPulls();
-      // 47 dates from 45 days before the slot to yesterday.
-      expect(open.length).toBeLessThanOrEqual(7);
-      for (const { date } of open) pulled.set(date, (pulled.get(date) ?? 0) + 1);
-      expect(await plan()).toMatchObject({ created: 0 });
-      await world.database.prisma.$executeRaw`
-        UPDATE conciliation.pull SET state = 'unchanged', fetch_started_at = now(), finished_at = now()
-        WHERE state = 'queued'`;
-      await passDays(1);
-    }
-    const reach = datesBetween(daysBack(45), YESTERDAY);
-    expect([...pulled.keys()].sort()).toEqual(reach);
-    // Yesterday had been pulled on the first day.
-    expect([...pulled.values()].filter((pulls) => pulls === 2)).toHaveLength(reach.length - 1);
-    expect(pulled.get(YESTERDAY)).toBe(1);
-  });
-
-  test('dates that were pulled within the week, or are open, wait', async () => {
-    await exceedLimit();
-    for (const date of datesBetween(daysBack(45), daysBack(3))) {
-      await insertPull({ date, state: 'merged', minutesAgo: 6 * 24 * 60 });
-    }
-    await createPull(world.database, {
-      origin: 'manual',
-      date: daysBack(2),
-      requestedBy: 'test',
-    });
-    await plan();
-    expect((await openSweepPulls()).map(({ date }) => date)).toEqual([
-      daysBack(1),
-      daysBack(0),
-      addDays(SWEEP_DATE, 1),
-    ]);
-  });
-
-  test('it ends with the next sweep that is complete', async () => {
-    await exceedLimit();
-    const later = +SLOT + 7 * DAY_MS;
-    await world.database.prisma.$executeRaw`DELETE FROM conciliation.pull WHERE origin = 'sweep'`;
-    await plan(later);
-    await completeSweep([]);
-    await world.database.prisma.$executeRaw`DELETE FROM conciliation.pull WHERE origin = 'sweep'`;
-    await plan(later);
-    expect(await sweepPulls()).toEqual([]);
   });
 });

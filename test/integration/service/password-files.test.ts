@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { readConfig } from '../../../src/config/config.ts';
 import { pendingMigrations } from '../../../src/database/migrate.ts';
-import { openPullQueue } from '../../../src/queue/job-queue.ts';
+import { openQueues } from '../../../src/work/job-queue.ts';
 import { withClient } from '../../support/client.ts';
 import { findRedisServer, startRedisServer } from '../../support/redis.ts';
 
@@ -51,7 +51,7 @@ test.skipIf(findRedisServer() === null)(
     try {
       const REDIS_URL = server.url;
       const open = (redisUrl: string | null) =>
-        openPullQueue({ redisUrl, databaseUrl: '', logger: pino({ level: 'silent' }) });
+        openQueues({ redisUrl, databaseUrl: '', logger: pino({ level: 'silent' }) });
       const queue = await open(read({ REDIS_URL, REDIS_PASSWORD_FILE: passwordFile }).redisUrl);
       await queue.close();
       await expect(open(REDIS_URL)).rejects.toThrow('refuses its user or password');

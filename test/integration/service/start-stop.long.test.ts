@@ -2,7 +2,7 @@
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { openPullQueue, type QueueCounts } from '../../../src/queue/job-queue.ts';
+import { openQueues, type QueueCounts } from '../../../src/work/job-queue.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { withBackfill } from '../../support/service-backfill.ts';
 import { errorsOf } from '../../support/service-process.ts';
@@ -179,11 +179,11 @@ function readPulls(world: ServiceWorld): Promise<PullRow[]> {
 }
 
 async function countJobs({ redisUrl, databaseUrl }: ServiceWorld): Promise<QueueCounts> {
-  const queue = await openPullQueue({ redisUrl, databaseUrl, logger: pino({ level: 'silent' }) });
+  const queues = await openQueues({ redisUrl, databaseUrl, logger: pino({ level: 'silent' }) });
   try {
-    return await queue.counts();
+    return await queues.pull.counts();
   } finally {
-    await queue.close();
+    await queues.close();
   }
 }
 

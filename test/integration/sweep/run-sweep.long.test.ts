@@ -6,11 +6,9 @@ import {
   type PlatformClient,
 } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
-import { InputError, StaleFenceError } from '../../../src/runtime/errors.ts';
 import { runSweep } from '../../../src/sweep/run-sweep.ts';
-import { startSweepAttempt } from '../../../src/sweep/sweep-ledger.sql.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
-import { attemptSweep, createSweep, pullDifferences, sweep } from '../../support/sweeps.ts';
+import { attemptSweep, pullDifferences, sweep } from '../../support/sweeps.ts';
 import { titleText } from '../../support/titles.ts';
 
 /** Noon of the day after the last of five dates. */
@@ -68,9 +66,10 @@ async function tablesWritten(before: ReadonlyMap<string, string>): Promise<strin
   return [...after.keys()].filter((name) => after.get(name) !== before.get(name)).sort();
 }
 
-const readSweep = async (sweepId: bigint) => {
+/** The newest row. */
+const readSweep = async () => {
   const rows = await world.database.prisma.$queryRaw<Record<string, unknown>[]>`
-    SELECT * FROM conciliation.sweep WHERE id = ${sweepId}`;
+    SELECT * FROM conciliation.sweep ORDER BY id DESC LIMIT 1`;
   return rows[0];
 };
 
@@ -80,14 +79,12 @@ describe('dates that agree', () => {
     const report = await sweep(world, DAY);
     expect(report).toMatchObject({ ...ALL_AGREE, titles: 40 });
     expect(await tablesWritten(before)).toEqual(['sweep']);
-    expect(await readSweep(report.sweepId)).toMatchObject({
+    expect(await readSweep()).toMatchObject({
       state: 'complete',
-      attempts: 1,
       http_status: 200,
       titles: 40,
       dates_compared: 5,
       dates_differing: 0,
-      over_limit: false,
       error_code: null,
     });
   });
@@ -141,14 +138,14 @@ describe('dates that differ', () => {
     expect(report).toMatchObject({
       datesCompared: 5,
       differences: [
-        { date: restated, titles: 8, ledgerTitles: 8, pullId: null },
+        { date: restated, titles: 8, ledgerTitles: 8 },
         { date: shrunk, titles: 7, ledgerTitles: 8 },
         { date: emptied, titles: 0, ledgerTitles: 8 },
         { date: grown, titles: 10, ledgerTitles: 8 },
       ],
     });
     expect(await tablesWritten(before)).toEqual(['sweep', 'sweep_difference']);
-    expect(await readSweep(report.sweepId)).toMatchObject({ dates_differing: 4 });
+    expect(await readSweep()).toMatchObject({ dates_differing: 4 });
   });
 
   test('agree once their pulls have ended with any outcome', async () => {
@@ -194,7 +191,7 @@ describe('titles that belong to no date that was asked for', () => {
     const report = await sweep(world, DAY);
     expect(report).toMatchObject({ ...ALL_AGREE, titles: 50, undated: 5, future: 3, early: 1 });
     expect(await tablesWritten(before)).toEqual(['sweep']);
-    expect(await readSweep(report.sweepId)).toMatchObject({
+    expect(await readSweep()).toMatchObject({
       undated_titles: 5,
       future_titles: 3,
       early_titles: 1,
@@ -245,26 +242,13 @@ test('a date is compared only if it was over when the request was sent', async (
   expect((await sweep(world, DAY)).differences).toMatchObject([{ date: lastDate }]);
 });
 
-describe('a sweep that does not end', () => {
-  test('is tried again after a fault, a few times', async () => {
-    world.sandbox.faults.add({ kind: 'status', status: 500, date: DAY, times: 'forever' });
-    const { sweepId, ...first } = await attemptSweep(world, DAY);
-    expect(first).toMatchObject({ kind: 'retry', delayMs: 0 });
-    expect(await readSweep(sweepId)).toMatchObject({
-      state: 'queued',
-      attempts: 1,
-      error_code: 'PLATFORM_UNAVAILABLE',
-      http_status: 500,
-      finished_at: null,
-    });
-    const again = () => runSweep(world.parts, sweepId, new AbortController().signal);
-    expect(await again()).toMatchObject({ kind: 'retry' });
-    expect(await again()).toMatchObject({ kind: 'failed' });
-    expect(await readSweep(sweepId)).toMatchObject({ state: 'failed', attempts: 3 });
-    await expect(again()).rejects.toThrow(InputError);
-  });
-
+describe('a sweep that fails', () => {
   test.each([
+    [
+      'of a fault of the platform',
+      { kind: 'status', status: 500, date: DAY, times: 1 },
+      'PLATFORM_UNAVAILABLE',
+    ],
     [
       'that is cut',
       { kind: 'cut', afterBytes: 5000, how: 'reset', date: DAY, times: 1 },
@@ -288,28 +272,26 @@ describe('a sweep that does not end', () => {
   ] as const)('compares nothing: an answer %s', async (_, fault, code) => {
     setDay(DAY, ['a']);
     world.sandbox.faults.add(fault);
-    const { sweepId, kind } = await attemptSweep(world, DAY);
-    expect(kind).toBe(code === 'PLATFORM_REQUEST' ? 'failed' : 'retry');
-    expect(await readSweep(sweepId)).toMatchObject({
+    expect(await attemptSweep(world, DAY)).toMatchObject({ kind: 'failed' });
+    expect(await readSweep()).toMatchObject({
+      state: 'failed',
       error_code: code,
+      ...(fault.kind === 'status' && { http_status: fault.status }),
       dates_compared: null,
-      response_ended_at: null,
     });
+    expect(await attemptSweep(world, DAY)).toMatchObject({ kind: 'done' });
   });
 
-  test('spends no attempt on a refused token, and none on a stop', async () => {
+  test('by a refused token or a stop records nothing', async () => {
+    const before = await readSweep();
     world.sandbox.faults.add({ kind: 'status', status: 401, date: DAY, times: 1 });
-    const { sweepId, kind } = await attemptSweep(world, DAY);
-    expect(kind).toBe('unauthorized');
-    expect(await readSweep(sweepId)).toMatchObject({ state: 'queued', attempts: 0 });
-    const stopped = runSweep(world.parts, sweepId, AbortSignal.abort());
+    expect(await attemptSweep(world, DAY)).toMatchObject({ kind: 'unauthorized', httpStatus: 401 });
+    const stopped = runSweep(world.parts, { from: DAY, slotAt: NOW }, AbortSignal.abort());
     await expect(stopped).rejects.toMatchObject({ code: 'SHUTDOWN' });
-    expect(await readSweep(sweepId)).toMatchObject({ state: 'queued', attempts: 0 });
-    const signal = new AbortController().signal;
-    expect(await runSweep(world.parts, sweepId, signal)).toMatchObject({ kind: 'done' });
+    expect(await readSweep()).toEqual(before);
   });
 
-  test('says that a limit was exceeded', async () => {
+  test('because of a limit is no obstacle to a date', async () => {
     const platform = createPlatformClient({
       baseUrl: new URL(world.sandbox.baseUrl),
       token: fixedToken(world.sandbox.issueToken()),
@@ -319,35 +301,13 @@ describe('a sweep that does not end', () => {
       userAgent: 'test',
     });
     try {
-      const { sweepId, kind } = await attemptSweep(world, DAY, { platform });
-      expect(kind).toBe('retry');
-      expect(await readSweep(sweepId)).toMatchObject({
-        error_code: 'PLATFORM_CONTRACT',
-        over_limit: true,
-      });
-      // The same limit is no obstacle to a date.
+      expect(await attemptSweep(world, DAY, { platform })).toMatchObject({ kind: 'failed' });
+      expect(await readSweep()).toMatchObject({ error_code: 'PLATFORM_CONTRACT' });
       const { pullId, ...outcome } = await world.attempt(DAY, { platform });
       expect(outcome.kind).toBe('done');
     } finally {
       await platform.close();
     }
-  });
-
-  test('records nothing once another attempt has taken it over', async () => {
-    setDay(DAY, ['a']);
-    const sweepId = await createSweep(world.database, DAY);
-    const platform: PlatformClient = {
-      ...world.platform,
-      async fetchTitles(window, signal) {
-        await startSweepAttempt(world.database, sweepId);
-        return world.platform.fetchTitles(window, signal);
-      },
-    };
-    const parts = { ...world.parts, platform };
-    await expect(runSweep(parts, sweepId, new AbortController().signal)).rejects.toThrow(
-      StaleFenceError,
-    );
-    expect(await readSweep(sweepId)).toMatchObject({ state: 'running', dates_compared: null });
   });
 
   test('leaves dates alone that a newer version of the program has written', async () => {
@@ -356,13 +316,24 @@ describe('a sweep that does not end', () => {
       ALTER TABLE conciliation.day DROP CONSTRAINT day_content_version_check`;
     await world.database.prisma.$executeRaw`
       UPDATE conciliation.day SET content_version = ${newestContentVersion() + 1} WHERE date = ${DAY}::date`;
-    const { kind, sweepId } = await attemptSweep(world, DAY);
-    expect(kind).toBe('failed');
-    expect(await readSweep(sweepId)).toMatchObject({
+    expect(await attemptSweep(world, DAY)).toMatchObject({ kind: 'failed' });
+    expect(await readSweep()).toMatchObject({
       error_code: 'CONFIG_INVALID',
       error_message: expect.stringContaining(`a newer version of this program has written ${DAY}`),
     });
     await world.database.prisma
       .$executeRaw`UPDATE conciliation.day SET content_version = ${newestContentVersion()}`;
+  });
+
+  test('by an error that the program does not know is recorded as such', async () => {
+    await world.database.prisma.$executeRaw`
+      ALTER TABLE conciliation.day RENAME COLUMN content_version TO content_version_gone`;
+    try {
+      expect(await attemptSweep(world, DAY)).toMatchObject({ kind: 'failed' });
+      expect(await readSweep()).toMatchObject({ error_code: 'DEFECT' });
+    } finally {
+      await world.database.prisma.$executeRaw`
+        ALTER TABLE conciliation.day RENAME COLUMN content_version_gone TO content_version`;
+    }
   });
 });

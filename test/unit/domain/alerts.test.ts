@@ -18,7 +18,6 @@ import {
 } from '../../../src/domain/alerts/pull-alerts.ts';
 import {
   contradictedDateAlerts,
-  failedSweepAlert,
   sweepFindingAlerts,
 } from '../../../src/domain/alerts/sweep-alerts.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
@@ -65,13 +64,6 @@ test('a ledger that never got anywhere counts from its start date', () => {
     date: '2026-03-01',
     message: 'no date is reconciled yet, 31 days behind',
   });
-});
-
-test('a failed sweep is the same alert for any first date', () => {
-  const failed = { attempts: 1, errorCode: 'PLATFORM_CONTRACT', overLimit: false };
-  const dates = ['2026-03-01', '2026-03-08'].map(toCivilDate);
-  const sweeps = dates.map((from) => failedSweepAlert({ ...failed, from }));
-  expect(new Set(sweeps.map(({ dedupeKey }) => dedupeKey)).size).toBe(1);
 });
 
 test('failed pulls are one alert for each error code, which names the dates', () => {

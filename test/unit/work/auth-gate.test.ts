@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { ShutdownError, TokenUnusableError } from '../../../src/runtime/errors.ts';
-import { type AuthGate, createAuthGate } from '../../../src/worker/auth-gate.ts';
+import { type AuthGate, createAuthGate } from '../../../src/work/auth-gate.ts';
 
 const never = new AbortController().signal;
 const log: Record<string, unknown>[] = [];

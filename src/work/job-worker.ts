@@ -1,24 +1,27 @@
 import { setMaxListeners } from 'node:events';
-import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
-import { isRefusal, type JobPayload } from '../queue/job-kind.ts';
-import type { OpenJobQueue } from '../queue/job-queue.ts';
-import { cutConnections } from '../queue/queue-backend.ts';
-import { ShutdownError } from '../runtime/errors.ts';
+import { type Job, WaitingError, Worker } from 'bullmq';
+import {
+  ConciliationError,
+  InputError,
+  ShutdownError,
+  StaleFenceError,
+} from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { within } from '../runtime/within.ts';
+import { cutConnections, isRefusal, type JobPayload, type JobQueue } from './job-queue.ts';
 
 /** The outcome of a job: done, or to be run again after a delay. */
-export type Handled = undefined | { readonly retryInMs: number };
+type Handled = undefined | { readonly retryInMs: number };
 
 /**
  * Does the work of a job: one attempt. Throws ShutdownError when the job has to be returned to the
- * queue. Any other error is a defect.
+ * queue. After any other error that leaves work to do, the outcome is not recorded, and the job is retried.
  * @param signal aborts when the worker can wait no longer: the attempt stops immediately
  * @param stopping aborts when the worker begins to stop: the attempt starts nothing new
  */
-export type JobHandler<Key> = (
-  key: Key,
+export type JobHandler = (
+  id: bigint,
   signal: AbortSignal,
   stopping: AbortSignal,
 ) => Promise<Handled>;
@@ -31,20 +34,29 @@ export interface JobWorker {
   close(graceMs: number): Promise<void>;
 }
 
-export interface JobWorkerOptions<Key> {
-  readonly queue: OpenJobQueue<Key>;
+export interface JobWorkerOptions {
+  readonly queue: JobQueue;
   /** The greatest number of concurrent jobs. */
   readonly concurrency: number;
-  readonly handle: JobHandler<Key>;
+  readonly handle: JobHandler;
   readonly logger: Logger;
+  /** Is told which jobs cannot record an outcome. */
+  readonly unrecorded?: UnrecordedJobs;
   /**
    * How long a silent worker keeps a job, in milliseconds. Another worker gets the job within three
    * times that time.
    */
   readonly lockMs?: number;
+  /** Delay after the first outcome in a row that could not be recorded, in milliseconds. */
+  readonly stagingRetryMs?: number;
 }
 
 const LOCK_MS = 30_000;
+
+/** After this delay the next attempt takes over the row, which still has the state `running`. The delay doubles. */
+const STAGING_RETRY_MS = 30_000;
+/** Shorter than the five minutes after which every due day is done when a fault has ended. */
+const MAX_STAGING_RETRY_MS = 4 * 60_000;
 
 /**
  * BullMQ fails a job that stalled more often than this. A job is a wake-up and must survive any
@@ -59,38 +71,78 @@ const INTERRUPTION_MS = 10_000;
 const FAREWELL_MS = 2_000;
 const RETRY_DELAY_MS = 1_000;
 
-/** Stored in the queue, whose readers may not be allowed to read the log. */
-const DEFECT = 'a defect of the program; see its log';
+type Fate = Handled | 'hand back';
 
-type Fate = Handled | 'hand back' | 'defect';
+/** The jobs of a process whose newest attempts could not record an outcome. */
+export class UnrecordedJobs {
+  readonly #jobs = new Map<string, { sinceMs: number; attempts: number }>();
+
+  /** @returns how many attempts in a row have recorded no outcome */
+  add(job: string): number {
+    const failed = this.#jobs.get(job) ?? { sinceMs: performance.now(), attempts: 0 };
+    failed.attempts += 1;
+    this.#jobs.set(job, failed);
+    return failed.attempts;
+  }
+
+  delete(job: string): void {
+    this.#jobs.delete(job);
+  }
+
+  /** Whether one of the jobs has recorded no outcome for so long. */
+  areOlderThan(ms: number): boolean {
+    return [...this.#jobs.values()].some(({ sinceMs }) => performance.now() - sinceMs >= ms);
+  }
+}
 
 /**
  * Starts taking jobs. If the queue becomes unavailable later, the worker waits for it.
  * @throws StagingUnavailableError when the queue is no longer available
  */
-export async function startJobWorker<Key>(options: JobWorkerOptions<Key>): Promise<JobWorker> {
-  const { queue, handle, logger, lockMs = LOCK_MS } = options;
+export async function startJobWorker(options: JobWorkerOptions): Promise<JobWorker> {
+  const { queue, handle, logger, lockMs = LOCK_MS, stagingRetryMs = STAGING_RETRY_MS } = options;
+  const { unrecorded = new UnrecordedJobs() } = options;
   const stopping = new AbortController();
   const interruption = new AbortController();
   // Every running pull adds several listeners. Node warns of a leak above ten.
   setMaxListeners(0, interruption.signal, stopping.signal);
   const inHand = new Set<Promise<Fate>>();
 
-  async function attempt(job: Job<JobPayload, void>): Promise<Fate> {
+  async function attempt({ id }: JobPayload): Promise<Fate> {
     // The job was already fetched when the worker began to stop.
     if (stopping.signal.aborted) return 'hand back';
+    const job = `${queue.kind} ${id}`;
     try {
-      return await handle(queue.kind.toKey(job.data), interruption.signal, stopping.signal);
+      const handled = await handle(BigInt(id), interruption.signal, stopping.signal);
+      unrecorded.delete(job);
+      return handled;
     } catch (error) {
       if (error instanceof ShutdownError) return 'hand back';
-      const fields = { queue: queue.kind.queueName, ...job.data, err: describeError(error) };
-      logger.error(fields, 'defect in a job; it is retried in an hour');
-      return 'defect';
+      const fields = { [`${queue.kind}Id`]: id, err: describeError(error) };
+      if (error instanceof StaleFenceError || error instanceof InputError) {
+        unrecorded.delete(job);
+        const isStale = error instanceof StaleFenceError;
+        logger[isStale ? 'info' : 'debug'](
+          fields,
+          isStale
+            ? `another worker has taken the ${queue.kind} over`
+            : 'nothing left to do for a job',
+        );
+        return undefined;
+      }
+      const retryInMs = Math.min(
+        stagingRetryMs * 2 ** (unrecorded.add(job) - 1),
+        MAX_STAGING_RETRY_MS,
+      );
+      if (error instanceof ConciliationError) {
+        logger.warn({ ...fields, retryInMs }, 'the outcome could not be recorded');
+      } else logger.error({ ...fields, retryInMs }, 'defect in a job; it is tried again');
+      return { retryInMs };
     }
   }
 
   async function processJob(job: Job<JobPayload, void>, token: string | undefined): Promise<void> {
-    const attempted = attempt(job);
+    const attempted = attempt(job.data);
     inHand.add(attempted);
     try {
       const fate = await attempted;
@@ -102,7 +154,7 @@ export async function startJobWorker<Key>(options: JobWorkerOptions<Key>): Promi
   }
 
   const worker = new Worker<JobPayload, void>(
-    queue.kind.queueName,
+    queue.bullQueue.name,
     processJob,
     {
       connection: queue.backend.connectionFor('worker'),
@@ -136,7 +188,7 @@ export async function startJobWorker<Key>(options: JobWorkerOptions<Key>): Promi
     const farewell = worker.close();
     farewell.catch(() => {});
     if (!(await endInTime(inHand, graceMs))) {
-      const fields = { queue: queue.kind.queueName, jobs: inHand.size };
+      const fields = { queue: queue.bullQueue.name, jobs: inHand.size };
       logger.info(fields, 'interrupting jobs in order to stop');
       interruption.abort(new ShutdownError('the worker stops'));
       await endInTime(inHand, INTERRUPTION_MS);
@@ -172,7 +224,6 @@ async function settle(
   logger: Logger,
 ): Promise<void> {
   if (fate === undefined) return;
-  if (fate === 'defect') throw new UnrecoverableError(DEFECT);
   try {
     if (fate === 'hand back') await job.moveToWait(token);
     else await job.moveToDelayed(Date.now() + fate.retryInMs, token);

@@ -4,6 +4,7 @@ import type { ProcessFault } from '../domain/process-fault.ts';
 import type { TokenSource } from '../platform/token.ts';
 import { ShutdownError } from '../runtime/errors.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
+import type { JobHandler } from './job-worker.ts';
 
 const POLL_INTERVAL_MS = 5_000;
 /**
@@ -144,6 +145,28 @@ export function createAuthGate(options: {
       };
     },
     isOpen: () => isOpen,
+  };
+}
+
+/** How an attempt ended, for its job. */
+export interface Attempted {
+  /** What the platform said about the token; null: nothing. */
+  readonly token: 'accepted' | 'refused' | null;
+  /** Null: the job is done. */
+  readonly retryInMs: number | null;
+}
+
+/** The handler of jobs whose attempts send requests: each waits for a usable token. */
+export function throughGate(
+  gate: AuthGate,
+  attempt: (...call: Parameters<JobHandler>) => Promise<Attempted>,
+): JobHandler {
+  return async (id, signal, stopping) => {
+    const pass = await gate.pass(stopping);
+    const { token, retryInMs } = await attempt(id, signal, stopping);
+    if (token === 'accepted') gate.accept(pass);
+    if (token === 'refused') gate.refuse(pass);
+    return retryInMs === null ? undefined : { retryInMs };
   };
 }
 

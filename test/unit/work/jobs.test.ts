@@ -1,25 +1,18 @@
 import { pino } from 'pino';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { ofOutcome, ofPush } from '../../../src/app/engine.ts';
+import type { PushReport } from '../../../src/providers/push-providers.ts';
 import type { AttemptOutcome } from '../../../src/pull/pull-parts.ts';
 import {
-  ConfigError,
-  InputError,
   PlatformAuthError,
   PlatformRequestError,
   PlatformUnavailableError,
   ShutdownError,
-  StagingUnavailableError,
-  StaleFenceError,
   TokenUnusableError,
 } from '../../../src/runtime/errors.ts';
-import { createAttemptHandler } from '../../../src/worker/attempt-handler.ts';
-import { type AuthGate, createAuthGate } from '../../../src/worker/auth-gate.ts';
+import { type AuthGate, createAuthGate, throughGate } from '../../../src/work/auth-gate.ts';
 
-const log: { level: number; msg: string }[] = [];
-const logger = pino(
-  { level: 'debug' },
-  { write: (line: string) => void log.push(JSON.parse(line)) },
-);
+const logger = pino({ level: 'silent' });
 const never = new AbortController().signal;
 
 let token: string;
@@ -27,21 +20,15 @@ let gate: AuthGate;
 let requests: number;
 
 beforeEach(() => {
-  log.length = 0;
   token = 'first';
   gate = createAuthGate({ token: { current: async () => token }, logger, pollIntervalMs: 5 });
   requests = 0;
 });
 
 function handlerOf(runPull: () => Promise<AttemptOutcome>) {
-  return createAttemptHandler({
-    subject: 'pull',
-    gate,
-    logger,
-    attempt: () => {
-      requests += 1;
-      return runPull();
-    },
+  return throughGate(gate, async () => {
+    requests += 1;
+    return ofOutcome(await runPull());
   });
 }
 
@@ -51,8 +38,6 @@ const outcomes = {
   retry: { kind: 'retry', delayMs: 4_200, error: new PlatformUnavailableError('503') },
   unauthorized: { kind: 'unauthorized', error: new PlatformAuthError('401') },
 } satisfies Record<string, AttemptOutcome>;
-
-const throwing = (error: unknown) => handlerOf(() => Promise.reject(error));
 
 test.each(['done', 'failed'] as const)('an attempt that is %s ends its job', async (kind) => {
   expect(await handlerOf(async () => outcomes[kind])(7n, never, never)).toBeUndefined();
@@ -97,26 +82,59 @@ test('a pull that waits for a token is given back as soon as the worker stops', 
   expect(requests).toBe(1);
 });
 
-test('a pull that another worker took over ends this job, with a word in the log', async () => {
-  expect(await throwing(new StaleFenceError('taken over'))(7n, never, never)).toBeUndefined();
-  expect(log).toMatchObject([{ level: 30, msg: 'another worker has taken the pull over' }]);
+test('an error is passed on', async () => {
+  const error = new TypeError('a defect');
+  await expect(handlerOf(() => Promise.reject(error))(7n, never, never)).rejects.toBe(error);
 });
 
-test('a job of a pull that is finished or unknown ends quietly', async () => {
-  expect(await throwing(new InputError('already finished'))(7n, never, never)).toBeUndefined();
-  expect(log).toMatchObject([{ level: 20 }]);
-});
+describe('a push', () => {
+  const nothing = {
+    requests: 0,
+    synced: 0,
+    rejected: 0,
+    invalid: 0,
+    unchanged: 0,
+    relieved: 0,
+  };
+  const done = (counts: Partial<typeof nothing>): PushReport => ({
+    kind: 'done',
+    ...nothing,
+    ...counts,
+  });
+  const failure = (kind: 'retry' | 'unauthorized' | 'failed', delayMs: number): PushReport => ({
+    kind,
+    delayMs,
+    error:
+      kind === 'unauthorized' ? new PlatformAuthError('401') : new PlatformUnavailableError('5'),
+    ...nothing,
+    requests: 1,
+  });
 
-test('a pull whose outcome could not be recorded is retried after a delay', async () => {
-  const handled = await throwing(new StagingUnavailableError('away'))(7n, never, never);
-  expect(handled).toEqual({ retryInMs: 30_000 });
-  expect(log).toMatchObject([{ level: 40 }]);
-});
+  test.each(['synced', 'rejected', 'invalid', 'unchanged', 'relieved'] as const)(
+    'that got something %s looks for the next batch at once',
+    (count) => {
+      expect(ofPush(done({ [count]: 1 }))).toEqual({ token: null, retryInMs: 0 });
+    },
+  );
 
-test.each([
-  new ShutdownError('interrupted'),
-  new ConfigError(['DATABASE_URL: a pooler is in between']),
-  new TypeError('a defect'),
-])('$name is passed on', async (error) => {
-  await expect(throwing(error)(7n, never, never)).rejects.toBe(error);
+  test('that decided nothing ends the job, and so does another pushing process', () => {
+    expect(ofPush(done({ requests: 1 }))).toEqual({ token: 'accepted', retryInMs: null });
+    expect(ofPush({ kind: 'busy', ...nothing })).toEqual({ token: null, retryInMs: null });
+  });
+
+  test.each(['retry', 'failed'] as const)(
+    'whose request ended with %s waits as long as the tables say',
+    (kind) => {
+      expect(ofPush(failure(kind, 4_200))).toEqual({ token: null, retryInMs: 4_200 });
+    },
+  );
+
+  test('whose token is refused closes the gate, and a token that may not push does not', () => {
+    expect(ofPush(failure('unauthorized', 0))).toEqual({ token: 'refused', retryInMs: 0 });
+    const error = new TokenUnusableError(['PLATFORM_TOKEN_FILE: is empty']);
+    expect(ofPush({ ...nothing, kind: 'unauthorized', delayMs: 0, error })).toEqual({
+      token: null,
+      retryInMs: 0,
+    });
+  });
 });

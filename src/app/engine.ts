@@ -1,0 +1,279 @@
+/** The engine of a process: the queues, the planner, and the workers that make attempts and act on their outcomes. */
+import type { Config } from '../config/config.ts';
+import type { Metrics } from '../console/watch/metrics.ts';
+import type { Database } from '../database/database.ts';
+import { readPushDelayMs } from '../providers/providers.sql.ts';
+import { type PushParts, type PushReport, pushOnce } from '../providers/push-providers.ts';
+import type { AttemptOutcome, ObservedAttempt, PullParts } from '../pull/pull-parts.ts';
+import { runPull } from '../pull/run-pull.ts';
+import { PlatformAuthError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { loop } from '../runtime/loop.ts';
+import { latestSlot } from '../scheduler/cron-slot.ts';
+import { createPlanner, type Planner, type PlannerParts } from '../scheduler/planner-loop.ts';
+import { runSweep, type SweepOutcome } from '../sweep/run-sweep.ts';
+import { readDueSweep } from '../sweep/sweeps.sql.ts';
+import { type Attempted, type AuthGate, createAuthGate, throughGate } from '../work/auth-gate.ts';
+import { type JobKind, openQueues, type Queues } from '../work/job-queue.ts';
+import {
+  type JobHandler,
+  type JobWorker,
+  startJobWorker,
+  UnrecordedJobs,
+} from '../work/job-worker.ts';
+import { type OpenStaging, openPlatform, openPulls, openToken } from './parts.ts';
+
+export interface Engine {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly database: Database;
+  readonly queues: Queues;
+  readonly planner: Planner;
+  readonly gate: AuthGate;
+  readonly pulls: PullParts;
+  readonly unrecorded: UnrecordedJobs;
+}
+
+/** Values that tests replace: the clock, and times that are too long for a test. */
+export interface EngineOverrides {
+  readonly clock?: { readonly now: () => Date };
+  readonly planner?: Pick<PlannerParts, 'grace'>;
+  readonly gate?: { readonly pollIntervalMs?: number; readonly patienceMs?: number };
+  readonly worker?: { readonly lockMs: number };
+  readonly handler?: { readonly stagingRetryMs: number };
+}
+
+export type Stop = (graceMs: number) => Promise<void>;
+
+/**
+ * Opens the parts on a staging database, and adds what closes them to `stops`.
+ * @throws ConfigError
+ * @throws StagingUnavailableError
+ */
+export async function openEngine(
+  options: { readonly config: Config; readonly logger: Logger; readonly onlyBackfills?: boolean },
+  staging: OpenStaging,
+  stops: Stop[],
+  overrides: EngineOverrides = {},
+): Promise<Engine> {
+  const { config, logger, onlyBackfills = false } = options;
+  const { database, databaseUrl } = staging;
+  const token = openToken(config);
+  const platform = openPlatform(config, token);
+  stops.push(() => platform.close());
+  const pulls = {
+    ...(await openPulls(config, logger, staging, platform, overrides.clock?.now)),
+    ...overrides.clock,
+  };
+  const queues = await openQueues({ redisUrl: config.redisUrl, databaseUrl, logger });
+  stops.push(() => queues.close());
+  const { timeZone, pullCron, lookbackDays, sweepCron, startDate } = config;
+  const planner = createPlanner({
+    ...{ database, queues, logger, onlyBackfills, limits: pulls },
+    config: {
+      ...{ timeZone, pullCron, lookbackDays, sweepCron, startDate },
+      // One request is always reserved for the dates that are due today.
+      maxOpenBackfillPulls: Math.max(1, pullConcurrency(config) - 1),
+    },
+    ...overrides.clock,
+    ...overrides.planner,
+  });
+  const gate = createAuthGate({ token, logger, ...overrides.gate });
+  const unrecorded = new UnrecordedJobs();
+  return { config, logger, database, queues, planner, gate, pulls, unrecorded };
+}
+
+/** More workers than concurrent requests would only wait. */
+function pullConcurrency(config: Config): number {
+  return config.platform?.concurrency ?? 1;
+}
+
+/**
+ * Starts the worker of each kind. A kind that hangs delays no other.
+ * @returns a function that closes all workers at the same time, see `JobWorker.close`
+ * @throws StagingUnavailableError when the queue is no longer available
+ */
+export async function startWorkers(
+  engine: Engine,
+  metrics: Metrics,
+  overrides: EngineOverrides,
+): Promise<JobWorker> {
+  const started: JobWorker[] = [];
+  const close = async (graceMs: number) => {
+    await Promise.all(started.map((worker) => worker.close(graceMs)));
+  };
+  const start = async (kind: 'sweep' | 'push', handle: JobHandler) =>
+    started.push(await startWorker(engine, kind, 1, handle, overrides));
+  try {
+    const onOutcome = (observed: ObservedAttempt) => observePull(metrics, observed);
+    started.push(await startPullWorker(engine, onOutcome, overrides));
+    await start('sweep', sweepHandler(engine, metrics));
+    await start('push', pushHandler(engine, metrics));
+    return { close };
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+}
+
+function startWorker(
+  { queues, logger, unrecorded }: Engine,
+  kind: JobKind,
+  concurrency: number,
+  handle: JobHandler,
+  overrides: EngineOverrides,
+): Promise<JobWorker> {
+  const times = { ...overrides.worker, ...overrides.handler };
+  return startJobWorker({ queue: queues[kind], concurrency, handle, logger, unrecorded, ...times });
+}
+
+/**
+ * Lets this process plan backfills, and make pulls of any kind, as a service does, until `work` has ended.
+ * @throws as `openEngine` does
+ */
+export async function withBackfillEngine<T>(
+  options: { readonly config: Config; readonly logger: Logger },
+  staging: OpenStaging,
+  work: (engine: Engine) => Promise<T>,
+): Promise<T> {
+  const stops: Stop[] = [];
+  try {
+    const engine = await openEngine({ ...options, onlyBackfills: true }, staging, stops);
+    const worker = await startPullWorker(engine);
+    stops.push((graceMs) => worker.close(graceMs));
+    const ticks = loop({ everyMs: TICK_MS, run: () => engine.planner.runOnce() });
+    stops.push(() => ticks.stop());
+    return await work(engine);
+  } finally {
+    for (const stop of stops.toReversed()) await stop(STOP_GRACE_MS);
+  }
+}
+
+const TICK_MS = 60_000;
+
+/** The usual grace period of container platforms, less the time of the other steps of a stop. */
+export const STOP_GRACE_MS = 30_000;
+
+/** A stop aborts requests immediately. A merge does not listen to the signal and may use the grace period. */
+async function startPullWorker(
+  engine: Engine,
+  onOutcome: (observed: ObservedAttempt) => void = () => {},
+  overrides: EngineOverrides = {},
+): Promise<JobWorker> {
+  // Plans after each ended pull. Otherwise a backfill would wait up to a minute for its next date.
+  const planning = loop({ run: () => engine.planner.runOnce() });
+  const pulls: PullParts = {
+    ...engine.pulls,
+    onOutcome: (observed) => {
+      onOutcome(observed);
+      if (observed.attempt.origin === 'backfill') planning.notify();
+    },
+  };
+  const handle = throughGate(engine.gate, async (pullId, _signal, stopping) =>
+    ofOutcome(await runPull(pulls, pullId, stopping)),
+  );
+  const worker = await startWorker(
+    engine,
+    'pull',
+    pullConcurrency(engine.config),
+    handle,
+    overrides,
+  );
+  return {
+    async close(graceMs) {
+      await worker.close(graceMs);
+      await planning.stop();
+    },
+  };
+}
+
+/** The tables are read first: a job may come too early or twice. A sweep that starts again loses nothing. */
+function sweepHandler({ config, database, gate, pulls }: Engine, metrics: Metrics): JobHandler {
+  const readDue = () => {
+    const slotAt = latestSlot(config.sweepCron, config.timeZone, pulls.now?.() ?? new Date());
+    return readDueSweep(database, slotAt, config.timeZone);
+  };
+  return throughGate(gate, async (_id, _signal, stopping) => {
+    const due = await readDue();
+    if (due === null || due.delayMs > 0) return { token: null, retryInMs: due?.delayMs ?? null };
+    const outcome = await runSweep(pulls, due, stopping);
+    metrics.observeSweep(outcome.kind);
+    metrics.observePlatformResponse(outcome.httpStatus);
+    const { token, retryInMs } = ofOutcome(outcome);
+    // The next attempt after a failure is due when the tables say so.
+    return { token, retryInMs: retryInMs ?? (await readDue())?.delayMs ?? null };
+  });
+}
+
+/**
+ * The tables are read before every request: a job may come too early, too late or twice. A request under way may
+ * finish within the grace period, because the platform might apply an aborted request nevertheless.
+ */
+function pushHandler(
+  { database, logger, gate, pulls: { platform, retry } }: Engine,
+  metrics: Metrics,
+): JobHandler {
+  const parts: PushParts = {
+    ...{ database, logger, platform, retry, actor: 'service' },
+    onRequest: ({ outcome, httpStatus }) => {
+      metrics.observeBatch(outcome);
+      metrics.observePlatformResponse(httpStatus);
+    },
+  };
+  return throughGate(gate, async (_id, signal, stopping) => {
+    const delayMs = await readPushDelayMs(database);
+    if (delayMs === null || delayMs > 0) return { token: null, retryInMs: delayMs };
+    return ofPush(await pushOnce(parts, signal, stopping));
+  });
+}
+
+/** An unauthorized job returns immediately and then waits at the gate. */
+export function ofOutcome(outcome: AttemptOutcome | SweepOutcome): Attempted {
+  switch (outcome.kind) {
+    case 'done':
+      return { token: 'accepted', retryInMs: null };
+    case 'failed':
+      return { token: null, retryInMs: null };
+    case 'retry':
+      return { token: null, retryInMs: outcome.delayMs };
+    case 'unauthorized':
+      return { token: outcome.error instanceof PlatformAuthError ? 'refused' : null, retryInMs: 0 };
+  }
+}
+
+/**
+ * After a batch that decided something, the next is looked for. A batch without a decision, because the ERP holds
+ * locks on its rows, waits for the planner, and so does one of another process that is pushing.
+ */
+export function ofPush(report: PushReport): Attempted {
+  const { kind, requests, synced, rejected, invalid, unchanged, relieved } = report;
+  if (kind === 'busy') return { token: null, retryInMs: null };
+  if (kind === 'done') {
+    const decided = synced + rejected + invalid + unchanged + relieved;
+    return { token: requests > 0 ? 'accepted' : null, retryInMs: decided > 0 ? 0 : null };
+  }
+  const isRefused = kind === 'unauthorized' && report.error instanceof PlatformAuthError;
+  return { token: isRefused ? 'refused' : null, retryInMs: report.delayMs };
+}
+
+function observePull(
+  metrics: Metrics,
+  { attempt, outcome, durationMs, httpStatus }: ObservedAttempt,
+): void {
+  metrics.observePlatformResponse(httpStatus);
+  if (outcome.kind !== 'done') {
+    metrics.observePull(attempt.origin, outcome.kind, durationMs, null);
+    return;
+  }
+  const { report } = outcome;
+  const isMerged = report.state === 'merged' || report.state === 'unchanged';
+  const count = (titles: number) => (isMerged ? titles : 0);
+  metrics.observePull(attempt.origin, report.state, durationMs, {
+    inserted: count(report.inserted),
+    changed: count(report.changed),
+    withdrawn: count(report.withdrawn),
+    restored: count(report.restored),
+    unchanged: count(report.unchanged),
+    rejected: report.rejected,
+  });
+}
