@@ -111,6 +111,8 @@ export interface WaitingDays {
   readonly days: number;
   /** The number of titles that had to wait at the newest release of each day; 0 where the whole day waits. */
   readonly titles: number;
+  /** The original values of the days, as exact decimal text; null where only titles wait. */
+  readonly value: string | null;
   /** The first of them. */
   readonly dates: readonly CivilDate[];
 }
@@ -124,11 +126,11 @@ export function readWaitingDays(database: Database, rules: ReleaseRules): Promis
   );
   return database.prisma.$queryRaw<WaitingDays[]>`
     SELECT fault, count(*)::int AS days, sum(titles)::int AS titles,
-           (array_agg(date::text ORDER BY date))[1:${DATES_SHOWN}::int] AS dates
+           CASE WHEN fault IS DISTINCT FROM 'titles' THEN sum(value)::text END AS value, (array_agg(date::text ORDER BY date))[1:${DATES_SHOWN}::int] AS dates
     FROM (
-      SELECT date, coalesce(fault, CASE WHEN titles > 0 THEN 'titles' END) AS fault,
+      SELECT date, value, coalesce(fault, CASE WHEN titles > 0 THEN 'titles' END) AS fault,
              CASE WHEN fault IS NULL THEN titles ELSE 0 END AS titles
-      FROM (SELECT day.date, CASE ${Prisma.join(cases, ' ')} END AS fault, ${titlesLeft} AS titles ${unreleased})
+      FROM (SELECT day.date, day.original_value_sum AS value, CASE ${Prisma.join(cases, ' ')} END AS fault, ${titlesLeft} AS titles ${unreleased})
         AS judged
     ) AS waiting
     GROUP BY fault ORDER BY min(date)`;

@@ -30,7 +30,7 @@ const isClean = (rules: ReleaseRules) => Prisma.sql`
   AND day.date NOT IN (SELECT accepted_date FROM (${OPEN_HOLDS}) AS held_payment)
   AND NOT ${hasFault('not_matched', Prisma.sql`day.date`, rules)}
   AND NOT EXISTS (SELECT FROM conciliation.match_run AS run
-                  WHERE run.id = (SELECT max(id) FROM conciliation.match_run) AND day.date = ANY(run.broken_dates))
+                  WHERE run.id = (SELECT max(id) FROM conciliation.match_run) AND run.breaks @> jsonb_build_array(jsonb_build_object('date', day.date)))
   AND NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry WHERE entry.date = day.date AND ${isDecision})`;
 
 /**

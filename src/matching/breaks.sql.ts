@@ -846,25 +846,29 @@ export function listBreaks(
   });
 }
 
-/** The breaks of the whole ledger. */
-export interface CountedBreaks {
-  readonly breaks: number;
-  /** Their accepted dates, in order. */
-  readonly dates: readonly CivilDate[];
-  readonly urgent: number;
-  readonly urgentDates: readonly CivilDate[];
+/** The breaks of one kind on one accepted date, as the newest run of the matching counted them. */
+export interface DayBreaks extends BreakCount {
+  /** Null: payables without a title. */
+  readonly date: CivilDate | null;
+  readonly isUrgent: boolean;
 }
 
-export async function countBreaks(tx: Transaction): Promise<CountedBreaks> {
-  const isUrgent = Prisma.sql`severity > 1`;
-  const [row] = await tx.$queryRaw<[CountedBreaks]>`
-    WITH ${breaksOf(wholeScope(null))}
-    SELECT count(*)::int AS breaks, (count(*) FILTER (WHERE ${isUrgent}))::int AS urgent,
-           coalesce(array_agg(DISTINCT accepted_date::text) FILTER (WHERE accepted_date IS NOT NULL), '{}') AS dates,
-           coalesce(array_agg(DISTINCT accepted_date::text)
-                    FILTER (WHERE accepted_date IS NOT NULL AND ${isUrgent}), '{}') AS "urgentDates"
-    FROM broken`;
-  return row;
+/** Counts the breaks of the whole ledger, as JSON of `DayBreaks[]`. */
+export const COUNTED_BREAKS = Prisma.sql`
+  (WITH ${breaksOf(wholeScope(null))}
+   SELECT coalesce(jsonb_agg(jsonb_build_object('date', accepted_date, 'kind', kind, 'isUrgent', severity > 1,
+                                                'breaks', breaks, 'value', value)
+                             ORDER BY severity DESC, place, accepted_date), '[]')
+   FROM (SELECT accepted_date, kind, severity, place, count(*) AS breaks, sum(value)::text AS value
+         FROM broken GROUP BY 1, 2, 3, 4) AS counted)`;
+
+/** Returns the breaks that the newest run has counted, the urgent ones first. Empty before the first run. */
+export async function readCountedBreaks(
+  client: Pick<Transaction, '$queryRaw'>,
+): Promise<readonly DayBreaks[]> {
+  const [run] = await client.$queryRaw<[{ breaks: DayBreaks[] }?]>`
+    SELECT breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1`;
+  return run?.breaks ?? [];
 }
 
 /** A break by its kind and its sides. */

@@ -73,9 +73,6 @@ export function judgedWorld(world: PullWorld) {
     /** Signs a day off, and releases it whatever its titles wait for. */
     async release(date: CivilDate): Promise<void> {
       const { contentDigest } = await prisma.day.findUniqueOrThrow({ where: { date } });
-      await prisma.$executeRaw`
-        UPDATE conciliation.match_run SET urgent_dates = '{}'
-        WHERE id = (SELECT max(id) FROM conciliation.match_run)`;
       await signOffDay(database, date, {
         ...{ by: 'ana', reason: null, seenDigest: contentDigest ?? '', fourEyes: false },
         bookingsFrom: DAY,

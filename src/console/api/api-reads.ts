@@ -46,7 +46,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
     }),
     async () => {
       const [items, badges] = await Promise.all([
-        readOpenItems(database, { now: now(), policy: parts.alertPolicy, needyDays: 1 }),
+        readOpenItems(database, { now: now(), policy: parts.alertPolicy }),
         readBadges(database),
       ]);
       const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
@@ -54,7 +54,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
         startDate,
         lastReconciledDate,
         lagDays: startDate === null ? null : lagDays,
-        needs: needs.counts,
+        needs,
         openAlerts: badges.alerts,
         accountChanges,
         unmappedCompanies: items.unmappedCompanies,

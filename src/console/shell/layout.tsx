@@ -5,7 +5,7 @@ import { type PageContext, PageProvider, THEMES, usePage } from './page-context.
 import { Options, Submit } from './parts.tsx';
 import { mayUse } from './route-access.ts';
 
-export interface Badges {
+interface Badges {
   readonly alerts: number;
   readonly accountChanges: number;
   /** Whether the ERP has given payables. */

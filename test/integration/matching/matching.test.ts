@@ -268,7 +268,10 @@ describe('urgent breaks', () => {
       'snapshot',
     );
     await run();
-    expect(await newestRun()).toMatchObject({ urgentKnown: true, urgentBreaks: 1 });
+    expect(await newestRun()).toMatchObject({
+      breaksKnown: true,
+      breaks: [{ date: DAY, kind: 'paid_to_supplier', isUrgent: true, breaks: 1, value: '10' }],
+    });
     expect(await isMatchingDue(world.database, 24)).toBe(false);
     const { breaks: found } = await listBreaks(world.database, {
       ...{ kind: 'paid_to_supplier', date: DAY, supplier: null, offset: 0, limit: 9 },
@@ -284,13 +287,12 @@ describe('urgent breaks', () => {
       },
       decision,
     );
-    expect(await newestRun()).toMatchObject({ urgentKnown: false });
+    expect(await newestRun()).toMatchObject({ breaksKnown: false });
     expect(await isMatchingDue(world.database, 24)).toBe(true);
     await run();
     expect(await newestRun()).toMatchObject({
-      urgentKnown: true,
-      urgentBreaks: 0,
-      urgentDates: [],
+      breaksKnown: true,
+      breaks: [],
     });
   });
 
@@ -318,7 +320,7 @@ describe('urgent breaks', () => {
     expect(await faults()).toEqual(['not_matched']);
     const waiting = { days: 1, titles: 0, dates: [DAY] };
     expect(await readWaitingDays(world.database, {})).toEqual([
-      { ...waiting, fault: 'not_matched' },
+      { ...waiting, value: '10', fault: 'not_matched' },
     ]);
     expect(await releaseWaitingDays(world.database, {})).toEqual([]);
     await run();
@@ -326,7 +328,7 @@ describe('urgent breaks', () => {
     expect(await faults()).toEqual([]);
     expect(await releaseWaitingDays(world.database, {})).toEqual([]);
     expect(await readWaitingDays(world.database, {})).toEqual([
-      { ...waiting, titles: 1, fault: 'titles' },
+      { ...waiting, value: null, titles: 1, fault: 'titles' },
     ]);
     expect(await prisma.bookingLine.count()).toBe(0);
     // The ERP takes the payment back.
@@ -336,7 +338,7 @@ describe('urgent breaks', () => {
     await run();
     expect(await faults()).toEqual([]);
     expect(await readWaitingDays(world.database, {})).toEqual([
-      { ...waiting, titles: 1, fault: 'titles' },
+      { ...waiting, value: null, titles: 1, fault: 'titles' },
     ]);
     expect(await releaseWaitingDays(world.database, {})).toEqual([DAY]);
     expect(await prisma.bookingLine.findMany({ select: { erpKey: true } })).toEqual([
