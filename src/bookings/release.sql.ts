@@ -1,4 +1,5 @@
 /** The release of a signed-off day: docs/bookings.md. */
+import { amountSum } from '../database/amount-sum.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
@@ -126,7 +127,7 @@ export function readWaitingDays(database: Database, rules: ReleaseRules): Promis
   );
   return database.prisma.$queryRaw<WaitingDays[]>`
     SELECT fault, count(*)::int AS days, sum(titles)::int AS titles,
-           CASE WHEN fault IS DISTINCT FROM 'titles' THEN sum(value)::text END AS value, (array_agg(date::text ORDER BY date))[1:${DATES_SHOWN}::int] AS dates
+           CASE WHEN fault IS DISTINCT FROM 'titles' THEN (${amountSum(Prisma.sql`value`)})::text END AS value, (array_agg(date::text ORDER BY date))[1:${DATES_SHOWN}::int] AS dates
     FROM (
       SELECT date, value, coalesce(fault, CASE WHEN titles > 0 THEN 'titles' END) AS fault,
              CASE WHEN fault IS NULL THEN titles ELSE 0 END AS titles

@@ -1,4 +1,5 @@
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
+import { amountSum } from '../database/amount-sum.sql.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
@@ -79,7 +80,7 @@ export interface NeedyDays {
 /** Returns the days that need a person. A day has one reason, its most urgent one. */
 export function readNeeds(database: Database, today: CivilDate): Promise<NeedyDays[]> {
   return database.prisma.$queryRaw<NeedyDays[]>`
-    SELECT need, count(*)::int AS days, sum(original_value_sum)::text AS "originalValueSum",
+    SELECT need, count(*)::int AS days, coalesce(${amountSum(Prisma.sql`original_value_sum`)}, 0)::text AS "originalValueSum",
            array_agg(date::text ORDER BY date) AS dates
     FROM (
       SELECT date, original_value_sum,
@@ -124,14 +125,14 @@ export async function readOpenCounts({ prisma }: Database): Promise<OpenCounts> 
       FROM jsonb_to_recordset((SELECT breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1))
              AS counted ("isUrgent" boolean, breaks integer, value numeric)
     ) AS breaks CROSS JOIN (
-      SELECT count(*)::int AS "heldTitles", sum(original_value)::text AS "heldValue"
+      SELECT count(*)::int AS "heldTitles", (${amountSum(Prisma.sql`original_value`)})::text AS "heldValue"
       FROM (SELECT DISTINCT hold.title_id, original_value FROM (${OPEN_HOLDS}) AS hold
             JOIN conciliation.account_change AS change ON change.id = account_change_id AND state = 'open') AS held
     ) AS holds CROSS JOIN (
       SELECT (count(*) FILTER (WHERE code = 'equal_in_day'))::int AS "equalTitles",
-             (sum(original_value) FILTER (WHERE code = 'equal_in_day'))::text AS "equalValue",
+             (${amountSum(Prisma.sql`original_value`, Prisma.sql`code = 'equal_in_day'`)})::text AS "equalValue",
              (count(*) FILTER (WHERE code <> 'equal_in_day'))::int AS findings,
-             (sum(original_value) FILTER (WHERE code <> 'equal_in_day'))::text AS "findingsValue"
+             (${amountSum(Prisma.sql`original_value`, Prisma.sql`code <> 'equal_in_day'`)})::text AS "findingsValue"
       FROM conciliation.check_finding AS finding JOIN conciliation.title ON title.id = title_id
       WHERE closed_at IS NULL AND resolved_at IS NULL AND severity = 'info'
     ) AS findings`;

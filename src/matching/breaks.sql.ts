@@ -1,3 +1,4 @@
+import { amountSum } from '../database/amount-sum.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -859,7 +860,7 @@ export const COUNTED_BREAKS = Prisma.sql`
    SELECT coalesce(jsonb_agg(jsonb_build_object('date', accepted_date, 'kind', kind, 'isUrgent', severity > 1,
                                                 'breaks', breaks, 'value', value)
                              ORDER BY severity DESC, place, accepted_date), '[]')
-   FROM (SELECT accepted_date, kind, severity, place, count(*) AS breaks, sum(value)::text AS value
+   FROM (SELECT accepted_date, kind, severity, place, count(*) AS breaks, coalesce(${amountSum(Prisma.sql`value`)}, 0)::text AS value
          FROM broken GROUP BY 1, 2, 3, 4) AS counted)`;
 
 /** Returns the breaks that the newest run has counted, the urgent ones first. Empty before the first run. */

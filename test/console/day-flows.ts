@@ -103,7 +103,7 @@ export function addDayFlows(world: BrowserWorld): void {
       titleText({ uid: `PO-${number}`, date: unreadable, value });
     const broken = Array.from({ length: 64 }, (_, index) => title(9000 + index, '"12,50"'));
     await pullUntil(broken, '64 titles came, none could be read');
-    expect(await operator.getByRole('link', { name: 'Preview the release' }).count()).toBe(0);
+    expect(await operator.getByRole('link', { name: 'See what would change' }).count()).toBe(0);
     await operator.getByText('originalValue: expected a number, got a string').waitFor();
     await operator.getByText('not merged; would be 0 · 0 · 30 · 0').waitFor();
 
@@ -151,16 +151,16 @@ export function addDayFlows(world: BrowserWorld): void {
     await expect
       .poll(async () => {
         await operator.goto(`/days/${held}`);
-        return operator.getByText('A pull is held').count();
+        return operator.getByText('A newer answer of the platform waits').count();
       })
       .toBe(1);
     await world.keep('day-held', `/days/${held}`, operator.context());
-    await operator.getByRole('link', { name: 'Preview the release' }).click();
-    await operator.getByRole('heading', { name: /Titles that would be withdrawn/ }).waitFor();
+    await operator.getByRole('link', { name: 'See what would change' }).click();
+    await operator.getByText('Withdrawn: 36').waitFor();
     await world.checkPage(operator, 'release');
     await world.keep('release', new URL(operator.url()).pathname, operator.context());
     await operator.getByLabel('Why is this right?').fill('cancelled by the platform, confirmed');
-    await operator.getByRole('button', { name: 'Release' }).click();
+    await operator.getByRole('button', { name: 'Accept this version' }).click();
     await operator.getByText('The pull is released.').waitFor();
     expect(await textOf(operator.locator('main'))).toContain('Withdrawn: 36');
   });

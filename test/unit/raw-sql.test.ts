@@ -56,6 +56,7 @@ const EXCEPTIONS: Readonly<Record<string, { readonly times: number; readonly rea
     times: 2,
     reason: 'column names, constants of export-columns.ts',
   },
+  'pull/release-preview.sql.ts': { times: 1, reason: 'column names, constants of domain/' },
   'pull/known-day.sql.ts': {
     times: 1,
     reason: 'COPY takes no parameters; a date, which is digits and hyphens',

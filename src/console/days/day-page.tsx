@@ -1,5 +1,4 @@
 import type { CivilDate } from '../../domain/business-day.ts';
-import { isImplausible } from '../../domain/checks/plausibility.ts';
 import type { FourEyesFault } from '../../domain/sign-off.ts';
 import type { Hold } from '../../ledger/day-note.sql.ts';
 import type { DayPull, DayReject } from '../../ledger/day-pulls.ts';
@@ -206,15 +205,15 @@ function HeldBanner({ day, hold }: { readonly day: LedgerDay; readonly hold: Hol
       </Banner>
     );
   }
-  const titles = formats.count(day.titles);
   return (
     <Banner look="held" title={text('day.heldTitle')}>
       <p>
-        {isImplausible(hold.reason)
-          ? `${holdText(context, hold.reason, hold.detail)} ${text('day.heldImplausible', { pull, response: formats.count(hold.titles), titles })}`
-          : hold.reason === 'emptied'
-            ? text('day.heldEmptied', { pull, titles })
-            : text('day.held', { pull, withdrawals: formats.count(hold.withdrawals), titles })}
+        {holdText(context, hold, day.titles)}{' '}
+        {text('day.held', {
+          pull,
+          response: formats.count(hold.titles),
+          titles: formats.count(day.titles),
+        })}
       </p>
       {mayUse(role, 'GET', '/pulls/:id/release') ? (
         <a class="button" href={`/pulls/${pull}/release`}>

@@ -35,7 +35,6 @@ const PARTIES_SHOWN = 8;
 const MOVED_SHOWN = 100;
 const REJECTS_SHOWN = 50;
 const PULLS_SHOWN = 20;
-const WITHDRAWALS_SHOWN = 100;
 
 /** Routes of one day and of the decisions about it. */
 export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void {
@@ -105,7 +104,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
   server.get('/pulls/:id/release', async (request, reply) => {
     const id = idOfPath(request);
     if (id === null) return reply.callNotFound();
-    const preview = await previewRelease(database, id, WITHDRAWALS_SHOWN);
+    const preview = await previewRelease(database, id, MOVED_SHOWN);
     const heldRun = await readHeldRun(database, id);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('release.title', { pull: String(id) }),

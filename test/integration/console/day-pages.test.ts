@@ -106,6 +106,24 @@ describe('a day', () => {
     expect((await viewer.get(`/days/${date}`)).text).not.toContain('stays as it was');
   });
 
+  test('that is held for changed accounts and values shows each title before and after', async () => {
+    const uids = Array.from({ length: 24 }, (_, index) => `t${index}`);
+    await pull(...uids.map((uid) => title(uid, { value: '100' })));
+    const { pullId, state } = await pull(
+      ...uids.map((uid) => title(uid, { value: '1' }).replaceAll('7654321', '9999977')),
+    );
+    expect(state).toBe('held');
+    const { text } = await operator.get(`/pulls/${pullId}/release`);
+    // Another value is another identity; the only new title of the order is the same title.
+    expect(text).toContain('Changed: 24');
+    expect(text).toContain('24 titles would name another bank account; 1 account is new.');
+    expect(text).toMatch(/••••21[\s\S]*→[\s\S]*••••77/);
+    expect(text.replace(/<[^>]+>/g, ' ')).toMatch(
+      /Original value\s+2,400\.00\s+24\.00\s+−2,376\.00/,
+    );
+    expect(text).not.toMatch(/LIMIT_PERCENT/);
+  });
+
   test('that would be emptied by rejects does not say that there was no title', async () => {
     await pull(title('a'), title('b'));
     const { pullId } = await pull(title('x', { value: '"ten"' }));
@@ -125,10 +143,15 @@ describe('a day', () => {
   test('that is held is released by an operator after a preview of the withdrawals', async () => {
     await pull(title('a', { value: '70' }), title('b', { value: '30' }));
     const { pullId } = await pull();
-    expect((await viewer.get(`/days/${date}`)).text).toContain('A pull is held');
+    expect((await viewer.get(`/days/${date}`)).text).toContain(
+      'A newer answer of the platform waits for a decision',
+    );
     const preview = await operator.get(`/pulls/${pullId}/release`);
-    expect(preview.text).toMatch(/Titles that would be withdrawn[\s\S]*>a<[\s\S]*70\.00/);
-    expect(preview.text).toContain('100.00');
+    expect(preview.text).toMatch(/Withdrawn: 2[\s\S]*>a<[\s\S]*Withdrawn[\s\S]*70\.00/);
+    expect(preview.text.replace(/<[^>]+>/g, ' ')).toMatch(
+      /Original value\s+100\.00\s+0\.00\s+−100\.00/,
+    );
+    expect(preview.text).toContain('Refuse, and pull again');
     const left = await world.database.prisma.$queryRaw<{ rows: number }[]>`
       SELECT count(*)::int AS rows FROM conciliation.staged_change`;
     expect(left).toEqual([{ rows: 0 }]);
