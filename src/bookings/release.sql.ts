@@ -114,11 +114,9 @@ export interface WaitingDays {
   readonly titles: number;
   /** The original values of the days, as exact decimal text; null where only titles wait. */
   readonly value: string | null;
-  /** The first of them. */
+  /** In order. */
   readonly dates: readonly CivilDate[];
 }
-
-const DATES_SHOWN = 20;
 
 /** Returns the signed-off days that wait for their release, by the first reason of each, the oldest days first. */
 export function readWaitingDays(database: Database, rules: ReleaseRules): Promise<WaitingDays[]> {
@@ -127,7 +125,7 @@ export function readWaitingDays(database: Database, rules: ReleaseRules): Promis
   );
   return database.prisma.$queryRaw<WaitingDays[]>`
     SELECT fault, count(*)::int AS days, sum(titles)::int AS titles,
-           CASE WHEN fault IS DISTINCT FROM 'titles' THEN (${amountSum(Prisma.sql`value`)})::text END AS value, (array_agg(date::text ORDER BY date))[1:${DATES_SHOWN}::int] AS dates
+           CASE WHEN fault IS DISTINCT FROM 'titles' THEN (${amountSum(Prisma.sql`value`)})::text END AS value, array_agg(date::text ORDER BY date) AS dates
     FROM (
       SELECT date, value, coalesce(fault, CASE WHEN titles > 0 THEN 'titles' END) AS fault,
              CASE WHEN fault IS NULL THEN titles ELSE 0 END AS titles

@@ -60,6 +60,8 @@ function hrefOf(filter: LineFilter, state: LineState, page = 1): string {
   })}`;
 }
 
+const DATES_SHOWN = 20;
+
 /** The signed-off days that are not released, with the reason and the step that ends the waiting. */
 function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
   const { text, formats } = usePage();
@@ -80,7 +82,7 @@ function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
             <td class="right number">{formats.count(days)}</td>
             <td class="right number">{titles === 0 ? '–' : formats.count(titles)}</td>
             <td>
-              {dates.map((date) => (
+              {dates.slice(0, DATES_SHOWN).map((date) => (
                 <>
                   {fault === 'titles' ? (
                     <a href={`/breaks?${new URLSearchParams({ date })}`}>{formats.date(date)}</a>
@@ -89,8 +91,8 @@ function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
                   )}{' '}
                 </>
               ))}
-              {days > dates.length &&
-                text('bookings.waitingMore', { count: formats.count(days - dates.length) })}
+              {days > DATES_SHOWN &&
+                text('bookings.waitingMore', { count: formats.count(days - DATES_SHOWN) })}
             </td>
           </tr>
         ))}

@@ -8,6 +8,7 @@ import type { SignOff } from '../../ledger/sign-off.sql.ts';
 import type { DayMatching } from '../../matching/match-reads.sql.ts';
 import { DayBookingsCard } from '../bookings/booking-page.tsx';
 import type { DayBookings } from '../bookings/booking-receipts.sql.ts';
+import type { Reservations } from '../closing/reservations.sql.ts';
 import { findingsHref } from '../findings/finding-address.ts';
 import { DayStages } from '../matching/match-cards.tsx';
 import { usePage } from '../shell/page-context.ts';
@@ -33,6 +34,7 @@ export interface DayPageData {
   /** Null: the ERP has given no payables. */
   readonly matching: DayMatching | null;
   readonly seals: readonly SignOff[];
+  readonly reservations: Reservations | undefined;
   /** Null: seals release nothing. */
   readonly bookings: DayBookings | null;
   /** The reason why this user may not sign the day as the second person; null: none. */
@@ -91,6 +93,7 @@ function DayBody({ data, day }: { data: DayPageData; day: LedgerDay }) {
         <SignOffCard
           day={day}
           seals={data.seals}
+          reservations={data.reservations}
           fourEyesFault={data.fourEyesFault}
           nextToSign={data.nextToSign}
         />

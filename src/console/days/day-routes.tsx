@@ -16,7 +16,13 @@ import { readHeldRun, releaseRun } from '../../pull/decide-runs.sql.ts';
 import { acceptRejects, releasePull } from '../../pull/decisions.sql.ts';
 import { previewRelease } from '../../pull/release-preview.sql.ts';
 import { readDayBookings } from '../bookings/booking-receipts.sql.ts';
-import { type ConsoleParts, payablesMaxAge, signingRules } from '../shell/console-parts.ts';
+import { readReservations } from '../closing/reservations.sql.ts';
+import {
+  type ConsoleParts,
+  payablesMaxAge,
+  releaseRules,
+  signingRules,
+} from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import {
   actorOf,
@@ -134,18 +140,31 @@ async function readDay(
 ): Promise<DayPageData> {
   const { database, fourEyes, timeZone, now } = parts;
   const today = dateIn(timeZone, now?.() ?? new Date());
-  const [day, totals, rejects, pulls, seals, fourEyesFault, changes, matching, bookings] =
-    await Promise.all([
-      readLedgerDay(database, date, today),
-      readDayTotals(database, date, PARTIES_SHOWN),
-      readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
-      readDayPulls(database, date, PULLS_SHOWN),
-      readSignOffs(database, date),
-      readFourEyesFault(database.prisma, date, fourEyes ? options.reader : null),
-      readDayChanges(database, date, MOVED_SHOWN),
-      readDayMatching(database, date, payablesMaxAge(parts)),
-      (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, date),
-    ]);
+  const [
+    day,
+    totals,
+    rejects,
+    pulls,
+    seals,
+    fourEyesFault,
+    changes,
+    matching,
+    bookings,
+    reservations,
+  ] = await Promise.all([
+    readLedgerDay(database, date, today),
+    readDayTotals(database, date, PARTIES_SHOWN),
+    readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
+    readDayPulls(database, date, PULLS_SHOWN),
+    readSignOffs(database, date),
+    readFourEyesFault(database.prisma, date, fourEyes ? options.reader : null),
+    readDayChanges(database, date, MOVED_SHOWN),
+    readDayMatching(database, date, payablesMaxAge(parts)),
+    (parts.bookingsFrom ?? null) === null
+      ? null
+      : readDayBookings(database, [date], releaseRules(parts)),
+    readReservations(database, [date]),
+  ]);
   const isSigned = day !== null && day.signedOffAt !== null && !day.isRestated;
   return {
     date,
@@ -156,7 +175,8 @@ async function readDay(
     seals,
     changes,
     matching,
-    bookings,
+    bookings: bookings?.get(date) ?? null,
+    reservations: reservations.get(date),
     nextToSign: isSigned ? await nextToSign(parts, date, today, options.reader) : null,
     fourEyesFault,
   };

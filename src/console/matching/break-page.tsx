@@ -1,3 +1,4 @@
+import type { CivilDate } from '../../domain/business-day.ts';
 import type { Break, BreakPayable, BreakTitle, Candidate } from '../../matching/breaks.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
@@ -8,6 +9,8 @@ import { mayUse } from '../shell/route-access.ts';
 interface BreakPageProps {
   readonly found: Break;
   readonly candidates: readonly Candidate[];
+  /** The day whose seal keeps this person from a decision; null: none. */
+  readonly ownDate: CivilDate | null;
 }
 
 /** Both sides of a break, the payables near the title, and what a person can decide. */
@@ -16,7 +19,8 @@ export function BreakPage(props: BreakPageProps) {
   const { found } = props;
   const { text } = context;
   const role = context.principal?.role ?? 'viewer';
-  const mayDecide = mayUse(role, 'POST', '/break/resolve');
+  const isReviewer = mayUse(role, 'POST', '/break/resolve');
+  const mayDecide = isReviewer && props.ownDate === null;
   const { title } = found;
   return (
     <>
@@ -26,6 +30,12 @@ export function BreakPage(props: BreakPageProps) {
       <div>
         <h1>{text(`matching.kinds.${found.kind}`)}</h1>
         <p>{text(`matching.help.${found.kind}`)}</p>
+        {props.ownDate !== null && isReviewer && (
+          <p class="error">
+            {text('faults.own_seal', { date: context.formats.date(props.ownDate) })}
+          </p>
+        )}
+        {!isReviewer && <p class="quiet">{text('matching.reviewersDecide')}</p>}
       </div>
       <div class="columns">
         <Card title={text('matching.onPlatform')}>

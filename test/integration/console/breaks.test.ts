@@ -66,6 +66,16 @@ test('the list counts and sums the whole filter, in both languages', async () =>
   expect((await pages.viewer.get('/breaks?kind=x&date=x&page=0')).status).toBe(200);
 });
 
+test('the sign-off shows the breaks of a day as reservations, with number and value', async () => {
+  const { reviewer } = pages;
+  for (const path of ['/sign-offs', `/sign-offs/preview?day=${DAY}`, `/days/${DAY}`]) {
+    const { text } = await reviewer.get(path);
+    expect(text).toContain('Value differs: 1 (20.00)');
+    expect(text).toContain(`/breaks?date=${DAY}&amp;kind=value_differs`);
+  }
+  expect((await reviewer.get('/sign-offs?clean=true')).text).not.toContain(`value="${DAY}"`);
+});
+
 test('one break shows both sides and the payables near', async () => {
   const path = await breakPath('value_differs', 'value', 'k2');
   const { text } = await pages.viewer.get(path, portuguese);

@@ -106,7 +106,7 @@ describe('the list', () => {
     const all = await pages.reviewer.get('/sign-offs?select=all');
     expect([...all.text.matchAll(/type="checkbox"[^>]* checked/g)]).toHaveLength(4);
     const home = await pages.viewer.get('/');
-    expect(home.text).toMatch(/To sign off<\/dt><dd><a href="\/sign-offs">4</);
+    expect(home.text).toMatch(/4 days to sign off.*?R\$ 400\.60.*?href="\/sign-offs"/s);
     const viewed = await pages.viewer.get('/sign-offs');
     expect(daysIn(viewed)).toEqual([]);
     expect(viewed.text).toContain('A reviewer signs it off.');
