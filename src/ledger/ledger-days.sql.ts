@@ -184,19 +184,3 @@ export async function readLedgerRange(
     FROM conciliation.day WHERE date <= ${today}::date`;
   return range.from === null || range.to === null ? null : { from: range.from, to: range.to };
 }
-
-/** Returns the numbers of the navigation. */
-export async function readBadges(database: Database): Promise<{
-  readonly alerts: number;
-  readonly accountChanges: number;
-  /** Whether the ERP has given payables. */
-  readonly hasPayables: boolean;
-}> {
-  const { prisma } = database;
-  const [alerts, accountChanges, payable] = await Promise.all([
-    prisma.alert.count({ where: { resolvedAt: null } }),
-    prisma.accountChange.count({ where: { state: 'open' } }),
-    prisma.erpPayable.findFirst({ select: { erpKey: true } }),
-  ]);
-  return { alerts, accountChanges, hasPayables: payable !== null };
-}

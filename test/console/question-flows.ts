@@ -46,14 +46,15 @@ export function addQuestionFlows(world: BrowserWorld): void {
     expect(question.clicks()).toBe(2);
   });
 
-  test('was a supplier sent: two clicks', async () => {
+  test('was a supplier sent: three clicks', async () => {
     const question = await asked();
-    await question.click('Providers', '.nav');
+    await question.click('Payments', '.nav');
+    await question.click('Providers', 'main .tabs');
     await question.page.getByLabel('Code, name, or whole CPF/CNPJ').fill('P-1');
     await question.press('Search');
     expect(await textOf(question.page.locator('main'))).toMatch(
       /P-1[\s\S]*(Synced|Pending|Invalid|Rejected)/,
     );
-    expect(question.clicks()).toBe(2);
+    expect(question.clicks()).toBe(3);
   });
 }

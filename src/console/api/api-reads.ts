@@ -10,7 +10,7 @@ import { ALERT_LANGUAGES } from '../../domain/alerts/alert.ts';
 import { type CivilDate, dateIn, daysBetween, parseCivilDate } from '../../domain/business-day.ts';
 import type { CsvLocale } from '../../export/csv.ts';
 import { readOpenDrift } from '../../ledger/drift.sql.ts';
-import { readBadges, readLedgerDay, readLedgerDays } from '../../ledger/ledger-days.sql.ts';
+import { readLedgerDay, readLedgerDays } from '../../ledger/ledger-days.sql.ts';
 import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
 import { readRestatedDays, readRestatedTotals } from '../../ledger/restated-days.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
@@ -45,9 +45,9 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
       answer: schemas.Status,
     }),
     async () => {
-      const [items, badges] = await Promise.all([
+      const [items, openAlerts] = await Promise.all([
         readOpenItems(database, { now: now(), policy: parts.alertPolicy }),
-        readBadges(database),
+        database.prisma.alert.count({ where: { resolvedAt: null } }),
       ]);
       const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
       return {
@@ -55,7 +55,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
         lastReconciledDate,
         lagDays: startDate === null ? null : lagDays,
         needs,
-        openAlerts: badges.alerts,
+        openAlerts,
         accountChanges,
         unmappedCompanies: items.unmappedCompanies,
         headline: Object.fromEntries(

@@ -46,7 +46,6 @@ export function SignOffsPage({ data }: { readonly data: SignOffsPageData }) {
   const table = <Days data={data} maySign={maySign} />;
   return (
     <>
-      <Crumbs />
       <div>
         <h1>{text('signOffs.title')}</h1>
         <p class="quiet">{data.cleanOnly ? text('signOffs.cleanHelp') : text('signOffs.intro')}</p>
@@ -147,7 +146,6 @@ export function SignOffPreviewPage({ data }: { readonly data: PreviewPageData })
   const { text } = context;
   return (
     <>
-      <Crumbs isBelowList />
       <div>
         <h1>{text('signOffs.previewTitle')}</h1>
         <p class="quiet">
@@ -213,7 +211,6 @@ export function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
   const list = text('signOffs.remaining', { days: formats.count(data.remaining) });
   return (
     <>
-      <Crumbs isBelowList />
       <h1>
         {text('signOffs.resultTitle', {
           signed: formats.count(seals.length),
@@ -276,16 +273,6 @@ function Refused(props: { readonly title: string; readonly refused: readonly Sig
         ))}
       </DataTable>
     </Card>
-  );
-}
-
-function Crumbs(props: { readonly isBelowList?: boolean }) {
-  const { text } = usePage();
-  return (
-    <nav class="crumbs" aria-label={text('nav.days')}>
-      <a href="/">← {text('nav.days')}</a>
-      {props.isBelowList === true && <a href="/sign-offs">← {text('signOffs.title')}</a>}
-    </nav>
   );
 }
 

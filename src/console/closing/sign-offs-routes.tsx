@@ -60,7 +60,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
     };
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('signOffs.title'),
-      active: '/',
+      active: '/sign-offs',
       body: <SignOffsPage data={data} />,
     }));
   });
@@ -91,7 +91,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
     };
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('signOffs.previewTitle'),
-      active: '/',
+      active: '/sign-offs',
       body: <SignOffPreviewPage data={data} />,
     }));
   });
@@ -120,7 +120,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
     };
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('signOffs.title'),
-      active: '/',
+      active: '/sign-offs',
       body: <SignOffResultPage data={data} />,
     }));
   });

@@ -55,7 +55,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     const data = await readDay(parts, date, { withRaw, reader: actorOf(request) });
     return sendPage(request, reply, parts, (context) => ({
       title: context.formats.date(date),
-      active: '/',
+      active: '/sign-offs',
       body: <DayPage data={data} />,
     }));
   };
@@ -114,7 +114,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     const heldRun = await readHeldRun(database, id);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('release.title', { pull: String(id) }),
-      active: '/',
+      active: '/sign-offs',
       status: preview === null ? 404 : 200,
       body: <ReleasePage pullId={id} preview={preview} others={Math.max(0, heldRun.length - 1)} />,
     }));

@@ -39,9 +39,6 @@ export function RestatedPage({ data }: { readonly data: RestatedPageData }) {
   ] as const;
   return (
     <>
-      <nav class="crumbs" aria-label={text('nav.days')}>
-        <a href="/">← {text('nav.days')}</a>
-      </nav>
       <div>
         <h1>{text('restated.title')}</h1>
         <p class="quiet">{text('restated.intro')}</p>

@@ -24,9 +24,6 @@ export function BreakPage(props: BreakPageProps) {
   const { title } = found;
   return (
     <>
-      <nav class="crumbs" aria-label={text('matching.title')}>
-        <a href="/breaks">← {text('matching.title')}</a>
-      </nav>
       <div>
         <h1>{text(`matching.kinds.${found.kind}`)}</h1>
         <p>{text(`matching.help.${found.kind}`)}</p>
