@@ -73,6 +73,8 @@ export interface Break {
   readonly isUrgent: boolean;
   readonly title: BreakTitle | null;
   readonly payable: BreakPayable | null;
+  /** Of the provider in the ERP; null: not known. */
+  readonly supplierName: string | null;
   /** Hash of both sides as they are now. */
   readonly ground: string;
 }
@@ -95,6 +97,8 @@ export interface BreakCount {
 export interface BreakList {
   /** Over the whole filter, without its kind. */
   readonly counts: readonly BreakCount[];
+  /** Of `counts`. */
+  readonly sum: { readonly breaks: number; readonly value: string };
   /** Breaks of the filter. */
   readonly total: number;
   readonly breaks: readonly Break[];
@@ -813,6 +817,11 @@ export const PAYABLE_JSON = Prisma.sql`
     'openValue', payable.open_value::text, 'status', payable.status,
     'payee', ${PAYEE}) END`;
 
+/** Of rows `title` and `payable`. */
+const SUPPLIER_NAME = Prisma.sql`
+  (SELECT name FROM conciliation.provider
+   WHERE external_id = coalesce(title.provider_external_id, payable.supplier_external_id))`;
+
 const isIn = ({ date, supplier }: BreakFilter) => Prisma.sql`
   (${date}::date IS NULL OR accepted_date = ${date}::date)
   AND (${supplier}::text IS NULL OR supplier = ${supplier}::text)`;
@@ -835,11 +844,12 @@ export function listBreaks(
       (SELECT coalesce(jsonb_agg(counted), '[]') FROM (
          SELECT kind, count(*) AS breaks, sum(value)::text AS value
          FROM filtered GROUP BY kind, place ORDER BY place) AS counted) AS counts,
+      (SELECT jsonb_build_object('breaks', count(*), 'value', coalesce(sum(value), 0)::text) FROM filtered) AS sum,
       (SELECT count(*)::float8 FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text)
         AS total,
       (SELECT coalesce(jsonb_agg(jsonb_build_object(
                 'kind', place.kind, 'isUrgent', severity > 1, 'ground', place.ground, 'title', ${TITLE_JSON},
-                'payable', ${PAYABLE_JSON})
+                'payable', ${PAYABLE_JSON}, 'supplierName', ${SUPPLIER_NAME})
               ORDER BY severity DESC, place.place, place.value DESC, title_id, place.erp_key), '[]')
        FROM place LEFT JOIN ${titlesOf(Prisma.sql`place`)} AS title ON title.id = title_id
        LEFT JOIN ${payablesOf(Prisma.sql`place`)} AS payable ON payable.erp_key = place.erp_key) AS breaks`;
@@ -886,7 +896,8 @@ export async function readBreak(
 ): Promise<Break | null> {
   const [row] = await client.$queryRaw<[Break?]>`
     WITH ${breaksOf(breakScope({ titleId, erpKey }))}
-    SELECT broken.kind, severity > 1 AS "isUrgent", ground, ${TITLE_JSON} AS title, ${PAYABLE_JSON} AS payable
+    SELECT broken.kind, severity > 1 AS "isUrgent", ground, ${TITLE_JSON} AS title, ${PAYABLE_JSON} AS payable,
+           ${SUPPLIER_NAME} AS "supplierName"
     FROM (SELECT * FROM broken WHERE kind = ${kind} AND title_id IS NOT DISTINCT FROM ${titleId}::bigint
             AND erp_key IS NOT DISTINCT FROM ${erpKey}::text) AS broken
     LEFT JOIN conciliation.title AS title ON title.id = ${titleId}::bigint

@@ -41,8 +41,7 @@ export function addDayFlows(world: BrowserWorld): void {
       ),
     );
     await operator.goto(`/days/${signed}`);
-    await operator.locator('summary', { hasText: 'Pull again' }).click();
-    await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
+    await operator.getByRole('button', { name: 'Pull again' }).click();
     await operator.getByText('The pull is requested').waitFor();
     await expect
       .poll(async () => {
@@ -89,8 +88,7 @@ export function addDayFlows(world: BrowserWorld): void {
     const pullUntil = async (titles: readonly string[], sentence: string) => {
       stage.setTitles(unreadable, titles);
       await operator.goto(path);
-      await operator.locator('summary', { hasText: 'Pull again' }).click();
-      await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
+      await operator.getByRole('button', { name: 'Pull again' }).click();
       await expect
         .poll(async () => {
           await operator.goto(path);
@@ -123,8 +121,7 @@ export function addDayFlows(world: BrowserWorld): void {
       ),
     ]);
     await operator.goto(`/days/${unreadable}`);
-    await operator.locator('summary', { hasText: 'Pull again' }).click();
-    await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
+    await operator.getByRole('button', { name: 'Pull again' }).click();
     const card = operator.locator('#drift');
     await expect
       .poll(async () => {
@@ -146,8 +143,7 @@ export function addDayFlows(world: BrowserWorld): void {
     const { held } = stage.dates;
     stage.setTitles(held, []);
     await operator.goto(`/days/${held}`);
-    await operator.locator('summary', { hasText: 'Pull again' }).click();
-    await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
+    await operator.getByRole('button', { name: 'Pull again' }).click();
     await expect
       .poll(async () => {
         await operator.goto(`/days/${held}`);

@@ -91,7 +91,7 @@ inBrowser(
       };
       await page.goto(link.href);
       await click(page.getByRole('button', { name: 'Open the console' }));
-      const need = page.locator('main', { hasText: 'Days that need a person' });
+      const need = page.locator('.months');
       const days = await need
         .locator('a[href^="/days/"]')
         .evaluateAll((links) => links.map((one) => one.getAttribute('href') ?? ''));

@@ -123,7 +123,7 @@ function Differences({ changes }: { readonly changes: readonly UnbookedChange[] 
             <InstantCell at={signedOffAt} />
             <td>{authorText(text, signedOffBy)}</td>
             <td>
-              <ActionForm action={`/bookings/differences/${date}/export`}>
+              <ActionForm action={`/bookings/differences/${date}/export`} isDownload>
                 <Submit>{text('bookings.download')}</Submit>
               </ActionForm>
               {mayConfirm && (
@@ -192,7 +192,7 @@ export function BookingsPage({ data }: PageProps) {
               paging={data.paging}
               hrefOf={(page) => hrefOf(filter, filter.state, page)}
             />
-            <ActionForm action={hrefOf(filter, filter.state)} class="buttons">
+            <ActionForm action={hrefOf(filter, filter.state)} class="buttons" isDownload>
               <Submit>{text('bookings.export')}</Submit>
             </ActionForm>
           </>

@@ -229,15 +229,9 @@ function EvidenceCard(props: { readonly month: CivilMonth; readonly isBroken: bo
         <p class="small">{text('months.evidenceHelp')}</p>
         {props.isBroken && <p class="small">{text('months.evidenceBroken')}</p>}
         {mayExport ? (
-          <form
-            method="post"
-            action={path.replace(':month', props.month)}
-            class="action"
-            data-download
-          >
-            <input type="hidden" name="_csrf" value={context.csrf} />
+          <ActionForm action={path.replace(':month', props.month)} isDownload>
             <Submit>{text('months.evidenceDownload')}</Submit>
-          </form>
+          </ActionForm>
         ) : (
           <p class="quiet small">{text('months.evidenceForbidden')}</p>
         )}

@@ -18,12 +18,10 @@ export function DayActions(props: { readonly date: CivilDate; readonly day: Ledg
   return (
     <div class="buttons">
       {mayUse(role, 'POST', '/days/:date/pull') && (
-        <Disclosure label={pull}>
-          <ActionForm action={`/days/${date}/pull`}>
-            {day !== null && <p class="small">{text('day.pullHelp')}</p>}
-            <Submit class="primary">{pull}</Submit>
-          </ActionForm>
-        </Disclosure>
+        <ActionForm action={`/days/${date}/pull`} class="buttons">
+          <Submit>{pull}</Submit>
+          {day !== null && <span class="quiet small">{text('day.pullHelp')}</span>}
+        </ActionForm>
       )}
       {day !== null && (
         <a class="button" href={`/exports?from=${date}&to=${date}`}>

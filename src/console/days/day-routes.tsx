@@ -56,6 +56,10 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     return sendPage(request, reply, parts, (context) => ({
       title: context.formats.date(date),
       active: '/sign-offs',
+      // The page follows a pull to its end.
+      ...(data.pulls.some(({ state }) => state === 'queued' || state === 'running') && {
+        refreshSeconds: 2,
+      }),
       body: <DayPage data={data} />,
     }));
   };

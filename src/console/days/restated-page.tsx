@@ -60,7 +60,7 @@ export function RestatedPage({ data }: { readonly data: RestatedPageData }) {
         <>
           <Card title={text('restated.overall', { days: formats.count(data.totals.days) })}>
             <Differences label={text('restated.title')} differences={data.totals.differences} />
-            <ActionForm action="/restated" class="buttons">
+            <ActionForm action="/restated" class="buttons" isDownload>
               <input type="hidden" name="mine" value={String(data.isMine)} />
               {RESTATED_FILES.map((file) => (
                 <button key={file} type="submit" name="file" value={file} class="button">

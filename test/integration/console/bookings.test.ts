@@ -309,7 +309,7 @@ test('a reviewer answers the receipts that were shown, with a reason, and the ne
 });
 
 test('a sign-off says what went to the ERP and what waits, and who decides about it', async () => {
-  const date = daysFrom(2, DAY);
+  const date = daysFrom(3, DAY);
   const { database, sandbox } = world;
   sandbox.setDayTexts(date, [
     titleText({ uid: 'paid', date, value: '33.30' }),
