@@ -74,14 +74,14 @@ const PAGES: Readonly<Partial<Record<AlertKind, string>>> = {
   month_seal_broken: '/months',
   provider_rejected: '/providers',
   push_failing: '/providers',
-  account_changed: '/providers',
+  account_changed: '/account-changes',
   paid_to_supplier: '/breaks',
   payables_stale: '/breaks',
   contract_drift: '/alerts#drift',
 };
 
 /** The page that shows what the alert is about. The message names the dates; a link leads to the oldest. */
-function pageOf(kind: AlertKind, date: CivilDate | null): string {
+export function pageOf(kind: AlertKind, date: CivilDate | null): string {
   return PAGES[kind] ?? (date === null ? '/alerts' : `/days/${date}`);
 }
 

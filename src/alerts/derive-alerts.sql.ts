@@ -69,6 +69,7 @@ import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.t
 import { IS_ALERTED } from '../integrity/findings.sql.ts';
 import { readFaults } from '../ledger/process-faults.sql.ts';
 import { FREE_INTERRUPTIONS } from '../ledger/pull-ledger.sql.ts';
+import { readCountedBreaks } from '../matching/breaks.sql.ts';
 import { hasPayables, readSnapshotAt } from '../payables/payable-state.sql.ts';
 import { lockAlerts, settleAlerts } from './alert-ledger.sql.ts';
 
@@ -199,10 +200,12 @@ function readSweepFindings(tx: Transaction): Promise<SweepFindings[]> {
 
 /** Of the newest run of the matching. */
 async function readPaidToSupplier(tx: Transaction): Promise<Alert | null> {
-  const [run] = await tx.$queryRaw<[{ breaks: number; dates: CivilDate[] }?]>`
-    SELECT urgent_breaks AS breaks, urgent_dates::text[] AS dates
-    FROM conciliation.match_run ORDER BY id DESC LIMIT 1`;
-  return run === undefined ? null : paidToSupplierAlert(run.breaks, run.dates);
+  const urgent = (await readCountedBreaks(tx)).filter(({ isUrgent }) => isUrgent);
+  const dates = urgent.flatMap(({ date }) => date ?? []);
+  return paidToSupplierAlert(
+    urgent.reduce((sum, { breaks }) => sum + breaks, 0),
+    [...new Set(dates)].toSorted(),
+  );
 }
 
 /** Null where the ERP has given no payables. */

@@ -47,7 +47,7 @@ export async function deliverDigest(parts: DigestParts, signal: AbortSignal): Pr
       const leaseMs = channel.timeoutMs + LEASE_MARGIN_MS;
       const attempts = await claimDigest(database, { slotAt, channel: channel.name, leaseMs });
       if (attempts === null) return 0;
-      const items = await readOpenItems(database, { now, policy: parts.policy, needyDays: 1 });
+      const items = await readOpenItems(database, { now, policy: parts.policy });
       const fault = await channel.send(digestMessage(items, slotAt, style), signal);
       const isDelivered = fault === null;
       await recordDigest(database, { slotAt, channel: channel.name, attempts, isDelivered });
@@ -60,7 +60,7 @@ export async function deliverDigest(parts: DigestParts, signal: AbortSignal): Pr
   return delivered.reduce((sum: number, count) => sum + count, 0);
 }
 
-/** The headline of the start page as a message. */
+/** Yesterday and the tasks, as on the start page. */
 export function digestMessage(items: OpenItems, slotAt: Date, style: MessageStyle): Message {
   const { language, timeZone, consoleUrl } = style;
   const id = `digest-${slotAt.toISOString().slice(0, 16).replace(':', '')}`;
@@ -82,7 +82,7 @@ export function digestMessage(items: OpenItems, slotAt: Date, style: MessageStyl
       startDate,
       lastReconciledDate,
       lagDays,
-      needs: needs.counts,
+      needs,
       accountChanges,
       link: consoleUrl?.href ?? null,
     },

@@ -1,17 +1,61 @@
+import { readWaitingDays, type WaitingDays } from '../bookings/release.sql.ts';
 import type { Database } from '../database/database.ts';
-import type { Alert } from '../domain/alerts/alert.ts';
+import type { Alert, AlertKind } from '../domain/alerts/alert.ts';
+import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
 import {
-  addDays,
-  type CivilDate,
-  dateIn,
-  daysBetween,
-  lastClosedDate,
-} from '../domain/business-day.ts';
-import { type NeedCounts, readNeeds } from '../ledger/ledger-days.sql.ts';
+  NEEDS,
+  type Need,
+  readMissingDates,
+  readNeeds,
+  readOpenCounts,
+  readYesterday,
+  type Yesterday,
+} from '../ledger/ledger-days.sql.ts';
 import { readCheckpoint } from '../ledger/reads.sql.ts';
 import { StagingUnavailableError } from '../runtime/errors.ts';
+import { pageOf } from './alert-message.ts';
 import { type AlertPolicy, readLedgerAlerts } from './derive-alerts.sql.ts';
 import { readProviderAlerts } from './provider-alerts.sql.ts';
+
+/**
+ * What a person has to do, the greatest risk first.
+ * - `page`: where it is done; null: the page of each date
+ * - `isOpen`: whether the ledger needs a person until it is done, see `needsPerson`
+ */
+export const TASKS = {
+  urgent_breaks: { page: '/breaks', isOpen: true },
+  account_changes: { page: '/account-changes', isOpen: true },
+  held: { page: null, isOpen: true },
+  failed: { page: '/alerts', isOpen: true },
+  missing: { page: null, isOpen: false },
+  attention: { page: null, isOpen: true },
+  breaks: { page: '/breaks', isOpen: true },
+  unmapped_companies: { page: '/companies', isOpen: true },
+  restated: { page: '/restated', isOpen: true },
+  equal_titles: { page: '/findings?check=equal_in_day', isOpen: false },
+  findings: { page: '/findings', isOpen: false },
+  sign_off: { page: '/sign-offs', isOpen: false },
+  waiting: { page: '/bookings', isOpen: false },
+  alert: { page: '/alerts', isOpen: true },
+  providers_locked: { page: '/providers', isOpen: true },
+} as const satisfies Readonly<Record<string, { page: string | null; isOpen: boolean }>>;
+export type TaskKey = keyof typeof TASKS;
+
+export interface Task {
+  readonly key: TaskKey;
+  readonly count: number;
+  /** Original values, as exact decimal text; null: no money is concerned, or it is not known. */
+  readonly value: string | null;
+  /** In date order; empty where a page lists them. */
+  readonly dates: readonly CivilDate[];
+  readonly href: string;
+  /** Of `account_changes` and `waiting`: titles that wait. */
+  readonly titles?: number;
+  /** Of `waiting`. */
+  readonly fault?: WaitingDays['fault'];
+  /** Of `alert` and `failed`: the first alert of its kind. */
+  readonly alert?: Alert;
+}
 
 /** The items that wait for a person, over the whole ledger. */
 export interface OpenItems {
@@ -19,46 +63,49 @@ export interface OpenItems {
   readonly startDate: CivilDate | null;
   /** Null until the first date is reconciled. */
   readonly lastReconciledDate: CivilDate | null;
-  /** Number of closed dates after the last reconciled one. */
+  /** Number of closed dates without data. */
   readonly lagDays: number;
-  /** Dates up to the last reconciled one that are failed, held, lack rejected titles or have findings to resolve now. */
-  readonly exceptions: number;
-  /** With the oldest days of each reason. */
-  readonly needs: NeedCounts;
+  readonly yesterday: Yesterday;
+  readonly needs: Readonly<Record<Need, number>>;
   /** Changed bank accounts without a decision. */
   readonly accountChanges: number;
-  /** Breaks between titles and the ERP's payables after the newest run of the matching. */
-  readonly breaks: number;
   /** Companies of the ERP whose buyers a person has to confirm, after the newest run of the matching. */
   readonly unmappedCompanies: number;
-  /** All that an alert is raised about. Read off the tables, so that no scheduler has to run. */
-  readonly alerts: readonly Alert[];
-  /** Whether the table `provider` could be read. The ERP may lock it. */
-  readonly providersRead: boolean;
+  /** In the order of `TASKS`. */
+  readonly tasks: readonly Task[];
 }
+
+/** Alerts about something that another task counts. */
+const COUNTED_KINDS: readonly AlertKind[] = [
+  'day_held',
+  'day_attention',
+  'findings_open',
+  'restated_after_sign_off',
+  'checkpoint_stale',
+  'account_changed',
+  'paid_to_supplier',
+  'booking_receipts',
+  'booking_waiting',
+];
 
 /** A page does not wait for the ERP's lock on `provider`. */
 const PROVIDER_LOCK_TIMEOUT = '250ms';
 
-/**
- * Reads the open items of the console's first page, of `conciliation status` and of the API.
- * @param needyDays the number of days that `needs` names for each reason
- */
+/** Reads the open items of the console's first page, of `conciliation status`, of the digest and of the API. */
 export async function readOpenItems(
   database: Database,
-  { now, policy, needyDays }: { now: Date; policy: AlertPolicy; needyDays: number },
+  { now, policy }: { readonly now: Date; readonly policy: AlertPolicy },
 ): Promise<OpenItems> {
   const { prisma } = database;
   const closed = lastClosedDate(policy.timeZone, now);
-  const [checkpoint, needs, accountChanges, matchRun, ledgerAlerts, providerAlerts] =
+  const [checkpoint, needs, counted, yesterday, missing, waiting, alerts, providerAlerts] =
     await Promise.all([
       readCheckpoint(database),
-      readNeeds(database, needyDays, dateIn(policy.timeZone, now)),
-      prisma.accountChange.count({ where: { state: 'open' } }),
-      prisma.matchRun.findFirst({
-        orderBy: { id: 'desc' },
-        select: { breaks: true, unmappedCompanies: true },
-      }),
+      readNeeds(database, dateIn(policy.timeZone, now)),
+      readOpenCounts(database),
+      readYesterday(database, closed),
+      readMissingDates(database, closed),
+      readWaitingDays(database, policy),
       prisma.$transaction((tx) => readLedgerAlerts(tx, now, policy)),
       prisma
         .$transaction(async (tx) => {
@@ -70,27 +117,61 @@ export async function readOpenItems(
           throw error;
         }),
     ]);
-  const startDate = checkpoint?.startDate ?? null;
-  const lastReconciledDate = checkpoint?.lastReconciledDate ?? null;
-  const reached = lastReconciledDate ?? (startDate === null ? closed : addDays(startDate, -1));
+  const needOf = (need: Need) => needs.find((known) => known.need === need);
+  const { accountChanges, unmappedCompanies } = counted;
+  const task = (
+    key: TaskKey,
+    count: number,
+    value: string | null,
+    more: Partial<Task> = {},
+  ): Task[] => {
+    const { dates = [] } = more;
+    const href = TASKS[key].page ?? (dates[0] === undefined ? '/' : `/days/${dates[0]}`);
+    return count === 0 ? [] : [{ key, count, value, dates, href, ...more }];
+  };
+  /** One task for each kind of alert. */
+  const alertTasks = (key: 'alert' | 'failed', isTask: (alert: Alert) => boolean): Task[] => {
+    const selected = [...alerts, ...(providerAlerts ?? [])].filter(isTask);
+    return [...new Set(selected.map(({ kind }) => kind))].flatMap((kind) => {
+      const [alert, ...rest] = selected.filter((known) => known.kind === kind);
+      if (alert === undefined) return [];
+      return task(key, 1 + rest.length, null, { alert, href: pageOf(kind, alert.date) });
+    });
+  };
+  const ofDays = (need: Exclude<Need, 'failed'>) => {
+    const { days = 0, originalValueSum = '0', dates = [] } = needOf(need) ?? {};
+    return task(need, days, originalValueSum, TASKS[need].page === null ? { dates } : {});
+  };
+  const found = [
+    ...task('urgent_breaks', counted.urgentBreaks, counted.urgentValue),
+    ...task('account_changes', accountChanges, counted.heldValue, { titles: counted.heldTitles }),
+    ...ofDays('held'),
+    ...alertTasks('failed', ({ kind }) => kind === 'pull_failed'),
+    ...task('missing', missing.length, null, { dates: missing }),
+    ...ofDays('attention'),
+    ...task('breaks', counted.otherBreaks, counted.otherValue),
+    ...task('unmapped_companies', unmappedCompanies, null),
+    ...ofDays('restated'),
+    ...task('equal_titles', counted.equalTitles, counted.equalValue),
+    ...task('findings', counted.findings, counted.findingsValue),
+    ...ofDays('sign_off'),
+    ...waiting.flatMap(({ fault, days, titles, value }) =>
+      task('waiting', days, value, { fault, titles }),
+    ),
+    ...alertTasks('alert', ({ kind }) => kind !== 'pull_failed' && !COUNTED_KINDS.includes(kind)),
+    ...task('providers_locked', providerAlerts === null ? 1 : 0, null),
+  ];
   return {
-    startDate,
-    lastReconciledDate,
-    lagDays: Math.max(0, daysBetween(reached, closed)),
-    exceptions:
-      lastReconciledDate === null
-        ? 0
-        : await prisma.day.count({
-            where: {
-              date: { lte: lastReconciledDate },
-              state: { in: ['failed', 'held', 'attention'] },
-            },
-          }),
-    needs,
+    startDate: checkpoint?.startDate ?? null,
+    lastReconciledDate: checkpoint?.lastReconciledDate ?? null,
+    lagDays: missing.length + (needOf('failed')?.days ?? 0),
+    yesterday,
+    needs: Object.fromEntries(NEEDS.map((need) => [need, needOf(need)?.days ?? 0])) as Record<
+      Need,
+      number
+    >,
     accountChanges,
-    breaks: matchRun?.breaks ?? 0,
-    unmappedCompanies: matchRun?.unmappedCompanies ?? 0,
-    alerts: [...ledgerAlerts, ...(providerAlerts ?? [])],
-    providersRead: providerAlerts !== null,
+    unmappedCompanies,
+    tasks: found,
   };
 }

@@ -1,4 +1,5 @@
 /** The release of a signed-off day: docs/bookings.md. */
+import { amountSum } from '../database/amount-sum.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
@@ -107,11 +108,11 @@ export interface WaitingDays {
   readonly days: number;
   /** The number of titles that had to wait at the newest release of each day; 0 where the whole day waits. */
   readonly titles: number;
-  /** The first of them. */
+  /** The original values of the days, as exact decimal text; null where only titles wait. */
+  readonly value: string | null;
+  /** In order. */
   readonly dates: readonly CivilDate[];
 }
-
-const DATES_SHOWN = 20;
 
 /** Returns the signed-off days that wait for their release, by the first reason of each, the oldest days first. */
 export function readWaitingDays(database: Database, rules: ReleaseRules): Promise<WaitingDays[]> {
@@ -120,11 +121,11 @@ export function readWaitingDays(database: Database, rules: ReleaseRules): Promis
   );
   return database.prisma.$queryRaw<WaitingDays[]>`
     SELECT fault, count(*)::int AS days, sum(titles)::int AS titles,
-           (array_agg(date::text ORDER BY date))[1:${DATES_SHOWN}::int] AS dates
+           CASE WHEN fault IS DISTINCT FROM 'titles' THEN (${amountSum(Prisma.sql`value`)})::text END AS value, array_agg(date::text ORDER BY date) AS dates
     FROM (
-      SELECT date, coalesce(fault, CASE WHEN titles > 0 THEN 'titles' END) AS fault,
+      SELECT date, value, coalesce(fault, CASE WHEN titles > 0 THEN 'titles' END) AS fault,
              CASE WHEN fault IS NULL THEN titles ELSE 0 END AS titles
-      FROM (SELECT day.date, CASE ${Prisma.join(cases, ' ')} END AS fault, ${titlesLeft} AS titles ${unreleased})
+      FROM (SELECT day.date, day.original_value_sum AS value, CASE ${Prisma.join(cases, ' ')} END AS fault, ${titlesLeft} AS titles ${unreleased})
         AS judged
     ) AS waiting
     GROUP BY fault ORDER BY min(date)`;

@@ -47,8 +47,8 @@ export function addStatusCommand(program: Command, exit: Exit): void {
       `
 Reads only the ledger and sends no request to the platform. Without a range, the last ${DEFAULT_DAYS} days are shown.
 
-The first lines equal the headline of the console's start page: the reconciled range, its exceptions, and all items
-that wait for a person, over the whole ledger and not only over the shown days.
+The first lines equal the console's start page: yesterday, and all tasks of a person over the whole ledger, the greatest
+risk first.
 
 Exit status: 0 nothing is open, or days only wait for their sign-off; 3 an item needs a person.
 
@@ -70,7 +70,7 @@ async function readStatus(
   }
   return withStaging(run, async (database) => {
     const policy = alertPolicy(run.config);
-    const items = await readOpenItems(database, { now: new Date(), policy, needyDays: 1 });
+    const items = await readOpenItems(database, { now: new Date(), policy });
     const days = await readDays(database, range, today);
     const pulls = await readOpenPulls(database);
     const complete = await readCompleteSweep(database);
@@ -103,7 +103,7 @@ function statusResult(status: Status): CommandResult {
       checkpoint: startDate === null ? null : { startDate, lastReconciledDate },
       lagDays: startDate === null ? null : lagDays,
       headline,
-      needs: needs.counts,
+      needs,
       accountChanges,
       unmappedCompanies: items.unmappedCompanies,
       days: status.days.map((day) => ({ ...day, rejects: status.rejects.get(day.date) ?? [] })),

@@ -30,11 +30,7 @@ export const CIVIL_DATES = {
     settledOn: optionalCivilDate('settledOn'),
     issueDate: optionalCivilDate('issueDate'),
   },
-  matchRun: {
-    bookingsFrom: civilDate('bookingsFrom'),
-    urgentDates: civilDates('urgentDates'),
-    brokenDates: civilDates('brokenDates'),
-  },
+  matchRun: { bookingsFrom: civilDate('bookingsFrom') },
   monthSeal: { month: civilDate('month') },
   partyAccount: { lastAcceptedDate: civilDate('lastAcceptedDate') },
   paymentHold: { acceptedDate: civilDate('acceptedDate') },
@@ -58,6 +54,7 @@ export const JSON_FIELDS: ReadonlySet<string> = new Set([
   'accounts',
   'after',
   'before',
+  'breaks',
   'destination',
   'detail',
   'details',
@@ -108,13 +105,6 @@ function optionalCivilDate<Field extends string>(field: Field) {
       const date = row[field];
       return date === null ? null : toText(date);
     },
-  };
-}
-
-function civilDates<Field extends string>(field: Field) {
-  return {
-    needs: { [field]: true } as Record<Field, true>,
-    compute: (row: Record<Field, Date[]>) => row[field].map(toText),
   };
 }
 

@@ -8,7 +8,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { AUTO_SIGN_OFF_AUTHOR } from '../domain/sign-off.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { isAltered } from '../integrity/verify.sql.ts';
-import { isChecked } from './day-note.sql.ts';
+import { HAS_BREAK, isChecked } from './day-note.sql.ts';
 import { sealDay } from './sign-off.sql.ts';
 
 /** A request for a pull, a look at identifiers and an export decide nothing about the data. */
@@ -28,8 +28,7 @@ const isClean = (rules: ReleaseRules) => Prisma.sql`
                   WHERE finding.date = day.date AND finding.closed_at IS NULL)
   AND day.date NOT IN (SELECT accepted_date FROM (${OPEN_HOLDS}) AS held_payment)
   AND NOT ${hasFault('not_matched', Prisma.sql`day.date`, rules)}
-  AND NOT EXISTS (SELECT FROM conciliation.match_run AS run
-                  WHERE run.id = (SELECT max(id) FROM conciliation.match_run) AND day.date = ANY(run.broken_dates))
+  AND NOT ${HAS_BREAK}
   AND NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry WHERE entry.date = day.date AND ${isDecision})`;
 
 /**

@@ -50,6 +50,12 @@ export const alterationsColumn = Prisma.sql`
   (SELECT count(*) FROM conciliation.title_finding AS finding
    WHERE finding.date = day.date AND ${KEEPS_DAY})::int`;
 
+/** Whether the newest run of the matching has found a break of a title of a row of the table `day`. */
+export const HAS_BREAK = Prisma.sql`
+  EXISTS (SELECT FROM conciliation.match_run AS run
+          WHERE run.id = (SELECT max(id) FROM conciliation.match_run)
+            AND run.breaks @> jsonb_build_array(jsonb_build_object('date', day.date)))`;
+
 /** Whether the checks ran on the present content of a row of the table `day`, and need not run again. */
 export const isChecked = Prisma.sql`
   EXISTS (SELECT FROM conciliation.day_check AS done

@@ -1,3 +1,5 @@
+import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
+import { amountSum } from '../database/amount-sum.sql.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
@@ -65,53 +67,110 @@ export async function readLedgerDay(
 export const NEEDS = ['failed', 'restated', 'held', 'attention', 'sign_off'] as const;
 export type Need = (typeof NEEDS)[number];
 
-interface NeedyDay {
-  readonly date: CivilDate;
+/** The days of the whole ledger with one need. */
+export interface NeedyDays {
   readonly need: Need;
-  readonly titles: number;
+  readonly days: number;
+  /** Decimal text, exact. */
   readonly originalValueSum: string;
-  readonly heldPullId: number | null;
+  /** In date order. */
+  readonly dates: readonly CivilDate[];
 }
 
-export interface NeedCounts {
-  readonly counts: Readonly<Record<Need, number>>;
-  /** The most urgent days; for each reason the oldest first. */
-  readonly days: readonly NeedyDay[];
-}
-
-/**
- * Returns the days of the whole ledger that need a person. A day has one reason, its most urgent
- * one.
- */
-export async function readNeeds(
-  database: Database,
-  limit: number,
-  today: CivilDate,
-): Promise<NeedCounts> {
-  const rows = await database.prisma.$queryRaw<(NeedyDay & { total: number })[]>`
-    WITH needy AS (
-      SELECT date, title_count, original_value_sum, held_pull_id,
-             CASE WHEN state = 'failed' THEN 1
-                  WHEN restated_after_sign_off THEN 2
-                  WHEN state = 'held' THEN 3
-                  WHEN state = 'attention' THEN 4
-                  ELSE 5 END AS rank
+/** Returns the days that need a person. A day has one reason, its most urgent one. */
+export function readNeeds(database: Database, today: CivilDate): Promise<NeedyDays[]> {
+  return database.prisma.$queryRaw<NeedyDays[]>`
+    SELECT need, count(*)::int AS days, coalesce(${amountSum(Prisma.sql`original_value_sum`)}, 0)::text AS "originalValueSum",
+           array_agg(date::text ORDER BY date) AS dates
+    FROM (
+      SELECT date, original_value_sum,
+             CASE WHEN state = 'failed' THEN 'failed'
+                  WHEN restated_after_sign_off THEN 'restated'
+                  WHEN state IN ('held', 'attention') THEN state
+                  ELSE 'sign_off' END AS need
       FROM conciliation.day
       WHERE date <= ${today}::date
         AND (state IN ('failed', 'held', 'attention') OR restated_after_sign_off
              OR (state = 'reconciled' AND signed_off_at IS NULL))
-    ), numbered AS (
-      SELECT *, count(*) OVER (PARTITION BY rank) AS total,
-             row_number() OVER (PARTITION BY rank ORDER BY date) AS place
-      FROM needy
-    )
-    SELECT date::text AS date, ('{failed,restated,held,attention,sign_off}'::text[])[rank] AS need,
-           title_count AS titles, original_value_sum::text AS "originalValueSum",
-           held_pull_id::float8 AS "heldPullId", total::int AS total
-    FROM numbered WHERE place <= ${limit} ORDER BY rank, date`;
-  const counts = Object.fromEntries(NEEDS.map((need) => [need, 0])) as Record<Need, number>;
-  for (const { need, total } of rows) counts[need] = total;
-  return { counts, days: rows.map(({ total: _, ...day }) => day) };
+    ) AS needy GROUP BY need`;
+}
+
+export interface OpenCounts {
+  readonly urgentBreaks: number;
+  readonly urgentValue: string | null;
+  readonly otherBreaks: number;
+  readonly otherValue: string | null;
+  readonly unmappedCompanies: number;
+  readonly accountChanges: number;
+  readonly heldTitles: number;
+  readonly heldValue: string | null;
+  readonly equalTitles: number;
+  readonly equalValue: string | null;
+  readonly findings: number;
+  readonly findingsValue: string | null;
+}
+
+/** What the newest run of the matching, the watch of bank accounts and the checks have left for a person. */
+export async function readOpenCounts({ prisma }: Database): Promise<OpenCounts> {
+  const [counts] = await prisma.$queryRaw<[OpenCounts]>`
+    SELECT breaks.*, holds.*, findings.*,
+           coalesce((SELECT unmapped_companies FROM conciliation.match_run ORDER BY id DESC LIMIT 1), 0)
+             AS "unmappedCompanies",
+           (SELECT count(*) FROM conciliation.account_change WHERE state = 'open')::int AS "accountChanges"
+    FROM (
+      SELECT coalesce(sum(breaks) FILTER (WHERE "isUrgent"), 0)::int AS "urgentBreaks",
+             (sum(value) FILTER (WHERE "isUrgent"))::text AS "urgentValue",
+             coalesce(sum(breaks) FILTER (WHERE NOT "isUrgent"), 0)::int AS "otherBreaks",
+             (sum(value) FILTER (WHERE NOT "isUrgent"))::text AS "otherValue"
+      FROM jsonb_to_recordset((SELECT breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1))
+             AS counted ("isUrgent" boolean, breaks integer, value numeric)
+    ) AS breaks CROSS JOIN (
+      SELECT count(*)::int AS "heldTitles", (${amountSum(Prisma.sql`original_value`)})::text AS "heldValue"
+      FROM (SELECT DISTINCT hold.title_id, original_value FROM (${OPEN_HOLDS}) AS hold
+            JOIN conciliation.account_change AS change ON change.id = account_change_id AND state = 'open') AS held
+    ) AS holds CROSS JOIN (
+      SELECT (count(*) FILTER (WHERE code = 'equal_in_day'))::int AS "equalTitles",
+             (${amountSum(Prisma.sql`original_value`, Prisma.sql`code = 'equal_in_day'`)})::text AS "equalValue",
+             (count(*) FILTER (WHERE code <> 'equal_in_day'))::int AS findings,
+             (${amountSum(Prisma.sql`original_value`, Prisma.sql`code <> 'equal_in_day'`)})::text AS "findingsValue"
+      FROM conciliation.check_finding AS finding JOIN conciliation.title ON title.id = title_id
+      WHERE closed_at IS NULL AND resolved_at IS NULL AND severity = 'info'
+    ) AS findings`;
+  return counts;
+}
+
+export async function readYesterday({ prisma }: Database, date: CivilDate): Promise<Yesterday> {
+  const [day] = await prisma.$queryRaw<[Omit<Yesterday, 'date'>?]>`
+    SELECT CASE WHEN state = 'held' AND content_digest IS NULL THEN 'first_held'
+                WHEN state = 'reconciled' AND restated_after_sign_off THEN 'restated'
+                WHEN state = 'reconciled' AND signed_off_at IS NOT NULL THEN 'signed'
+                ELSE state END AS state,
+           title_count AS titles, original_value_sum::text AS "originalValueSum"
+    FROM conciliation.day WHERE date = ${date}::date`;
+  return { date, ...(day ?? { state: 'absent', titles: 0, originalValueSum: '0' }) };
+}
+
+/** Returns the closed dates from the start on whose day no pull has brought, without the failed ones. */
+export async function readMissingDates(
+  { prisma }: Database,
+  closed: CivilDate,
+): Promise<CivilDate[]> {
+  const rows = await prisma.$queryRaw<{ date: CivilDate }[]>`
+    SELECT wanted.date::date::text AS date
+    FROM conciliation.checkpoint
+    CROSS JOIN generate_series(start_date::timestamp, ${closed}::timestamp, interval '1 day') AS wanted (date)
+    LEFT JOIN conciliation.day ON day.date = wanted.date::date
+    WHERE coalesce(day.state, 'pending') = 'pending' ORDER BY 1`;
+  return rows.map(({ date }) => date);
+}
+
+/** The last date that is over. */
+export interface Yesterday {
+  readonly date: CivilDate;
+  /** `absent`: the ledger does not have the date. `first_held`: no response was merged yet. */
+  readonly state: DayState | 'absent' | 'first_held' | 'signed' | 'restated';
+  readonly titles: number;
+  readonly originalValueSum: string;
 }
 
 /** Returns the first and last date of the ledger; null: it is empty. */
@@ -124,27 +183,4 @@ export async function readLedgerRange(
   >`SELECT min(date)::text AS "from", max(date)::text AS "to"
     FROM conciliation.day WHERE date <= ${today}::date`;
   return range.from === null || range.to === null ? null : { from: range.from, to: range.to };
-}
-
-/** Returns the number of days that changed after their sign-off. */
-export function countRestated(database: Database, today: CivilDate): Promise<number> {
-  return database.prisma.day.count({
-    where: { restatedAfterSignOff: true, date: { lte: today } },
-  });
-}
-
-/** Returns the numbers of the navigation. */
-export async function readBadges(database: Database): Promise<{
-  readonly alerts: number;
-  readonly accountChanges: number;
-  /** Whether the ERP has given payables. */
-  readonly hasPayables: boolean;
-}> {
-  const { prisma } = database;
-  const [alerts, accountChanges, payable] = await Promise.all([
-    prisma.alert.count({ where: { resolvedAt: null } }),
-    prisma.accountChange.count({ where: { state: 'open' } }),
-    prisma.erpPayable.findFirst({ select: { erpKey: true } }),
-  ]);
-  return { alerts, accountChanges, hasPayables: payable !== null };
 }

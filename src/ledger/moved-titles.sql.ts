@@ -35,14 +35,22 @@ export interface MovedField {
   readonly after: string | null;
 }
 
-export interface MovedTitles {
+/** A change of a title, made or planned. */
+export type Move = Pick<MovedTitle, 'orderUid' | 'kind' | 'fields' | 'originalValue'> & {
+  /** Null: the title is not merged yet. */
+  readonly titleId: number | null;
+  /** Null: planned. */
+  readonly pullId: number | null;
+};
+
+export interface MovedTitles<Shown extends Move = MovedTitle> {
   /**
    * The number of all differing titles. `titles` may hold fewer: new titles come last, and only a
    * few of them.
    */
   readonly count: number;
   readonly counts: Readonly<Record<MovedTitle['kind'], number>>;
-  readonly titles: readonly MovedTitle[];
+  readonly titles: readonly Shown[];
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { FourEyesFault } from '../domain/sign-off.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { alterationsColumn, dayNoteColumns, isChecked } from './day-note.sql.ts';
+import { alterationsColumn, dayNoteColumns, HAS_BREAK, isChecked } from './day-note.sql.ts';
 import { LEDGER_DAY_COLUMNS, type LedgerDay } from './ledger-days.sql.ts';
 import { readFourEyesFaults } from './sign-off.sql.ts';
 
@@ -13,7 +13,7 @@ export interface SignableFilter {
   readonly today: CivilDate;
   /**
    * Leaves out days that were restated after a sign-off, whose present content was not checked, or that
-   * have an open reject, a hold, an altered title or a payment on hold, and `excluded`.
+   * have an open reject, a hold, an altered title, a payment on hold, a break or an open finding, and `excluded`.
    */
   readonly cleanOnly: boolean;
   /** The days that the reader may not sign as the second person. */
@@ -37,6 +37,9 @@ const selected = ({ today, cleanOnly, excluded }: SignableFilter) => Prisma.sql`
     AND NOT EXISTS (SELECT FROM conciliation.rejected_title AS reject
                     WHERE reject.date = day.date AND reject.status = 'open')
     AND day.date NOT IN (SELECT accepted_date FROM (${OPEN_HOLDS}) AS held_payment)
+    AND NOT ${HAS_BREAK}
+    AND NOT EXISTS (SELECT FROM conciliation.check_finding AS finding WHERE finding.accepted_date = day.date
+                      AND finding.closed_at IS NULL AND finding.resolved_at IS NULL)
     AND date <> ALL(${excluded}::text[]::date[])))`;
 
 const columns = Prisma.sql`${LEDGER_DAY_COLUMNS}, ${dayNoteColumns}`;

@@ -1,3 +1,4 @@
+import { amountSum } from '../database/amount-sum.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -72,6 +73,8 @@ export interface Break {
   readonly isUrgent: boolean;
   readonly title: BreakTitle | null;
   readonly payable: BreakPayable | null;
+  /** Of the provider in the ERP; null: not known. */
+  readonly supplierName: string | null;
   /** Hash of both sides as they are now. */
   readonly ground: string;
 }
@@ -94,6 +97,8 @@ export interface BreakCount {
 export interface BreakList {
   /** Over the whole filter, without its kind. */
   readonly counts: readonly BreakCount[];
+  /** Of `counts`. */
+  readonly sum: { readonly breaks: number; readonly value: string };
   /** Breaks of the filter. */
   readonly total: number;
   readonly breaks: readonly Break[];
@@ -812,6 +817,11 @@ export const PAYABLE_JSON = Prisma.sql`
     'openValue', payable.open_value::text, 'status', payable.status,
     'payee', ${PAYEE}) END`;
 
+/** Of rows `title` and `payable`. */
+const SUPPLIER_NAME = Prisma.sql`
+  (SELECT name FROM conciliation.provider
+   WHERE external_id = coalesce(title.provider_external_id, payable.supplier_external_id))`;
+
 const isIn = ({ date, supplier }: BreakFilter) => Prisma.sql`
   (${date}::date IS NULL OR accepted_date = ${date}::date)
   AND (${supplier}::text IS NULL OR supplier = ${supplier}::text)`;
@@ -834,11 +844,12 @@ export function listBreaks(
       (SELECT coalesce(jsonb_agg(counted), '[]') FROM (
          SELECT kind, count(*) AS breaks, sum(value)::text AS value
          FROM filtered GROUP BY kind, place ORDER BY place) AS counted) AS counts,
+      (SELECT jsonb_build_object('breaks', count(*), 'value', coalesce(sum(value), 0)::text) FROM filtered) AS sum,
       (SELECT count(*)::float8 FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text)
         AS total,
       (SELECT coalesce(jsonb_agg(jsonb_build_object(
                 'kind', place.kind, 'isUrgent', severity > 1, 'ground', place.ground, 'title', ${TITLE_JSON},
-                'payable', ${PAYABLE_JSON})
+                'payable', ${PAYABLE_JSON}, 'supplierName', ${SUPPLIER_NAME})
               ORDER BY severity DESC, place.place, place.value DESC, title_id, place.erp_key), '[]')
        FROM place LEFT JOIN ${titlesOf(Prisma.sql`place`)} AS title ON title.id = title_id
        LEFT JOIN ${payablesOf(Prisma.sql`place`)} AS payable ON payable.erp_key = place.erp_key) AS breaks`;
@@ -846,25 +857,29 @@ export function listBreaks(
   });
 }
 
-/** The breaks of the whole ledger. */
-export interface CountedBreaks {
-  readonly breaks: number;
-  /** Their accepted dates, in order. */
-  readonly dates: readonly CivilDate[];
-  readonly urgent: number;
-  readonly urgentDates: readonly CivilDate[];
+/** The breaks of one kind on one accepted date, as the newest run of the matching counted them. */
+export interface DayBreaks extends BreakCount {
+  /** Null: payables without a title. */
+  readonly date: CivilDate | null;
+  readonly isUrgent: boolean;
 }
 
-export async function countBreaks(tx: Transaction): Promise<CountedBreaks> {
-  const isUrgent = Prisma.sql`severity > 1`;
-  const [row] = await tx.$queryRaw<[CountedBreaks]>`
-    WITH ${breaksOf(wholeScope(null))}
-    SELECT count(*)::int AS breaks, (count(*) FILTER (WHERE ${isUrgent}))::int AS urgent,
-           coalesce(array_agg(DISTINCT accepted_date::text) FILTER (WHERE accepted_date IS NOT NULL), '{}') AS dates,
-           coalesce(array_agg(DISTINCT accepted_date::text)
-                    FILTER (WHERE accepted_date IS NOT NULL AND ${isUrgent}), '{}') AS "urgentDates"
-    FROM broken`;
-  return row;
+/** Counts the breaks of the whole ledger, as JSON of `DayBreaks[]`. */
+export const COUNTED_BREAKS = Prisma.sql`
+  (WITH ${breaksOf(wholeScope(null))}
+   SELECT coalesce(jsonb_agg(jsonb_build_object('date', accepted_date, 'kind', kind, 'isUrgent', severity > 1,
+                                                'breaks', breaks, 'value', value)
+                             ORDER BY severity DESC, place, accepted_date), '[]')
+   FROM (SELECT accepted_date, kind, severity, place, count(*) AS breaks, coalesce(${amountSum(Prisma.sql`value`)}, 0)::text AS value
+         FROM broken GROUP BY 1, 2, 3, 4) AS counted)`;
+
+/** Returns the breaks that the newest run has counted, the urgent ones first. Empty before the first run. */
+export async function readCountedBreaks(
+  client: Pick<Transaction, '$queryRaw'>,
+): Promise<readonly DayBreaks[]> {
+  const [run] = await client.$queryRaw<[{ breaks: DayBreaks[] }?]>`
+    SELECT breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1`;
+  return run?.breaks ?? [];
 }
 
 /** A break by its kind and its sides. */
@@ -881,7 +896,8 @@ export async function readBreak(
 ): Promise<Break | null> {
   const [row] = await client.$queryRaw<[Break?]>`
     WITH ${breaksOf(breakScope({ titleId, erpKey }))}
-    SELECT broken.kind, severity > 1 AS "isUrgent", ground, ${TITLE_JSON} AS title, ${PAYABLE_JSON} AS payable
+    SELECT broken.kind, severity > 1 AS "isUrgent", ground, ${TITLE_JSON} AS title, ${PAYABLE_JSON} AS payable,
+           ${SUPPLIER_NAME} AS "supplierName"
     FROM (SELECT * FROM broken WHERE kind = ${kind} AND title_id IS NOT DISTINCT FROM ${titleId}::bigint
             AND erp_key IS NOT DISTINCT FROM ${erpKey}::text) AS broken
     LEFT JOIN conciliation.title AS title ON title.id = ${titleId}::bigint

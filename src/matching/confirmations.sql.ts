@@ -7,7 +7,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import { cnpjOf, readCompanyFacts } from './companies.sql.ts';
-import { forgetUrgent, type MatchDecision, WAITS } from './match-decisions.sql.ts';
+import { forgetBreaks, type MatchDecision, WAITS } from './match-decisions.sql.ts';
 
 const MAX_COMPANY = 255;
 
@@ -184,7 +184,7 @@ function decide(
     const rows = await act(tx);
     if (rows.length === 0) return 0;
     if (fourEyes === true && action.endsWith('.confirm')) await requireOthersToWait(tx, by);
-    await forgetUrgent(tx);
+    await forgetBreaks(tx);
     await recordAudit(tx, { actor: by, action, reason, details: { rows: rows.map(Number) } });
     return rows.length;
   });

@@ -155,16 +155,16 @@ async function recordDecision(
 ): Promise<void> {
   const dates = [...new Set(of)].toSorted();
   if (decision.fourEyes === true) await requireOtherSigner(tx, dates, decision.by, WAITS);
-  await forgetUrgent(tx);
+  await forgetBreaks(tx);
   const { by: actor, reason } = decision;
   for (const date of dates.length === 0 ? [null] : dates) {
     await recordAudit(tx, { actor, action, date, reason, details: about });
   }
 }
 
-/** The urgent breaks are computed again by the next run. */
-export async function forgetUrgent(tx: Transaction): Promise<void> {
+/** The breaks are counted again by the next run. */
+export async function forgetBreaks(tx: Transaction): Promise<void> {
   await tx.$executeRaw`
-    UPDATE conciliation.match_run SET urgent_known = false
+    UPDATE conciliation.match_run SET breaks_known = false
     WHERE id = (SELECT max(id) FROM conciliation.match_run)`;
 }

@@ -4,7 +4,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { arePayablesStale } from '../payables/payable-state.sql.ts';
 import { askedLines } from './asked-lines.sql.ts';
-import { CHANGED, countBreaks, joinWholeSets, WITHDRAWN } from './breaks.sql.ts';
+import { CHANGED, COUNTED_BREAKS, joinWholeSets, WITHDRAWN } from './breaks.sql.ts';
 import {
   BUYER_NAME,
   CANDIDATES,
@@ -124,12 +124,9 @@ export function runMatching(
       SELECT (SELECT count(DISTINCT coalesce(sum_id, id))::int FROM made) AS matched,
              (SELECT count(DISTINCT key)::int FROM ended) AS replaced`;
     const reopened = groundless + replaced;
-    const counted = await countBreaks(tx);
     await tx.$executeRaw`
       UPDATE conciliation.match_run
-      SET matched = ${matched}, reopened = ${reopened}, urgent_known = true, urgent_breaks = ${counted.urgent},
-          urgent_dates = ${[...counted.urgentDates]}::text[]::date[], breaks = ${counted.breaks},
-          broken_dates = ${[...counted.dates]}::text[]::date[],
+      SET matched = ${matched}, reopened = ${reopened}, breaks_known = true, breaks = ${COUNTED_BREAKS},
           unmapped_companies = ${companies.unmapped.length}
       WHERE id = ${runId}`;
     return { runId, matched, reopened };
@@ -276,7 +273,7 @@ export async function isMatchingDue(
   if (await arePayablesStale(database.prisma, maxAgeHours)) return false;
   const [row] = await database.prisma.$queryRaw<[{ due: boolean }]>`
     WITH newest AS (
-      SELECT max(started_at) AS at, bool_or(NOT urgent_known) AS is_unknown, max(payables_seen) AS seen,
+      SELECT max(started_at) AS at, bool_or(NOT breaks_known) AS is_unknown, max(payables_seen) AS seen,
              max(bookings_seen) AS bookings, max(time_zone) AS zone, max(bookings_from) AS bookings_from
       FROM conciliation.match_run WHERE id = (SELECT max(id) FROM conciliation.match_run)
     )

@@ -1,22 +1,16 @@
 import type { Database, Transaction } from '../database/database.ts';
-import { BUYER } from '../database/tax-id.sql.ts';
+import { companyIdOf } from '../database/tax-id.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { HoldDetail } from '../domain/checks/plausibility.ts';
 import type { HoldReason } from '../domain/day-state.ts';
+import { TITLE_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { readDay } from '../ledger/day-ledger.sql.ts';
+import type { Move, MovedTitles } from '../ledger/moved-titles.sql.ts';
 import { configurePlanner, resetPlanner } from '../ledger/planner-settings.sql.ts';
 import { type HeldPull, isHoldLost, readHeldPull } from './held-pull.sql.ts';
+import { pairKey } from './merge/merge-apply.sql.ts';
 import { type ChangeCounts, planChanges } from './merge/merge-plan.sql.ts';
-
-interface TitlePreview {
-  /** Null: the title is not merged yet. */
-  readonly titleId: number | null;
-  readonly orderUid: string;
-  readonly provider: string | null;
-  readonly agent: string | null;
-  readonly originalValue: string;
-}
 
 /** The changes that a release would make. */
 export interface ReleasePreview extends ChangeCounts {
@@ -31,12 +25,16 @@ export interface ReleasePreview extends ChangeCounts {
   readonly currentTitles: number;
   /** Decimal text, exact, of original values. */
   readonly currentSum: string;
-  readonly withdrawnSum: string;
+  /** Of the date after the release. */
+  readonly titlesAfter: number;
+  readonly sumAfter: string;
+  readonly sumDifference: string;
+  /** Titles that would name another bank account, and the number of accounts that they would name. */
+  readonly accountTitles: number;
+  readonly accounts: number;
   readonly isSignedOff: boolean;
-  /** The titles that would be withdrawn, by original value, the greatest first; limited in number. */
-  readonly withdrawals: readonly TitlePreview[];
-  /** The titles that the limit counts, unless those are withdrawals; by original value, limited in number. */
-  readonly concerned: readonly TitlePreview[];
+  /** The changes by title, those of the buyer that the limit counts first; limited in number. */
+  readonly moved: MovedTitles<Move>;
 }
 
 class Undo extends Error {}
@@ -79,69 +77,108 @@ async function planAndRead(
   if (isHoldLost(held, plan)) return null;
   await resetPlanner(tx);
   const [totals] = await tx.$queryRaw<
-    [Pick<ReleasePreview, 'currentTitles' | 'currentSum' | 'withdrawnSum' | 'isSignedOff'>]
+    [Pick<ReleasePreview, 'currentTitles' | 'currentSum' | 'isSignedOff'>]
   >`
     SELECT title_count AS "currentTitles", original_value_sum::text AS "currentSum",
-           signed_off_at IS NOT NULL AS "isSignedOff",
-           (SELECT coalesce(sum(title.original_value), 0)::text
-            FROM conciliation.staged_change change
-            JOIN conciliation.title title ON title.id = change.title_id
-            WHERE change.fence = ${held.fence} AND change.kind = 'withdrawn') AS "withdrawnSum"
+           signed_off_at IS NOT NULL AS "isSignedOff"
     FROM conciliation.day WHERE date = ${held.date}::date`;
-  const withdrawals = await tx.$queryRaw<TitlePreview[]>`
-    SELECT title.id::float8 AS "titleId", title.order_uid AS "orderUid",
-           title.provider_external_id AS provider, title.financial_agent_name AS agent,
-           title.original_value::text AS "originalValue"
-    FROM conciliation.staged_change change
-    JOIN conciliation.title title ON title.id = change.title_id
-    WHERE change.fence = ${held.fence} AND change.kind = 'withdrawn'
-    ORDER BY title.original_value DESC, title.id LIMIT ${limit}`;
   const { titles: responseTitles, ...counts } = plan;
-  const holdReason = held.holdReason as HoldReason | null;
   const { date, fetchedAt, holdDetail } = held;
-  const concerned = await readConcerned(tx, held, limit);
   return {
     ...counts,
     ...totals,
+    ...(await readMoves(tx, held, limit)),
     pullId,
     date,
     fetchedAt,
-    holdReason,
+    holdReason: held.holdReason as HoldReason | null,
     holdDetail,
     responseTitles,
-    withdrawals,
-    concerned,
   };
 }
 
-/** The titles of the response that the limit of the hold counts. Withdrawals and a missing buyer have none. */
-function readConcerned(
-  tx: Transaction,
-  { fence, holdReason, holdDetail }: HeldPull,
-  limit: number,
-): Promise<TitlePreview[]> {
-  const counted = holdReason === null ? undefined : COUNTED[holdReason];
-  if (counted === undefined) return Promise.resolve([]);
-  const buyer = holdDetail?.buyer ?? null;
-  return tx.$queryRaw<TitlePreview[]>`
-    WITH response AS (
-      SELECT staged.*, change.kind, change.title_id,
-             row_number() OVER (PARTITION BY staged.identity_hash ORDER BY staged.ordinal) AS copy
-      FROM conciliation.staged_title AS staged
-      LEFT JOIN conciliation.staged_change AS change USING (fence, ordinal)
-      WHERE staged.fence = ${fence}
-    )
-    SELECT title_id::float8 AS "titleId", order_uid AS "orderUid", provider_external_id AS provider,
-           financial_agent_name AS agent, original_value::text AS "originalValue"
-    FROM response
-    WHERE (${counted}) AND (${buyer}::text IS NULL OR ${BUYER} = ${buyer}::text)
-    ORDER BY original_value DESC, order_uid, ordinal LIMIT ${limit}`;
-}
+/** The fields of the two bank accounts of a title. */
+const ACCOUNT_FIELDS = TITLE_COLUMNS.filter((name) =>
+  /_(?:bank|agency|account)(?:_digit)?$/.test(name),
+);
+const accountOf = (row: string) =>
+  Prisma.raw(`ROW(${ACCOUNT_FIELDS.map((name) => `${row}.${name}`).join(', ')})::text`);
 
-/** The titles that each limit counts, of rows `response`. */
-const COUNTED: Readonly<Record<string, Prisma.Sql>> = {
-  duplicates: Prisma.sql`copy > 1`,
-  growth: Prisma.sql`kind IS NULL OR kind = 'inserted'`,
-  changed_share: Prisma.sql`kind = 'changed'`,
-  value_jump: Prisma.sql`true`,
-};
+/**
+ * The planned changes by title. As in the history of a date, a withdrawn title and the only new one of the same order,
+ * buyer and provider are one changed title.
+ */
+async function readMoves(
+  tx: Transaction,
+  { fence, date, holdDetail }: HeldPull,
+  limit: number,
+): Promise<
+  Pick<
+    ReleasePreview,
+    'titlesAfter' | 'sumAfter' | 'sumDifference' | 'accountTitles' | 'accounts' | 'moved'
+  >
+> {
+  const [found] = await tx.$queryRaw<[Awaited<ReturnType<typeof readMoves>>]>`
+    WITH change AS MATERIALIZED (
+      SELECT kind, ordinal, title_id FROM conciliation.staged_change WHERE fence = ${fence}
+      UNION ALL
+      -- Of a date without titles every staged title is new, and has no planned change.
+      SELECT 'inserted', ordinal, NULL FROM conciliation.staged_title
+      WHERE fence = ${fence} AND NOT EXISTS (SELECT FROM conciliation.title WHERE accepted_date = ${date}::date)
+    ), came AS MATERIALIZED (
+      SELECT ${pairKey}, count(*) AS titles, min(ordinal) AS ordinal
+      FROM change JOIN conciliation.staged_title AS title USING (ordinal)
+      WHERE kind = 'inserted' AND title.fence = ${fence} GROUP BY 1, 2, 3
+    ), gone AS MATERIALIZED (
+      SELECT ${pairKey}, count(*) AS titles, min(id) AS id
+      FROM conciliation.title WHERE id = ANY(ARRAY(SELECT title_id FROM change WHERE kind = 'withdrawn')) GROUP BY 1, 2, 3
+    ), pair AS MATERIALIZED (
+      SELECT gone.id, came.ordinal FROM gone JOIN came USING (order_uid, buyer, provider)
+      WHERE gone.titles = 1 AND came.titles = 1
+    ), move AS MATERIALIZED (
+      SELECT kind, ordinal, title_id FROM change
+      WHERE (kind <> 'withdrawn' OR title_id NOT IN (SELECT id FROM pair))
+        AND (kind <> 'inserted' OR ordinal NOT IN (SELECT ordinal FROM pair))
+      UNION ALL
+      SELECT 'changed', ordinal, id FROM pair
+    ), moved AS MATERIALIZED (
+      SELECT move.kind, move.title_id, coalesce(staged.order_uid, title.order_uid) AS order_uid,
+             coalesce(staged.original_value, title.original_value) AS value,
+             CASE WHEN staged.ordinal IS NULL THEN 0 ELSE staged.original_value END
+               - CASE WHEN title.status = 'current' THEN title.original_value ELSE 0 END AS difference,
+             CASE WHEN staged.ordinal IS NULL THEN -1 WHEN title.status = 'current' THEN 0 ELSE 1 END AS more,
+             CASE WHEN move.kind = 'changed' AND ${accountOf('title')} <> ${accountOf('staged')}
+                  THEN ${accountOf('staged')} END AS account,
+             (coalesce(${companyIdOf('coalesce(staged.buyer_identification, title.buyer_identification)')}, '')
+                = ${holdDetail?.buyer ?? null}::text) IS TRUE AS is_counted,
+             CASE WHEN move.kind IN ('changed', 'restored') THEN (
+               SELECT coalesce(jsonb_agg(jsonb_build_object('column', name, 'before', to_jsonb(title) ->> name,
+                                                            'after', to_jsonb(staged) ->> name) ORDER BY name), '[]')
+               FROM unnest(${[...TITLE_COLUMNS]}::text[]) AS name
+               WHERE to_jsonb(title) -> name IS DISTINCT FROM to_jsonb(staged) -> name) ELSE '[]' END AS fields
+      FROM move LEFT JOIN conciliation.title AS title ON title.id = move.title_id
+      LEFT JOIN conciliation.staged_title AS staged ON staged.fence = ${fence} AND staged.ordinal = move.ordinal
+    ), shown AS (
+      SELECT *, row_number() OVER (
+        ORDER BY is_counted DESC, array_position('{changed,withdrawn,restored,inserted}'::text[], kind),
+                 value DESC, order_uid, title_id) AS place
+      FROM moved ORDER BY place LIMIT ${limit}
+    )
+    SELECT (day.title_count + (SELECT coalesce(sum(more), 0) FROM moved))::float8 AS "titlesAfter",
+           (day.original_value_sum + difference)::text AS "sumAfter", difference::text AS "sumDifference",
+           "accountTitles", accounts,
+           jsonb_build_object('count', rows, 'counts', counts, 'titles', (
+             SELECT coalesce(jsonb_agg(jsonb_build_object(
+               'titleId', title_id, 'orderUid', order_uid, 'kind', kind, 'fields', fields,
+               'originalValue', value::text, 'pullId', NULL) ORDER BY place), '[]') FROM shown)) AS moved
+    FROM conciliation.day CROSS JOIN (
+      SELECT count(*) AS rows, coalesce(sum(difference), 0) AS difference, count(account)::int AS "accountTitles",
+             count(DISTINCT account)::int AS accounts,
+             jsonb_build_object(
+               'changed', count(*) FILTER (WHERE kind = 'changed'), 'withdrawn', count(*) FILTER (WHERE kind = 'withdrawn'),
+               'restored', count(*) FILTER (WHERE kind = 'restored'),
+               'inserted', count(*) FILTER (WHERE kind = 'inserted')) AS counts
+      FROM moved
+    ) AS totals WHERE day.date = ${date}::date`;
+  return found;
+}

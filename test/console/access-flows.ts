@@ -48,12 +48,12 @@ export function addAccessFlows(world: BrowserWorld): void {
     const text = await textOf(viewer.locator('main'));
     expect(text).toMatch(/\d{1,3}\.\d{3},\d{2}/);
     await viewer.goto('/');
-    await viewer.getByText('Conciliado até').waitFor();
+    await viewer.getByText('A fazer, do maior risco ao menor').waitFor();
     await viewer.locator('.menu summary').first().click();
     await viewer.getByLabel('Idioma').selectOption('en');
     await viewer.getByLabel('Tema').selectOption('auto');
     await viewer.getByRole('button', { name: 'Aplicar' }).click();
-    await viewer.getByText('Reconciled up to').waitFor();
+    await viewer.getByText('To do, the greatest risk first').waitFor();
   });
 
   test('it works without any script', async () => {

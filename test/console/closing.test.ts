@@ -121,8 +121,8 @@ inBrowser(
         await target.click();
       };
       await page.goto('/');
-      await click(page.getByRole('link', { name: 'and 14 more' }));
-      await click(page.getByRole('link', { name: 'Clean only (22)' }));
+      await click(page.locator('main').getByRole('link', { name: 'Sign off' }));
+      await click(page.getByRole('link', { name: /^Without reservations/ }));
       await click(page.getByRole('link', { name: 'Select all on this page' }));
       await click(page.getByRole('button', { name: 'Preview the sign-off' }));
       await page.getByRole('row', { name: /22 days 44 27,161\.42/ }).waitFor();
@@ -148,7 +148,7 @@ inBrowser(
         await page.keyboard.press(key);
       };
       await page.goto('/');
-      await press(page.getByRole('link', { name: 'and 14 more' }));
+      await press(page.locator('main').getByRole('link', { name: 'Sign off' }));
       await page.waitForURL('**/sign-offs');
       await press(page.getByRole('link', { name: 'Select all on this page' }));
       await page.waitForURL('**/sign-offs?select=all');

@@ -7,10 +7,7 @@ export function addDayFlows(world: BrowserWorld): void {
   test('the start page shows the state of every day, and links to each', async () => {
     const { stage, reviewer } = world;
     await reviewer.goto('/');
-    await reviewer
-      .getByRole('heading', { level: 1 })
-      .filter({ hasText: /needs? a person/ })
-      .waitFor();
+    await reviewer.getByRole('heading', { level: 1, name: /^Yesterday, / }).waitFor();
     await reviewer.locator(`.month a[href="/days/${stage.dates.open}"]`).click();
     await reviewer.waitForURL(`**/days/${stage.dates.open}`);
   });
@@ -44,8 +41,7 @@ export function addDayFlows(world: BrowserWorld): void {
       ),
     );
     await operator.goto(`/days/${signed}`);
-    await operator.locator('summary', { hasText: 'Pull again' }).click();
-    await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
+    await operator.getByRole('button', { name: 'Pull again' }).click();
     await operator.getByText('The pull is requested').waitFor();
     await expect
       .poll(async () => {
@@ -92,8 +88,7 @@ export function addDayFlows(world: BrowserWorld): void {
     const pullUntil = async (titles: readonly string[], sentence: string) => {
       stage.setTitles(unreadable, titles);
       await operator.goto(path);
-      await operator.locator('summary', { hasText: 'Pull again' }).click();
-      await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
+      await operator.getByRole('button', { name: 'Pull again' }).click();
       await expect
         .poll(async () => {
           await operator.goto(path);
@@ -106,7 +101,7 @@ export function addDayFlows(world: BrowserWorld): void {
       titleText({ uid: `PO-${number}`, date: unreadable, value });
     const broken = Array.from({ length: 64 }, (_, index) => title(9000 + index, '"12,50"'));
     await pullUntil(broken, '64 titles came, none could be read');
-    expect(await operator.getByRole('link', { name: 'Preview the release' }).count()).toBe(0);
+    expect(await operator.getByRole('link', { name: 'See what would change' }).count()).toBe(0);
     await operator.getByText('originalValue: expected a number, got a string').waitFor();
     await operator.getByText('not merged; would be 0 · 0 · 30 · 0').waitFor();
 
@@ -126,8 +121,7 @@ export function addDayFlows(world: BrowserWorld): void {
       ),
     ]);
     await operator.goto(`/days/${unreadable}`);
-    await operator.locator('summary', { hasText: 'Pull again' }).click();
-    await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
+    await operator.getByRole('button', { name: 'Pull again' }).click();
     const card = operator.locator('#drift');
     await expect
       .poll(async () => {
@@ -149,21 +143,20 @@ export function addDayFlows(world: BrowserWorld): void {
     const { held } = stage.dates;
     stage.setTitles(held, []);
     await operator.goto(`/days/${held}`);
-    await operator.locator('summary', { hasText: 'Pull again' }).click();
-    await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
+    await operator.getByRole('button', { name: 'Pull again' }).click();
     await expect
       .poll(async () => {
         await operator.goto(`/days/${held}`);
-        return operator.getByText('A pull is held').count();
+        return operator.getByText('A newer answer of the platform waits').count();
       })
       .toBe(1);
     await world.keep('day-held', `/days/${held}`, operator.context());
-    await operator.getByRole('link', { name: 'Preview the release' }).click();
-    await operator.getByRole('heading', { name: /Titles that would be withdrawn/ }).waitFor();
+    await operator.getByRole('link', { name: 'See what would change' }).click();
+    await operator.getByText('Withdrawn: 36').waitFor();
     await world.checkPage(operator, 'release');
     await world.keep('release', new URL(operator.url()).pathname, operator.context());
     await operator.getByLabel('Why is this right?').fill('cancelled by the platform, confirmed');
-    await operator.getByRole('button', { name: 'Release' }).click();
+    await operator.getByRole('button', { name: 'Accept this version' }).click();
     await operator.getByText('The pull is released.').waitFor();
     expect(await textOf(operator.locator('main'))).toContain('Withdrawn: 36');
   });

@@ -91,7 +91,7 @@ inBrowser(
       };
       await page.goto(link.href);
       await click(page.getByRole('button', { name: 'Open the console' }));
-      const need = page.locator('main', { hasText: 'Days that need a person' });
+      const need = page.locator('.months');
       const days = await need
         .locator('a[href^="/days/"]')
         .evaluateAll((links) => links.map((one) => one.getAttribute('href') ?? ''));
@@ -100,7 +100,8 @@ inBrowser(
       await click(page.locator(`main a[href="${calm}"]`).first());
       await click(page.getByRole('button', { name: 'Sign off' }));
       await page.getByText('The day is signed off.').waitFor();
-      await click(page.locator('nav').first().getByRole('link', { name: 'Bookings' }));
+      await click(page.locator('.nav').getByRole('link', { name: 'ERP' }));
+      await click(page.locator('main .tabs').getByRole('link', { name: 'Bookings' }));
       await seen(/Released \(0\)[\s\S]*ERP-\d/);
       const text = (await page.locator('main').textContent()) ?? '';
       const [, all, posted] = /All \((\d+)\)[\s\S]*Posted \((\d+)\)/.exec(text) ?? [];
@@ -139,7 +140,8 @@ inBrowser(
       await admin.locator('main a[href^="/days/"]').first().click();
       await admin.getByText('A reviewer signs it off.').waitFor();
       expect(await admin.getByRole('button', { name: 'Sign off' }).count()).toBe(0);
-      await admin.getByRole('link', { name: 'Users' }).click();
+      await admin.locator('summary', { hasText: 'Administration' }).click();
+      await admin.getByRole('link', { name: 'Users and keys' }).click();
       await admin.getByRole('heading', { name: 'Users and keys' }).waitFor();
       const users = (await admin.locator('main').textContent()) ?? '';
       expect(users).toMatch(/admin[\s\S]*reviewer/);

@@ -24,15 +24,13 @@ export function addQuestionFlows(world: BrowserWorld): void {
 
   test('is yesterday complete: no click', async () => {
     const { page, clicks } = await asked();
-    expect(await textOf(page.locator('.headline'))).toMatch(
-      /Every date from .* to .* is reconciled/,
-    );
+    expect(await textOf(page.locator('h1'))).toMatch(/^Yesterday, \d{4}-\d\d-\d\d: /);
     expect(clicks()).toBe(0);
   });
 
   test('what changed since the sign-off, over all days: one click', async () => {
     const question = await asked();
-    await question.click(/^\d+$/, '.metric:has(a[href="/restated"])');
+    await question.click('Review', '.task:has(a[href="/restated"])');
     await question.page.getByRole('heading', { name: 'Changed since sign-off' }).waitFor();
     await question.page.locator('tr', { hasText: 'Original value' }).first().waitFor();
     expect(question.clicks()).toBe(1);
@@ -48,14 +46,15 @@ export function addQuestionFlows(world: BrowserWorld): void {
     expect(question.clicks()).toBe(2);
   });
 
-  test('was a supplier sent: two clicks', async () => {
+  test('was a supplier sent: three clicks', async () => {
     const question = await asked();
-    await question.click('Providers', '.nav');
+    await question.click('Payments', '.nav');
+    await question.click('Providers', 'main .tabs');
     await question.page.getByLabel('Code, name, or whole CPF/CNPJ').fill('P-1');
     await question.press('Search');
     expect(await textOf(question.page.locator('main'))).toMatch(
       /P-1[\s\S]*(Synced|Pending|Invalid|Rejected)/,
     );
-    expect(question.clicks()).toBe(2);
+    expect(question.clicks()).toBe(3);
   });
 }

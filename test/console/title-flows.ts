@@ -85,13 +85,13 @@ export function addTitleFlows(world: BrowserWorld): void {
     await expect
       .poll(async () => {
         await operator.goto(`/days/${open}`);
-        const link = operator.getByRole('link', { name: 'Preview the release' });
+        const link = operator.getByRole('link', { name: 'See what would change' });
         return link.count();
       })
       .toBe(1);
-    await operator.getByRole('link', { name: 'Preview the release' }).click();
+    await operator.getByRole('link', { name: 'See what would change' }).click();
     await operator.getByLabel('Why is this right?').fill('the platform restated the whole day');
-    await operator.getByRole('button', { name: 'Release' }).click();
+    await operator.getByRole('button', { name: 'Accept this version' }).click();
     await operator.getByText('The pull is released.').waitFor();
     await reviewer.goto('/account-changes');
     await reviewer.getByText('Bank 260').first().waitFor();

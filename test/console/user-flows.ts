@@ -40,7 +40,8 @@ export function addUserFlows(world: BrowserWorld): void {
   test('an administrator adds somebody, who comes in by the link and is kept out again', async () => {
     const { admin, stage } = world;
     await admin.goto('/');
-    await admin.getByRole('link', { name: 'Users' }).click();
+    await admin.locator('summary', { hasText: 'Administration' }).click();
+    await admin.getByRole('link', { name: 'Users and keys' }).click();
     await admin.locator('summary', { hasText: 'Add a user' }).click();
     await admin.getByLabel('User name').fill('beto');
     const form = admin.locator('form[action="/users"]');

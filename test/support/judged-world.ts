@@ -71,9 +71,6 @@ export function judgedWorld(world: PullWorld) {
 
     /** Signs a day off, and releases it whatever its titles wait for. */
     async release(date: CivilDate): Promise<void> {
-      await prisma.$executeRaw`
-        UPDATE conciliation.match_run SET urgent_dates = '{}'
-        WHERE id = (SELECT max(id) FROM conciliation.match_run)`;
       await signDay(database, date);
       await prisma.$transaction(async (tx) => {
         await lockDay(tx, date);

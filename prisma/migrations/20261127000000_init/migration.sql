@@ -2327,11 +2327,10 @@ CREATE TABLE conciliation.match_run (
   bookings_seen      bigint      NOT NULL DEFAULT 0,
   states_paid        boolean     NOT NULL DEFAULT false,
   unmapped_companies integer     NOT NULL DEFAULT 0,
-  breaks             integer     NOT NULL DEFAULT 0,
-  broken_dates       date[]      NOT NULL DEFAULT '{}',
-  urgent_known       boolean     NOT NULL DEFAULT false,
-  urgent_breaks      integer     NOT NULL DEFAULT 0,
-  urgent_dates       date[]      NOT NULL DEFAULT '{}'
+  breaks             jsonb       NOT NULL DEFAULT '[]',
+  breaks_known       boolean     NOT NULL DEFAULT false,
+
+  CONSTRAINT match_run_breaks_check CHECK (jsonb_typeof(breaks) = 'array')
 );
 
 COMMENT ON TABLE conciliation.match_run IS
@@ -2361,15 +2360,9 @@ COMMENT ON COLUMN conciliation.match_run.states_paid IS
 COMMENT ON COLUMN conciliation.match_run.unmapped_companies IS
   'Companies of the payables that stand for no known buyer, although there are several companies or buyers. A person confirms their buyers.';
 COMMENT ON COLUMN conciliation.match_run.breaks IS
-  'Number of breaks after the run.';
-COMMENT ON COLUMN conciliation.match_run.broken_dates IS
-  'The accepted dates with a break after the run. AUTO_SIGN_OFF signs none of them.';
-COMMENT ON COLUMN conciliation.match_run.urgent_known IS
-  'Whether the run has counted the urgent breaks, and no person has decided about a match or a break since.';
-COMMENT ON COLUMN conciliation.match_run.urgent_breaks IS
-  'Number of urgent breaks after the run.';
-COMMENT ON COLUMN conciliation.match_run.urgent_dates IS
-  'The accepted dates with an urgent break after the run.';
+  'The breaks after the run: for each accepted date and kind their number, their value, and whether they are urgent. AUTO_SIGN_OFF signs none of the dates.';
+COMMENT ON COLUMN conciliation.match_run.breaks_known IS
+  'Whether the run has counted the breaks, and no person has decided about a match or a break since.';
 
 
 -- What a person has confirmed about companies and parties, for the matching.

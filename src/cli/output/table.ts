@@ -1,3 +1,5 @@
+import { amountText } from '../../domain/display-text.ts';
+
 interface Column {
   readonly title: string;
   /** By default `left`. */
@@ -31,9 +33,7 @@ export function renderTable(
 
 /** Groups the digits of an exact decimal: `1234567.5` becomes `1,234,567.50`. No digit is dropped. */
 export function formatAmount(decimal: string): string {
-  const [whole = '', fraction = ''] = decimal.split('.');
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
-  return `${grouped}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
+  return amountText(decimal, 'en');
 }
 
 export function formatCount(count: number): string {

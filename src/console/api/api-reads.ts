@@ -10,7 +10,7 @@ import { ALERT_LANGUAGES } from '../../domain/alerts/alert.ts';
 import { type CivilDate, dateIn, daysBetween, parseCivilDate } from '../../domain/business-day.ts';
 import type { CsvLocale } from '../../export/csv.ts';
 import { readOpenDrift } from '../../ledger/drift.sql.ts';
-import { readBadges, readLedgerDay, readLedgerDays } from '../../ledger/ledger-days.sql.ts';
+import { readLedgerDay, readLedgerDays } from '../../ledger/ledger-days.sql.ts';
 import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
 import { readRestatedDays, readRestatedTotals } from '../../ledger/restated-days.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
@@ -45,17 +45,17 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
       answer: schemas.Status,
     }),
     async () => {
-      const [items, badges] = await Promise.all([
-        readOpenItems(database, { now: now(), policy: parts.alertPolicy, needyDays: 1 }),
-        readBadges(database),
+      const [items, openAlerts] = await Promise.all([
+        readOpenItems(database, { now: now(), policy: parts.alertPolicy }),
+        database.prisma.alert.count({ where: { resolvedAt: null } }),
       ]);
       const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
       return {
         startDate,
         lastReconciledDate,
         lagDays: startDate === null ? null : lagDays,
-        needs: needs.counts,
-        openAlerts: badges.alerts,
+        needs,
+        openAlerts,
         accountChanges,
         unmappedCompanies: items.unmappedCompanies,
         headline: Object.fromEntries(

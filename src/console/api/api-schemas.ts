@@ -107,7 +107,10 @@ export const Day = Type.Object({
 export const Status = Type.Object({
   startDate: dateOrNull,
   lastReconciledDate: dateOrNull,
-  lagDays: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
+  lagDays: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    description: 'Dates that are over and have no data.',
+  }),
   needs: Type.Object(Object.fromEntries(NEEDS.map((need) => [need, count])), {
     description: 'Days that wait for a person, by the next decision.',
   }),

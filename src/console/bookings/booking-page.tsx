@@ -38,30 +38,48 @@ export function BookingPage(props: {
 /** What is released of a day, and how much of it is posted. */
 export function DayBookingsCard(props: { readonly date: string; readonly bookings: DayBookings }) {
   const { date, bookings } = props;
-  const { text, formats } = usePage();
+  const { text } = usePage();
   const href = `/bookings?${new URLSearchParams({ from: date, to: date })}`;
   return (
     <Card
       title={text('bookings.dayTitle')}
       aside={bookings.lines > 0 ? <a href={href}>{text('bookings.dayOpen')}</a> : undefined}
     >
-      {bookings.releasedAt === null ? (
-        <p class="quiet">{text('bookings.dayNone')}</p>
-      ) : (
-        <p>
-          {text('bookings.dayReleased', {
-            lines: formats.count(bookings.lines),
-            posted: formats.count(bookings.posted),
-            failed: formats.count(bookings.failed),
-          })}
-        </p>
-      )}
-      {bookings.waiting > 0 && (
-        <p>
-          {text('bookings.dayWaiting', { titles: bookings.waiting })}{' '}
-          <a href={`/breaks?${new URLSearchParams({ date })}`}>{text('bookings.dayBreaks')}</a>
-        </p>
-      )}
+      <Released date={date} bookings={bookings} />
     </Card>
+  );
+}
+
+/** What went to the ERP, and what waits and why. */
+export function Released(props: {
+  readonly date: string;
+  readonly bookings: DayBookings | undefined;
+}) {
+  const { date, bookings } = props;
+  const { text, formats } = usePage();
+  if (bookings === undefined) return null;
+  const { lines, posted, failed, waiting, fault } = bookings;
+  const breaks = `/breaks?${new URLSearchParams({ date })}`;
+  return (
+    <>
+      <p class={lines === 0 ? 'quiet' : ''}>
+        {lines === 0
+          ? text('bookings.dayNone')
+          : text('bookings.dayReleased', {
+              lines: formats.count(lines),
+              posted: formats.count(posted),
+              failed: formats.count(failed),
+            })}
+      </p>
+      {fault !== undefined && (
+        <p>
+          {waiting > 0 && `${text('bookings.dayWaiting', { titles: waiting })} `}
+          {text(`bookings.waitingReasons.${fault ?? 'none'}`)}{' '}
+          {fault !== null && (
+            <a href={fault === 'titles' ? breaks : '/bookings'}>{text('bookings.dayResolve')}</a>
+          )}
+        </p>
+      )}
+    </>
   );
 }

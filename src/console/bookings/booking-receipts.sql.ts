@@ -1,4 +1,6 @@
 import type { ReceiptAnswer } from '../../bookings/receipt-decisions.sql.ts';
+import { readWaitingDays, type WaitingDays } from '../../bookings/release.sql.ts';
+import type { ReleaseRules } from '../../bookings/release-conditions.sql.ts';
 import type { Database } from '../../database/database.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 
@@ -54,9 +56,9 @@ export function readReceiptsOf(database: Database, lineId: bigint): Promise<List
     WHERE wanted.id = ${lineId} ORDER BY receipt.id`;
 }
 
-/** What the seals of a day released. */
+/** What the seals of a day released, and what its present seal still has to release. */
 export interface DayBookings {
-  readonly batches: number;
+  readonly date: CivilDate;
   readonly lines: number;
   readonly posted: number;
   /** Failed or refused. */
@@ -65,17 +67,39 @@ export interface DayBookings {
   readonly waiting: number;
   /** When the newest batch was written; null: nothing was released. */
   readonly releasedAt: Date | null;
+  /** Why the present seal is not released completely; see `WaitingDays`. Absent: it is, or there is none. */
+  readonly fault?: WaitingDays['fault'];
 }
 
-export async function readDayBookings(database: Database, date: CivilDate): Promise<DayBookings> {
-  const [row] = await database.prisma.$queryRaw<[DayBookings]>`
-    SELECT (SELECT count(*) FROM conciliation.booking_batch WHERE date = ${date}::date)::int AS batches,
-           (SELECT max(released_at) FROM conciliation.booking_batch WHERE date = ${date}::date) AS "releasedAt",
-           count(*)::int AS lines, (count(*) FILTER (WHERE state IN ('posted', 'superseded')))::int AS posted,
-           (count(*) FILTER (WHERE state IN ('failed', 'refused')))::int AS failed,
-           coalesce((SELECT batch.waiting_titles FROM conciliation.booking_batch AS batch
-                     JOIN conciliation.sign_off AS seal ON seal.id = batch.sign_off_id AND seal.ended_at IS NULL
-                     WHERE batch.date = ${date}::date ORDER BY batch.id DESC LIMIT 1), 0) AS waiting
-    FROM conciliation.booking_line WHERE date = ${date}::date`;
-  return row;
+export async function readDayBookings(
+  database: Database,
+  dates: readonly CivilDate[],
+  rules: ReleaseRules,
+): Promise<ReadonlyMap<CivilDate, DayBookings>> {
+  const [rows, waitingDays] = await Promise.all([
+    database.prisma.$queryRaw<DayBookings[]>`
+      SELECT wanted.date::text AS date, line.*,
+             (SELECT max(released_at) FROM conciliation.booking_batch AS batch WHERE batch.date = wanted.date)
+               AS "releasedAt",
+             coalesce((SELECT batch.waiting_titles FROM conciliation.booking_batch AS batch
+                       JOIN conciliation.sign_off AS seal ON seal.id = batch.sign_off_id AND seal.ended_at IS NULL
+                       WHERE batch.date = wanted.date ORDER BY batch.id DESC LIMIT 1), 0) AS waiting
+      FROM unnest(${dates}::text[]::date[]) AS wanted (date) CROSS JOIN LATERAL (
+        SELECT count(*)::int AS lines, (count(*) FILTER (WHERE state IN ('posted', 'superseded')))::int AS posted,
+               (count(*) FILTER (WHERE state IN ('failed', 'refused')))::int AS failed
+        FROM conciliation.booking_line AS line WHERE line.date = wanted.date
+      ) AS line`,
+    readWaitingDays(database, rules),
+  ]);
+  const faults = new Map(
+    waitingDays.flatMap(({ fault, dates: ofFault }) =>
+      ofFault.map((date) => [date, fault] as const),
+    ),
+  );
+  return new Map(
+    rows.map((row) => {
+      const fault = faults.get(row.date);
+      return [row.date, fault === undefined ? row : { ...row, fault }];
+    }),
+  );
 }

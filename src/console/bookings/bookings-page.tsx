@@ -60,6 +60,8 @@ function hrefOf(filter: LineFilter, state: LineState, page = 1): string {
   })}`;
 }
 
+const DATES_SHOWN = 20;
+
 /** The signed-off days that are not released, with the reason and the step that ends the waiting. */
 function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
   const { text, formats } = usePage();
@@ -80,7 +82,7 @@ function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
             <td class="right number">{formats.count(days)}</td>
             <td class="right number">{titles === 0 ? '–' : formats.count(titles)}</td>
             <td>
-              {dates.map((date) => (
+              {dates.slice(0, DATES_SHOWN).map((date) => (
                 <>
                   {fault === 'titles' ? (
                     <a href={`/breaks?${new URLSearchParams({ date })}`}>{formats.date(date)}</a>
@@ -89,8 +91,8 @@ function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
                   )}{' '}
                 </>
               ))}
-              {days > dates.length &&
-                text('bookings.waitingMore', { count: formats.count(days - dates.length) })}
+              {days > DATES_SHOWN &&
+                text('bookings.waitingMore', { count: formats.count(days - DATES_SHOWN) })}
             </td>
           </tr>
         ))}
@@ -121,7 +123,7 @@ function Differences({ changes }: { readonly changes: readonly UnbookedChange[] 
             <InstantCell at={signedOffAt} />
             <td>{authorText(text, signedOffBy)}</td>
             <td>
-              <ActionForm action={`/bookings/differences/${date}/export`}>
+              <ActionForm action={`/bookings/differences/${date}/export`} isDownload>
                 <Submit>{text('bookings.download')}</Submit>
               </ActionForm>
               {mayConfirm && (
@@ -190,7 +192,7 @@ export function BookingsPage({ data }: PageProps) {
               paging={data.paging}
               hrefOf={(page) => hrefOf(filter, filter.state, page)}
             />
-            <ActionForm action={hrefOf(filter, filter.state)} class="buttons">
+            <ActionForm action={hrefOf(filter, filter.state)} class="buttons" isDownload>
               <Submit>{text('bookings.export')}</Submit>
             </ActionForm>
           </>

@@ -39,7 +39,6 @@ export function MonthsPage(props: { readonly months: readonly Month[] }) {
   const { text, formats } = context;
   return (
     <>
-      <Crumbs />
       <div>
         <h1>{text('months.title')}</h1>
         <p class="quiet">
@@ -113,7 +112,6 @@ export function MonthPage({ data }: { readonly data: MonthPageData }) {
   const { month } = data;
   return (
     <>
-      <Crumbs isBelowList />
       <div class="day-head">
         <h1>{formats.month(month.month)}</h1>
         <State state={stateOf(month)} />
@@ -231,15 +229,9 @@ function EvidenceCard(props: { readonly month: CivilMonth; readonly isBroken: bo
         <p class="small">{text('months.evidenceHelp')}</p>
         {props.isBroken && <p class="small">{text('months.evidenceBroken')}</p>}
         {mayExport ? (
-          <form
-            method="post"
-            action={path.replace(':month', props.month)}
-            class="action"
-            data-download
-          >
-            <input type="hidden" name="_csrf" value={context.csrf} />
+          <ActionForm action={path.replace(':month', props.month)} isDownload>
             <Submit>{text('months.evidenceDownload')}</Submit>
-          </form>
+          </ActionForm>
         ) : (
           <p class="quiet small">{text('months.evidenceForbidden')}</p>
         )}
@@ -323,16 +315,6 @@ function State({ state }: { state: MonthState }) {
       <StateIcon look={LOOKS[state]} />
       {text(`months.states.${state}`)}
     </span>
-  );
-}
-
-function Crumbs(props: { readonly isBelowList?: boolean }) {
-  const { text } = usePage();
-  return (
-    <nav class="crumbs" aria-label={text('nav.days')}>
-      <a href="/">← {text('nav.days')}</a>
-      {props.isBelowList === true && <a href="/months">← {text('months.title')}</a>}
-    </nav>
   );
 }
 

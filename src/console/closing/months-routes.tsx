@@ -37,7 +37,7 @@ export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): v
     if (data === null) return reply.callNotFound();
     return sendPage(request, reply, parts, (context) => ({
       title: context.formats.month(month),
-      active: '/',
+      active: '/months',
       status: refusal === null ? 200 : 400,
       body: <MonthPage data={{ ...data, refusal }} />,
     }));
@@ -47,7 +47,7 @@ export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): v
     const months = await readMonths(database, todayOf(parts));
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('months.title'),
-      active: '/',
+      active: '/months',
       body: <MonthsPage months={months} />,
     }));
   });

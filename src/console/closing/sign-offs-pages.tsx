@@ -3,12 +3,16 @@ import type { FourEyesFault } from '../../domain/sign-off.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { SignOff, SignOffOutcome } from '../../ledger/sign-off.sql.ts';
 import type { SignableTotals } from '../../ledger/signable-days.sql.ts';
+import { Released } from '../bookings/booking-page.tsx';
+import type { DayBookings } from '../bookings/booking-receipts.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import { type PageContext, usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
 import { ActionForm, AmountCell, Card, DayLink, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
+import { Remarks } from './remarks.tsx';
+import type { Reservations } from './reservations.sql.ts';
 
 export interface SignOffsPageData {
   readonly cleanOnly: boolean;
@@ -17,6 +21,7 @@ export interface SignOffsPageData {
   readonly totals: SignableTotals;
   readonly days: readonly LedgerDay[];
   readonly excluded: ReadonlyMap<CivilDate, FourEyesFault>;
+  readonly reservations: ReadonlyMap<CivilDate, Reservations>;
   readonly paging: Paging;
 }
 
@@ -41,7 +46,6 @@ export function SignOffsPage({ data }: { readonly data: SignOffsPageData }) {
   const table = <Days data={data} maySign={maySign} />;
   return (
     <>
-      <Crumbs />
       <div>
         <h1>{text('signOffs.title')}</h1>
         <p class="quiet">{data.cleanOnly ? text('signOffs.cleanHelp') : text('signOffs.intro')}</p>
@@ -112,7 +116,7 @@ function Days({ data, maySign }: { readonly data: SignOffsPageData; readonly may
               )}
               <DayCells day={day} />
               <td class="remarks">
-                <Remarks day={day} fault={fault} />
+                <Remarks day={day} reservations={data.reservations.get(day.date)} fault={fault} />
               </td>
             </tr>
           );
@@ -130,6 +134,7 @@ function Days({ data, maySign }: { readonly data: SignOffsPageData; readonly may
 export interface PreviewPageData {
   /** The chosen days that can be signed off, newest first. */
   readonly days: readonly LedgerDay[];
+  readonly reservations: ReadonlyMap<CivilDate, Reservations>;
   readonly totals: SignableTotals;
   /** The other chosen days. */
   readonly refused: readonly SignOffOutcome[];
@@ -141,7 +146,6 @@ export function SignOffPreviewPage({ data }: { readonly data: PreviewPageData })
   const { text } = context;
   return (
     <>
-      <Crumbs isBelowList />
       <div>
         <h1>{text('signOffs.previewTitle')}</h1>
         <p class="quiet">
@@ -163,7 +167,7 @@ export function SignOffPreviewPage({ data }: { readonly data: PreviewPageData })
               <tr key={day.date}>
                 <DayCells day={day} />
                 <td class="remarks">
-                  <Remarks day={day} fault={null} />
+                  <Remarks day={day} reservations={data.reservations.get(day.date)} fault={null} />
                 </td>
               </tr>
             ))}
@@ -193,6 +197,8 @@ export function SignOffPreviewPage({ data }: { readonly data: PreviewPageData })
 export interface ResultPageData {
   /** The seals of the days that were signed off, newest first. */
   readonly seals: readonly SignOff[];
+  /** What each of them released; null: seals release nothing. */
+  readonly bookings: ReadonlyMap<CivilDate, DayBookings> | null;
   readonly refused: readonly SignOffOutcome[];
   /** The number of days that can still be signed off. */
   readonly remaining: number;
@@ -205,7 +211,6 @@ export function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
   const list = text('signOffs.remaining', { days: formats.count(data.remaining) });
   return (
     <>
-      <Crumbs isBelowList />
       <h1>
         {text('signOffs.resultTitle', {
           signed: formats.count(seals.length),
@@ -221,7 +226,7 @@ export function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
               text('days.date'),
               right(text('days.titles')),
               right(text('amounts.original_value')),
-              text('day.digest'),
+              ...(data.bookings === null ? [] : [text('bookings.dayTitle')]),
             ]}
           >
             {seals.map((seal) => (
@@ -231,7 +236,11 @@ export function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
                 </th>
                 <td class="right number">{formats.count(seal.titles)}</td>
                 <AmountCell value={seal.originalValueSum} />
-                <td class="mono">{seal.contentDigest}</td>
+                {data.bookings !== null && (
+                  <td>
+                    <Released date={seal.date} bookings={data.bookings.get(seal.date)} />
+                  </td>
+                )}
               </tr>
             ))}
           </DataTable>
@@ -264,16 +273,6 @@ function Refused(props: { readonly title: string; readonly refused: readonly Sig
         ))}
       </DataTable>
     </Card>
-  );
-}
-
-function Crumbs(props: { readonly isBelowList?: boolean }) {
-  const { text } = usePage();
-  return (
-    <nav class="crumbs" aria-label={text('nav.days')}>
-      <a href="/">← {text('nav.days')}</a>
-      {props.isBelowList === true && <a href="/sign-offs">← {text('signOffs.title')}</a>}
-    </nav>
   );
 }
 
@@ -310,35 +309,5 @@ function SumRow(props: {
       <AmountCell value={totals.originalValueSum} />
       <td colSpan={props.after} />
     </tr>
-  );
-}
-
-/** The facts about a day that a person should know before the sign-off. */
-function Remarks(props: { readonly day: LedgerDay; readonly fault: FourEyesFault | null }) {
-  const context = usePage();
-  const { day, fault } = props;
-  const { text, formats } = context;
-  const remarks = [
-    fault === null ? null : text(`signOffs.excluded.${fault}`),
-    day.isRestated ? text('signOffs.restated') : null,
-    day.heldPayments > 0 ? (
-      <a href="/account-changes">
-        {text('signOffs.paymentsHeld', { count: formats.count(day.heldPayments) })}
-      </a>
-    ) : null,
-    day.alterations > 0
-      ? text('signOffs.altered', { count: formats.count(day.alterations) })
-      : null,
-    day.isChecked ? null : context.text('findings.notChecked'),
-    day.rejected > 0 ? text('signOffs.rejects', { count: formats.count(day.rejected) }) : null,
-    day.withheld > 0 ? text('signOffs.withheld', { count: formats.count(day.withheld) }) : null,
-  ].filter((remark) => remark !== null);
-  if (remarks.length === 0) return <span class="quiet">–</span>;
-  return (
-    <ul class="small">
-      {remarks.map((remark, index) => (
-        <li key={index}>{remark}</li>
-      ))}
-    </ul>
   );
 }

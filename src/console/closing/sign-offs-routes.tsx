@@ -17,11 +17,13 @@ import {
   readSignableTotals,
 } from '../../ledger/signable-days.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
-import { type ConsoleParts, signingRules } from '../shell/console-parts.ts';
+import { readDayBookings } from '../bookings/booking-receipts.sql.ts';
+import { type ConsoleParts, releaseRules, signingRules } from '../shell/console-parts.ts';
 import { textParameter, textParameters } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
 import { actorOf, optionalReason } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
+import { readReservations } from './reservations.sql.ts';
 import { SignOffPreviewPage, SignOffResultPage, SignOffsPage } from './sign-offs-pages.tsx';
 
 const DAYS_A_PAGE = 100;
@@ -45,18 +47,20 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
     ]);
     const totals = cleanOnly ? clean : all;
     const paging = pagingOf(request.query, 'page', totals.days, DAYS_A_PAGE);
+    const days = await readSignableDays(database, { ...filter, cleanOnly }, paging);
     const data = {
       cleanOnly,
       isAllSelected: textParameter(request.query, 'select') === 'all',
       counts: { all: all.days, clean: clean.days },
       totals,
-      days: await readSignableDays(database, { ...filter, cleanOnly }, paging),
+      days,
+      reservations: await readReservations(database, datesIn(days)),
       excluded,
       paging,
     };
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('signOffs.title'),
-      active: '/',
+      active: '/sign-offs',
       body: <SignOffsPage data={data} />,
     }));
   });
@@ -77,10 +81,8 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
     const days = chosen.filter(({ date }) => refusals.get(date) === null);
     const data = {
       days,
-      totals: await readChosenTotals(
-        database,
-        days.map(({ date }) => date),
-      ),
+      reservations: await readReservations(database, datesIn(days)),
+      totals: await readChosenTotals(database, datesIn(days)),
       refused: dates.flatMap((date) => {
         const refusal = refusals.get(date);
         if (refusal === null) return [];
@@ -89,7 +91,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
     };
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('signOffs.previewTitle'),
-      active: '/',
+      active: '/sign-offs',
       body: <SignOffPreviewPage data={data} />,
     }));
   });
@@ -101,19 +103,24 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
       reason: optionalReason(request.body),
       ...signingRules(parts),
     });
-    const signed = outcomes.filter(({ refusal }) => refusal === null);
+    const signed = datesIn(outcomes.filter(({ refusal }) => refusal === null));
     const filter = { today: today(), cleanOnly: false, excluded: [] };
-    const [seals, { days: remaining }] = await Promise.all([
-      readNewestSeals(
-        database,
-        signed.map(({ date }) => date),
-      ),
+    const [seals, { days: remaining }, bookings] = await Promise.all([
+      readNewestSeals(database, signed),
       readSignableTotals(database, filter),
+      (parts.bookingsFrom ?? null) === null
+        ? null
+        : readDayBookings(database, signed, releaseRules(parts)),
     ]);
-    const data = { seals, refused: outcomes.filter(({ refusal }) => refusal !== null), remaining };
+    const data = {
+      seals,
+      bookings,
+      refused: outcomes.filter(({ refusal }) => refusal !== null),
+      remaining,
+    };
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('signOffs.title'),
-      active: '/',
+      active: '/sign-offs',
       body: <SignOffResultPage data={data} />,
     }));
   });
@@ -135,6 +142,8 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
       },
     );
 }
+
+const datesIn = (days: readonly { readonly date: CivilDate }[]) => days.map(({ date }) => date);
 
 /** The dates among the texts, each once, newest first. */
 function datesOf(texts: readonly string[]): CivilDate[] {

@@ -2,6 +2,8 @@ import type { CivilDate } from '../../domain/business-day.ts';
 import type { FourEyesFault } from '../../domain/sign-off.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { SignOff } from '../../ledger/sign-off.sql.ts';
+import { Remarks } from '../closing/remarks.tsx';
+import type { Reservations } from '../closing/reservations.sql.ts';
 import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
 import { ActionForm, authorText, Card, DayLink, Disclosure, Submit } from '../shell/parts.tsx';
@@ -16,12 +18,10 @@ export function DayActions(props: { readonly date: CivilDate; readonly day: Ledg
   return (
     <div class="buttons">
       {mayUse(role, 'POST', '/days/:date/pull') && (
-        <Disclosure label={pull}>
-          <ActionForm action={`/days/${date}/pull`}>
-            {day !== null && <p class="small">{text('day.pullHelp')}</p>}
-            <Submit class="primary">{pull}</Submit>
-          </ActionForm>
-        </Disclosure>
+        <ActionForm action={`/days/${date}/pull`} class="buttons">
+          <Submit>{pull}</Submit>
+          {day !== null && <span class="quiet small">{text('day.pullHelp')}</span>}
+        </ActionForm>
       )}
       {day !== null && (
         <a class="button" href={`/exports?from=${date}&to=${date}`}>
@@ -35,6 +35,7 @@ export function DayActions(props: { readonly date: CivilDate; readonly day: Ledg
 export function SignOffCard(props: {
   readonly day: LedgerDay;
   readonly seals: readonly SignOff[];
+  readonly reservations: Reservations | undefined;
   readonly fourEyesFault: FourEyesFault | null;
   readonly nextToSign: CivilDate | null;
 }) {
@@ -70,7 +71,7 @@ export function SignOffCard(props: {
         {isSignable && props.fourEyesFault !== null && (
           <p class="quiet">{text(`day.fourEyes.${props.fourEyesFault}`)}</p>
         )}
-        {isSignable && !day.isChecked && <p class="quiet">{text('findings.notChecked')}</p>}
+        {isOpen && <Remarks day={day} reservations={props.reservations} fault={null} />}
         {isSignable && day.heldPayments > 0 && <p class="quiet">{text('day.paymentsHeldSign')}</p>}
         {isSignable && day.heldPayments === 0 && props.fourEyesFault === null && (
           <ActionForm action={`/days/${day.date}/sign-off`}>

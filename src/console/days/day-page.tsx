@@ -1,5 +1,4 @@
 import type { CivilDate } from '../../domain/business-day.ts';
-import { isImplausible } from '../../domain/checks/plausibility.ts';
 import type { FourEyesFault } from '../../domain/sign-off.ts';
 import type { Hold } from '../../ledger/day-note.sql.ts';
 import type { DayPull, DayReject } from '../../ledger/day-pulls.ts';
@@ -9,6 +8,7 @@ import type { SignOff } from '../../ledger/sign-off.sql.ts';
 import type { DayMatching } from '../../matching/match-reads.sql.ts';
 import { DayBookingsCard } from '../bookings/booking-page.tsx';
 import type { DayBookings } from '../bookings/booking-receipts.sql.ts';
+import type { Reservations } from '../closing/reservations.sql.ts';
 import { findingsHref } from '../findings/finding-address.ts';
 import { DayStages } from '../matching/match-cards.tsx';
 import { usePage } from '../shell/page-context.ts';
@@ -34,6 +34,7 @@ export interface DayPageData {
   /** Null: the ERP has given no payables. */
   readonly matching: DayMatching | null;
   readonly seals: readonly SignOff[];
+  readonly reservations: Reservations | undefined;
   /** Null: seals release nothing. */
   readonly bookings: DayBookings | null;
   /** The reason why this user may not sign the day as the second person; null: none. */
@@ -92,6 +93,7 @@ function DayBody({ data, day }: { data: DayPageData; day: LedgerDay }) {
         <SignOffCard
           day={day}
           seals={data.seals}
+          reservations={data.reservations}
           fourEyesFault={data.fourEyesFault}
           nextToSign={data.nextToSign}
         />
@@ -206,15 +208,15 @@ function HeldBanner({ day, hold }: { readonly day: LedgerDay; readonly hold: Hol
       </Banner>
     );
   }
-  const titles = formats.count(day.titles);
   return (
     <Banner look="held" title={text('day.heldTitle')}>
       <p>
-        {isImplausible(hold.reason)
-          ? `${holdText(context, hold.reason, hold.detail)} ${text('day.heldImplausible', { pull, response: formats.count(hold.titles), titles })}`
-          : hold.reason === 'emptied'
-            ? text('day.heldEmptied', { pull, titles })
-            : text('day.held', { pull, withdrawals: formats.count(hold.withdrawals), titles })}
+        {holdText(context, hold, day.titles)}{' '}
+        {text('day.held', {
+          pull,
+          response: formats.count(hold.titles),
+          titles: formats.count(day.titles),
+        })}
       </p>
       {mayUse(role, 'GET', '/pulls/:id/release') ? (
         <a class="button" href={`/pulls/${pull}/release`}>

@@ -16,7 +16,13 @@ import { readHeldRun, releaseRun } from '../../pull/decide-runs.sql.ts';
 import { acceptRejects, releasePull } from '../../pull/decisions.sql.ts';
 import { previewRelease } from '../../pull/release-preview.sql.ts';
 import { readDayBookings } from '../bookings/booking-receipts.sql.ts';
-import { type ConsoleParts, payablesMaxAge, signingRules } from '../shell/console-parts.ts';
+import { readReservations } from '../closing/reservations.sql.ts';
+import {
+  type ConsoleParts,
+  payablesMaxAge,
+  releaseRules,
+  signingRules,
+} from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import {
   actorOf,
@@ -35,7 +41,6 @@ const PARTIES_SHOWN = 8;
 const MOVED_SHOWN = 100;
 const REJECTS_SHOWN = 50;
 const PULLS_SHOWN = 20;
-const WITHDRAWALS_SHOWN = 100;
 
 /** Routes of one day and of the decisions about it. */
 export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void {
@@ -50,7 +55,11 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     const data = await readDay(parts, date, { withRaw, reader: actorOf(request) });
     return sendPage(request, reply, parts, (context) => ({
       title: context.formats.date(date),
-      active: '/',
+      active: '/sign-offs',
+      // The page follows a pull to its end.
+      ...(data.pulls.some(({ state }) => state === 'queued' || state === 'running') && {
+        refreshSeconds: 2,
+      }),
       body: <DayPage data={data} />,
     }));
   };
@@ -105,11 +114,11 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
   server.get('/pulls/:id/release', async (request, reply) => {
     const id = idOfPath(request);
     if (id === null) return reply.callNotFound();
-    const preview = await previewRelease(database, id, WITHDRAWALS_SHOWN);
+    const preview = await previewRelease(database, id, MOVED_SHOWN);
     const heldRun = await readHeldRun(database, id);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('release.title', { pull: String(id) }),
-      active: '/',
+      active: '/sign-offs',
       status: preview === null ? 404 : 200,
       body: <ReleasePage pullId={id} preview={preview} others={Math.max(0, heldRun.length - 1)} />,
     }));
@@ -135,18 +144,31 @@ async function readDay(
 ): Promise<DayPageData> {
   const { database, fourEyes, timeZone, now } = parts;
   const today = dateIn(timeZone, now?.() ?? new Date());
-  const [day, totals, rejects, pulls, seals, fourEyesFault, changes, matching, bookings] =
-    await Promise.all([
-      readLedgerDay(database, date, today),
-      readDayTotals(database, date, PARTIES_SHOWN),
-      readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
-      readDayPulls(database, date, PULLS_SHOWN),
-      readSignOffs(database, date),
-      readFourEyesFault(database.prisma, date, fourEyes ? options.reader : null),
-      readDayChanges(database, date, MOVED_SHOWN),
-      readDayMatching(database, date, payablesMaxAge(parts)),
-      (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, date),
-    ]);
+  const [
+    day,
+    totals,
+    rejects,
+    pulls,
+    seals,
+    fourEyesFault,
+    changes,
+    matching,
+    bookings,
+    reservations,
+  ] = await Promise.all([
+    readLedgerDay(database, date, today),
+    readDayTotals(database, date, PARTIES_SHOWN),
+    readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
+    readDayPulls(database, date, PULLS_SHOWN),
+    readSignOffs(database, date),
+    readFourEyesFault(database.prisma, date, fourEyes ? options.reader : null),
+    readDayChanges(database, date, MOVED_SHOWN),
+    readDayMatching(database, date, payablesMaxAge(parts)),
+    (parts.bookingsFrom ?? null) === null
+      ? null
+      : readDayBookings(database, [date], releaseRules(parts)),
+    readReservations(database, [date]),
+  ]);
   const isSigned = day !== null && day.signedOffAt !== null && !day.isRestated;
   return {
     date,
@@ -157,7 +179,8 @@ async function readDay(
     seals,
     changes,
     matching,
-    bookings,
+    bookings: bookings?.get(date) ?? null,
+    reservations: reservations.get(date),
     nextToSign: isSigned ? await nextToSign(parts, date, today, options.reader) : null,
     fourEyesFault,
   };

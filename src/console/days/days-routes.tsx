@@ -1,20 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { readOpenItems } from '../../alerts/open-items.sql.ts';
 import { dateIn, lastClosedDate, parseCivilDate } from '../../domain/business-day.ts';
-import {
-  countRestated,
-  readBadges,
-  readLedgerDays,
-  readLedgerRange,
-} from '../../ledger/ledger-days.sql.ts';
-import { readCompleteSweep } from '../../sweep/sweeps.sql.ts';
+import { readLedgerDays, readLedgerRange } from '../../ledger/ledger-days.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { DaysPage } from './days-page.tsx';
 
 const MONTHS_SHOWN = 3;
-const NEEDS_SHOWN = 8;
 
 /** Routes of the start page. */
 export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): void {
@@ -32,11 +25,8 @@ export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       addMonths(last, index + 1 - MONTHS_SHOWN),
     ).filter((month) => month >= begin || month === last);
     const first = months[0] ?? last;
-    const [items, sweep, badges, restated, days] = await Promise.all([
-      readOpenItems(database, { now, policy: parts.alertPolicy, needyDays: NEEDS_SHOWN }),
-      readCompleteSweep(database),
-      readBadges(database),
-      countRestated(database, today),
+    const [items, days] = await Promise.all([
+      readOpenItems(database, { now, policy: parts.alertPolicy }),
       readLedgerDays(
         database,
         { from: monthStart(first), to: monthStart(addMonths(last, 1)) },
@@ -45,11 +35,8 @@ export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     ]);
     const data = {
       items,
-      sweep,
       months,
       days: days.filter((day) => day.date.slice(0, 7) <= last),
-      badges,
-      restated,
       earlier:
         range !== null && range.from.slice(0, 7) < first ? addMonths(last, -MONTHS_SHOWN) : null,
       later: last < newest ? addMonths(last, MONTHS_SHOWN) : null,

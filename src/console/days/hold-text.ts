@@ -1,22 +1,37 @@
-import {
-  type HoldDetail,
-  type ImplausibleReason,
-  implausibleText,
-} from '../../domain/checks/plausibility.ts';
+import { implausibleText, isImplausible } from '../../domain/checks/plausibility.ts';
 import { capitalised } from '../../domain/display-text.ts';
+import type { Hold } from '../../ledger/day-note.sql.ts';
 import { maskTaxId } from '../shell/masking.ts';
 import type { PageContext } from '../shell/page-context.ts';
 
-/** Why an implausible response is held, with its numbers and, masked, the buyer that they are about. */
+/** The next steps, by what a response would do. */
+const NEXT_STEPS: Readonly<Record<string, 'changed' | 'added'>> = {
+  changed_share: 'changed',
+  value_jump: 'changed',
+  duplicates: 'added',
+  growth: 'added',
+};
+
+/** Why a response is held, with its numbers and, masked, the buyer that they are about, and what a person does next. */
 export function holdText(
-  { text, language }: PageContext,
-  reason: ImplausibleReason,
-  detail: HoldDetail | null,
+  { text, language, formats }: PageContext,
+  hold: Pick<Hold, 'reason' | 'detail' | 'titles' | 'withdrawals'>,
+  currentTitles: number,
 ): string {
-  const words = implausibleText(language, reason, detail);
-  const sentence = `${capitalised(words)}.`;
+  const { reason, detail } = hold;
+  const titles = formats.count(currentTitles);
+  if (reason === 'unreadable') return text('release.reasons.unreadable');
   const buyer = detail?.buyer ?? '';
-  return buyer === ''
-    ? sentence
-    : `${sentence} ${text('release.ofBuyer', { buyer: maskTaxId(buyer) })}`;
+  return [
+    isImplausible(reason)
+      ? `${capitalised(implausibleText(language, reason, detail))}.`
+      : reason === 'emptied'
+        ? text('release.reasons.emptied', { titles })
+        : text('release.reasons.withdrawal_limit', {
+            withdrawals: formats.count(hold.withdrawals),
+            titles,
+          }),
+    ...(buyer === '' ? [] : [text('release.ofBuyer', { buyer: maskTaxId(buyer) })]),
+    text(`release.next.${NEXT_STEPS[reason ?? ''] ?? 'withdrawn'}`),
+  ].join(' ');
 }

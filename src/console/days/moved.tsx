@@ -1,5 +1,5 @@
 import { parseCivilDate } from '../../domain/business-day.ts';
-import type { MovedField, MovedTitles } from '../../ledger/moved-titles.sql.ts';
+import type { Move, MovedField, MovedTitles } from '../../ledger/moved-titles.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { maskColumn } from '../shell/masking.ts';
 import { usePage } from '../shell/page-context.ts';
@@ -49,9 +49,10 @@ export function Moves(props: {
   );
 }
 
-export function MovedTable(props: { readonly label: string; readonly moved: MovedTitles }) {
+export function MovedTable(props: { readonly label: string; readonly moved: MovedTitles<Move> }) {
   const { moved } = props;
   const { text, formats } = usePage();
+  const isPlanned = moved.titles.every(({ pullId }) => pullId === null);
   if (moved.count === 0) return <p class="quiet">{text('day.movedNone')}</p>;
   return (
     <>
@@ -69,13 +70,17 @@ export function MovedTable(props: { readonly label: string; readonly moved: Move
           text('day.change'),
           `${text('day.before')} → ${text('day.after')}`,
           right(text('titles.value')),
-          text('day.pullNumber'),
+          ...(isPlanned ? [] : [text('day.pullNumber')]),
         ]}
       >
-        {moved.titles.map((title) => (
-          <tr key={title.titleId}>
+        {moved.titles.map((title, index) => (
+          <tr key={index}>
             <th scope="row">
-              <a href={`/titles/${title.titleId}`}>{title.orderUid}</a>
+              {title.titleId === null ? (
+                title.orderUid
+              ) : (
+                <a href={`/titles/${title.titleId}`}>{title.orderUid}</a>
+              )}
             </th>
             <td>
               <span class={`tag is-${title.kind}`}>{text(`day.kinds.${title.kind}`)}</span>
@@ -84,7 +89,7 @@ export function MovedTable(props: { readonly label: string; readonly moved: Move
               <Moves fields={title.fields} isRevealed={false} />
             </td>
             <AmountCell value={title.originalValue} />
-            <td class="number">{title.pullId}</td>
+            {!isPlanned && <td class="number">{title.pullId}</td>}
           </tr>
         ))}
       </DataTable>

@@ -1,10 +1,12 @@
-import { isImplausible } from '../../domain/checks/plausibility.ts';
+import type { Hold } from '../../ledger/day-note.sql.ts';
 import type { ReleasePreview } from '../../pull/release-preview.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
-import { ActionForm, AmountCell, Card, DayCell, DayLink, Submit } from '../shell/parts.tsx';
+import { ActionForm, AmountCell, Card, Submit } from '../shell/parts.tsx';
+import { mayUse } from '../shell/route-access.ts';
 import { holdText } from './hold-text.ts';
+import { MovedTable } from './moved.tsx';
 
 export function ReleasePage(props: {
   readonly pullId: bigint;
@@ -26,6 +28,14 @@ export function ReleasePage(props: {
       </>
     );
   }
+  const hold: Pick<Hold, 'reason' | 'detail' | 'titles' | 'withdrawals'> = {
+    reason: preview.holdReason,
+    detail: preview.holdDetail,
+    titles: preview.responseTitles,
+    withdrawals: preview.withdrawn,
+  };
+  const { moved } = preview;
+  const mayPull = mayUse(context.principal?.role ?? 'viewer', 'POST', '/days/:date/pull');
   return (
     <>
       <nav class="crumbs" aria-label={text('nav.days')}>
@@ -35,35 +45,41 @@ export function ReleasePage(props: {
         <h1>{text('release.title', { pull: String(props.pullId) })}</h1>
         <p class="quiet">{text('release.intro')}</p>
       </div>
-      <Card title={text('release.change')}>
+      <Card title={text('release.change')} class="stack">
         <p>
-          {isImplausible(preview.holdReason)
-            ? holdText(context, preview.holdReason, preview.holdDetail)
-            : preview.holdReason !== null && text(`release.reasons.${preview.holdReason}`)}
+          {holdText(context, hold, preview.currentTitles)}
           {preview.isSignedOff && <strong> {text('release.signedOff')}</strong>}
         </p>
+        {preview.accountTitles > 0 && (
+          <p class="error">
+            {text('release.accounts', {
+              titles: preview.accountTitles,
+              accounts: preview.accounts,
+            })}
+          </p>
+        )}
         <DataTable
           label={text('release.change')}
           heads={[
-            text('days.date'),
+            text('day.amount'),
             right(text('release.now')),
-            right(text('release.response')),
-            right(text('days.withdrawn')),
-            right(text('release.withdrawnSum')),
-            right(text('release.changed')),
-            right(text('release.added')),
+            right(text('release.after')),
+            right(text('restated.difference')),
           ]}
         >
           <tr>
-            <th scope="row">
-              <DayLink date={preview.date} />
-            </th>
+            <th scope="row">{text('days.titles')}</th>
             <td class="right number">{formats.count(preview.currentTitles)}</td>
-            <td class="right number">{formats.count(preview.responseTitles)}</td>
-            <td class="right number">{formats.count(preview.withdrawn)}</td>
-            <AmountCell value={preview.withdrawnSum} />
-            <td class="right number">{formats.count(preview.changed)}</td>
-            <td class="right number">{formats.count(preview.inserted + preview.restored)}</td>
+            <td class="right number">{formats.count(preview.titlesAfter)}</td>
+            <td class="right number">
+              {formats.amount(String(preview.titlesAfter - preview.currentTitles)).slice(0, -3)}
+            </td>
+          </tr>
+          <tr>
+            <th scope="row">{text('amounts.original_value')}</th>
+            <AmountCell value={preview.currentSum} />
+            <AmountCell value={preview.sumAfter} />
+            <AmountCell value={preview.sumDifference} />
           </tr>
         </DataTable>
         {preview.rejected > 0 && (
@@ -72,72 +88,35 @@ export function ReleasePage(props: {
             {preview.withheld > 0 && text('release.withheld', { count: preview.withheld })}
           </p>
         )}
+        <MovedTable label={text('release.change')} moved={moved} />
       </Card>
-      <Card title={text('release.release')}>
-        <ActionForm action={`/pulls/${props.pullId}/release`}>
-          <Field label={text('release.confirm')}>
-            <input name="reason" required maxLength={500} />
-          </Field>
-          {props.others > 0 && (
-            <label>
-              <input type="checkbox" name="run" value="on" />{' '}
-              {text('release.wholeRun', { count: props.others })}
-            </label>
+      <div class="columns">
+        <Card title={text('release.release')}>
+          <ActionForm action={`/pulls/${props.pullId}/release`}>
+            <Field label={text('release.confirm')}>
+              <input name="reason" required maxLength={500} />
+            </Field>
+            {props.others > 0 && (
+              <label>
+                <input type="checkbox" name="run" value="on" />{' '}
+                {text('release.wholeRun', { count: props.others })}
+              </label>
+            )}
+            <Submit class="danger">{text('release.release')}</Submit>
+            <p class="quiet small">{text('release.releaseHelp')}</p>
+          </ActionForm>
+        </Card>
+        <Card title={text('release.refuse')} class="stack">
+          <p>{text('release.refuseHelp', { titles: formats.count(preview.currentTitles) })}</p>
+          {mayPull ? (
+            <ActionForm action={`/days/${preview.date}/pull`}>
+              <Submit>{text('release.refuseAndPull')}</Submit>
+            </ActionForm>
+          ) : (
+            <p class="quiet">{text('release.operatorPulls')}</p>
           )}
-          <Submit class="danger">{text('release.release')}</Submit>
-          <p class="quiet small">{text('release.releaseHelp')}</p>
-        </ActionForm>
-      </Card>
-      <PreviewedTitles
-        preview={preview}
-        label={text('release.withdrawals')}
-        titles={preview.withdrawals}
-      />
-      <PreviewedTitles
-        preview={preview}
-        label={text('release.concerned')}
-        titles={preview.concerned}
-      />
+        </Card>
+      </div>
     </>
-  );
-}
-
-function PreviewedTitles(props: {
-  readonly preview: ReleasePreview;
-  readonly label: string;
-  readonly titles: ReleasePreview['withdrawals'];
-}) {
-  const { preview, label } = props;
-  const { text } = usePage();
-  if (props.titles.length === 0) return null;
-  return (
-    <Card title={label}>
-      <DataTable
-        label={label}
-        heads={[
-          text('titles.order'),
-          text('titles.accepted'),
-          text('titles.provider'),
-          text('title.groups.agent'),
-          right(text('titles.value')),
-        ]}
-      >
-        {props.titles.map((title, index) => (
-          <tr key={index}>
-            <th scope="row">
-              {title.titleId === null ? (
-                title.orderUid
-              ) : (
-                <a href={`/titles/${title.titleId}`}>{title.orderUid}</a>
-              )}
-            </th>
-            <DayCell date={preview.date} />
-            <td>{title.provider ?? '–'}</td>
-            <td>{title.agent ?? '–'}</td>
-            <AmountCell value={title.originalValue} />
-          </tr>
-        ))}
-      </DataTable>
-    </Card>
   );
 }

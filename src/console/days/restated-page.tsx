@@ -39,9 +39,6 @@ export function RestatedPage({ data }: { readonly data: RestatedPageData }) {
   ] as const;
   return (
     <>
-      <nav class="crumbs" aria-label={text('nav.days')}>
-        <a href="/">← {text('nav.days')}</a>
-      </nav>
       <div>
         <h1>{text('restated.title')}</h1>
         <p class="quiet">{text('restated.intro')}</p>
@@ -63,7 +60,7 @@ export function RestatedPage({ data }: { readonly data: RestatedPageData }) {
         <>
           <Card title={text('restated.overall', { days: formats.count(data.totals.days) })}>
             <Differences label={text('restated.title')} differences={data.totals.differences} />
-            <ActionForm action="/restated" class="buttons">
+            <ActionForm action="/restated" class="buttons" isDownload>
               <input type="hidden" name="mine" value={String(data.isMine)} />
               {RESTATED_FILES.map((file) => (
                 <button key={file} type="submit" name="file" value={file} class="button">

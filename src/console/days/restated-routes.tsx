@@ -53,7 +53,7 @@ export function addRestatedRoutes(server: FastifyInstance, parts: ConsoleParts):
     };
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('restated.title'),
-      active: '/',
+      active: '/restated',
       body: <RestatedPage data={data} />,
     }));
   });

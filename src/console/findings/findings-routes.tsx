@@ -29,7 +29,7 @@ export function addFindingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     const findings = await readFindings(database, filter, paging);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('findings.title'),
-      active: '/',
+      active: '/sign-offs',
       body: <FindingsPage data={{ filter, groups, findings, paging }} />,
     }));
   });

@@ -1,3 +1,4 @@
+import type { CivilDate } from '../../domain/business-day.ts';
 import type { Break, BreakPayable, BreakTitle, Candidate } from '../../matching/breaks.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
@@ -8,6 +9,8 @@ import { mayUse } from '../shell/route-access.ts';
 interface BreakPageProps {
   readonly found: Break;
   readonly candidates: readonly Candidate[];
+  /** The day whose seal keeps this person from a decision; null: none. */
+  readonly ownDate: CivilDate | null;
 }
 
 /** Both sides of a break, the payables near the title, and what a person can decide. */
@@ -16,23 +19,27 @@ export function BreakPage(props: BreakPageProps) {
   const { found } = props;
   const { text } = context;
   const role = context.principal?.role ?? 'viewer';
-  const mayDecide = mayUse(role, 'POST', '/break/resolve');
+  const isReviewer = mayUse(role, 'POST', '/break/resolve');
+  const mayDecide = isReviewer && props.ownDate === null;
   const { title } = found;
   return (
     <>
-      <nav class="crumbs" aria-label={text('matching.title')}>
-        <a href="/breaks">← {text('matching.title')}</a>
-      </nav>
       <div>
         <h1>{text(`matching.kinds.${found.kind}`)}</h1>
         <p>{text(`matching.help.${found.kind}`)}</p>
+        {props.ownDate !== null && isReviewer && (
+          <p class="error">
+            {text('faults.own_seal', { date: context.formats.date(props.ownDate) })}
+          </p>
+        )}
+        {!isReviewer && <p class="quiet">{text('matching.reviewersDecide')}</p>}
       </div>
       <div class="columns">
         <Card title={text('matching.onPlatform')}>
-          <TitleSide title={title} />
+          <TitleSide title={title} payable={found.payable} />
         </Card>
         <Card title={text('matching.inErp')}>
-          <PayableSide payable={found.payable} />
+          <PayableSide payable={found.payable} title={title} />
         </Card>
       </div>
       {title !== null && !title.isWithdrawn && (
@@ -43,7 +50,19 @@ export function BreakPage(props: BreakPageProps) {
   );
 }
 
-function TitleSide({ title }: { title: BreakTitle | null }) {
+/** Whether both sides state a value, and not the same one. */
+const differs = (one: string | null | undefined, other: string | null | undefined) =>
+  one != null && other != null && one !== other;
+
+function Compared(props: { readonly value: string; readonly isDifferent: boolean }) {
+  return props.isDifferent ? <mark>{props.value}</mark> : <span>{props.value}</span>;
+}
+
+function TitleSide(props: {
+  readonly title: BreakTitle | null;
+  readonly payable: BreakPayable | null;
+}) {
+  const { title, payable } = props;
   const { text, formats } = usePage();
   if (title === null) return <p class="quiet">{text('matching.noTitle')}</p>;
   return (
@@ -57,9 +76,21 @@ function TitleSide({ title }: { title: BreakTitle | null }) {
         <DayLink date={title.acceptedDate} />
       </dd>
       <dt>{text('matching.dueDate')}</dt>
-      <dd>{title.dueDate === null ? '–' : formats.date(title.dueDate)}</dd>
+      <dd>
+        <Compared
+          value={title.dueDate === null ? '–' : formats.date(title.dueDate)}
+          isDifferent={differs(title.dueDate, payable?.dueDate)}
+        />
+      </dd>
       <dt>{text('amounts.original_value')}</dt>
-      <dd>{formats.amount(title.value)}</dd>
+      <dd>
+        <Compared
+          value={formats.amount(title.value)}
+          isDifferent={
+            payable !== null && formats.amount(title.value) !== formats.amount(payable.openValue)
+          }
+        />
+      </dd>
       <dt>{text('matching.supplier')}</dt>
       <dd>{title.supplier ?? '–'}</dd>
       <dt>{text('matching.status')}</dt>
@@ -69,17 +100,27 @@ function TitleSide({ title }: { title: BreakTitle | null }) {
 }
 
 /** The fields of a payable. */
-export function PayableSide({ payable }: { readonly payable: BreakPayable | null }) {
+export function PayableSide(props: {
+  readonly payable: BreakPayable | null;
+  /** Absent: nothing is marked as different. */
+  readonly title?: BreakTitle | null;
+}) {
+  const { payable, title = null } = props;
   const { text, formats } = usePage();
   if (payable === null) return <p class="quiet">{text('matching.noPayable')}</p>;
-  const rows: readonly (readonly [string, string | null])[] = [
+  const value = formats.amount(payable.openValue);
+  const rows: readonly (readonly [string, string | null, boolean?])[] = [
     [text('matching.key'), payable.erpKey],
     [text('matching.company'), payable.company],
     [text('matching.document'), payable.document],
     [text('matching.instalment'), payable.instalment],
     [text('matching.order'), payable.orderUid],
-    [text('matching.dueDate'), payable.dueDate === null ? null : formats.date(payable.dueDate)],
-    [text('matching.openValue'), formats.amount(payable.openValue)],
+    [
+      text('matching.dueDate'),
+      payable.dueDate === null ? null : formats.date(payable.dueDate),
+      differs(payable.dueDate, title?.dueDate),
+    ],
+    [text('matching.openValue'), value, title !== null && formats.amount(title.value) !== value],
     [text('matching.supplier'), payable.supplier],
     [text('matching.status'), text.find(`matching.statuses.${payable.status}`) ?? payable.status],
     ...(payable.payee === null
@@ -88,10 +129,10 @@ export function PayableSide({ payable }: { readonly payable: BreakPayable | null
   ];
   return (
     <dl class="fields">
-      {rows.map(([name, value]) => [
+      {rows.map(([name, shown, isDifferent = false]) => [
         <dt key={name}>{name}</dt>,
         <dd key={`${name} value`} class="anywhere">
-          {value ?? '–'}
+          <Compared value={shown ?? '–'} isDifferent={isDifferent} />
         </dd>,
       ])}
     </dl>

@@ -48,7 +48,7 @@ export function BreaksPage({ data }: PageProps) {
       </section>
       {data.list.total > 0 && (
         <Card title={text('matching.export')}>
-          <ActionForm action="/breaks/export" class="filters">
+          <ActionForm action="/breaks/export" class="filters" isDownload>
             {Object.entries(data.filter).map(
               ([name, value]) =>
                 value !== null && <input key={name} type="hidden" name={name} value={value} />,
@@ -122,6 +122,7 @@ function Filters({ data }: PageProps) {
 
 function Counts({ data }: PageProps) {
   const { text, formats } = usePage();
+  const total = data.list.sum;
   return (
     <section class="card">
       <DataTable
@@ -131,6 +132,13 @@ function Counts({ data }: PageProps) {
           right(text('matching.breaks')),
           right(text('matching.value')),
         ]}
+        foot={
+          <tr>
+            <th scope="row">{text('matching.total', { count: total.breaks })}</th>
+            <td class="right number">{formats.count(total.breaks)}</td>
+            <AmountCell value={total.value} />
+          </tr>
+        }
       >
         {data.list.counts.map(({ kind, breaks, value }) => (
           <tr key={kind}>
@@ -147,7 +155,7 @@ function Counts({ data }: PageProps) {
 }
 
 function Breaks({ data }: PageProps) {
-  const { text } = usePage();
+  const { text, formats } = usePage();
   return (
     <>
       <DataTable
@@ -159,6 +167,7 @@ function Breaks({ data }: PageProps) {
           right(text('matching.value')),
           text('matching.key'),
           right(text('matching.openValue')),
+          text('matching.dueDate'),
           text('matching.supplier'),
         ]}
       >
@@ -180,7 +189,20 @@ function Breaks({ data }: PageProps) {
               <AmountCell value={title?.value ?? null} />
               <td class="anywhere">{payable?.erpKey ?? '–'}</td>
               <AmountCell value={payable?.openValue ?? null} />
-              <td>{title?.supplier ?? payable?.supplier ?? '–'}</td>
+              <td>
+                {[...new Set([title?.dueDate, payable?.dueDate])]
+                  .flatMap((date) => (date == null ? [] : formats.date(date)))
+                  .join(' → ') || '–'}
+              </td>
+              <td>
+                {title?.supplier ?? payable?.supplier ?? '–'}
+                {found.supplierName !== null && (
+                  <>
+                    <br />
+                    {found.supplierName}
+                  </>
+                )}
+              </td>
             </tr>
           );
         })}

@@ -21,9 +21,6 @@ export function CompaniesPage({ data }: PageProps) {
   const mayDecide = mayUse(context.principal?.role ?? 'viewer', 'POST', '/companies');
   return (
     <>
-      <nav class="crumbs" aria-label={text('matching.title')}>
-        <a href="/breaks">← {text('matching.title')}</a>
-      </nav>
       <div>
         <h1>{text('matching.companies')}</h1>
         <p class="quiet">{text('matching.companiesHelp')}</p>

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { readOwnSeal } from '../../database/own-seal.sql.ts';
 import { type BreakKey, listBreaks, readBreak, readCandidates } from '../../matching/breaks.sql.ts';
 import {
   confirmAgent,
@@ -6,7 +7,12 @@ import {
   endConfirmation,
   readConfirmations,
 } from '../../matching/confirmations.sql.ts';
-import { matchByPerson, resolveBreak, undoMatch } from '../../matching/match-decisions.sql.ts';
+import {
+  matchByPerson,
+  resolveBreak,
+  undoMatch,
+  WAITS,
+} from '../../matching/match-decisions.sql.ts';
 import { arePayablesStale, readPayableState } from '../../payables/payable-state.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { type ConsoleParts, payablesMaxAge } from '../shell/console-parts.ts';
@@ -75,6 +81,10 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
       found?.title == null || found.title.isWithdrawn
         ? []
         : await readCandidates(database, BigInt(found.title.id));
+    const date = found?.title?.acceptedDate ?? null;
+    const ownDate = fourEyes
+      ? await readOwnSeal(database.prisma, [date], actorOf(request), WAITS)
+      : null;
     return sendPage(request, reply, parts, (context) => {
       const { text } = context;
       return {
@@ -91,7 +101,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
               </p>
             </section>
           ) : (
-            <BreakPage found={found} candidates={candidates} />
+            <BreakPage found={found} candidates={candidates} ownDate={ownDate} />
           ),
       };
     });

@@ -35,9 +35,6 @@ export function AccountChangesPage({ data }: { readonly data: AccountChangesData
         : [];
   return (
     <>
-      <nav class="crumbs" aria-label={text('nav.providers')}>
-        <a href="/providers">← {text('providers.title')}</a>
-      </nav>
       <div>
         <h1>{text('providers.changes')}</h1>
         <p class="quiet">{text('providers.changesHelp')}</p>

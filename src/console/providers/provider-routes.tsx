@@ -157,7 +157,7 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
     const data = { state, counts, changes, paging, isRevealed };
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('providers.changes'),
-      active: '/providers',
+      active: '/account-changes',
       body: <AccountChangesPage data={data} />,
     }));
   };

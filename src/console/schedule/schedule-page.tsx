@@ -273,7 +273,7 @@ function Download({ data }: PageProps) {
   const { text } = usePage();
   return (
     <Card title={text('schedule.export')}>
-      <ActionForm action="/schedule/export" class="buttons">
+      <ActionForm action="/schedule/export" class="buttons" isDownload>
         <input type="hidden" name="dueFrom" value={data.range.from} />
         <input type="hidden" name="dueTo" value={data.range.to} />
         {SCHEDULE_FORMATS.map((format) => (

@@ -1,6 +1,6 @@
 import type { CivilDate } from '../../domain/business-day.ts';
 import { isPlainDecimal } from '../../domain/decimal.ts';
-import { capitalised } from '../../domain/display-text.ts';
+import { amountText, capitalised } from '../../domain/display-text.ts';
 import type { Language } from '../../texts/texts.ts';
 
 /** Formats numbers, dates and instants for a reader. */
@@ -59,11 +59,7 @@ function createFormats(language: Language, timeZone: string): Formats {
   const month = civil({ month: 'long', year: 'numeric' });
   const longDate = civil({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
   return {
-    amount(decimal) {
-      const [whole = '', fraction = ''] = decimal.replace('-', '').split('.');
-      const sign = decimal.startsWith('-') ? '−' : '';
-      return `${sign}${grouped(whole)}${point}${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
-    },
+    amount: (decimal) => amountText(decimal, language),
     decimalText: (text) => (isPlainDecimal(text) ? text.replace('.', point) : text),
     count: (count) => grouped(String(count)),
     date,

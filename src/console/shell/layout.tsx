@@ -5,23 +5,13 @@ import { type PageContext, PageProvider, THEMES, usePage } from './page-context.
 import { Options, Submit } from './parts.tsx';
 import { mayUse } from './route-access.ts';
 
-export interface Badges {
-  readonly alerts: number;
-  readonly accountChanges: number;
-  /** Whether the ERP has given payables. */
-  readonly hasPayables: boolean;
-}
-
 export interface Page {
   readonly title: string;
-  /** The active entry of the navigation; null: none. */
-  readonly active: string | null;
+  /** The page of the navigation that it belongs to; null: none. */
+  readonly active: NavigationPath | null;
   readonly body: VNode;
   /** The page is asked for again after so many seconds. Absent: it stays. */
   readonly refreshSeconds?: number;
-  readonly badges?: Badges;
-  /** Whether seals release bookings. */
-  readonly hasBookings?: boolean;
 }
 
 /** Renders a complete document. The renderer escapes all text. */
@@ -66,6 +56,7 @@ function Document({ page }: { readonly page: Page }) {
             </a>
             {context.principal?.isEnrolmentDue === false && <Navigation page={page} />}
             <div class="top-end">
+              {context.principal?.isEnrolmentDue === false && <Administration page={page} />}
               <Preferences />
               {context.principal !== null && <Account />}
             </div>
@@ -77,6 +68,7 @@ function Document({ page }: { readonly page: Page }) {
               {context.notice}
             </p>
           )}
+          {context.principal?.isEnrolmentDue === false && <SectionPages page={page} />}
           {page.body}
         </main>
       </body>
@@ -84,47 +76,96 @@ function Document({ page }: { readonly page: Page }) {
   );
 }
 
-function Navigation({ page }: { readonly page: Page }) {
-  const context = usePage();
-  const { text } = context;
-  const role = context.principal?.role;
-  const entries: readonly (readonly [string, string, number])[] = [
-    ['/', text('nav.days'), 0],
-    ['/titles', text('nav.titles'), 0],
-    ['/schedule', text('nav.schedule'), 0],
-    ...(page.badges?.hasPayables === true ? [['/breaks', text('nav.breaks'), 0] as const] : []),
-    ...(page.hasBookings === true ? [['/bookings', text('nav.bookings'), 0] as const] : []),
-    ['/backfills', text('nav.backfills'), 0],
-    ['/providers', text('nav.providers'), page.badges?.accountChanges ?? 0],
-    ['/alerts', text('nav.alerts'), page.badges?.alerts ?? 0],
-    ['/exports', text('nav.exports'), 0],
-    ['/audit', text('nav.audit'), 0],
-  ];
+/** The entries of the navigation, each with its pages. The entry leads to the first of them. */
+const SECTIONS = {
+  today: ['/'],
+  closing: ['/sign-offs', '/months', '/restated'],
+  titles: ['/titles'],
+  erp: ['/breaks', '/bookings'],
+  payments: ['/schedule', '/account-changes', '/providers'],
+} as const;
+type Section = keyof typeof SECTIONS;
+
+/** The pages behind the gear. */
+const ADMINISTRATION = ['/alerts', '/audit', '/users', '/backfills', '/exports'] as const;
+
+export type NavigationPath = (typeof SECTIONS)[Section][number] | (typeof ADMINISTRATION)[number];
+
+function NavigationLink(props: {
+  readonly href: NavigationPath;
+  readonly label: string;
+  readonly isCurrent: boolean;
+}) {
+  return (
+    <a href={props.href} {...(props.isCurrent && { 'aria-current': 'page' })}>
+      {props.label}
+    </a>
+  );
+}
+
+const pathsOf = (section: Section): readonly NavigationPath[] => SECTIONS[section];
+const isIn = (section: Section, active: NavigationPath | null) =>
+  pathsOf(section).some((path) => path === active);
+
+function Navigation({ page: { active } }: { readonly page: Page }) {
+  const { text } = usePage();
   return (
     <nav class="nav" aria-label={text('nav.label')}>
       <ul>
-        {entries.map(([href, label, open]) => (
-          <li key={href}>
-            <a href={href} {...(page.active === href && { 'aria-current': 'page' })}>
-              {label}
-              {open > 0 && (
-                <span class="count">
-                  {context.formats.count(open)}
-                  <span class="sr"> {text('nav.openCount', { count: '' }).trim()}</span>
-                </span>
-              )}
-            </a>
+        {(Object.keys(SECTIONS) as Section[]).map((section) => (
+          <li key={section}>
+            <NavigationLink
+              href={SECTIONS[section][0]}
+              label={text(`nav.sections.${section}`)}
+              isCurrent={isIn(section, active)}
+            />
           </li>
         ))}
-        {role !== undefined && mayUse(role, 'GET', '/users') && (
-          <li>
-            <a href="/users" {...(page.active === '/users' && { 'aria-current': 'page' })}>
-              {text('nav.users')}
-            </a>
-          </li>
-        )}
       </ul>
     </nav>
+  );
+}
+
+/** The pages of the active entry, unless it has one. */
+function SectionPages({ page: { active } }: { readonly page: Page }) {
+  const { text } = usePage();
+  const section = (Object.keys(SECTIONS) as Section[]).find((known) => isIn(known, active));
+  if (section === undefined || SECTIONS[section].length === 1) return null;
+  return (
+    <nav class="tabs" aria-label={text(`nav.sections.${section}`)}>
+      {pathsOf(section).map((path) => (
+        <NavigationLink
+          key={path}
+          href={path}
+          label={text(`nav.pages.${path}`)}
+          isCurrent={path === active}
+        />
+      ))}
+    </nav>
+  );
+}
+
+function Administration({ page: { active } }: { readonly page: Page }) {
+  const { text, principal } = usePage();
+  return (
+    <details class="menu">
+      <summary title={text('nav.administration')}>
+        <span aria-hidden="true">⚙</span>
+        <span class="sr">{text('nav.administration')}</span>
+      </summary>
+      <nav class="menu-body" aria-label={text('nav.administration')}>
+        {ADMINISTRATION.filter((path) => mayUse(principal?.role ?? 'viewer', 'GET', path)).map(
+          (path) => (
+            <NavigationLink
+              key={path}
+              href={path}
+              label={text(`nav.pages.${path}`)}
+              isCurrent={path === active}
+            />
+          ),
+        )}
+      </nav>
+    </details>
   );
 }
 

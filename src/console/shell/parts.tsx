@@ -185,11 +185,18 @@ export function AmountCell({ value }: { readonly value: string | null }) {
 export function ActionForm(props: {
   readonly action: string;
   readonly class?: string;
+  /** Whether the answer is a file. */
+  readonly isDownload?: boolean;
   readonly children: ComponentChildren;
 }) {
   const { csrf } = usePage();
   return (
-    <form method="post" action={props.action} class={props.class ?? 'action'}>
+    <form
+      method="post"
+      action={props.action}
+      class={props.class ?? 'action'}
+      data-download={props.isDownload}
+    >
       <input type="hidden" name="_csrf" value={csrf} />
       {props.children}
     </form>

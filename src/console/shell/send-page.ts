@@ -1,9 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
-import { readBadges } from '../../ledger/ledger-days.sql.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { type ErrorAnswer, renderErrorPage } from './error-page.tsx';
-import { renderPage } from './layout.tsx';
+import { type NavigationPath, renderPage } from './layout.tsx';
 import { type PageContext, pageContext } from './page-context.ts';
 
 /** Allows only files of this server, and neither scripts nor styles inside the page. */
@@ -20,7 +19,7 @@ const PAGE_POLICY = [
 
 export interface PageAnswer {
   readonly title: string;
-  readonly active: string | null;
+  readonly active: NavigationPath | null;
   readonly body: VNode;
   /** See `Page`. */
   readonly refreshSeconds?: number;
@@ -36,10 +35,7 @@ export async function sendPage(
 ): Promise<FastifyReply> {
   const context = pageContext(request, parts.timeZone);
   const { status = 200, ...page } = render(context);
-  const badges =
-    context.principal?.isEnrolmentDue === false ? { badges: await readBadges(parts.database) } : {};
-  const hasBookings = (parts.bookingsFrom ?? null) !== null;
-  return sendHtml(reply.code(status), renderPage(context, { ...page, ...badges, hasBookings }));
+  return sendHtml(reply.code(status), renderPage(context, page));
 }
 
 /** Does not use the database, because its failure may be the error. */

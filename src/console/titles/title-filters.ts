@@ -7,6 +7,7 @@ import {
   TITLE_SORTS,
   type TitleCursor,
   type TitleFilter,
+  type TitleSearch,
   type TitleSort,
 } from './title-list.sql.ts';
 
@@ -43,6 +44,7 @@ export function parseTitleQuery(
   const filter: TitleFilter = {
     from: day ?? read('from', parseCivilDate),
     to: day ?? read('to', parseCivilDate),
+    search: search(textParameter(query, 'search'), language),
     order: read('order', text),
     provider: read('provider', text),
     providerId: null,
@@ -67,6 +69,16 @@ export function parseTitleQuery(
   return { filter, sort, isDescending, cursor, faults };
 }
 
+/** What the one search box asks for: an order, a name, or a value. */
+function search(text: string | null, language: Language): TitleSearch | null {
+  if (text === null || text.length > 200) return null;
+  return {
+    text,
+    order: text.replace(/\s/g, ''),
+    value: parseAmount(text, language),
+  };
+}
+
 /** Separators of thousands and decimals. */
 const SEPARATORS: Readonly<Record<Language, readonly [string, string]>> = {
   en: [',', '.'],
@@ -79,7 +91,8 @@ const SEPARATORS: Readonly<Record<Language, readonly [string, string]>> = {
  * the other language's notation counts: `1234.5` is the same in both.
  * @returns canonical decimal text; null: not an amount
  */
-function parseAmount(text: string, language: Language): string | null {
+function parseAmount(written: string, language: Language): string | null {
+  const text = written.replace(/^R\$\s*/i, '');
   const other = language === 'en' ? 'pt-BR' : 'en';
   for (const [group, point] of [SEPARATORS[language], SEPARATORS[other]]) {
     const pattern = new RegExp(
@@ -106,6 +119,7 @@ export function titleQueryText(
   const values: readonly (readonly [string, string | null | undefined])[] = [
     ['from', day === null ? filter.from : null],
     ['to', day === null ? filter.to : null],
+    ['search', filter.search?.text ?? null],
     ['order', filter.order],
     ['provider', filter.provider],
     ['agent', filter.agent],

@@ -16,6 +16,8 @@ export interface TitleFilter {
   readonly from: CivilDate | null;
   readonly to: CivilDate | null;
   readonly status: 'current' | 'withdrawn' | null;
+  /** Any of what a person knows about a title. */
+  readonly search: TitleSearch | null;
   /** The order's identifier, or a part of one where no order has it. Upper and lower case are equal. */
   readonly order: string | null;
   /** The provider's identifier in the ERP, or a part of the provider's name. */
@@ -33,6 +35,15 @@ export interface TitleFilter {
   /** Decimal text. */
   readonly minValue: string | null;
   readonly maxValue: string | null;
+}
+
+export interface TitleSearch {
+  /** As written: a part of the order, a provider's code, or a part of the name of a provider or agent. */
+  readonly text: string;
+  /** Without blanks. */
+  readonly order: string;
+  /** Original value, decimal text; null: the text is none. */
+  readonly value: string | null;
 }
 
 export const TITLE_SORTS = ['accepted', 'order', 'value', 'due', 'provider', 'agent'] as const;
@@ -216,6 +227,7 @@ async function whereOf(database: Database, filter: TitleFilter): Promise<Prisma.
     from,
     to,
     status,
+    search,
     order,
     provider,
     providerId,
@@ -235,26 +247,38 @@ async function whereOf(database: Database, filter: TitleFilter): Promise<Prisma.
     from === null ? null : Prisma.sql`accepted_date >= ${from}::date`,
     to === null ? null : Prisma.sql`accepted_date <= ${to}::date`,
     status === null ? null : Prisma.sql`status = ${status}`,
+    search === null ? null : await searchCondition(database, search),
     order === null ? null : await orderCondition(database, order),
-    provider === null
-      ? null
-      : Prisma.sql`provider_external_id IN (
-          SELECT unnest(${inEachCase(provider)}::text[])
-          UNION
-          SELECT external_id FROM conciliation.provider
-          WHERE strpos(${folded(Prisma.sql`name`)}, ${folded(Prisma.sql`${provider}::text`)}) > 0)`,
+    provider === null ? null : providerCondition(provider),
     providerId === null ? null : Prisma.sql`provider_external_id = ${providerId}`,
-    // Not LIKE, because the text may hold pattern characters.
-    agent === null
-      ? null
-      : Prisma.sql`
-        strpos(${folded(Prisma.sql`financial_agent_name`)}, ${folded(Prisma.sql`${agent}::text`)}) > 0`,
+    agent === null ? null : agentCondition(agent),
     dueFrom === null ? null : Prisma.sql`anticipated_due_date >= ${dueFrom}::date`,
     dueTo === null ? null : Prisma.sql`anticipated_due_date <= ${dueTo}::date`,
     minValue === null ? null : Prisma.sql`original_value >= ${minValue}::numeric`,
     maxValue === null ? null : Prisma.sql`original_value <= ${maxValue}::numeric`,
   ].filter((part) => part !== null);
   return parts.length === 0 ? Prisma.sql`true` : Prisma.join(parts, ' AND ');
+}
+
+const providerCondition = (provider: string) => Prisma.sql`provider_external_id IN (
+  SELECT unnest(${inEachCase(provider)}::text[])
+  UNION
+  SELECT external_id FROM conciliation.provider
+  WHERE strpos(${folded(Prisma.sql`name`)}, ${folded(Prisma.sql`${provider}::text`)}) > 0)`;
+
+/** Not LIKE, because the text may hold pattern characters. */
+const agentCondition = (agent: string) => Prisma.sql`
+  strpos(${folded(Prisma.sql`financial_agent_name`)}, ${folded(Prisma.sql`${agent}::text`)}) > 0`;
+
+async function searchCondition(database: Database, search: TitleSearch): Promise<Prisma.Sql> {
+  const { text: written, order, value } = search;
+  const parts = [
+    await orderCondition(database, order),
+    providerCondition(written),
+    agentCondition(written),
+    ...(value === null ? [] : [Prisma.sql`original_value = ${value}::numeric`]),
+  ];
+  return Prisma.sql`(${Prisma.join(parts, ' OR ')})`;
 }
 
 /** An identifier has an index. A part of one is searched in every title. */

@@ -42,7 +42,7 @@ export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     ]);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('titles.title'),
-      active: date === null ? '/titles' : '/',
+      active: '/titles',
       body: <TitlesPage data={{ date, day, query, payee, page, count }} />,
     }));
   };

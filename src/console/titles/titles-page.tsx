@@ -62,6 +62,9 @@ function Filters({ data }: { data: TitlesPageData }) {
   );
   return (
     <form method="get" class="filters">
+      <div class="wide">
+        <Field label={text('titles.search')}>{input('search', filter.search?.text ?? null)}</Field>
+      </div>
       {data.date === null && (
         <>
           <Field label={text('titles.from')}>{dateInput('from', filter.from)}</Field>
@@ -105,7 +108,16 @@ function Filters({ data }: { data: TitlesPageData }) {
 function TitlesTable({ data }: { data: TitlesPageData }) {
   const { text, formats } = usePage();
   const { page, count } = data;
-  if (page.rows.length === 0) return <p class="quiet">{text('titles.none')}</p>;
+  if (page.rows.length === 0) {
+    return (
+      <p class="quiet">
+        {text('titles.none')}{' '}
+        {data.query.filter.search !== null && (
+          <a href="/providers">{text('titles.searchProviders')}</a>
+        )}
+      </p>
+    );
+  }
   const heading = (sort: TitleSort, label: string, className = '') => (
     <SortHeading data={data} sort={sort} label={label} class={className} />
   );

@@ -50,9 +50,8 @@ import {
   staleSweepAlert,
   sweepFindingAlerts,
 } from '../../../src/domain/alerts/sweep-alerts.ts';
-import { addDays, type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
+import { addDays, toCivilDate } from '../../../src/domain/business-day.ts';
 import { capitalised } from '../../../src/domain/display-text.ts';
-import type { Need } from '../../../src/ledger/ledger-days.sql.ts';
 import {
   type AlertTable,
   openAlertTable,
@@ -224,32 +223,37 @@ async function resolveAll(database: Database): Promise<void> {
   });
 }
 
-const needy = (need: Need, day: CivilDate) => ({
-  date: day,
-  need,
-  titles: 1,
-  originalValueSum: '1',
-  heldPullId: null,
-});
 const DIGEST: OpenItems = {
   startDate: addDays(date, -120),
   lastReconciledDate: addDays(date, 6),
   lagDays: 2,
-  exceptions: 3,
-  needs: {
-    counts: { failed: 0, restated: 1, held: 1, attention: 2, sign_off: 4 },
-    days: [
-      needy('restated', addDays(date, -6)),
-      needy('held', date),
-      needy('attention', addDays(date, 2)),
-      needy('sign_off', addDays(date, 3)),
-    ],
-  },
-  breaks: 0,
+  yesterday: { date, state: 'held', titles: 55, originalValueSum: '2194172.98' },
+  needs: { failed: 0, restated: 1, held: 1, attention: 2, sign_off: 4 },
   unmappedCompanies: 0,
   accountChanges: 2,
-  alerts: ALERTS.filter(({ kind }) => ['platform_auth', 'day_held'].includes(kind)),
-  providersRead: true,
+  tasks: [
+    {
+      key: 'account_changes',
+      count: 2,
+      value: '1234.5',
+      dates: [],
+      href: '/account-changes',
+      titles: 3,
+    },
+    { key: 'held', count: 1, value: '2194172.98', dates: [date], href: `/days/${date}` },
+    {
+      key: 'attention',
+      count: 2,
+      value: '20',
+      dates: [addDays(date, 2), addDays(date, 3)],
+      href: '/',
+    },
+    { key: 'restated', count: 1, value: '10', dates: [], href: '/restated' },
+    { key: 'sign_off', count: 4, value: '99.99', dates: [], href: '/sign-offs' },
+    ...ALERTS.filter(({ kind }) => kind === 'platform_auth').map((alert) => ({
+      ...{ key: 'alert' as const, count: 1, value: null, dates: [], href: '/alerts', alert },
+    })),
+  ],
 };
 
 const asText = ({ headers, text }: MailServer['mails'][number]) =>
@@ -411,13 +415,15 @@ test('the digest of a slot is delivered once over all processes, and a failure i
     INSERT INTO conciliation.pull (origin, date, requested_by, created_at)
     VALUES ('manual', '2026-03-01', 'test', '2026-03-10T10:00:00Z')`;
   await prisma.$executeRaw`
-    INSERT INTO conciliation.day (date, state) VALUES ('2026-03-01', 'failed'), ('2026-03-02', 'failed')`;
+    INSERT INTO conciliation.day (date, state) VALUES ('2026-03-01', 'held'), ('2026-03-02', 'held')`;
   teams.status = 503;
   const delivered = await Promise.all([digest(), digest(table.other), digest()]);
   expect(delivered.reduce((sum, count) => sum + count)).toBe(2);
   expect(await digest()).toBe(0);
   expect(mail.mails.map(({ text }) => text)).toEqual([
-    expect.stringContaining('all attempts spent: 2 days, the oldest 2026-03-01.'),
+    expect.stringContaining(
+      '2 days are held: newer answers wait for a decision · R$ 0.00 · 2026-03-01 to 2026-03-02',
+    ),
   ]);
   teams.status = 200;
   await prisma.$executeRaw`

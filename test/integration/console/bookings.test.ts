@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { readFourEyesFault, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { runMatching } from '../../../src/matching/run-matching.sql.ts';
+import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,
   openConsole,
 } from '../../support/console-client.ts';
 import { lastAudit } from '../../support/pages-world.ts';
+import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -302,4 +306,41 @@ test('a reviewer answers the receipts that were shown, with a reason, and the ne
   expect((await send({ receipts: one })).status).toBe(400);
   expect(await readFourEyesFault(world.database.prisma, NEXT, 'rita')).toBe('own_decision');
   expect(await readFourEyesFault(world.database.prisma, NEXT, 'bia')).toBeNull();
+});
+
+test('a sign-off says what went to the ERP and what waits, and who decides about it', async () => {
+  const date = daysFrom(3, DAY);
+  const { database, sandbox } = world;
+  sandbox.setDayTexts(date, [
+    titleText({ uid: 'paid', date, value: '33.30' }),
+    titleText({ uid: 'open', date, value: '44.40' }),
+  ]);
+  await world.pull(date);
+  await importPayables(
+    database,
+    [
+      { erpKey: 'p1', openValue: '33.30', orderUid: 'paid', status: 'paid' },
+      { erpKey: 'p2', openValue: '44.40', orderUid: 'open' },
+    ],
+    'snapshot',
+  );
+  await checkDays(database, ANY_DAY_RULES);
+  await runMatching(database, { by: 'test', bookingsFrom: DAY });
+  const preview = plain((await signer.get(`/sign-offs/preview?day=${date}`)).text);
+  expect(preview).toContain('Already paid, not to the financial agent: 1 (33.30)');
+  const { contentDigest } = await database.prisma.day.findUniqueOrThrow({ where: { date } });
+  const result = await signer.post('/sign-offs', { day: `${date}:${contentDigest}` });
+  const waits = 'Waiting because of their payables: 1 title.';
+  for (const { text } of [result, await signer.get(`/days/${date}`)]) {
+    expect(plain(text)).toContain('1 released, 0 posted or superseded, 0 failed or refused.');
+    expect(plain(text)).toContain(waits);
+    expect(text).toContain(`/breaks?date=${date}`);
+  }
+  const { id } = await database.prisma.title.findFirstOrThrow({ where: { orderUid: 'paid' } });
+  const path = `/break?kind=paid_to_supplier&title=${id}&payable=p1`;
+  const own = await signer.get(path);
+  expect(own.text).toContain('You signed');
+  expect(own.text).not.toContain('action="/break/resolve"');
+  expect((await reviewer.get(path)).text).toContain('action="/break/resolve"');
+  expect((await viewer.get(path)).text).toContain('A reviewer decides about it.');
 });

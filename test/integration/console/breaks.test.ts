@@ -54,6 +54,9 @@ const breakPath = async (kind: string, orderUid: string, payable: string | null)
 test('the list counts and sums the whole filter, in both languages', async () => {
   const english = (await pages.viewer.get('/breaks')).text;
   expect(english).toContain('Breaks with the ERP');
+  // The script keeps a form from being sent twice unless its answer is a file.
+  expect(english).toMatch(/action="\/breaks\/export"[^>]* data-download/);
+  expect(english).toMatch(/2 breaks<\/th><td class="right number">2<\/td>.*?>60\.00</s);
   expect(english).toMatch(/2 open payables, 1,254\.51\. The last complete snapshot/);
   expect(english).toMatch(/Value differs<\/a><\/th><td class="right number">1<\/td>.*?>20\.00</s);
   const { text } = await pages.viewer.get('/breaks?kind=missing_in_erp', portuguese);
@@ -66,11 +69,21 @@ test('the list counts and sums the whole filter, in both languages', async () =>
   expect((await pages.viewer.get('/breaks?kind=x&date=x&page=0')).status).toBe(200);
 });
 
+test('the sign-off shows the breaks of a day as reservations, with number and value', async () => {
+  const { reviewer } = pages;
+  for (const path of ['/sign-offs', `/sign-offs/preview?day=${DAY}`, `/days/${DAY}`]) {
+    const { text } = await reviewer.get(path);
+    expect(text).toContain('Value differs: 1 (20.00)');
+    expect(text).toContain(`/breaks?date=${DAY}&amp;kind=value_differs`);
+  }
+  expect((await reviewer.get('/sign-offs?clean=true')).text).not.toContain(`value="${DAY}"`);
+});
+
 test('one break shows both sides and the payables near', async () => {
   const path = await breakPath('value_differs', 'value', 'k2');
   const { text } = await pages.viewer.get(path, portuguese);
   expect(text).toContain('Valor diferente');
-  expect(text).toMatch(/20,01/);
+  expect(text).toMatch(/<mark>20,00<\/mark>.*<mark>20,01<\/mark>/s);
   expect(text).toMatch(/Em comum.*vencimento/s);
   expect(text).not.toContain('/break/match');
   expect((await pages.reviewer.get(path)).text).toContain('Match with k2');
@@ -135,13 +148,13 @@ test('the files have the breaks of the filter, and no text becomes a formula', a
 test('a day shows captured, matched and signed; without payables the page is as before', async () => {
   const { text } = await pages.viewer.get(`/days/${DAY}`);
   expect(text).toMatch(/From capture to signature.*Captured<\/dt><dd>3.*Matched<\/dt><dd>.*?>1</s);
-  expect(text).toContain('href="/breaks"');
+  expect(text).toContain(`href="/breaks?date=${DAY}"`);
   await pages.world.database.prisma.$executeRaw`
     TRUNCATE conciliation.title_match, conciliation.match_run, conciliation.break_decision,
              conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import`;
   const without = (await pages.viewer.get(`/days/${DAY}`)).text;
   expect(without).not.toContain('From capture to signature');
-  expect(without).not.toContain('href="/breaks"');
+  expect(without).not.toContain('/breaks?');
   expect((await pages.viewer.get(`/titles/${await titleId('value')}`)).text).not.toContain(
     'Match with the ERP',
   );

@@ -58,7 +58,7 @@ describe('a day', () => {
     const { text } = await viewer.get(`/days/${date}`);
     expect(text).toContain('This day changed after it was signed off');
     expect(text).toMatch(/platformDiscountedValue[\s\S]*12\.34[\s\S]*→[\s\S]*12\.35/);
-    expect((await viewer.get('/')).text).toContain('Restated after the sign-off');
+    expect((await viewer.get('/')).text).toContain('1 day changed after the sign-off');
   });
 
   test('that changed after the page was loaded is not signed off from that page', async () => {
@@ -106,6 +106,26 @@ describe('a day', () => {
     expect((await viewer.get(`/days/${date}`)).text).not.toContain('stays as it was');
   });
 
+  test('that is held for changed accounts and values shows each title before and after', async () => {
+    const uids = Array.from({ length: 24 }, (_, index) => `t${index}`);
+    await pull(...uids.map((uid) => title(uid, { value: '100' })));
+    const { pullId, state } = await pull(
+      ...uids
+        .slice(0, 12)
+        .map((uid) => title(uid, { value: '1' }).replaceAll('7654321', '9999977')),
+    );
+    expect(state).toBe('held');
+    const { text } = await operator.get(`/pulls/${pullId}/release`);
+    // Another value is another identity; the only new title of the order is the same title.
+    for (const count of ['Changed: 12', 'Withdrawn: 12']) expect(text).toContain(count);
+    expect(text).toContain('12 titles would name another bank account; 1 account is new.');
+    expect(text).toMatch(/••••21[\s\S]*→[\s\S]*••••77/);
+    expect(text.replace(/<[^>]+>/g, ' ')).toMatch(
+      /Original value\s+2,400\.00\s+12\.00\s+−2,388\.00/,
+    );
+    expect(text).not.toMatch(/LIMIT_PERCENT/);
+  });
+
   test('that would be emptied by rejects does not say that there was no title', async () => {
     await pull(title('a'), title('b'));
     const { pullId } = await pull(title('x', { value: '"ten"' }));
@@ -125,10 +145,15 @@ describe('a day', () => {
   test('that is held is released by an operator after a preview of the withdrawals', async () => {
     await pull(title('a', { value: '70' }), title('b', { value: '30' }));
     const { pullId } = await pull();
-    expect((await viewer.get(`/days/${date}`)).text).toContain('A pull is held');
+    expect((await viewer.get(`/days/${date}`)).text).toContain(
+      'A newer answer of the platform waits for a decision',
+    );
     const preview = await operator.get(`/pulls/${pullId}/release`);
-    expect(preview.text).toMatch(/Titles that would be withdrawn[\s\S]*>a<[\s\S]*70\.00/);
-    expect(preview.text).toContain('100.00');
+    expect(preview.text).toMatch(/Withdrawn: 2[\s\S]*>a<[\s\S]*Withdrawn[\s\S]*70\.00/);
+    expect(preview.text.replace(/<[^>]+>/g, ' ')).toMatch(
+      /Original value\s+100\.00\s+0\.00\s+−100\.00/,
+    );
+    expect(preview.text).toContain('Refuse, and pull again');
     const left = await world.database.prisma.$queryRaw<{ rows: number }[]>`
       SELECT count(*)::int AS rows FROM conciliation.staged_change`;
     expect(left).toEqual([{ rows: 0 }]);

@@ -290,6 +290,7 @@ test('each sentence is in both languages, and few are the same', () => {
     [
       "CSV",
       "E-mail",
+      "ERP",
       "Excel",
       "buyerDiscountedValue",
       "financialDiscountedValue",

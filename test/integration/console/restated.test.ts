@@ -62,7 +62,9 @@ const rowOf = (text: string, label: string, from = 0) => {
 
 test('one click from the start page leads to all days, with their sums', async () => {
   const home = await pages.viewer.get('/');
-  expect(home.text).toMatch(/Changed since sign-off<\/dt><dd><a href="\/restated">12</);
+  expect(home.text).toMatch(
+    /12 days changed after the sign-off.*?<a class="button" href="\/restated">/s,
+  );
   const { text, status } = await pages.viewer.get('/restated');
   expect(status).toBe(200);
   expect(text).toContain('Sum of all days (12)');

@@ -48,7 +48,7 @@ const pullAll = async (value = '100.10') => {
 };
 
 /** A title with a bank account of that number. */
-const accountTitle = (date: CivilDate, number: string, value = '100.10', uid = 'a') =>
+const accountTitle = (date: CivilDate, number: string, value = '100.10', uid = `a-${date}`) =>
   titleText({ uid, date, value }).replaceAll('7654321', number);
 
 let rejects = 0;
@@ -58,7 +58,7 @@ async function decideAs(client: ConsoleClient, date: CivilDate) {
   await pull(
     date,
     accountTitle(date, '7654321', '100.10'),
-    accountTitle(date, '7654321', '0.05', 'b'),
+    accountTitle(date, '7654321', '0.05', `b-${date}`),
     `{"order":{"uid":"r${rejects}"},"acceptedDate":"${date}"}`,
   );
   const { status } = await client.post(`/days/${date}/accept-rejects`, { reason: 'a test title' });
@@ -106,7 +106,7 @@ describe('the list', () => {
     const all = await pages.reviewer.get('/sign-offs?select=all');
     expect([...all.text.matchAll(/type="checkbox"[^>]* checked/g)]).toHaveLength(4);
     const home = await pages.viewer.get('/');
-    expect(home.text).toMatch(/To sign off<\/dt><dd><a href="\/sign-offs">4</);
+    expect(home.text).toMatch(/4 days to sign off.*?R\$ 400\.60.*?href="\/sign-offs"/s);
     const viewed = await pages.viewer.get('/sign-offs');
     expect(daysIn(viewed)).toEqual([]);
     expect(viewed.text).toContain('A reviewer signs it off.');
@@ -122,7 +122,7 @@ describe('the list', () => {
     await sign(pages.reviewer, [restated]);
     await pull(
       restated,
-      titleText({ uid: 'a', date: restated, value: '100.10', discount: '9.99' }),
+      titleText({ uid: `a-${restated}`, date: restated, value: '100.10', discount: '9.99' }),
     );
     await decideAs(pages.operator, decided);
     const ofOther = (text: string) => text.replaceAll('"P-1"', '"P-9"');

@@ -54,6 +54,19 @@ const search = async (query: string, headers = {}) => {
   return { text, uids: uids(text) };
 };
 
+test('one box finds an order, a value or a name as people write them', async () => {
+  const found = async (text: string) =>
+    (await search(new URLSearchParams({ search: text }).toString(), portuguese)).uids;
+  expect(await found('  po-2026- 0007 ')).toEqual(['PO-2026-0007']);
+  for (const value of ['R$ 8,00', '8,00', 'r$8']) {
+    expect(await found(value)).toContain('PO-2026-0007');
+  }
+  expect(await found('falcao')).toEqual(['PO-2026-0003']);
+  const none = await search('search=90.021.382%2F0001-22', portuguese);
+  expect(none.text).toContain('href="/providers"');
+  expect((await search('minValue=R%24+70%2C00', portuguese)).uids).toEqual(['PO-2026-0069']);
+});
+
 test('a search by due date finds the titles of all acceptance dates', async () => {
   const { text, uids: first } = await search(`dueFrom=${DUE}&dueTo=${DUE}`);
   expect(text).toContain('50 of 70 titles shown. Original value of all current ones: 2,485.00');

@@ -257,6 +257,7 @@ test('a signed-off day that waits is not released with an altered title', async 
     fault: 'altered',
     days: 1,
     titles: 0,
+    value: '5.00',
     dates: [date],
   });
   await runPull(parts, repairPullId ?? 0n, new AbortController().signal);

@@ -161,7 +161,10 @@ describe('urgent breaks', () => {
   test('are counted by the run, and again after a decision of a person', async () => {
     const snapshot = 'k1 10 order=paid paid, k2 20 order=open';
     await play(world, [{ titles: 'paid 10, open 20', snapshot, matches: 'open=k2 order' }]);
-    expect(await newestRun()).toMatchObject({ urgentKnown: true, urgentBreaks: 1 });
+    expect(await newestRun()).toMatchObject({
+      breaksKnown: true,
+      breaks: [{ date: DAY, kind: 'paid_to_supplier', isUrgent: true, breaks: 1, value: '10' }],
+    });
     expect(await isMatchingDue(world.database, 24)).toBe(false);
     const [urgent] = (await list('paid_to_supplier', DAY)).breaks;
     await resolveBreak(
@@ -174,11 +177,10 @@ describe('urgent breaks', () => {
       },
       decision,
     );
-    expect(await newestRun()).toMatchObject({ urgentKnown: false });
+    expect(await newestRun()).toMatchObject({ breaksKnown: false });
     expect(await isMatchingDue(world.database, 24)).toBe(true);
     await run();
-    const none = { urgentKnown: true, urgentBreaks: 0, urgentDates: [] };
-    expect(await newestRun()).toMatchObject(none);
+    expect(await newestRun()).toMatchObject({ breaksKnown: true, breaks: [] });
   });
 
   test('of a date keep its bookings from being released, and so do titles that were not matched', async () => {
@@ -190,22 +192,27 @@ describe('urgent breaks', () => {
       ...{ by: 'rita', reason: null, seenDigest: contentDigest ?? '' },
       ...{ fourEyes: false, bookingsFrom: DAY },
     });
-    const expectWaiting = async (titles: number, fault: string, faults: string[]) => {
+    const expectWaiting = async (
+      titles: number,
+      value: string | null,
+      fault: string,
+      faults: string[],
+    ) => {
       expect(await readReleaseFaults(prisma, DAY, {})).toEqual(faults);
       expect(await readWaitingDays(world.database, {})).toEqual([
-        { days: 1, titles, dates: [DAY], fault },
+        { days: 1, titles, value, dates: [DAY], fault },
       ]);
     };
-    await expectWaiting(0, 'not_matched', ['not_matched']);
+    await expectWaiting(0, '10', 'not_matched', ['not_matched']);
     expect(await releaseWaitingDays(world.database, {})).toEqual([]);
     await run();
     // The title waits, and not the day.
     expect(await releaseWaitingDays(world.database, {})).toEqual([]);
-    await expectWaiting(1, 'titles', []);
+    await expectWaiting(1, null, 'titles', []);
     expect(await prisma.bookingLine.count()).toBe(0);
     // The ERP takes the payment back.
     await play(world, [{ load: 'k1 10 due=2099-06-30 open', matches: 'a=k1 exact' }]);
-    await expectWaiting(1, 'titles', []);
+    await expectWaiting(1, null, 'titles', []);
     expect(await releaseWaitingDays(world.database, {})).toEqual([DAY]);
     const lines = await prisma.bookingLine.findMany({ select: { erpKey: true } });
     expect(lines).toEqual([{ erpKey: 'k1' }]);
