@@ -93,15 +93,18 @@ export type BinaryValue = Buffer | null;
 
 /** One row, or the beginning of one that has further values. */
 export function toRow(values: readonly BinaryValue[], count = values.length): Buffer {
-  const head = Buffer.alloc(2);
-  head.writeInt16BE(count);
-  return Buffer.concat([head, ...values.flatMap(withLength)]);
+  const row = Buffer.allocUnsafe(values.reduce((size, value) => size + lengthOf(value), 2));
+  row.writeInt16BE(count);
+  let at = 2;
+  for (const value of values) {
+    row.writeInt32BE(value === null ? NULL_LENGTH : value.length, at);
+    if (value !== null) row.set(value, at + 4);
+    at += lengthOf(value);
+  }
+  return row;
 }
 
-function withLength(value: BinaryValue): Buffer[] {
-  const length = integer(value === null ? NULL_LENGTH : value.length);
-  return value === null ? [length] : [length, value];
-}
+const lengthOf = (value: BinaryValue) => 4 + (value?.length ?? 0);
 
 export function integer(value: number): Buffer {
   const bytes = Buffer.allocUnsafe(4);
@@ -134,6 +137,8 @@ export function numeric(plain: string): Buffer {
 export function textArray(values: readonly string[]): Buffer {
   const isEmpty = values.length === 0;
   const header = [isEmpty ? 0 : 1, 0, OID_OF_TEXT, ...(isEmpty ? [] : [values.length, 1])];
-  const items = values.flatMap((value) => withLength(Buffer.from(value)));
+  const items = values
+    .map((value) => Buffer.from(value))
+    .flatMap((text) => [integer(text.length), text]);
   return Buffer.concat([...header.map(integer), ...items]);
 }
