@@ -1,12 +1,12 @@
 /** The console in a process of its own, so that the measured memory is that of the console alone. */
 import { Registry } from 'prom-client';
+import { type Database, openDatabase } from '#dist/base/database/database.js';
+import { createLogger } from '#dist/base/runtime/logger.js';
 import { startSession } from '#dist/console/access/console-sessions.sql.js';
 import { addUser, findLoginUser } from '#dist/console/access/console-users.sql.js';
 import { SESSION_LIMITS } from '#dist/console/shell/guard.js';
 import { type Console, createConsole } from '#dist/console/shell/server.js';
-import { type Database, openDatabase } from '#dist/database/database.js';
-import { STALENESS_LIMITS } from '#dist/domain/alerts/pull-alerts.js';
-import { createLogger } from '#dist/runtime/logger.js';
+import { STALENESS_LIMITS } from '#dist/features/alerts/messages/pull-alerts.js';
 import { answerParent } from './child.ts';
 
 const logger = createLogger({ logLevel: 'error' });

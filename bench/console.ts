@@ -8,7 +8,7 @@
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { request } from 'undici';
-import { addDays, dateIn, datesBetween } from '#dist/domain/business-day.js';
+import { addDays, dateIn, datesBetween } from '#dist/base/values/business-day.js';
 import { startChild } from './child.ts';
 import type { ConsoleProgram } from './console-process.ts';
 import { pullLedger } from './ledger.ts';

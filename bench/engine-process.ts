@@ -1,16 +1,16 @@
 /** The product in a process of its own, put together by the composition root as the service is. */
 import { openPlatform, openPulls, openStaging } from '#dist/app/parts.js';
-import { readConfig } from '#dist/config/config.js';
-import type { CivilDate } from '#dist/domain/business-day.js';
-import { KnownTitles } from '#dist/domain/known-titles.js';
-import { sweepWindow } from '#dist/domain/plan/pull-plan.js';
-import { readDates, verifyDate } from '#dist/integrity/verify.sql.js';
-import { createPull } from '#dist/ledger/pull-ledger.sql.js';
-import type { PullReport } from '#dist/pull/merge/merge.sql.js';
-import { runPull } from '#dist/pull/run-pull.js';
-import { ResponseReader } from '#dist/reader/response-reader.js';
-import { createLogger } from '#dist/runtime/logger.js';
-import { runSweep } from '#dist/sweep/run-sweep.js';
+import { readConfig } from '#dist/base/config/config.js';
+import { createLogger } from '#dist/base/runtime/logger.js';
+import type { CivilDate } from '#dist/base/values/business-day.js';
+import { createPull } from '#dist/core/ledger/pull-ledger.sql.js';
+import type { PullReport } from '#dist/core/merge/merge.sql.js';
+import { sweepWindow } from '#dist/core/planner/pull-plan.js';
+import { ResponseReader } from '#dist/core/reader/response-reader.js';
+import { KnownTitles } from '#dist/core/title/known-titles.js';
+import { runPull } from '#dist/core/work/run-pull.js';
+import { runSweep } from '#dist/features/sweep/run-sweep.js';
+import { readDates, verifyDate } from '#dist/features/verify/verify.sql.js';
 import { answerParent } from './child.ts';
 import { type MeterReading, startMeter } from './meter.ts';
 import type { PlatformAddress } from './sandbox-process.ts';

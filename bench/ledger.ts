@@ -1,5 +1,5 @@
 /** A database whose titles were pulled from the sandbox, for what reads a ledger. */
-import { addDays, type CivilDate } from '#dist/domain/business-day.js';
+import { addDays, type CivilDate } from '#dist/base/values/business-day.js';
 import { startChild } from './child.ts';
 import type { EngineOptions, EngineProgram } from './engine-process.ts';
 import { itemAt } from './numbers.ts';

@@ -10,7 +10,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { TITLE_COLUMNS } from '#dist/domain/title.js';
+import { TITLE_COLUMNS } from '#dist/core/title/title.js';
 import { answerParent } from './child.ts';
 import { type MeterReading, startMeter } from './meter.ts';
 import type { Answer } from './render-process.ts';

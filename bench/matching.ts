@@ -11,9 +11,9 @@
  * or where 100,000 take longer than 60 seconds or 300 MB.
  */
 import { parseArgs } from 'node:util';
-import { type Database, openDatabase } from '#dist/database/database.js';
-import { listBreaks } from '#dist/matching/breaks.sql.js';
-import { runMatching } from '#dist/matching/run-matching.sql.js';
+import { type Database, openDatabase } from '#dist/base/database/database.js';
+import { listBreaks } from '#dist/features/matching/breaks.sql.js';
+import { runMatching } from '#dist/features/matching/run-matching.sql.js';
 import { peakMemoryBytes } from './meter.ts';
 import { toCounts } from './numbers.ts';
 import { logger, type Server, withServer } from './server.ts';

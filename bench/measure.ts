@@ -1,8 +1,8 @@
 /** One measured run of one side: a clean database, a new process, the clock, and a check of what the run did. */
 import { deepStrictEqual } from 'node:assert';
 import type { Client } from 'pg';
-import { addDays, type CivilDate, toCivilDate } from '#dist/domain/business-day.js';
-import { AMOUNT_COLUMNS } from '#dist/domain/title.js';
+import { addDays, type CivilDate, toCivilDate } from '#dist/base/values/business-day.js';
+import { AMOUNT_COLUMNS } from '#dist/core/title/title.js';
 import type { Case } from './cases.ts';
 import { type Child, startChild } from './child.ts';
 import type { EngineProgram, PullCounts } from './engine-process.ts';

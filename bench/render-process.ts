@@ -4,13 +4,13 @@
  */
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { addDays, type CivilDate, datesBetween } from '#dist/domain/business-day.js';
-import { toJsonText } from '#dist/domain/json-text.js';
-import { rawHash } from '#dist/domain/known-titles.js';
-import { contentHash, identityHash, TITLE_COLUMNS, type Title } from '#dist/domain/title.js';
-import { checkTitle } from '#dist/platform/title-contract.js';
-import { parseTitle } from '#dist/reader/exact-title.js';
-import { SyntheticTitles } from '#dist/sandbox/synthetic-titles.js';
+import { addDays, type CivilDate, datesBetween } from '#dist/base/values/business-day.js';
+import { toJsonText } from '#dist/base/values/json-text.js';
+import { parseTitle } from '#dist/core/reader/exact-title.js';
+import { rawHash } from '#dist/core/title/known-titles.js';
+import { contentHash, identityHash, TITLE_COLUMNS, type Title } from '#dist/core/title/title.js';
+import { checkTitle } from '#dist/core/title/title-contract.js';
+import { SyntheticTitles } from '#dist/demo/synthetic-titles.js';
 import { answerParent } from './child.ts';
 
 /** The titles as first sent, or with another discount for one title in a hundred. */

@@ -3,7 +3,7 @@
  * as little as possible of the CPUs that it shares with what is measured.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
-import type { CivilDate } from '#dist/domain/business-day.js';
+import type { CivilDate } from '#dist/base/values/business-day.js';
 import { loadTypescript } from '../test/faults/load-typescript.mjs';
 import type { Sandbox } from '../test/support/sandbox/sandbox.ts';
 import { answerParent } from './child.ts';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { migrate } from '#dist/database/migrate.js';
-import { openEmbeddedPostgres } from '#dist/embedded/embedded-postgres.js';
-import { createLogger } from '#dist/runtime/logger.js';
+import { migrate } from '#dist/base/database/migrate.js';
+import { openEmbeddedPostgres } from '#dist/base/embedded/embedded-postgres.js';
+import { createLogger } from '#dist/base/runtime/logger.js';
 import { killChildren } from './child.ts';
 
 /** Sessions end within milliseconds; one that does not is a mistake of the benchmark. */

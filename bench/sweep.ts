@@ -5,7 +5,7 @@
  * memory whether memory grows with the answer.
  */
 import { parseArgs } from 'node:util';
-import { addDays, datesBetween, toCivilDate } from '#dist/domain/business-day.js';
+import { addDays, datesBetween, toCivilDate } from '#dist/base/values/business-day.js';
 import { startChild } from './child.ts';
 import type { EngineProgram } from './engine-process.ts';
 import { pullLedger } from './ledger.ts';

@@ -1,12 +1,12 @@
-import type { MessageStyle } from '../alerts/alert-message.ts';
-import type { Channel } from '../alerts/channel.ts';
-import type { AlertPolicy } from '../alerts/derive-alerts.sql.ts';
-import { openEmail } from '../alerts/email-channel.ts';
-import { openSlack, openTeams, openWebhook } from '../alerts/http-channels.ts';
-import type { Config } from '../config/config.ts';
-import { STALENESS_LIMITS } from '../domain/alerts/pull-alerts.ts';
-import { slotBefore } from '../scheduler/cron-slot.ts';
-import { openWebhookSecret } from '../webhooks/webhook-signature.ts';
+import type { Config } from '../base/config/config.ts';
+import { openWebhookSecret } from '../base/webhooks/webhook-signature.ts';
+import { slotBefore } from '../core/planner/cron-slot.ts';
+import type { MessageStyle } from '../features/alerts/alert-message.ts';
+import type { Channel } from '../features/alerts/channel.ts';
+import type { AlertPolicy } from '../features/alerts/derive-alerts.sql.ts';
+import { openEmail } from '../features/alerts/email-channel.ts';
+import { openSlack, openTeams, openWebhook } from '../features/alerts/http-channels.ts';
+import { STALENESS_LIMITS } from '../features/alerts/messages/pull-alerts.ts';
 
 /**
  * The channels that the configuration names.

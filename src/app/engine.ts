@@ -1,26 +1,31 @@
 /** The engine of a process: the queues, the planner, and the workers that make attempts and act on their outcomes. */
-import type { Config } from '../config/config.ts';
-import type { Metrics } from '../console/watch/metrics.ts';
-import type { Database } from '../database/database.ts';
-import { readPushDelayMs } from '../providers/providers.sql.ts';
-import { type PushParts, type PushReport, pushOnce } from '../providers/push-providers.ts';
-import type { AttemptOutcome, ObservedAttempt, PullParts } from '../pull/pull-parts.ts';
-import { runPull } from '../pull/run-pull.ts';
-import { PlatformAuthError } from '../runtime/errors.ts';
-import type { Logger } from '../runtime/logger.ts';
-import { loop } from '../runtime/loop.ts';
-import { latestSlot } from '../scheduler/cron-slot.ts';
-import { createPlanner, type Planner, type PlannerParts } from '../scheduler/planner-loop.ts';
-import { runSweep, type SweepOutcome } from '../sweep/run-sweep.ts';
-import { readDueSweep } from '../sweep/sweeps.sql.ts';
-import { type Attempted, type AuthGate, createAuthGate, throughGate } from '../work/auth-gate.ts';
-import { type JobKind, openQueues, type Queues } from '../work/job-queue.ts';
+import type { Config } from '../base/config/config.ts';
+import type { Database } from '../base/database/database.ts';
+import { PlatformAuthError } from '../base/runtime/errors.ts';
+import type { Logger } from '../base/runtime/logger.ts';
+import { loop } from '../base/runtime/loop.ts';
+import { latestSlot } from '../core/planner/cron-slot.ts';
+import { createPlanner, type Planner, type PlannerParts } from '../core/planner/planner-loop.ts';
+import {
+  type Attempted,
+  type AuthGate,
+  createAuthGate,
+  throughGate,
+} from '../core/work/auth-gate.ts';
+import { type JobKind, openQueues, type Queues } from '../core/work/job-queue.ts';
 import {
   type JobHandler,
   type JobWorker,
   startJobWorker,
   UnrecordedJobs,
-} from '../work/job-worker.ts';
+} from '../core/work/job-worker.ts';
+import type { AttemptOutcome, ObservedAttempt, PullParts } from '../core/work/pull-parts.ts';
+import { runPull } from '../core/work/run-pull.ts';
+import type { Metrics } from '../features/alerts/pages/metrics.ts';
+import { readPushDelayMs } from '../features/providers/providers.sql.ts';
+import { type PushParts, type PushReport, pushOnce } from '../features/providers/push-providers.ts';
+import { runSweep, type SweepOutcome } from '../features/sweep/run-sweep.ts';
+import { readDueSweep } from '../features/sweep/sweeps.sql.ts';
 import { type OpenStaging, openPlatform, openPulls, openToken } from './parts.ts';
 
 export interface Engine {

@@ -1,19 +1,19 @@
 /** Builds the parts of a process from its configuration. The database is opened first and closed last. */
-import type { Config } from '../config/config.ts';
-import type { PlatformConfig } from '../config/platform-config.ts';
-import { readClock, requireSameClock } from '../database/clock.ts';
-import { type Database, openDatabase } from '../database/database.ts';
-import { migrate, pendingMigrations } from '../database/migrate.ts';
-import { lastClosedDate } from '../domain/business-day.ts';
-import { openEmbeddedPostgres } from '../embedded/embedded-postgres.ts';
-import { ensureCheckpoint } from '../ledger/day-ledger.sql.ts';
-import { createPlatformClient, type PlatformClient } from '../platform/conciliation-client.ts';
-import { MAX_ANSWER_MINUTES } from '../platform/http-client.ts';
-import { fileToken, fixedToken, type TokenSource } from '../platform/token.ts';
-import type { PullParts } from '../pull/pull-parts.ts';
-import { ConfigError } from '../runtime/errors.ts';
-import type { Logger } from '../runtime/logger.ts';
-import { packageVersion } from '../runtime/package-version.ts';
+import type { Config } from '../base/config/config.ts';
+import type { PlatformConfig } from '../base/config/platform-config.ts';
+import { readClock, requireSameClock } from '../base/database/clock.ts';
+import { type Database, openDatabase } from '../base/database/database.ts';
+import { migrate, pendingMigrations } from '../base/database/migrate.ts';
+import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
+import { ConfigError } from '../base/runtime/errors.ts';
+import type { Logger } from '../base/runtime/logger.ts';
+import { packageVersion } from '../base/runtime/package-version.ts';
+import { lastClosedDate } from '../base/values/business-day.ts';
+import { ensureCheckpoint } from '../core/ledger/day-ledger.sql.ts';
+import { createPlatformClient, type PlatformClient } from '../core/platform/conciliation-client.ts';
+import { MAX_ANSWER_MINUTES } from '../core/platform/http-client.ts';
+import { fileToken, fixedToken, type TokenSource } from '../core/platform/token.ts';
+import type { PullParts } from '../core/work/pull-parts.ts';
 
 /** The staging database, migrated and ready. Without a DATABASE_URL it is on the embedded server. */
 export interface OpenStaging {

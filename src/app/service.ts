@@ -3,17 +3,25 @@
  * they start. The parts stop in the opposite order, so that the database is closed last.
  */
 import { hostname } from 'node:os';
-import { startAlertLoop } from '../alerts/alert-loop.ts';
-import type { Channel } from '../alerts/channel.ts';
-import { DIGEST_CRON } from '../alerts/digest.ts';
-import { startFaultReports } from '../alerts/fault-reports.ts';
-import { recordSettings, type Settings } from '../audit/settings.ts';
-import { moveBookings } from '../bookings/booking-start.sql.ts';
-import { startWakeUps } from '../bookings/wake-ups.ts';
-import { startCheckLoop } from '../checks/check-loop.ts';
-import type { Config } from '../config/config.ts';
+import { recordSettings, type Settings } from '../base/audit/settings.ts';
+import type { Config } from '../base/config/config.ts';
+import { findClockFault } from '../base/database/clock.ts';
+import { pendingMigrations } from '../base/database/migrate.ts';
+import { reachFaultPoint } from '../base/runtime/fault-points.ts';
+import { describeError, type Logger } from '../base/runtime/logger.ts';
+import { packageVersion } from '../base/runtime/package-version.ts';
+import { lastClosedDate } from '../base/values/business-day.ts';
+import { openWebhookSecret } from '../base/webhooks/webhook-signature.ts';
 import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
+import { latestSlot } from '../core/planner/cron-slot.ts';
+import { startHousekeeping } from '../core/planner/housekeeping.ts';
+import { startTicker, type Ticker } from '../core/planner/tick.ts';
+import { startAlertLoop } from '../features/alerts/alert-loop.ts';
+import type { Channel } from '../features/alerts/channel.ts';
+import { DIGEST_CRON } from '../features/alerts/digest.ts';
+import { startFaultReports } from '../features/alerts/fault-reports.ts';
+import { readLedgerGauges } from '../features/alerts/ledger-gauges.sql.ts';
 import {
   clockCheck,
   databaseCheck,
@@ -21,22 +29,14 @@ import {
   queueCheck,
   schedulerCheck,
   tokenCheck,
-} from '../console/watch/health.ts';
-import { createMetrics, type Metrics } from '../console/watch/metrics.ts';
-import { findClockFault } from '../database/clock.ts';
-import { pendingMigrations } from '../database/migrate.ts';
-import { lastClosedDate } from '../domain/business-day.ts';
-import { startVerification } from '../integrity/verify.sql.ts';
-import { readLedgerGauges } from '../ledger/ledger-gauges.sql.ts';
-import { startMatchingLoop } from '../matching/matching-loop.ts';
-import { reachFaultPoint } from '../runtime/fault-points.ts';
-import { describeError, type Logger } from '../runtime/logger.ts';
-import { packageVersion } from '../runtime/package-version.ts';
-import { latestSlot } from '../scheduler/cron-slot.ts';
-import { startHousekeeping } from '../scheduler/housekeeping.ts';
-import { startReleases } from '../scheduler/releases.ts';
-import { startTicker, type Ticker } from '../scheduler/tick.ts';
-import { openWebhookSecret } from '../webhooks/webhook-signature.ts';
+} from '../features/alerts/pages/health.ts';
+import { createMetrics, type Metrics } from '../features/alerts/pages/metrics.ts';
+import { moveBookings } from '../features/bookings/booking-start.sql.ts';
+import { startReleases } from '../features/bookings/releases.ts';
+import { startWakeUps } from '../features/bookings/wake-ups.ts';
+import { startCheckLoop } from '../features/checks/check-loop.ts';
+import { startMatchingLoop } from '../features/matching/matching-loop.ts';
+import { startVerification } from '../features/verify/verify.sql.ts';
 import { alertPolicy, messageStyle, openChannels } from './alert-channels.ts';
 import {
   type Engine,

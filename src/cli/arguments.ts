@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import { type CivilDate, dateIn, parseCivilDate } from '../domain/business-day.ts';
-import { InputError } from '../runtime/errors.ts';
+import { InputError } from '../base/runtime/errors.ts';
+import { type CivilDate, dateIn, parseCivilDate } from '../base/values/business-day.ts';
 
 /** Commander argument parser: a real calendar date. */
 export function dateArgument(text: string): CivilDate {

@@ -2,22 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { withBackfillEngine } from '../app/engine.ts';
 import { openStaging, requireAbleToPlan, requireAbleToPull } from '../app/parts.ts';
+import type { Database } from '../base/database/database.ts';
+import { ConfigError, InputError } from '../base/runtime/errors.ts';
+import { type CivilDate, dateIn, datesBetween } from '../base/values/business-day.ts';
+import { type DayRow, readDays } from '../core/ledger/reads.sql.ts';
+import type { AuthGate } from '../core/work/auth-gate.ts';
 import {
   type BackfillProgress,
   cancelBackfill,
   createBackfill,
   readBackfillProgress,
-} from '../backfills/backfill-ledger.sql.ts';
-import type { Database } from '../database/database.ts';
-import { type CivilDate, dateIn, datesBetween } from '../domain/business-day.ts';
+} from '../features/backfills/backfill-ledger.sql.ts';
 import {
   type BackfillRange,
   backfillRangeFault,
   MAX_BACKFILL_CONCURRENCY,
-} from '../domain/plan/backfill-plan.ts';
-import { type DayRow, readDays } from '../ledger/reads.sql.ts';
-import { ConfigError, InputError } from '../runtime/errors.ts';
-import type { AuthGate } from '../work/auth-gate.ts';
+} from '../features/backfills/backfill-plan.ts';
 import { dateArgument, idArgument, integerArgument } from './arguments.ts';
 import { type CommandResult, type CommandRun, EXIT, type Exit, runCommand } from './command-run.ts';
 import { operatorName } from './operator-name.ts';

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { Command } from 'commander';
-import { type Config, type Environment, readConfig } from '../config/config.ts';
-import { ConciliationError, ConfigError, InputError } from '../runtime/errors.ts';
-import { createLogger, describeError, type Logger } from '../runtime/logger.ts';
+import { type Config, type Environment, readConfig } from '../base/config/config.ts';
+import { ConciliationError, ConfigError, InputError } from '../base/runtime/errors.ts';
+import { createLogger, describeError, type Logger } from '../base/runtime/logger.ts';
 
 /** Exit statuses of every command. */
 export const EXIT = { done: 0, failed: 1, usage: 2, needsPerson: 3 } as const;

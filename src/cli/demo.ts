@@ -4,18 +4,23 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { openPlatform, openPulls, openStaging } from '../app/parts.ts';
 import { ROLES, startService } from '../app/service.ts';
-import { checkDays } from '../checks/check-day.sql.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../base/config/config.ts';
+import type { Database } from '../base/database/database.ts';
+import {
+  addDays,
+  type CivilDate,
+  datesBetween,
+  lastClosedDate,
+} from '../base/values/business-day.ts';
 import { addUser, createLink, readUsers } from '../console/access/console-users.sql.ts';
-import type { Database } from '../database/database.ts';
-import { addDays, type CivilDate, datesBetween, lastClosedDate } from '../domain/business-day.ts';
-import { createPull } from '../ledger/pull-ledger.sql.ts';
-import { type DayRow, readCheckpoint, readDays } from '../ledger/reads.sql.ts';
-import type { PullReport } from '../pull/merge/merge.sql.ts';
-import type { PullParts } from '../pull/pull-parts.ts';
-import { pullToEnd } from '../pull/pull-to-end.ts';
-import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
-import { startSyntheticErp } from '../sandbox/synthetic-erp.ts';
+import { createPull } from '../core/ledger/pull-ledger.sql.ts';
+import { type DayRow, readCheckpoint, readDays } from '../core/ledger/reads.sql.ts';
+import type { PullReport } from '../core/merge/merge.sql.ts';
+import type { PullParts } from '../core/work/pull-parts.ts';
+import { pullToEnd } from '../core/work/pull-to-end.ts';
+import { type Sandbox, startSandbox } from '../demo/sandbox.ts';
+import { startSyntheticErp } from '../demo/synthetic-erp.ts';
+import { checkDays } from '../features/checks/check-day.sql.ts';
 import { createDemoConsumer } from './bookings/demo-consumer.ts';
 import { type CommandResult, type CommandRun, EXIT, type Exit, runCommand } from './command-run.ts';
 import { createProgressLine } from './output/progress-line.ts';

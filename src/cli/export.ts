@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
-import { type CivilDate, dateIn } from '../domain/business-day.ts';
-import { AMOUNT_COLUMNS } from '../domain/title.ts';
-import type { CsvLocale } from '../export/csv.ts';
-import type { RowBatches } from '../export/export-columns.ts';
+import type { CsvLocale } from '../base/export/csv.ts';
+import { InputError } from '../base/runtime/errors.ts';
+import { type CivilDate, dateIn } from '../base/values/business-day.ts';
+import type { RowBatches } from '../core/title/export-columns.ts';
+import { AMOUNT_COLUMNS } from '../core/title/title.ts';
 import {
   type DoubtfulDates,
   daysUntil,
@@ -10,14 +11,13 @@ import {
   readTitleSnapshot,
   recordExport,
   type TitleSnapshot,
-} from '../export/export-titles.sql.ts';
+} from '../features/titles/export-titles.sql.ts';
 import {
   EXPORT_FORMATS,
   type ExportFormat,
   encodeTitles,
   type TitleFile,
-} from '../export/title-file.ts';
-import { InputError } from '../runtime/errors.ts';
+} from '../features/titles/title-file.ts';
 import { dateArgument } from './arguments.ts';
 import {
   type CommandResult,

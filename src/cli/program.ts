@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { packageVersion } from '../runtime/package-version.ts';
+import { packageVersion } from '../base/runtime/package-version.ts';
 import type { Exit } from './command-run.ts';
 
 type AddCommand = (program: Command, exit: Exit) => void;

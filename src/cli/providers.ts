@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { openPlatform, openStaging } from '../app/parts.ts';
-import type { Database } from '../database/database.ts';
+import type { Database } from '../base/database/database.ts';
 import {
   type FileReport,
   importProviderFile,
   MAX_REPORTED_FAULTS,
-} from '../providers/import-providers.ts';
-import { type ProviderSummary, readProviderSummary } from '../providers/providers.sql.ts';
-import { type PushOutcome, type PushWait, pushToEnd } from '../providers/push-to-end.ts';
+} from '../features/providers/import-providers.ts';
+import { type ProviderSummary, readProviderSummary } from '../features/providers/providers.sql.ts';
+import { type PushOutcome, type PushWait, pushToEnd } from '../features/providers/push-to-end.ts';
 import {
   type CommandResult,
   type CommandRun,

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { openPlatform, openPulls, openStaging, requireAbleToPull } from '../app/parts.ts';
-import { checkDays } from '../checks/check-day.sql.ts';
-import type { CivilDate } from '../domain/business-day.ts';
-import { createPull } from '../ledger/pull-ledger.sql.ts';
-import { pullToEnd } from '../pull/pull-to-end.ts';
+import type { CivilDate } from '../base/values/business-day.ts';
+import { createPull } from '../core/ledger/pull-ledger.sql.ts';
+import { pullToEnd } from '../core/work/pull-to-end.ts';
+import { checkDays } from '../features/checks/check-day.sql.ts';
 import { dateArgument, requireNotFuture } from './arguments.ts';
 import { type CommandResult, type CommandRun, type Exit, runCommand } from './command-run.ts';
 import { createProgressLine } from './output/progress-line.ts';

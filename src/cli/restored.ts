@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { recordAudit } from '../audit/audit.ts';
-import { skipLostNumbers } from '../database/lost-numbers.sql.ts';
+import { recordAudit } from '../base/audit/audit.ts';
+import { skipLostNumbers } from '../base/database/lost-numbers.sql.ts';
 import { reasonArgument } from './arguments.ts';
 import type { Exit } from './command-run.ts';
 import { operatorName } from './operator-name.ts';

@@ -1,5 +1,5 @@
 import { openStaging } from '../app/parts.ts';
-import type { Database } from '../database/database.ts';
+import type { Database } from '../base/database/database.ts';
 import { type CommandResult, type CommandRun, commandAction, type Exit } from './command-run.ts';
 
 /** Opens the staging database for `work`, and closes it afterwards. */

@@ -1,9 +1,14 @@
 import type { Command } from 'commander';
-import { readClock } from '../database/clock.ts';
-import { addDays, type CivilDate, daysBetween, lastClosedDate } from '../domain/business-day.ts';
-import { MAX_BACKFILL_DAYS } from '../domain/plan/backfill-plan.ts';
-import { type CorrectedStartDate, correctStartDate } from '../ledger/start-date.sql.ts';
-import { InputError } from '../runtime/errors.ts';
+import { readClock } from '../base/database/clock.ts';
+import { InputError } from '../base/runtime/errors.ts';
+import {
+  addDays,
+  type CivilDate,
+  daysBetween,
+  lastClosedDate,
+} from '../base/values/business-day.ts';
+import { type CorrectedStartDate, correctStartDate } from '../core/ledger/start-date.sql.ts';
+import { MAX_BACKFILL_DAYS } from '../features/backfills/backfill-plan.ts';
 import { dateArgument } from './arguments.ts';
 import { type CommandResult, type CommandRun, commandAction, type Exit } from './command-run.ts';
 import { operatorName } from './operator-name.ts';

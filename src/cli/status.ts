@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { headlineOf, needsPerson } from '../alerts/headline.ts';
-import { type OpenItems, readOpenItems } from '../alerts/open-items.sql.ts';
 import { alertPolicy } from '../app/alert-channels.ts';
-import { addDays, type CivilDate, dateIn } from '../domain/business-day.ts';
+import { InputError } from '../base/runtime/errors.ts';
+import { addDays, type CivilDate, dateIn } from '../base/values/business-day.ts';
 import {
   type DayRow,
   type PullRow,
@@ -10,14 +9,15 @@ import {
   readDays,
   readOpenPulls,
   readOpenRejects,
-} from '../ledger/reads.sql.ts';
-import { InputError } from '../runtime/errors.ts';
+} from '../core/ledger/reads.sql.ts';
+import { headlineOf, needsPerson } from '../features/home/headline.ts';
+import { type OpenItems, readOpenItems } from '../features/home/open-items.sql.ts';
 import {
   type CompleteSweep,
   readCompleteSweep,
   readSweeps,
   type SweepRow,
-} from '../sweep/sweeps.sql.ts';
+} from '../features/sweep/sweeps.sql.ts';
 import { dateArgument } from './arguments.ts';
 import {
   type CommandResult,

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { Database } from '../database/database.ts';
-import type { CivilDate } from '../domain/business-day.ts';
-import type { Problem } from '../integrity/findings.sql.ts';
-import { readDates, type VerifiedDate, verifyDate } from '../integrity/verify.sql.ts';
-import { InputError } from '../runtime/errors.ts';
+import type { Database } from '../base/database/database.ts';
+import { InputError } from '../base/runtime/errors.ts';
+import type { CivilDate } from '../base/values/business-day.ts';
+import type { Problem } from '../features/verify/findings.sql.ts';
+import { readDates, type VerifiedDate, verifyDate } from '../features/verify/verify.sql.ts';
 import { dateArgument } from './arguments.ts';
 import { type CommandResult, EXIT, type Exit } from './command-run.ts';
 import { createProgressLine } from './output/progress-line.ts';

@@ -4,7 +4,7 @@
  */
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runMatching } from '../../src/matching/run-matching.sql.ts';
+import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
 import { type ConsoleWorld, openConsole } from '../support/console-client.ts';
 import { importPayables } from '../support/payables.ts';
 import { DAY, openPullWorld, type PullWorld } from '../support/pull-world.ts';

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import type { ConsoleRole } from '../../src/domain/role.ts';
+import type { ConsoleRole } from '../../src/base/values/role.ts';
 import {
   expectNoOverflow,
   findViolations,

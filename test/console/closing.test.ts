@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkDays } from '../../src/checks/check-day.sql.ts';
-import { type CivilDate, toCivilDate } from '../../src/domain/business-day.ts';
-import type { ConsoleRole } from '../../src/domain/role.ts';
-import { reopenDay } from '../../src/ledger/sign-off.sql.ts';
+import { type CivilDate, toCivilDate } from '../../src/base/values/business-day.ts';
+import type { ConsoleRole } from '../../src/base/values/role.ts';
+import { checkDays } from '../../src/features/checks/check-day.sql.ts';
+import { reopenDay } from '../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../support/check-rules.ts';
 import { type ConsoleWorld, openConsole } from '../support/console-client.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../support/pull-world.ts';

@@ -5,18 +5,18 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, vi } from 'vitest';
 import { ROLES, type Service, startService } from '../../src/app/service.ts';
-import { readConfig } from '../../src/config/config.ts';
-import { addUser, createLink } from '../../src/console/access/console-users.sql.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import { readConfig } from '../../src/base/config/config.ts';
+import { type Database, openDatabase } from '../../src/base/database/database.ts';
 import {
   addDays,
   type CivilDate,
   datesBetween,
   lastClosedDate,
-} from '../../src/domain/business-day.ts';
-import type { ConsoleRole } from '../../src/domain/role.ts';
-import { readLedgerDay } from '../../src/ledger/ledger-days.sql.ts';
-import { signOffDay } from '../../src/ledger/sign-off.sql.ts';
+} from '../../src/base/values/business-day.ts';
+import type { ConsoleRole } from '../../src/base/values/role.ts';
+import { addUser, createLink } from '../../src/console/access/console-users.sql.ts';
+import { readLedgerDay } from '../../src/features/review/ledger-days.sql.ts';
+import { signOffDay } from '../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_ENVIRONMENT } from '../support/any-day-environment.ts';
 import { type CertifiedProvider, startCertifiedProvider } from '../support/certified-provider.ts';
 import { createTestDatabase } from '../support/database.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, expect, test } from 'vitest';
-import { addDays, lastClosedDate } from '../../src/domain/business-day.ts';
+import { addDays, lastClosedDate } from '../../src/base/values/business-day.ts';
 import {
   FOR_SUPERUSERS,
   FORBIDDEN,

@@ -1,6 +1,6 @@
 import type { StartedTestContainer } from 'testcontainers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addDays, datesBetween, lastClosedDate } from '../../src/domain/business-day.ts';
+import { addDays, datesBetween, lastClosedDate } from '../../src/base/values/business-day.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { outputOf, runProgram } from '../support/program.ts';
 import { askConsole } from './ask-console.ts';

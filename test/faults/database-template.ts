@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { pino } from 'pino';
-import { migrate } from '../../src/database/migrate.ts';
-import { type Cluster, ensureCluster } from '../../src/embedded/cluster.ts';
-import { openQueues } from '../../src/work/job-queue.ts';
+import { migrate } from '../../src/base/database/migrate.ts';
+import { type Cluster, ensureCluster } from '../../src/base/embedded/cluster.ts';
+import { openQueues } from '../../src/core/work/job-queue.ts';
 import { FaultyPostgres } from './faulty-postgres.ts';
 
 export const run = promisify(execFile);

@@ -4,14 +4,14 @@
 import { existsSync, readdirSync, readSync, writeSync } from 'node:fs';
 import { getHeapSpaceStatistics } from 'node:v8';
 import pg from 'pg';
-import { installFaultHook } from '#dist/runtime/fault-points.js';
+import { installFaultHook } from '#dist/base/runtime/fault-points.js';
 
 /** A pipe to the harness, both ways. */
 const CHANNEL = 3;
 const SAMPLE_INTERVAL_MS = 3_000;
 /** The compiled code of V8: the spaces of machine code, and of bytecode with its metadata. */
 const COMPILED_CODE = /^(code|trusted)_/;
-/** @import { FaultPoint } from '#dist/runtime/fault-points.js' */
+/** @import { FaultPoint } from '#dist/base/runtime/fault-points.js' */
 
 /**
  * @typedef {object} FaultPlan

@@ -1,5 +1,5 @@
-import { FAULT_POINTS, type FaultPoint } from '../../src/runtime/fault-points.ts';
-import { createSeededRandom, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
+import { FAULT_POINTS, type FaultPoint } from '../../src/base/runtime/fault-points.ts';
+import { createSeededRandom, type SeededRandom } from '../../src/demo/seeded-random.ts';
 
 /** The fault of a service that has reached a point. `docs/faults.md` describes each fault. */
 export const FAULTS = [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FAULT_POINTS } from '../../src/runtime/fault-points.ts';
+import { FAULT_POINTS } from '../../src/base/runtime/fault-points.ts';
 import { findRedisServer } from '../support/redis.ts';
 import { createTemplate, type DatabaseTemplate } from './database-template.ts';
 import { combination, FAULTS, type QueueName, type RunCase } from './fault-names.ts';

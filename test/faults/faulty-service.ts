@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Duplex } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import type { FaultPoint } from '../../src/runtime/fault-points.ts';
+import type { FaultPoint } from '../../src/base/runtime/fault-points.ts';
 
 const PROGRAM = join(import.meta.dirname, '../support/service-process.mjs');
 const HOOK = pathToFileURL(join(import.meta.dirname, 'fault-hook.mjs')).href;

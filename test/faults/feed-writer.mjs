@@ -2,12 +2,12 @@
 // be stopped and killed at any instant: a pull that was begun is found in the ledger and taken over.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPlatform, openPulls, openStaging } from '#dist/app/parts.js';
-import { readConfig } from '#dist/config/config.js';
-import { createPull } from '#dist/ledger/pull-ledger.sql.js';
-import { runPull } from '#dist/pull/run-pull.js';
-import { InputError, StagingUnavailableError, StaleFenceError } from '#dist/runtime/errors.js';
-import { installFaultHook } from '#dist/runtime/fault-points.js';
-import { createLogger } from '#dist/runtime/logger.js';
+import { readConfig } from '#dist/base/config/config.js';
+import { InputError, StagingUnavailableError, StaleFenceError } from '#dist/base/runtime/errors.js';
+import { installFaultHook } from '#dist/base/runtime/fault-points.js';
+import { createLogger } from '#dist/base/runtime/logger.js';
+import { createPull } from '#dist/core/ledger/pull-ledger.sql.js';
+import { runPull } from '#dist/core/work/run-pull.js';
 
 const RETRY_WAIT_MS = 200;
 
@@ -16,8 +16,8 @@ const OPEN_PULL = `
   ORDER BY id DESC LIMIT 1`;
 
 /**
- * @import { CivilDate } from '#dist/domain/business-day.js'
- * @import { FaultPoint } from '#dist/runtime/fault-points.js'
+ * @import { CivilDate } from '#dist/base/values/business-day.js'
+ * @import { FaultPoint } from '#dist/base/runtime/fault-points.js'
  *
  * @typedef {{ stopPoint: FaultPoint | null }} StopPoint
  * @typedef {{ date: CivilDate | null }} NextDate null: there is no more work

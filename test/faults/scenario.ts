@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { pino } from 'pino';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import type { CivilDate } from '../../src/domain/business-day.ts';
-import { createPull } from '../../src/ledger/pull-ledger.sql.ts';
-import { signOffDay } from '../../src/ledger/sign-off.sql.ts';
-import { FAULT_POINTS, type FaultPoint } from '../../src/runtime/fault-points.ts';
-import type { SeededRandom } from '../../src/sandbox/seeded-random.ts';
+import { type Database, openDatabase } from '../../src/base/database/database.ts';
+import { FAULT_POINTS, type FaultPoint } from '../../src/base/runtime/fault-points.ts';
+import type { CivilDate } from '../../src/base/values/business-day.ts';
+import { createPull } from '../../src/core/ledger/pull-ledger.sql.ts';
+import type { SeededRandom } from '../../src/demo/seeded-random.ts';
+import { signOffDay } from '../../src/features/review/sign-off.sql.ts';
 import { decideOpenChanges } from '../support/account-decisions.ts';
 import { daysFrom } from '../support/pull-world.ts';
 import { checkDays, checkSeals, checkUnchanged, readContents, readDay } from './check-end.ts';

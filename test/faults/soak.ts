@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
-import { createSeededRandom, pick } from '../../src/sandbox/seeded-random.ts';
+import { createSeededRandom, pick } from '../../src/demo/seeded-random.ts';
 import { daysFrom } from '../support/pull-world.ts';
 import { checkDays } from './check-end.ts';
 import { createTemplate } from './database-template.ts';

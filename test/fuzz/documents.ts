@@ -1,6 +1,6 @@
-import type { CivilDate } from '../../src/domain/business-day.ts';
-import { createSeededRandom, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
-import { SyntheticTitles } from '../../src/sandbox/synthetic-titles.ts';
+import type { CivilDate } from '../../src/base/values/business-day.ts';
+import { createSeededRandom, type SeededRandom } from '../../src/demo/seeded-random.ts';
+import { SyntheticTitles } from '../../src/demo/synthetic-titles.ts';
 import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';
 import { HOSTILE_FIELDS } from '../support/hostile-fields.ts';
 import type { HostileResponse, HostileStage } from '../support/hostile-responses.ts';

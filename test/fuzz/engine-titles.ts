@@ -1,18 +1,18 @@
-import { KnownTitles, rawHash } from '../../src/domain/known-titles.ts';
-import type { PullWindow } from '../../src/domain/plan/pull-plan.ts';
+import { PlatformContractError } from '../../src/base/runtime/errors.ts';
+import type { PullWindow } from '../../src/core/planner/pull-plan.ts';
+import { type RawTitle, TitleCutter } from '../../src/core/reader/cutter.ts';
+import { readExactTitle } from '../../src/core/reader/exact-title.ts';
+import { FastReader } from '../../src/core/reader/fast-reader.ts';
+import { KnownTexts } from '../../src/core/reader/known-texts.ts';
+import { encodeTitle } from '../../src/core/reader/title-row.ts';
+import { KnownTitles, rawHash } from '../../src/core/title/known-titles.ts';
 import {
   AMOUNT_COLUMNS,
   TITLE_COLUMNS,
   type Title,
   type TitleColumn,
-} from '../../src/domain/title.ts';
-import { type TitleFold, TitleFolds } from '../../src/domain/title-fold.ts';
-import { type RawTitle, TitleCutter } from '../../src/reader/cutter.ts';
-import { readExactTitle } from '../../src/reader/exact-title.ts';
-import { FastReader } from '../../src/reader/fast-reader.ts';
-import { KnownTexts } from '../../src/reader/known-texts.ts';
-import { encodeTitle } from '../../src/reader/title-row.ts';
-import { PlatformContractError } from '../../src/runtime/errors.ts';
+} from '../../src/core/title/title.ts';
+import { type TitleFold, TitleFolds } from '../../src/core/title/title-fold.ts';
 import { dateText, numericText, type RowValues, splitRows, valueIn } from '../support/copy-rows.ts';
 import { canonicalOf, type SlowTitle } from './slow-titles.ts';
 

@@ -2,10 +2,10 @@
  * The readers of the platform's answers beside slow ones that share no line with them. A difference
  * names the seed and the index, which make the same input again.
  */
-import { toCivilDate } from '../../src/domain/business-day.ts';
-import { type PullWindow, sweepWindow } from '../../src/domain/plan/pull-plan.ts';
-import { toAnswerText } from '../../src/providers/answer-text.ts';
-import { findRefusals } from '../../src/providers/provider-statuses.ts';
+import { toCivilDate } from '../../src/base/values/business-day.ts';
+import { type PullWindow, sweepWindow } from '../../src/core/planner/pull-plan.ts';
+import { toAnswerText } from '../../src/features/providers/answer-text.ts';
+import { findRefusals } from '../../src/features/providers/provider-statuses.ts';
 import { areEqualRows } from '../support/copy-rows.ts';
 import { answerCorpus, fuzzInput } from './documents.ts';
 import { readBothWays, toSlowTitle } from './engine-titles.ts';

@@ -1,4 +1,4 @@
-import { createSeededRandom, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
+import { createSeededRandom, type SeededRandom } from '../../src/demo/seeded-random.ts';
 import { decodeSlowly, NotJson, parseSlowly, type SlowValue } from './slow-json.ts';
 
 /** The ids that the request had. */

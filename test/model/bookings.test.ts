@@ -5,18 +5,18 @@
  * nothing is missing.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { readFeed } from '../../src/bookings/feed.sql.ts';
-import { answerReceipts } from '../../src/bookings/receipt-decisions.sql.ts';
-import { readReceiptQuestions } from '../../src/bookings/receipt-questions.sql.ts';
-import { settleReceipts } from '../../src/bookings/receipts.sql.ts';
-import { releaseWaitingDays } from '../../src/bookings/release.sql.ts';
-import { takeReceipts } from '../../src/bookings/take-receipts.sql.ts';
-import { skipLostNumbers } from '../../src/database/lost-numbers.sql.ts';
-import type { CivilDate } from '../../src/domain/business-day.ts';
-import { verifyDate } from '../../src/integrity/verify.sql.ts';
-import { reopenDay, signOffDay } from '../../src/ledger/sign-off.sql.ts';
-import { InputError } from '../../src/runtime/errors.ts';
-import { createSeededRandom } from '../../src/sandbox/seeded-random.ts';
+import { skipLostNumbers } from '../../src/base/database/lost-numbers.sql.ts';
+import { InputError } from '../../src/base/runtime/errors.ts';
+import type { CivilDate } from '../../src/base/values/business-day.ts';
+import { createSeededRandom } from '../../src/demo/seeded-random.ts';
+import { readFeed } from '../../src/features/bookings/feed.sql.ts';
+import { answerReceipts } from '../../src/features/bookings/receipt-decisions.sql.ts';
+import { readReceiptQuestions } from '../../src/features/bookings/receipt-questions.sql.ts';
+import { settleReceipts } from '../../src/features/bookings/receipts.sql.ts';
+import { releaseWaitingDays } from '../../src/features/bookings/release.sql.ts';
+import { takeReceipts } from '../../src/features/bookings/take-receipts.sql.ts';
+import { reopenDay, signOffDay } from '../../src/features/review/sign-off.sql.ts';
+import { verifyDate } from '../../src/features/verify/verify.sql.ts';
 import { worldOfFile } from '../support/file-world.ts';
 import { daysFrom } from '../support/pull-world.ts';
 import { tryHistories } from '../support/random-runs.ts';

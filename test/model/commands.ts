@@ -1,13 +1,21 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { addDays, type CivilDate, datesBetween } from '../../src/domain/business-day.ts';
-import type { PullWindow } from '../../src/domain/plan/pull-plan.ts';
-import { createPull, discardAbandoned, startAttempt } from '../../src/ledger/pull-ledger.sql.ts';
-import { reopenDay, signOffDay } from '../../src/ledger/sign-off.sql.ts';
-import type { ConciliationResponse } from '../../src/platform/conciliation-client.ts';
-import * as decisions from '../../src/pull/decisions.sql.ts';
-import type { PullParts } from '../../src/pull/pull-parts.ts';
-import { InputError, PlatformUnavailableError, StaleFenceError } from '../../src/runtime/errors.ts';
+import {
+  InputError,
+  PlatformUnavailableError,
+  StaleFenceError,
+} from '../../src/base/runtime/errors.ts';
+import { addDays, type CivilDate, datesBetween } from '../../src/base/values/business-day.ts';
+import {
+  createPull,
+  discardAbandoned,
+  startAttempt,
+} from '../../src/core/ledger/pull-ledger.sql.ts';
+import * as decisions from '../../src/core/merge/decisions.sql.ts';
+import type { PullWindow } from '../../src/core/planner/pull-plan.ts';
+import type { ConciliationResponse } from '../../src/core/platform/conciliation-client.ts';
+import type { PullParts } from '../../src/core/work/pull-parts.ts';
+import { reopenDay, signOffDay } from '../../src/features/review/sign-off.sql.ts';
 import type { PullWorld } from '../support/pull-world.ts';
 import { sweep } from '../support/sweeps.ts';
 import { titleText } from '../support/titles.ts';

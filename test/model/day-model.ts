@@ -1,4 +1,4 @@
-import type { CivilDate } from '../../src/domain/business-day.ts';
+import type { CivilDate } from '../../src/base/values/business-day.ts';
 
 /** A title as the model has it: few values, so that identities collide and contents repeat. */
 export interface Kind {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { CivilDate } from '../../src/domain/business-day.ts';
-import { verifyDate } from '../../src/integrity/verify.sql.ts';
+import type { CivilDate } from '../../src/base/values/business-day.ts';
+import { verifyDate } from '../../src/features/verify/verify.sql.ts';
 import type { PullWorld } from '../support/pull-world.ts';
 import { dayOf, type Model } from './day-model.ts';
 

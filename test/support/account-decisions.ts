@@ -1,8 +1,8 @@
+import type { Database } from '../../src/base/database/database.ts';
 import {
   type AccountDecision,
   decideAccountChanges,
-} from '../../src/accounts/account-changes.sql.ts';
-import type { Database } from '../../src/database/database.ts';
+} from '../../src/features/accounts/account-changes.sql.ts';
 
 /** Decides all open changes of bank accounts, as a person does. */
 export async function decideOpenChanges(

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect } from 'vitest';
-import type { CivilDate } from '../../src/domain/business-day.ts';
+import type { CivilDate } from '../../src/base/values/business-day.ts';
 import type { FileClient } from './file-world.ts';
 import { DAY } from './pull-world.ts';
 

@@ -1,9 +1,9 @@
-import type { CheckRules } from '../../src/checks/check-day.sql.ts';
 import {
   CHECK_CODES,
   type CheckSeverities,
   DEFAULT_SEVERITIES,
-} from '../../src/domain/checks/checks.ts';
+} from '../../src/base/values/checks.ts';
+import type { CheckRules } from '../../src/features/checks/check-day.sql.ts';
 
 /** The checks as they are without configuration. */
 export const DEFAULT_RULES: CheckRules = { severities: DEFAULT_SEVERITIES };

@@ -1,15 +1,15 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { request } from 'undici';
+import type { Database } from '../../src/base/database/database.ts';
+import type { ConsoleRole, KeyRole, KeyScope } from '../../src/base/values/role.ts';
 import { createApiKey } from '../../src/console/access/api-keys.sql.ts';
 import { startSession } from '../../src/console/access/console-sessions.sql.ts';
 import { addUser, findLoginUser } from '../../src/console/access/console-users.sql.ts';
 import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
 import { SESSION_LIMITS } from '../../src/console/shell/guard.ts';
 import { type ConsoleOptions, createConsole } from '../../src/console/shell/server.ts';
-import type { Database } from '../../src/database/database.ts';
-import { STALENESS_LIMITS } from '../../src/domain/alerts/pull-alerts.ts';
-import type { ConsoleRole, KeyRole, KeyScope } from '../../src/domain/role.ts';
+import { STALENESS_LIMITS } from '../../src/features/alerts/messages/pull-alerts.ts';
 
 export interface ConsoleAnswer {
   readonly status: number;

@@ -1,4 +1,4 @@
-import { ROW_COLUMNS, type RowTable } from '../../src/reader/title-row.ts';
+import { ROW_COLUMNS, type RowTable } from '../../src/core/reader/title-row.ts';
 
 /** The bytes of each value of a row; null: SQL null. */
 export type RowValues = readonly (Buffer | null)[];

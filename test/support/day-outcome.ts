@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { CivilDate } from '../../src/domain/business-day.ts';
+import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { titleText } from './titles.ts';
 
 /** Titles of every kind: repeated, restated writing, rejected, with undocumented fields. */

@@ -1,7 +1,7 @@
-import { checkDays } from '../../src/checks/check-day.sql.ts';
-import type { Database } from '../../src/database/database.ts';
-import type { CivilDate } from '../../src/domain/business-day.ts';
-import { signOffDay } from '../../src/ledger/sign-off.sql.ts';
+import type { Database } from '../../src/base/database/database.ts';
+import type { CivilDate } from '../../src/base/values/business-day.ts';
+import { checkDays } from '../../src/features/checks/check-day.sql.ts';
+import { signOffDay } from '../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from './check-rules.ts';
 import { DAY, type PullWorld } from './pull-world.ts';
 import { titleText } from './titles.ts';

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrate } from '../../src/base/database/migrate.ts';
 import { createRoleUsers, type RoleUsers } from './database-roles.ts';
 import { type GatedPlatform, openGatedPlatform } from './gated-platform.ts';
 import { openPullWorld, type PullWorld } from './pull-world.ts';

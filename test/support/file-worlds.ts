@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll } from 'vitest';
-import { setConsumer } from '../../src/bookings/consumers.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrate } from '../../src/base/database/migrate.ts';
+import { setConsumer } from '../../src/features/bookings/consumers.ts';
 import { createRoleUsers, type RoleUsers } from './database-roles.ts';
 import { openPullWorld, type PullWorld, type PullWorldOptions } from './pull-world.ts';
 import { openPushWorld, type PushWorld, type PushWorldOptions } from './push-world.ts';

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createPlatformClient,
   type PlatformClient,
-} from '../../src/platform/conciliation-client.ts';
-import { fixedToken } from '../../src/platform/token.ts';
+} from '../../src/core/platform/conciliation-client.ts';
+import { fixedToken } from '../../src/core/platform/token.ts';
 
 /** An answer that has begun and is not whole before the test says so. */
 export interface GatedAnswer {

@@ -12,11 +12,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { TestProject } from 'vitest/node';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrate } from '../../src/base/database/migrate.ts';
 import {
   type EmbeddedPostgres,
   openEmbeddedPostgres,
-} from '../../src/embedded/embedded-postgres.ts';
+} from '../../src/base/embedded/embedded-postgres.ts';
 import { withClient } from './client.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from './redis.ts';
 

@@ -1,4 +1,4 @@
-import type { CivilDate } from '../../src/domain/business-day.ts';
+import type { CivilDate } from '../../src/base/values/business-day.ts';
 import {
   AFTER,
   breaksContract,

@@ -1,5 +1,5 @@
-import type { CivilDate } from '../../src/domain/business-day.ts';
-import { TITLE_FIELDS, ValueKind } from '../../src/platform/title-schema.ts';
+import type { CivilDate } from '../../src/base/values/business-day.ts';
+import { TITLE_FIELDS, ValueKind } from '../../src/core/title/title-schema.ts';
 import { documentWith, GONE, type HostileResponse, merged, sends } from './hostile-responses.ts';
 import { titleText } from './titles.ts';
 

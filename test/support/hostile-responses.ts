@@ -3,11 +3,12 @@
  * has to become of each. The table is data: `hostile-responses.test.ts` runs every line in the same
  * way against a day that holds `BEFORE`.
  */
-import type { CivilDate } from '../../src/domain/business-day.ts';
-import type { PlatformClient } from '../../src/platform/conciliation-client.ts';
-import type { HttpClientOptions } from '../../src/platform/http-client.ts';
-import type { PullParts } from '../../src/pull/pull-parts.ts';
-import type { ErrorCode } from '../../src/runtime/errors.ts';
+
+import type { ErrorCode } from '../../src/base/runtime/errors.ts';
+import type { CivilDate } from '../../src/base/values/business-day.ts';
+import type { PlatformClient } from '../../src/core/platform/conciliation-client.ts';
+import type { HttpClientOptions } from '../../src/core/platform/http-client.ts';
+import type { PullParts } from '../../src/core/work/pull-parts.ts';
 import type { Fault } from './sandbox/faults.ts';
 import type { RawBody } from './sandbox/raw-bodies.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';

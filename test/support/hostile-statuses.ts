@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileToken, fixedToken } from '../../src/platform/token.ts';
+import { fileToken, fixedToken } from '../../src/core/platform/token.ts';
 import {
   AFTER,
   breaksContract,

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/database/database.ts';
+import type { Database } from '../../src/base/database/database.ts';
 
 type Callable = (...parameters: unknown[]) => Promise<unknown>;
 

@@ -1,13 +1,17 @@
 /** Titles whose lines and payables are brought into every state by the functions that do so in a program. */
 import { beforeAll, expect } from 'vitest';
-import { lockDay, releaseSealedDay } from '../../src/bookings/release.sql.ts';
-import { takeReceipts } from '../../src/bookings/take-receipts.sql.ts';
-import type { CivilDate } from '../../src/domain/business-day.ts';
+import type { CivilDate } from '../../src/base/values/business-day.ts';
+import { lockDay, releaseSealedDay } from '../../src/features/bookings/release.sql.ts';
+import { takeReceipts } from '../../src/features/bookings/take-receipts.sql.ts';
+import {
+  type BreakKind,
+  joinWholeSets,
+  listBreaks,
+} from '../../src/features/matching/breaks.sql.ts';
+import { resolveBreak } from '../../src/features/matching/match-decisions.sql.ts';
+import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
+import { waitingTitles } from '../../src/features/matching/waiting-titles.sql.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';
-import { type BreakKind, joinWholeSets, listBreaks } from '../../src/matching/breaks.sql.ts';
-import { resolveBreak } from '../../src/matching/match-decisions.sql.ts';
-import { runMatching } from '../../src/matching/run-matching.sql.ts';
-import { waitingTitles } from '../../src/matching/waiting-titles.sql.ts';
 import { pullDay, signDay } from './days.ts';
 import { pullWorldOfFile } from './file-worlds.ts';
 import { payablesOf, titlesOf } from './matching-world.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import type { Database } from '../../src/database/database.ts';
-import { listBreaks } from '../../src/matching/breaks.sql.ts';
-import { matchByPerson } from '../../src/matching/match-decisions.sql.ts';
-import { runMatching } from '../../src/matching/run-matching.sql.ts';
+import type { Database } from '../../src/base/database/database.ts';
+import { listBreaks } from '../../src/features/matching/breaks.sql.ts';
+import { matchByPerson } from '../../src/features/matching/match-decisions.sql.ts';
+import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
 import { importPayables, type PayableFields } from './payables.ts';
 import { DAY, type PullWorld } from './pull-world.ts';
 import { titleText } from './titles.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
+import type { Database } from '../../src/base/database/database.ts';
 import { addUser } from '../../src/console/access/console-users.sql.ts';
 import { createOidcClient, type OidcOptions } from '../../src/console/access/oidc-client.ts';
 import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
-import type { Database } from '../../src/database/database.ts';
 import {
   type CertifiedOptions,
   type CertifiedProvider,

@@ -1,11 +1,11 @@
-import type { Database } from '../../src/database/database.ts';
-import { checkPayables } from '../../src/payables/payable-file.ts';
+import type { Database } from '../../src/base/database/database.ts';
+import { checkPayables } from '../../src/features/matching/payables/payable-file.ts';
 import {
   addPayables,
   beginImport,
   endImport,
   type ImportKind,
-} from '../../src/payables/payable-import.sql.ts';
+} from '../../src/features/matching/payables/payable-import.sql.ts';
 
 /** Fields of a payable; the supplier is that of `titleText` unless stated. */
 export interface PayableFields {

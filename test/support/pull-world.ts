@@ -1,16 +1,21 @@
 import { pino } from 'pino';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import { addDays, type CivilDate, dateIn, toCivilDate } from '../../src/domain/business-day.ts';
-import { ensureCheckpoint } from '../../src/ledger/day-ledger.sql.ts';
-import { createPull } from '../../src/ledger/pull-ledger.sql.ts';
+import { type Database, openDatabase } from '../../src/base/database/database.ts';
+import {
+  addDays,
+  type CivilDate,
+  dateIn,
+  toCivilDate,
+} from '../../src/base/values/business-day.ts';
+import { ensureCheckpoint } from '../../src/core/ledger/day-ledger.sql.ts';
+import { createPull } from '../../src/core/ledger/pull-ledger.sql.ts';
+import type { PullReport } from '../../src/core/merge/merge.sql.ts';
 import {
   createPlatformClient,
   type PlatformClient,
-} from '../../src/platform/conciliation-client.ts';
-import { fixedToken } from '../../src/platform/token.ts';
-import type { PullReport } from '../../src/pull/merge/merge.sql.ts';
-import type { AttemptOutcome, PullParts } from '../../src/pull/pull-parts.ts';
-import { runPull } from '../../src/pull/run-pull.ts';
+} from '../../src/core/platform/conciliation-client.ts';
+import { fixedToken } from '../../src/core/platform/token.ts';
+import type { AttemptOutcome, PullParts } from '../../src/core/work/pull-parts.ts';
+import { runPull } from '../../src/core/work/run-pull.ts';
 import { createMigratedDatabase } from './database.ts';
 import { type Sandbox, startSandbox } from './sandbox/sandbox.ts';
 

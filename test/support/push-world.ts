@@ -1,8 +1,12 @@
 import { pino } from 'pino';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import { createPlatformClient } from '../../src/platform/conciliation-client.ts';
-import { fixedToken } from '../../src/platform/token.ts';
-import { type PushParts, type PushReport, pushOnce } from '../../src/providers/push-providers.ts';
+import { type Database, openDatabase } from '../../src/base/database/database.ts';
+import { createPlatformClient } from '../../src/core/platform/conciliation-client.ts';
+import { fixedToken } from '../../src/core/platform/token.ts';
+import {
+  type PushParts,
+  type PushReport,
+  pushOnce,
+} from '../../src/features/providers/push-providers.ts';
 import { createMigratedDatabase } from './database.ts';
 import { clearProviders } from './provider-rows.ts';
 import { type Sandbox, startSandbox } from './sandbox/sandbox.ts';

@@ -1,11 +1,11 @@
 import { Secret, TOTP } from 'otpauth';
+import type { Database } from '../../src/base/database/database.ts';
 import { hashPassword } from '../../src/console/access/password.ts';
 import {
   hashRecoveryCode,
   newRecoveryCodes,
   newSecret,
 } from '../../src/console/account/second-factor.ts';
-import type { Database } from '../../src/database/database.ts';
 
 export const PASSWORD = 'quatro palavras ao acaso';
 

@@ -1,7 +1,10 @@
 import { expect } from 'vitest';
-import { createBackfill, readBackfillProgress } from '../../src/backfills/backfill-ledger.sql.ts';
-import { datesBetween } from '../../src/domain/business-day.ts';
-import type { BackfillRange } from '../../src/domain/plan/backfill-plan.ts';
+import { datesBetween } from '../../src/base/values/business-day.ts';
+import {
+  createBackfill,
+  readBackfillProgress,
+} from '../../src/features/backfills/backfill-ledger.sql.ts';
+import type { BackfillRange } from '../../src/features/backfills/backfill-plan.ts';
 import { TODAY } from './pull-world.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { predictTitles, readTitles } from './service-titles.ts';

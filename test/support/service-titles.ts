@@ -1,6 +1,6 @@
-import type { Database } from '../../src/database/database.ts';
-import { type CivilDate, datesBetween } from '../../src/domain/business-day.ts';
-import { SyntheticTitles } from '../../src/sandbox/synthetic-titles.ts';
+import type { Database } from '../../src/base/database/database.ts';
+import { type CivilDate, datesBetween } from '../../src/base/values/business-day.ts';
+import { SyntheticTitles } from '../../src/demo/synthetic-titles.ts';
 
 /** The titles of each date that has some, each as one text, in any order. */
 export type TitlesByDate = Readonly<Record<string, readonly string[]>>;

@@ -1,6 +1,10 @@
-import type { Database } from '../../src/database/database.ts';
-import type { CivilDate } from '../../src/domain/business-day.ts';
-import { type Signing, type SigningRules, signOffDay } from '../../src/ledger/sign-off.sql.ts';
+import type { Database } from '../../src/base/database/database.ts';
+import type { CivilDate } from '../../src/base/values/business-day.ts';
+import {
+  type Signing,
+  type SigningRules,
+  signOffDay,
+} from '../../src/features/review/sign-off.sql.ts';
 
 /** Signs a day off with the content that it has. */
 export async function signDay(

@@ -1,5 +1,9 @@
-import type { CivilDate } from '../../src/domain/business-day.ts';
-import { runSweep, type SweepOutcome, type SweepParts } from '../../src/sweep/run-sweep.ts';
+import type { CivilDate } from '../../src/base/values/business-day.ts';
+import {
+  runSweep,
+  type SweepOutcome,
+  type SweepParts,
+} from '../../src/features/sweep/run-sweep.ts';
 import type { PullWorld } from './pull-world.ts';
 
 /** One attempt at a sweep of everything since a date, with any outcome. */

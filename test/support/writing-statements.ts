@@ -4,17 +4,17 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PAYABLE_FIELDS } from '../../src/domain/payable.ts';
-import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../src/domain/title.ts';
-import { ASSIGNMENTS } from '../../src/privacy/erased-parties.sql.ts';
+import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../src/core/title/title.ts';
+import { PAYABLE_FIELDS } from '../../src/features/matching/payables/payable.ts';
+import { ASSIGNMENTS } from '../../src/features/privacy/erased-parties.sql.ts';
 
 /** They delete and rewrite as the owner. */
 const OWNERS_FILES = [
-  'privacy/retention.sql.ts',
-  'privacy/erase-party.sql.ts',
-  'privacy/erase-supplier-rows.sql.ts',
-  'privacy/erase-title-rows.sql.ts',
-  'privacy/party-list.sql.ts',
+  'features/privacy/retention.sql.ts',
+  'features/privacy/erase-party.sql.ts',
+  'features/privacy/erase-supplier-rows.sql.ts',
+  'features/privacy/erase-title-rows.sql.ts',
+  'features/privacy/party-list.sql.ts',
 ];
 
 const STAGED = ['title', 'reject', 'base', 'missing', 'change', 'account'].map(

@@ -273,5 +273,5 @@ test('no part of src/ can install a fault', () => {
   const installers = sourceFiles().filter((file) =>
     readFileSync(join(SRC, file), 'utf8').includes('installFaultHook'),
   );
-  expect(installers).toEqual(['runtime/fault-points.ts']);
+  expect(installers).toEqual(['base/runtime/fault-points.ts']);
 });

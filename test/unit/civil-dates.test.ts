@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { CIVIL_DATES, JSON_FIELDS } from '../../src/database/civil-dates.ts';
+import { CIVIL_DATES, JSON_FIELDS } from '../../src/base/database/civil-dates.ts';
 
 interface Field {
   readonly model: string;

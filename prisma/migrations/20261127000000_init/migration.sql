@@ -27,7 +27,7 @@ COMMENT ON SCHEMA conciliation IS
 
 -- Tax identifiers ------------------------------------------------------------------------------
 
--- Every comparison of tax identifiers uses these functions. src/domain/tax-id.ts has the same rules for the input of
+-- Every comparison of tax identifiers uses these functions. src/base/values/tax-id.ts has the same rules for the input of
 -- the program, and a test holds both together. Patterns take longer than the functions of text that are used here.
 
 -- An expression, which PostgreSQL puts in place of a call.
@@ -3554,7 +3554,7 @@ COMMENT ON COLUMN conciliation.api_key.revoked_by IS
 -- Rows are inserted and deleted in batches of a whole day. Autovacuum therefore starts after a fixed number
 -- of dead rows instead of a share of the table, runs without a cost delay, and does not start because of
 -- inserts alone. Statistics are always out of date when a statement is planned; see configurePlanner in
--- src/ledger/planner-settings.sql.ts.
+-- src/core/ledger/planner-settings.sql.ts.
 
 CREATE UNLOGGED TABLE conciliation.staged_title (
   fence                          bigint  NOT NULL,

@@ -4,7 +4,7 @@ import {
   type ChainLink,
   type ChainReport,
   verifyAuditChain,
-} from '../../audit/audit-chain.sql.ts';
+} from '../../base/audit/audit-chain.sql.ts';
 import { type CommandResult, EXIT, type Exit } from '../command-run.ts';
 import { stagingAction } from '../staging-run.ts';
 

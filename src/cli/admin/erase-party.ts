@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { text as readText } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
-import type { Database } from '../../database/database.ts';
-import { requireSchemaOwner } from '../../database/schema-owner.ts';
-import { parseTaxId } from '../../domain/tax-id.ts';
+import type { Database } from '../../base/database/database.ts';
+import { requireSchemaOwner } from '../../base/database/schema-owner.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import { parseTaxId } from '../../base/values/tax-id.ts';
 import {
   type ErasureCounts,
   type ErasureReport,
   eraseParty,
   liftErasure,
-} from '../../privacy/erase-party.sql.ts';
-import type { NamedParty } from '../../privacy/party-names.sql.ts';
-import { InputError } from '../../runtime/errors.ts';
+} from '../../features/privacy/erase-party.sql.ts';
+import type { NamedParty } from '../../features/privacy/party-names.sql.ts';
 import { idArgument } from '../arguments.ts';
 import { type CommandResult, commandAction, type Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';

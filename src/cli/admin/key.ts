@@ -1,7 +1,13 @@
 import { type Command, Option } from 'commander';
+import { InputError } from '../../base/runtime/errors.ts';
+import {
+  KEY_DAYS,
+  KEY_ROLES,
+  KEY_SCOPES,
+  type KeyRole,
+  type KeyScope,
+} from '../../base/values/role.ts';
 import { createApiKey } from '../../console/access/api-keys.sql.ts';
-import { KEY_DAYS, KEY_ROLES, KEY_SCOPES, type KeyRole, type KeyScope } from '../../domain/role.ts';
-import { InputError } from '../../runtime/errors.ts';
 import { integerArgument } from '../arguments.ts';
 import type { Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { migrate } from '../../database/migrate.ts';
-import { openEmbeddedPostgres } from '../../embedded/embedded-postgres.ts';
-import { migrateQueue } from '../../work/postgres-backend.ts';
+import { migrate } from '../../base/database/migrate.ts';
+import { openEmbeddedPostgres } from '../../base/embedded/embedded-postgres.ts';
+import { migrateQueue } from '../../core/work/postgres-backend.ts';
 import { EXIT, type Exit, runCommand } from '../command-run.ts';
 
 const ADVISORY_LOCKS_ADVICE = `

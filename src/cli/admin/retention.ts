@@ -1,14 +1,14 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { requireSchemaOwner } from '../../database/schema-owner.ts';
-import { addDays, type CivilDate, dateIn, parseCivilDate } from '../../domain/business-day.ts';
+import { requireSchemaOwner } from '../../base/database/schema-owner.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import { addDays, type CivilDate, dateIn, parseCivilDate } from '../../base/values/business-day.ts';
 import {
   countRemovable,
   RETENTION_KINDS,
   type RetentionCounts,
   type RetentionKind,
   removeOld,
-} from '../../privacy/retention.sql.ts';
-import { InputError } from '../../runtime/errors.ts';
+} from '../../features/privacy/retention.sql.ts';
 import { type CommandResult, commandAction, type Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
 import { formatCount, renderTable, right } from '../output/table.ts';

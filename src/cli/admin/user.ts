@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../../base/config/config.ts';
+import type { Database } from '../../base/database/database.ts';
+import { CONSOLE_ROLES, type ConsoleRole, PASSWORD_LINK_HOURS } from '../../base/values/role.ts';
 import { addUser, createLink } from '../../console/access/console-users.sql.ts';
-import type { Database } from '../../database/database.ts';
-import { CONSOLE_ROLES, type ConsoleRole, PASSWORD_LINK_HOURS } from '../../domain/role.ts';
 import type { CommandResult, Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
 import { stagingAction } from '../staging-run.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { setConsumer } from '../../bookings/consumers.ts';
+import { setConsumer } from '../../features/bookings/consumers.ts';
 import { idArgument } from '../arguments.ts';
 import type { Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';

@@ -1,6 +1,6 @@
-import { setConsumer } from '../../bookings/consumers.ts';
+import type { Database } from '../../base/database/database.ts';
 import { createApiKey, readApiKeys, revokeApiKey } from '../../console/access/api-keys.sql.ts';
-import type { Database } from '../../database/database.ts';
+import { setConsumer } from '../../features/bookings/consumers.ts';
 
 const NAME = 'made-up ERP';
 

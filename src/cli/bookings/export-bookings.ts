@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import { recordAudit } from '../../audit/audit.ts';
-import { FEED_FORMATS, type FeedFormat, openFeedFile } from '../../bookings/feed-file.ts';
-import type { CsvLocale } from '../../export/csv.ts';
-import { InputError } from '../../runtime/errors.ts';
+import { recordAudit } from '../../base/audit/audit.ts';
+import type { CsvLocale } from '../../base/export/csv.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import { FEED_FORMATS, type FeedFormat, openFeedFile } from '../../features/bookings/feed-file.ts';
 import { idArgument } from '../arguments.ts';
 import { type CommandResult, type CommandRun, commandAction, type Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';

@@ -1,4 +1,4 @@
-import type { BackfillProgress } from '../../backfills/backfill-ledger.sql.ts';
+import type { BackfillProgress } from '../../features/backfills/backfill-ledger.sql.ts';
 import { formatCount } from './table.ts';
 
 const BAR_WIDTH = 24;

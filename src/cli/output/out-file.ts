@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { access, chmod, constants, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { ConciliationError, InputError, ShutdownError } from '../../runtime/errors.ts';
+import { ConciliationError, InputError, ShutdownError } from '../../base/runtime/errors.ts';
 
 export interface OutFile {
   readonly path: string;

@@ -1,14 +1,10 @@
-import type { Database } from '../../database/database.ts';
-import type { CivilDate } from '../../domain/business-day.ts';
-import {
-  type HoldDetail,
-  implausibleText,
-  isImplausible,
-} from '../../domain/checks/plausibility.ts';
-import type { HoldReason } from '../../domain/day-state.ts';
-import type { PullReport } from '../../pull/merge/merge.sql.ts';
-import type { AttemptOutcome } from '../../pull/pull-parts.ts';
-import type { ConciliationError } from '../../runtime/errors.ts';
+import type { Database } from '../../base/database/database.ts';
+import type { ConciliationError } from '../../base/runtime/errors.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import type { HoldReason } from '../../core/ledger/day-state.ts';
+import type { PullReport } from '../../core/merge/merge.sql.ts';
+import { type HoldDetail, implausibleText, isImplausible } from '../../core/merge/plausibility.ts';
+import type { AttemptOutcome } from '../../core/work/pull-parts.ts';
 import { type CommandResult, EXIT, type ExitStatus } from '../command-run.ts';
 import { formatCount, renderTable, right } from './table.ts';
 

@@ -1,4 +1,4 @@
-import { amountText } from '../../domain/display-text.ts';
+import { amountText } from '../../base/values/display-text.ts';
 
 interface Column {
   readonly title: string;

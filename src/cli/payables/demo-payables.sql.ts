@@ -1,15 +1,15 @@
-import type { Database } from '../../database/database.ts';
-import type { CivilDate } from '../../domain/business-day.ts';
-import { type BreakCount, listBreaks } from '../../matching/breaks.sql.ts';
-import { runMatching } from '../../matching/run-matching.sql.ts';
-import { checkPayables } from '../../payables/payable-file.ts';
+import type { Database } from '../../base/database/database.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { type AcceptedTitle, syntheticPayables } from '../../demo/synthetic-payables.ts';
+import { type BreakCount, listBreaks } from '../../features/matching/breaks.sql.ts';
+import { checkPayables } from '../../features/matching/payables/payable-file.ts';
 import {
   addPayables,
   beginImport,
   endImport,
   PAYABLES_AT_ONCE,
-} from '../../payables/payable-import.sql.ts';
-import { type AcceptedTitle, syntheticPayables } from '../../sandbox/synthetic-payables.ts';
+} from '../../features/matching/payables/payable-import.sql.ts';
+import { runMatching } from '../../features/matching/run-matching.sql.ts';
 
 const TRANSACTION = { timeout: 600_000, maxWait: 30_000 };
 

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
-import type { Database } from '../../database/database.ts';
+import type { Database } from '../../base/database/database.ts';
+import { InputError } from '../../base/runtime/errors.ts';
 import {
   importPayableFile,
   MAX_REPORTED_REJECTS,
   type PayableFileReport,
-} from '../../payables/import-payables.ts';
-import { InputError } from '../../runtime/errors.ts';
+} from '../../features/matching/payables/import-payables.ts';
 import { integerArgument } from '../arguments.ts';
 import { type CommandResult, EXIT, type Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';

@@ -1,6 +1,7 @@
-import { recordAudit } from '../../audit/audit.ts';
-import type { Database, Transaction } from '../../database/database.ts';
-import { hashToken, newToken } from '../../database/secret-token.ts';
+import { recordAudit } from '../../base/audit/audit.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { hashToken, newToken } from '../../base/database/secret-token.ts';
+import { InputError } from '../../base/runtime/errors.ts';
 import {
   type ConsoleRole,
   coversKey,
@@ -8,8 +9,7 @@ import {
   type KeyRole,
   type KeyScope,
   parseUserName,
-} from '../../domain/role.ts';
-import { InputError } from '../../runtime/errors.ts';
+} from '../../base/values/role.ts';
 
 /** Makes a key recognisable in a repository or a log. */
 const KEY_PREFIX = 'conciliation_';

@@ -1,7 +1,7 @@
-import { recordAudit } from '../../audit/audit.ts';
-import type { Database, Transaction } from '../../database/database.ts';
-import { hashToken, newToken } from '../../database/secret-token.ts';
-import type { ConsoleRole } from '../../domain/role.ts';
+import { recordAudit } from '../../base/audit/audit.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { hashToken, newToken } from '../../base/database/secret-token.ts';
+import type { ConsoleRole } from '../../base/values/role.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 export interface SessionUser {

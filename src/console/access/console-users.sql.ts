@@ -1,8 +1,8 @@
-import { recordAudit } from '../../audit/audit.ts';
-import type { Database, Transaction } from '../../database/database.ts';
-import { hashToken, newToken } from '../../database/secret-token.ts';
-import { type ConsoleRole, PROGRAM_AUTHORS, parseUserName } from '../../domain/role.ts';
-import { InputError } from '../../runtime/errors.ts';
+import { recordAudit } from '../../base/audit/audit.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { hashToken, newToken } from '../../base/database/secret-token.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import { type ConsoleRole, PROGRAM_AUTHORS, parseUserName } from '../../base/values/role.ts';
 import type { SecondFactor } from '../account/second-factor.ts';
 import { revokeKeysOf } from './api-keys.sql.ts';
 import {

@@ -1,4 +1,4 @@
-import { KEY_DAYS, KEY_ROLES, KEY_SCOPES } from '../../domain/role.ts';
+import { KEY_DAYS, KEY_ROLES, KEY_SCOPES } from '../../base/values/role.ts';
 import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
 import { ActionForm, Card, Disclosure, Instant, Submit } from '../shell/parts.tsx';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { recordAudit } from '../../audit/audit.ts';
-import { parseUserName } from '../../domain/role.ts';
-import { LANGUAGES } from '../../texts/texts.ts';
+import { recordAudit } from '../../base/audit/audit.ts';
+import { LANGUAGES } from '../../base/texts/texts.ts';
+import { parseUserName } from '../../base/values/role.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { cookieOptions, sessionCookie } from '../shell/guard.ts';
 import {

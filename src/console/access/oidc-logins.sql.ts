@@ -1,6 +1,6 @@
-import { recordAudit } from '../../audit/audit.ts';
-import type { Database } from '../../database/database.ts';
-import { hashToken } from '../../database/secret-token.ts';
+import { recordAudit } from '../../base/audit/audit.ts';
+import type { Database } from '../../base/database/database.ts';
+import { hashToken } from '../../base/database/secret-token.ts';
 import { parseEmailAddress } from './email-address.ts';
 
 /** Enough time for a second factor. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { describeError } from '../../runtime/logger.ts';
+import { describeError } from '../../base/runtime/logger.ts';
 import { clientAddress, clientNetwork } from '../shell/client-address.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { isForeignLoad } from '../shell/csrf.ts';

@@ -1,4 +1,4 @@
-import type { ConsoleRole } from '../../domain/role.ts';
+import type { ConsoleRole } from '../../base/values/role.ts';
 import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
 import { Options } from '../shell/parts.tsx';

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
 import { clientAddress } from '../shell/client-address.ts';
 
 /** The names do not change, because rules of log systems match them. docs/operating.md lists them. */

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { recordAudit } from '../../audit/audit.ts';
+import { recordAudit } from '../../base/audit/audit.ts';
 import { useCode } from '../account/second-factor.sql.ts';
 import { matchCode } from '../account/second-factor.ts';
 import { clientAddress, clientNetwork } from '../shell/client-address.ts';

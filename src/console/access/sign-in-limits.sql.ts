@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Database } from '../../database/database.ts';
+import type { Database } from '../../base/database/database.ts';
 
 /**
  * Tries that are allowed within a time, counted from the first try. The tries of all processes of the

@@ -1,4 +1,4 @@
-import { CONSOLE_ROLES, PASSWORD_LINK_HOURS } from '../../domain/role.ts';
+import { CONSOLE_ROLES, PASSWORD_LINK_HOURS } from '../../base/values/role.ts';
 import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
 import { ActionForm, Card, Disclosure, Submit } from '../shell/parts.tsx';

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { InputError } from '../../base/runtime/errors.ts';
 import {
   CONSOLE_ROLES,
   KEY_DAYS,
@@ -6,8 +7,7 @@ import {
   KEY_SCOPES,
   PASSWORD_LINK_HOURS,
   parseUserName,
-} from '../../domain/role.ts';
-import { InputError } from '../../runtime/errors.ts';
+} from '../../base/values/role.ts';
 import { resetFactor } from '../account/second-factor.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { type PageContext, textParameter } from '../shell/page-context.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { recordAudit } from '../../audit/audit.ts';
+import { recordAudit } from '../../base/audit/audit.ts';
 import { readApiKeys } from '../access/api-keys.sql.ts';
 import { endOtherSessions, readSessionsOf } from '../access/console-sessions.sql.ts';
 import { changeOwnPassword, findLoginUser, type LoginUser } from '../access/console-users.sql.ts';

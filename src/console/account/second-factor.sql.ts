@@ -1,6 +1,6 @@
-import { recordAudit } from '../../audit/audit.ts';
-import type { Database, Transaction } from '../../database/database.ts';
-import { hashToken } from '../../database/secret-token.ts';
+import { recordAudit } from '../../base/audit/audit.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { hashToken } from '../../base/database/secret-token.ts';
 import {
   endSessionsOf,
   keepOnlySession,

@@ -1,32 +1,47 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { readAlerts } from '../../alerts/alert-list.sql.ts';
-import { headlineOf } from '../../alerts/headline.ts';
-import { readOpenItems } from '../../alerts/open-items.sql.ts';
-import { readAuditLog } from '../../audit/audit.ts';
-import { readBackfillProgress, readBackfills } from '../../backfills/backfill-ledger.sql.ts';
-import { type Month, readMonths, stateOf } from '../../closing/month-seal.sql.ts';
-import { ALERT_LANGUAGES } from '../../domain/alerts/alert.ts';
-import { type CivilDate, dateIn, daysBetween, parseCivilDate } from '../../domain/business-day.ts';
-import type { CsvLocale } from '../../export/csv.ts';
-import { readOpenDrift } from '../../ledger/drift.sql.ts';
-import { readLedgerDay, readLedgerDays } from '../../ledger/ledger-days.sql.ts';
-import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
-import { readRestatedDays, readRestatedTotals } from '../../ledger/restated-days.sql.ts';
-import { InputError } from '../../runtime/errors.ts';
-import { readSchedule } from '../../schedule/read-schedule.sql.ts';
-import { readSweeps } from '../../sweep/sweeps.sql.ts';
-import { monthOfPath, readMonthPage, sendEvidence } from '../closing/months-routes.tsx';
-import { sendScheduleFile } from '../schedule/schedule-export.ts';
-import { dueRangeParameters, scheduleFormat } from '../schedule/schedule-range.ts';
+import { readAuditLog } from '../../base/audit/audit.ts';
+import type { CsvLocale } from '../../base/export/csv.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import {
+  type CivilDate,
+  dateIn,
+  daysBetween,
+  parseCivilDate,
+} from '../../base/values/business-day.ts';
+import { readOpenDrift } from '../../core/ledger/drift.sql.ts';
+import { readAlerts } from '../../features/alerts/alert-list.sql.ts';
+import { ALERT_LANGUAGES } from '../../features/alerts/messages/alert.ts';
+import {
+  readBackfillProgress,
+  readBackfills,
+} from '../../features/backfills/backfill-ledger.sql.ts';
+import { headlineOf } from '../../features/home/headline.ts';
+import { readOpenItems } from '../../features/home/open-items.sql.ts';
+import { readLedgerDay, readLedgerDays } from '../../features/review/ledger-days.sql.ts';
+import { type Month, readMonths, stateOf } from '../../features/review/months/month-seal.sql.ts';
+import { readDayChanges } from '../../features/review/moved-titles.sql.ts';
+import {
+  monthOfPath,
+  readMonthPage,
+  sendEvidence,
+} from '../../features/review/pages/months-routes.tsx';
+import { readRestatedDays, readRestatedTotals } from '../../features/review/restated-days.sql.ts';
+import { sendScheduleFile } from '../../features/schedule/pages/schedule-export.ts';
+import {
+  dueRangeParameters,
+  scheduleFormat,
+} from '../../features/schedule/pages/schedule-range.ts';
+import { readSchedule } from '../../features/schedule/read-schedule.sql.ts';
+import { readSweeps } from '../../features/sweep/sweeps.sql.ts';
+import { parseExport } from '../../features/titles/pages/export-routes.tsx';
+import { readTitleDetail } from '../../features/titles/pages/title-detail.sql.ts';
+import { CONTENT_TYPES, sendTitleFile } from '../../features/titles/pages/title-export.ts';
+import { parseTitleQuery } from '../../features/titles/pages/title-filters.ts';
+import { readTitlePage } from '../../features/titles/pages/title-list.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { maskColumn, maskPayee } from '../shell/masking.ts';
 import { textParameter } from '../shell/page-context.ts';
-import { parseExport } from '../titles/export-routes.tsx';
-import { readTitleDetail } from '../titles/title-detail.sql.ts';
-import { CONTENT_TYPES, sendTitleFile } from '../titles/title-export.ts';
-import { parseTitleQuery } from '../titles/title-filters.ts';
-import { readTitlePage } from '../titles/title-list.sql.ts';
 import { describe, limitOf, numberOf, requireDate, requireId } from './api-request.ts';
 import * as schemas from './api-schemas.ts';
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
-import type { CivilDate } from '../../domain/business-day.ts';
-import { InputError } from '../../runtime/errors.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
 import { dateOfPath, idOfPath } from '../shell/path-parameters.ts';
 import { ErrorAnswer } from './api-schemas.ts';
 import { bodyLimitOf } from './body-size.ts';

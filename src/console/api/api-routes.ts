@@ -4,16 +4,16 @@
  */
 import fastifySwagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
+import { addApiBookingReads } from '../../features/bookings/pages/api-booking-reads.ts';
+import { addApiBookings } from '../../features/bookings/pages/api-bookings.ts';
+import { addApiFindings } from '../../features/checks/pages/api-findings.ts';
+import { addApiMatching } from '../../features/matching/pages/api-matching.ts';
+import { addApiPayables } from '../../features/matching/pages/api-payables.ts';
+import { addApiSuppliers } from '../../features/providers/pages/api-suppliers.ts';
+import { addApiPulls } from '../../features/review/pages/api-pulls.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { addApiBookingReads } from './api-booking-reads.ts';
-import { addApiBookings } from './api-bookings.ts';
-import { addApiFindings } from './api-findings.ts';
-import { addApiMatching } from './api-matching.ts';
-import { addApiPayables } from './api-payables.ts';
-import { addApiPulls } from './api-pulls.ts';
 import { addApiReads } from './api-reads.ts';
 import { API_TAGS } from './api-request.ts';
-import { addApiSuppliers } from './api-suppliers.ts';
 
 export async function addApiRoutes(
   server: FastifyInstance,

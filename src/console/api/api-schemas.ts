@@ -1,25 +1,32 @@
 /** The input and output of `/api` as JSON Schema. It validates the input and is published as OpenAPI. */
 
 import { Type } from 'typebox';
-import { CHANGE_LISTS } from '../../accounts/account-changes.sql.ts';
-import { FINDING_STATES } from '../../checks/findings.sql.ts';
-import { BREAK_CAUSES, SEAL_FIELDS } from '../../closing/civil-month.ts';
-import { MONTH_STATES } from '../../closing/month-seal.sql.ts';
-import { ALERT_KINDS, ALERT_LANGUAGES } from '../../domain/alerts/alert.ts';
-import { CHECK_CODES } from '../../domain/checks/checks.ts';
-import { DAY_STATES, HOLD_REASONS } from '../../domain/day-state.ts';
-import { PAYABLE_FIELDS, PAYABLE_STATUSES, SETTLEMENTS } from '../../domain/payable.ts';
-import { MAX_BACKFILL_CONCURRENCY } from '../../domain/plan/backfill-plan.ts';
-import { SYNC_STATES } from '../../domain/provider.ts';
-import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../domain/title.ts';
-import { EXPORT_FORMATS } from '../../export/title-file.ts';
-import { NEEDS } from '../../ledger/ledger-days.sql.ts';
-import { SEALED_MEASURES } from '../../ledger/restated-days.sql.ts';
-import { BREAK_KINDS, PAYEES } from '../../matching/breaks.sql.ts';
-import { IMPORT_KINDS, PAYABLES_AT_ONCE } from '../../payables/payable-import.sql.ts';
-import { SCHEDULE_FORMATS } from '../../schedule/schedule-file.ts';
-import { SWEEP_STATES } from '../../sweep/sweeps.sql.ts';
-import { TITLE_SORTS } from '../titles/title-list.sql.ts';
+import { CHECK_CODES } from '../../base/values/checks.ts';
+import { DAY_STATES, HOLD_REASONS } from '../../core/ledger/day-state.ts';
+import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../core/title/title.ts';
+import { CHANGE_LISTS } from '../../features/accounts/account-changes.sql.ts';
+import { ALERT_KINDS, ALERT_LANGUAGES } from '../../features/alerts/messages/alert.ts';
+import { MAX_BACKFILL_CONCURRENCY } from '../../features/backfills/backfill-plan.ts';
+import { FINDING_STATES } from '../../features/checks/findings.sql.ts';
+import { BREAK_KINDS, PAYEES } from '../../features/matching/breaks.sql.ts';
+import {
+  PAYABLE_FIELDS,
+  PAYABLE_STATUSES,
+  SETTLEMENTS,
+} from '../../features/matching/payables/payable.ts';
+import {
+  IMPORT_KINDS,
+  PAYABLES_AT_ONCE,
+} from '../../features/matching/payables/payable-import.sql.ts';
+import { SYNC_STATES } from '../../features/providers/provider.ts';
+import { NEEDS } from '../../features/review/ledger-days.sql.ts';
+import { BREAK_CAUSES, SEAL_FIELDS } from '../../features/review/months/civil-month.ts';
+import { MONTH_STATES } from '../../features/review/months/month-seal.sql.ts';
+import { SEALED_MEASURES } from '../../features/review/restated-days.sql.ts';
+import { SCHEDULE_FORMATS } from '../../features/schedule/schedule-file.ts';
+import { SWEEP_STATES } from '../../features/sweep/sweeps.sql.ts';
+import { TITLE_SORTS } from '../../features/titles/pages/title-list.sql.ts';
+import { EXPORT_FORMATS } from '../../features/titles/title-file.ts';
 
 const words = (values: readonly string[]) => Type.Unsafe<string>({ type: 'string', enum: values });
 const orNull = (type: string, more: object = {}) =>

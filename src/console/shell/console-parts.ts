@@ -1,9 +1,9 @@
-import type { AlertPolicy } from '../../alerts/derive-alerts.sql.ts';
-import type { ReleaseRules } from '../../bookings/release-conditions.sql.ts';
-import type { Database } from '../../database/database.ts';
-import type { CivilDate } from '../../domain/business-day.ts';
-import type { SigningRules } from '../../ledger/sign-off.sql.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Database } from '../../base/database/database.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import type { AlertPolicy } from '../../features/alerts/derive-alerts.sql.ts';
+import type { ReleaseRules } from '../../features/bookings/release-conditions.sql.ts';
+import type { SigningRules } from '../../features/review/sign-off.sql.ts';
 import type { OidcClient } from '../access/oidc-client.ts';
 
 /** The parts that the pages and the API use. */

@@ -1,5 +1,5 @@
-import { parseCivilDate } from '../../domain/business-day.ts';
-import type { InputError } from '../../runtime/errors.ts';
+import type { InputError } from '../../base/runtime/errors.ts';
+import { parseCivilDate } from '../../base/values/business-day.ts';
 import { renderPage } from './layout.tsx';
 import type { PageContext } from './page-context.ts';
 

@@ -1,7 +1,7 @@
-import type { CivilDate } from '../../domain/business-day.ts';
-import { isPlainDecimal } from '../../domain/decimal.ts';
-import { amountText, capitalised } from '../../domain/display-text.ts';
-import type { Language } from '../../texts/texts.ts';
+import type { Language } from '../../base/texts/texts.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { isPlainDecimal } from '../../base/values/decimal.ts';
+import { amountText, capitalised } from '../../base/values/display-text.ts';
 
 /** Formats numbers, dates and instants for a reader. */
 export interface Formats {

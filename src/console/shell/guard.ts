@@ -3,10 +3,10 @@
  * routes, and, for a change authorized by a cookie, checks that the request comes from a page of the console.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Database } from '../../database/database.ts';
-import { newToken } from '../../database/secret-token.ts';
-import type { ConsoleRole, KeyScope } from '../../domain/role.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Database } from '../../base/database/database.ts';
+import { newToken } from '../../base/database/secret-token.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
+import type { ConsoleRole, KeyScope } from '../../base/values/role.ts';
 import { findApiKey } from '../access/api-keys.sql.ts';
 import { readSession, type SessionLimits } from '../access/console-sessions.sql.ts';
 import { logSecurityEvent, type SecurityEvent } from '../access/security-events.ts';

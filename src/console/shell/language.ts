@@ -1,4 +1,4 @@
-import type { Language } from '../../texts/texts.ts';
+import type { Language } from '../../base/texts/texts.ts';
 
 /**
  * Returns the first supported language of the browser's list: Portuguese of any country, otherwise English.

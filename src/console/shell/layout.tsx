@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { LANGUAGES } from '../../texts/texts.ts';
+import { LANGUAGES } from '../../base/texts/texts.ts';
 import { type PageContext, PageProvider, THEMES, usePage } from './page-context.ts';
 import { Options, Submit } from './parts.tsx';
 import { mayUse } from './route-access.ts';

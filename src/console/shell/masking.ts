@@ -1,8 +1,8 @@
-import type { BankAccount } from '../../accounts/account-changes.sql.ts';
-import type { Destination } from '../../domain/accounts/destination.ts';
-import { maySeePersonalData } from '../../domain/role.ts';
-import type { TitleColumn } from '../../domain/title.ts';
-import type { Payee } from '../../schedule/read-schedule.sql.ts';
+import { maySeePersonalData } from '../../base/values/role.ts';
+import type { Destination } from '../../core/title/destination.ts';
+import type { TitleColumn } from '../../core/title/title.ts';
+import type { BankAccount } from '../../features/accounts/account-changes.sql.ts';
+import type { Payee } from '../../features/schedule/read-schedule.sql.ts';
 import type { Principal } from './guard.ts';
 
 /** Columns that hold a tax identifier. */

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { LANGUAGES, type Language, type Text, textOf } from '../../texts/texts.ts';
+import { LANGUAGES, type Language, type Text, textOf } from '../../base/texts/texts.ts';
 import { type Assets, readAssets } from './assets.ts';
 import { csrfTokenOf } from './csrf.ts';
 import { type Formats, formatsOf } from './formats.ts';

@@ -1,8 +1,8 @@
 /** Small components that the pages share. */
 import type { ComponentChildren, VNode } from 'preact';
-import type { CivilDate } from '../../domain/business-day.ts';
-import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
-import type { Text } from '../../texts/texts.ts';
+import type { Text } from '../../base/texts/texts.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import type { LedgerDay } from '../../features/review/ledger-days.sql.ts';
 import { usePage } from './page-context.ts';
 
 /** The displayed state of a day, which combines the state and the sign-off. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
-import { InputError } from '../../runtime/errors.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
 import { textParameter } from './page-context.ts';
 
 const MAX_REASON_LENGTH = 500;

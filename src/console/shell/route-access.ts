@@ -2,7 +2,7 @@
  * The rights for each route, in one table. A route without an entry cannot be registered. A user or
  * key without the role of the entry is refused before the handler runs.
  */
-import type { ConsoleRole, KeyScope } from '../../domain/role.ts';
+import type { ConsoleRole, KeyScope } from '../../base/values/role.ts';
 
 export interface RouteAccess {
   /**

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { describeError, type Logger } from '../../runtime/logger.ts';
+import { describeError, type Logger } from '../../base/runtime/logger.ts';
 
 interface StreamedFile {
   readonly name: string;

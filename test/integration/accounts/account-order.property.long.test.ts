@@ -1,7 +1,7 @@
 /** Which payments are held does not depend on the order of a response. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

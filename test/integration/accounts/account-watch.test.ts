@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { InputError } from '../../../src/base/runtime/errors.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import {
   type AccountChange,
   type AccountDecision,
   decideAccountChanges,
   readAccountChanges,
-} from '../../../src/accounts/account-changes.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { releasePull } from '../../../src/pull/decisions.sql.ts';
-import { InputError } from '../../../src/runtime/errors.ts';
+} from '../../../src/features/accounts/account-changes.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { daysFrom } from '../../support/pull-world.ts';

@@ -1,8 +1,8 @@
 /** One account in several writings is no change; another account is one, whatever names it. */
 import { expect, test } from 'vitest';
-import { readFeed } from '../../../src/bookings/feed.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { verifyDate } from '../../../src/integrity/verify.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
+import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { signDay } from '../../support/days.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';

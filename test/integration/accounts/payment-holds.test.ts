@@ -1,9 +1,9 @@
 /** Titles that name a changed bank account: held in the feed, not signed off, released by a person. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { LASTING_HOLDS } from '../../../src/accounts/payment-holds.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { verifyDate } from '../../../src/integrity/verify.sql.ts';
-import { signOffDays } from '../../../src/ledger/sign-off.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { LASTING_HOLDS } from '../../../src/features/accounts/payment-holds.sql.ts';
+import { signOffDays } from '../../../src/features/review/sign-off.sql.ts';
+import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { daysFrom } from '../../support/pull-world.ts';

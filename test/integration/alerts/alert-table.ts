@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { lockAlerts, settleAlerts } from '../../../src/alerts/alert-ledger.sql.ts';
-import type { MessageStyle } from '../../../src/alerts/alert-message.ts';
-import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { type Database, openDatabase } from '../../../src/database/database.ts';
-import type { Alert, AlertKind } from '../../../src/domain/alerts/alert.ts';
+import { type Database, openDatabase } from '../../../src/base/database/database.ts';
+import { lockAlerts, settleAlerts } from '../../../src/features/alerts/alert-ledger.sql.ts';
+import type { MessageStyle } from '../../../src/features/alerts/alert-message.ts';
+import { type AlertPolicy, deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import type { Alert, AlertKind } from '../../../src/features/alerts/messages/alert.ts';
 import { createMigratedDatabase } from '../../support/database.ts';
 
 /** How the messages of tests are written. */

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { setConsumer } from '../../../src/bookings/consumers.ts';
-import { readFeed } from '../../../src/bookings/feed.sql.ts';
-import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
-import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
+import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { setConsumer } from '../../../src/features/bookings/consumers.ts';
+import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
+import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
+import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { match } from '../../support/matching-world.ts';

@@ -4,15 +4,20 @@
  */
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { settleAlerts } from '../../../src/alerts/alert-ledger.sql.ts';
-import { alertMessage } from '../../../src/alerts/alert-message.ts';
-import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
-import { deliverDigest, digestMessage } from '../../../src/alerts/digest.ts';
-import { openEmail } from '../../../src/alerts/email-channel.ts';
-import { openSlack, openTeams } from '../../../src/alerts/http-channels.ts';
-import type { OpenItems } from '../../../src/alerts/open-items.sql.ts';
-import type { Database } from '../../../src/database/database.ts';
-import { ALERT_KINDS, type Alert, type AlertLanguage } from '../../../src/domain/alerts/alert.ts';
+import type { Database } from '../../../src/base/database/database.ts';
+import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { capitalised } from '../../../src/base/values/display-text.ts';
+import { settleAlerts } from '../../../src/features/alerts/alert-ledger.sql.ts';
+import { alertMessage } from '../../../src/features/alerts/alert-message.ts';
+import { deliverAlerts } from '../../../src/features/alerts/deliver-alerts.ts';
+import { deliverDigest, digestMessage } from '../../../src/features/alerts/digest.ts';
+import { openEmail } from '../../../src/features/alerts/email-channel.ts';
+import { openSlack, openTeams } from '../../../src/features/alerts/http-channels.ts';
+import {
+  ALERT_KINDS,
+  type Alert,
+  type AlertLanguage,
+} from '../../../src/features/alerts/messages/alert.ts';
 import {
   alteredDateAlerts,
   brokenMonthAlerts,
@@ -21,7 +26,7 @@ import {
   openRejectsAlerts,
   overdueChecksAlert,
   restatedDayAlerts,
-} from '../../../src/domain/alerts/day-alerts.ts';
+} from '../../../src/features/alerts/messages/day-alerts.ts';
 import {
   bookingReceiptsAlerts,
   consumerBehindAlert,
@@ -31,27 +36,26 @@ import {
   stalePayablesAlert,
   unbookedChangeAlerts,
   waitingDaysAlert,
-} from '../../../src/domain/alerts/erp-alerts.ts';
+} from '../../../src/features/alerts/messages/erp-alerts.ts';
 import {
   changedAccountsAlert,
   failingPushAlert,
   refusedProvidersAlert,
-} from '../../../src/domain/alerts/party-alerts.ts';
-import { faultyProcessAlerts } from '../../../src/domain/alerts/process-alerts.ts';
+} from '../../../src/features/alerts/messages/party-alerts.ts';
+import { faultyProcessAlerts } from '../../../src/features/alerts/messages/process-alerts.ts';
 import {
   contractDriftAlert,
   failedPullAlerts,
   overduePullsAlert,
   STALENESS_LIMITS,
   staleCheckpointAlert,
-} from '../../../src/domain/alerts/pull-alerts.ts';
+} from '../../../src/features/alerts/messages/pull-alerts.ts';
 import {
   contradictedDateAlerts,
   staleSweepAlert,
   sweepFindingAlerts,
-} from '../../../src/domain/alerts/sweep-alerts.ts';
-import { addDays, toCivilDate } from '../../../src/domain/business-day.ts';
-import { capitalised } from '../../../src/domain/display-text.ts';
+} from '../../../src/features/alerts/messages/sweep-alerts.ts';
+import type { OpenItems } from '../../../src/features/home/open-items.sql.ts';
 import {
   type AlertTable,
   openAlertTable,

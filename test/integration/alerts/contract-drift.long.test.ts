@@ -1,6 +1,6 @@
 /** Fields and values outside the documented interface: the rows and the alerts that they cause. */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { acknowledgeDrift, readOpenDrift } from '../../../src/ledger/drift.sql.ts';
+import { acknowledgeDrift, readOpenDrift } from '../../../src/core/ledger/drift.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { daysFrom, openPullWorld } from '../../support/pull-world.ts';

@@ -1,16 +1,16 @@
 import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
+import type { Database } from '../../../src/base/database/database.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import {
   announceAlerts,
   claimDueAlert,
   recordDelivery,
-} from '../../../src/alerts/alert-delivery.sql.ts';
-import { settleAlerts } from '../../../src/alerts/alert-ledger.sql.ts';
-import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
-import { openWebhook } from '../../../src/alerts/http-channels.ts';
-import type { Database } from '../../../src/database/database.ts';
-import type { Alert } from '../../../src/domain/alerts/alert.ts';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
+} from '../../../src/features/alerts/alert-delivery.sql.ts';
+import { settleAlerts } from '../../../src/features/alerts/alert-ledger.sql.ts';
+import { deliverAlerts } from '../../../src/features/alerts/deliver-alerts.ts';
+import { openWebhook } from '../../../src/features/alerts/http-channels.ts';
+import type { Alert } from '../../../src/features/alerts/messages/alert.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { openAlertTable, raiseAlert, readAlerts, resolveAlerts, STYLE } from './alert-table.ts';
 import { startWebhook, TOKEN, type Webhook } from './webhook.ts';

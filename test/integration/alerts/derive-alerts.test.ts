@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { deriveProviderAlerts } from '../../../src/alerts/provider-alerts.sql.ts';
-import { lastClosedDate } from '../../../src/domain/business-day.ts';
-import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
+import { lastClosedDate } from '../../../src/base/values/business-day.ts';
+import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { deriveProviderAlerts } from '../../../src/features/alerts/provider-alerts.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';

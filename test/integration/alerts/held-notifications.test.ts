@@ -2,10 +2,10 @@
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readAlerts } from '../../../src/alerts/alert-list.sql.ts';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { type Database, openDatabase } from '../../../src/database/database.ts';
-import { migrate } from '../../../src/database/migrate.ts';
+import { type Database, openDatabase } from '../../../src/base/database/database.ts';
+import { migrate } from '../../../src/base/database/migrate.ts';
+import { readAlerts } from '../../../src/features/alerts/alert-list.sql.ts';
+import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
 

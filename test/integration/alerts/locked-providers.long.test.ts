@@ -2,8 +2,8 @@
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { startAlertLoop } from '../../../src/alerts/alert-loop.ts';
-import { migrate } from '../../../src/database/migrate.ts';
+import { migrate } from '../../../src/base/database/migrate.ts';
+import { startAlertLoop } from '../../../src/features/alerts/alert-loop.ts';
 import { createRoleUsers } from '../../support/database-roles.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
 import { readAlerts, STYLE } from './alert-table.ts';

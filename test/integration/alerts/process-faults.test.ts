@@ -1,9 +1,9 @@
 /** Which alerts come of what the processes of a service report about themselves. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import type { ProcessFault } from '../../../src/domain/process-fault.ts';
-import { type FaultReport, reportFaults } from '../../../src/ledger/process-faults.sql.ts';
+import type { ProcessFault } from '../../../src/core/work/process-fault.ts';
+import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { type FaultReport, reportFaults } from '../../../src/features/alerts/process-faults.sql.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { openAlertTable, readAlerts } from './alert-table.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
-import { slotBefore } from '../../../src/scheduler/cron-slot.ts';
+import { type CivilDate, datesBetween } from '../../../src/base/values/business-day.ts';
+import { slotBefore } from '../../../src/core/planner/cron-slot.ts';
+import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { attemptSweep, type DoneSweep, sweep } from '../../support/sweeps.ts';

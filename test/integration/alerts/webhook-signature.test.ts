@@ -4,16 +4,16 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
-import { openWebhook } from '../../../src/alerts/http-channels.ts';
-import type { Alert } from '../../../src/domain/alerts/alert.ts';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { ConfigError } from '../../../src/runtime/errors.ts';
+import { ConfigError } from '../../../src/base/runtime/errors.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import {
   openWebhookSecret,
   signatureHeaders,
   type WebhookSecret,
-} from '../../../src/webhooks/webhook-signature.ts';
+} from '../../../src/base/webhooks/webhook-signature.ts';
+import { deliverAlerts } from '../../../src/features/alerts/deliver-alerts.ts';
+import { openWebhook } from '../../../src/features/alerts/http-channels.ts';
+import type { Alert } from '../../../src/features/alerts/messages/alert.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
 import { openAlertTable, raiseAlert, readAlerts, resolveAlerts, STYLE } from './alert-table.ts';
 import { importDocumentedVerification } from './documented-verification.ts';

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type AuditRecord, recordAudit } from '../../../src/audit/audit.ts';
+import { type AuditRecord, recordAudit } from '../../../src/base/audit/audit.ts';
 import {
   type ChainFault,
   type ChainLink,
   readChainHead,
   verifyAuditChain,
-} from '../../../src/audit/audit-chain.sql.ts';
+} from '../../../src/base/audit/audit-chain.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.ts';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import { setConsumer } from '../../../src/features/bookings/consumers.ts';
 import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';

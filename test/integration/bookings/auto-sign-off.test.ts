@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from 'vitest';
-import { recordAudit } from '../../../src/audit/audit.ts';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
-import { readSignOffs, reopenDay } from '../../../src/ledger/sign-off.sql.ts';
-import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
+import { recordAudit } from '../../../src/base/audit/audit.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { acceptRejects } from '../../../src/core/merge/decisions.sql.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
+import { signCleanDays } from '../../../src/features/review/auto-sign-off.sql.ts';
+import { readSignOffs, reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { match, payablesOf } from '../../support/matching-world.ts';

@@ -1,21 +1,21 @@
 /** BOOKINGS_FROM: when it is stored, where it moves, and what becomes of the dates before it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { moveBookings } from '../../../src/bookings/booking-start.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { moveBookings } from '../../../src/features/bookings/booking-start.sql.ts';
 import {
   lockDay,
   readWaitingDays,
   releaseSealedDay,
   releaseWaitingDays,
-} from '../../../src/bookings/release.sql.ts';
+} from '../../../src/features/bookings/release.sql.ts';
 import {
   confirmUnbookedChange,
   readUnbookedChanges,
-} from '../../../src/bookings/unbooked-changes.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { reopenDay } from '../../../src/ledger/sign-off.sql.ts';
-import { runMatching } from '../../../src/matching/run-matching.sql.ts';
+} from '../../../src/features/bookings/unbooked-changes.sql.ts';
+import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
+import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { importPayables } from '../../support/payables.ts';

@@ -1,7 +1,7 @@
 /** Which consumer a line belongs to, for each writing of the buyer. */
 import { expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.ts';
-import { InputError } from '../../../src/runtime/errors.ts';
+import { InputError } from '../../../src/base/runtime/errors.ts';
+import { setConsumer } from '../../../src/features/bookings/consumers.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { DAY } from '../../support/pull-world.ts';

@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { setConsumer } from '../../../src/bookings/consumers.ts';
-import { readFeed } from '../../../src/bookings/feed.sql.ts';
-import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
-import { startWakeUps, type WakeUps } from '../../../src/bookings/wake-ups.ts';
-import { openWebhookSecret } from '../../../src/webhooks/webhook-signature.ts';
+import { openWebhookSecret } from '../../../src/base/webhooks/webhook-signature.ts';
+import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { setConsumer } from '../../../src/features/bookings/consumers.ts';
+import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
+import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
+import { startWakeUps, type WakeUps } from '../../../src/features/bookings/wake-ups.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { DAY } from '../../support/pull-world.ts';

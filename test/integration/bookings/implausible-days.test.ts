@@ -1,9 +1,9 @@
 /** The sandbox's implausible responses with bookings and AUTO_SIGN_OFF on: nothing of such a day is released. */
 import { beforeAll, expect, test } from 'vitest';
-import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
+import { signCleanDays } from '../../../src/features/review/auto-sign-off.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { signDay } from '../../support/days.ts';

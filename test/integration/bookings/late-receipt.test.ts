@@ -1,9 +1,9 @@
 /** A receipt that arrives while a person answers the receipts of its date. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { readFeed } from '../../../src/bookings/feed.sql.ts';
-import { answerReceipts } from '../../../src/bookings/receipt-decisions.sql.ts';
-import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
+import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
+import { answerReceipts } from '../../../src/features/bookings/receipt-decisions.sql.ts';
+import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { DAY } from '../../support/pull-world.ts';

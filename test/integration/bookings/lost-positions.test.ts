@@ -4,9 +4,9 @@
  */
 import { Client } from 'pg';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { readFeed } from '../../../src/bookings/feed.sql.ts';
-import { skipLostNumbers } from '../../../src/database/lost-numbers.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { skipLostNumbers } from '../../../src/base/database/lost-numbers.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { DatabaseBackup } from '../../model/database-backup.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { erpOfFile, pullWorldOfFile } from '../../support/file-worlds.ts';

@@ -1,21 +1,21 @@
 import { beforeEach, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { readFeed } from '../../../src/bookings/feed.sql.ts';
-import { readFailedLines } from '../../../src/bookings/open-lines.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
+import { readFailedLines } from '../../../src/features/bookings/open-lines.sql.ts';
 import {
   answerReceipts,
   type ReceiptAnswer,
   type SeenReceipts,
-} from '../../../src/bookings/receipt-decisions.sql.ts';
-import { readReceiptQuestions } from '../../../src/bookings/receipt-questions.sql.ts';
+} from '../../../src/features/bookings/receipt-decisions.sql.ts';
+import { readReceiptQuestions } from '../../../src/features/bookings/receipt-questions.sql.ts';
 import {
   lockDay,
   releaseSealedDay,
   releaseWaitingDays,
-} from '../../../src/bookings/release.sql.ts';
-import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { reopenDay } from '../../../src/ledger/sign-off.sql.ts';
+} from '../../../src/features/bookings/release.sql.ts';
+import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
+import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';

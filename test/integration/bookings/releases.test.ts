@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import { startReleases } from '../../../src/scheduler/releases.ts';
+import { startReleases } from '../../../src/features/bookings/releases.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { DAY } from '../../support/pull-world.ts';

@@ -1,6 +1,6 @@
 /** The rows that the database user of a consumer can read and write with its own rights. */
 import { expect, test } from 'vitest';
-import { settleReceipts } from '../../../src/bookings/receipts.sql.ts';
+import { settleReceipts } from '../../../src/features/bookings/receipts.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { type ErpUser, erpOfFile, pullWorldOfFile } from '../../support/file-worlds.ts';
 import { DAY } from '../../support/pull-world.ts';

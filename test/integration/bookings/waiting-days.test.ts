@@ -1,7 +1,7 @@
 /** Several days that wait for the matching at the same time. */
 import { expect, test } from 'vitest';
-import { readWaitingDays, releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
-import { runMatching } from '../../../src/matching/run-matching.sql.ts';
+import { readWaitingDays, releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
+import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { payablesOf } from '../../support/matching-world.ts';

@@ -1,15 +1,18 @@
 /** Titles that wait because of their payables, while the other titles of the day are released. */
 import { beforeEach, expect, test } from 'vitest';
-import { readFeed } from '../../../src/bookings/feed.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import {
   readOverdueReleases,
   readWaitingDays,
   releaseWaitingDays,
-} from '../../../src/bookings/release.sql.ts';
-import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
-import { readPayablesToBlock, readWaitingTitles } from '../../../src/bookings/unposted.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { runMatching } from '../../../src/matching/run-matching.sql.ts';
+} from '../../../src/features/bookings/release.sql.ts';
+import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
+import {
+  readPayablesToBlock,
+  readWaitingTitles,
+} from '../../../src/features/bookings/unposted.sql.ts';
+import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { payablesOf } from '../../support/matching-world.ts';

@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { readFeed } from '../../../src/bookings/feed.sql.ts';
-import { migrate } from '../../../src/database/migrate.ts';
+import { migrate } from '../../../src/base/database/migrate.ts';
+import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { createRoleUsers } from '../../support/database-roles.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';

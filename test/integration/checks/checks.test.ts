@@ -1,17 +1,17 @@
 /** The checks of the titles of a day, on what pulls have merged. */
 import { describe, expect, test } from 'vitest';
-import { type CheckRules, checkDays } from '../../../src/checks/check-day.sql.ts';
-import { readFindings, resolveFindings } from '../../../src/checks/findings.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import {
   CHECK_CODES,
   type CheckCode,
   type CheckSeverities,
   DEFAULT_SEVERITIES,
-} from '../../../src/domain/checks/checks.ts';
-import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
-import { readCheckpoint } from '../../../src/ledger/reads.sql.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+} from '../../../src/base/values/checks.ts';
+import { readCheckpoint } from '../../../src/core/ledger/reads.sql.ts';
+import { type CheckRules, checkDays } from '../../../src/features/checks/check-day.sql.ts';
+import { readFindings, resolveFindings } from '../../../src/features/checks/findings.sql.ts';
+import { signCleanDays } from '../../../src/features/review/auto-sign-off.sql.ts';
+import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';

@@ -1,8 +1,8 @@
 /** Two processes that check dates at the same time. */
 import { expect, test } from 'vitest';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import { readFindings } from '../../../src/checks/findings.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
+import { readFindings } from '../../../src/features/checks/findings.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';

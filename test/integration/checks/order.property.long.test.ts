@@ -1,9 +1,9 @@
 /** The findings depend on the titles of the days, and not on the order of a response. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { releasePull } from '../../../src/pull/decisions.sql.ts';
-import { createSeededRandom, type SeededRandom } from '../../../src/sandbox/seeded-random.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import { createSeededRandom, type SeededRandom } from '../../../src/demo/seeded-random.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { shuffled, tryHistories } from '../../support/random-runs.ts';

@@ -1,11 +1,11 @@
 /** The checks beside days that are signed off. */
 import { expect, test } from 'vitest';
-import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import { countFindings, resolveFindings } from '../../../src/checks/findings.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import { runMatching } from '../../../src/matching/run-matching.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
+import { countFindings, resolveFindings } from '../../../src/features/checks/findings.sql.ts';
+import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
+import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';
 import { importPayables } from '../../support/payables.ts';

@@ -1,9 +1,9 @@
 /** A title on two accepted dates: one receivable that moved, one that was anticipated twice, or two instalments. */
 import { describe, expect, test } from 'vitest';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import { readFindings, resolveFindings } from '../../../src/checks/findings.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
+import { readFindings, resolveFindings } from '../../../src/features/checks/findings.sql.ts';
+import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   type BackfillProgress,
   readBackfillProgress,
-} from '../../../src/backfills/backfill-ledger.sql.ts';
+} from '../../../src/features/backfills/backfill-ledger.sql.ts';
 import { environmentOf, runCommand as runWith, startCommand } from '../../support/child-command.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';

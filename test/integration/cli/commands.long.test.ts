@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
+import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
 import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { migrate } from '../../../src/database/migrate.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
+import { migrate } from '../../../src/base/database/migrate.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { acceptRejects } from '../../../src/core/merge/decisions.sql.ts';
+import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';

@@ -1,6 +1,6 @@
 /** Where the ledger begins: what START_DATE may be, and how a wrong date is corrected. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { dateIn, lastClosedDate } from '../../../src/domain/business-day.ts';
+import { dateIn, lastClosedDate } from '../../../src/base/values/business-day.ts';
 import { environmentOf, runCommand, startCommand } from '../../support/child-command.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';

@@ -4,16 +4,16 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { verifyAuditChain } from '../../../src/audit/audit-chain.sql.ts';
-import { type CivilMonth, parseMonth } from '../../../src/closing/civil-month.ts';
-import { EVIDENCE_COLUMNS } from '../../../src/closing/evidence.sql.ts';
-import { sealMonth } from '../../../src/closing/month-seal.sql.ts';
+import { verifyAuditChain } from '../../../src/base/audit/audit-chain.sql.ts';
+import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
-import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
-import { readLedgerDay } from '../../../src/ledger/ledger-days.sql.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
-import { releasePull } from '../../../src/pull/decisions.sql.ts';
+import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
+import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
+import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
+import { EVIDENCE_COLUMNS } from '../../../src/features/review/months/evidence.sql.ts';
+import { sealMonth } from '../../../src/features/review/months/month-seal.sql.ts';
+import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,

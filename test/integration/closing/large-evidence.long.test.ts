@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { computedContentHash } from '../../../src/database/title-hashes.sql.ts';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
+import { computedContentHash } from '../../../src/core/title/title-hashes.sql.ts';
 import { unzip } from '../../unit/export/workbook-reader.ts';
 import { type ExportWorld, openExportWorld } from '../export/export-fixture.ts';
 

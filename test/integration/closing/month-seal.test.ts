@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { type CivilMonth, parseMonth } from '../../../src/closing/civil-month.ts';
-import {
-  readMonthSeals,
-  readMonths,
-  sealMonth,
-  stateOf,
-} from '../../../src/closing/month-seal.sql.ts';
 import {
   addDays,
   type CivilDate,
   datesBetween,
   toCivilDate,
-} from '../../../src/domain/business-day.ts';
-import { readLedgerDay } from '../../../src/ledger/ledger-days.sql.ts';
-import { reopenDay, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import { correctStartDate } from '../../../src/ledger/start-date.sql.ts';
+} from '../../../src/base/values/business-day.ts';
+import { correctStartDate } from '../../../src/core/ledger/start-date.sql.ts';
+import { type AlertPolicy, deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
+import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
+import {
+  readMonthSeals,
+  readMonths,
+  sealMonth,
+  stateOf,
+} from '../../../src/features/review/months/month-seal.sql.ts';
+import { reopenDay, signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,

@@ -1,15 +1,26 @@
 /** The evidence of a month whose titles were altered outside of the program, and then repaired by a pull. */
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
-import { type CivilMonth, parseMonth } from '../../../src/closing/civil-month.ts';
-import { EVIDENCE_COLUMNS, readEvidence } from '../../../src/closing/evidence.sql.ts';
-import { readMonths, sealMonth, stateOf } from '../../../src/closing/month-seal.sql.ts';
-import { type CivilDate, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
-import type { ExportRow } from '../../../src/export/export-columns.ts';
-import { verifyDate } from '../../../src/integrity/verify.sql.ts';
-import { readMovedTitles } from '../../../src/ledger/moved-titles.sql.ts';
-import { pastTitles } from '../../../src/ledger/past-titles.sql.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import {
+  type CivilDate,
+  datesBetween,
+  toCivilDate,
+} from '../../../src/base/values/business-day.ts';
+import { pastTitles } from '../../../src/core/ledger/past-titles.sql.ts';
+import type { ExportRow } from '../../../src/core/title/export-columns.ts';
+import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
+import {
+  EVIDENCE_COLUMNS,
+  readEvidence,
+} from '../../../src/features/review/months/evidence.sql.ts';
+import {
+  readMonths,
+  sealMonth,
+  stateOf,
+} from '../../../src/features/review/months/month-seal.sql.ts';
+import { readMovedTitles } from '../../../src/features/review/moved-titles.sql.ts';
+import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
+import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

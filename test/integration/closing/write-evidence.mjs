@@ -2,11 +2,11 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { pino } from 'pino';
-import { parseMonth } from '#dist/closing/civil-month.js';
-import { readEvidence } from '#dist/closing/evidence.sql.js';
-import { writeEvidenceFile } from '#dist/closing/evidence-file.js';
-import { sealMonth } from '#dist/closing/month-seal.sql.js';
-import { openDatabase } from '#dist/database/database.js';
+import { openDatabase } from '#dist/base/database/database.js';
+import { parseMonth } from '#dist/features/review/months/civil-month.js';
+import { readEvidence } from '#dist/features/review/months/evidence.sql.js';
+import { writeEvidenceFile } from '#dist/features/review/months/evidence-file.js';
+import { sealMonth } from '#dist/features/review/months/month-seal.sql.js';
 
 const [url = '', name = '', file = ''] = process.argv.slice(2);
 const month = parseMonth(name);

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { beforeAll, expect, test } from 'vitest';
+import { CONSOLE_ROLES, type ConsoleRole } from '../../../src/base/values/role.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
 import { csrfTokenOf } from '../../../src/console/shell/csrf.ts';
 import { ROUTE_ACCESS } from '../../../src/console/shell/route-access.ts';
-import { CONSOLE_ROLES, type ConsoleRole } from '../../../src/domain/role.ts';
 import { type ConsoleClient, makeKey, openConsole } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { openPullWorld } from '../../support/pull-world.ts';

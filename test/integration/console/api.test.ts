@@ -2,9 +2,14 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  KEY_ROLES,
+  KEY_SCOPES,
+  type KeyRole,
+  type KeyScope,
+} from '../../../src/base/values/role.ts';
 import { revokeApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { ROUTE_ACCESS } from '../../../src/console/shell/route-access.ts';
-import { KEY_ROLES, KEY_SCOPES, type KeyRole, type KeyScope } from '../../../src/domain/role.ts';
 import { makeKey, openConsole } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';

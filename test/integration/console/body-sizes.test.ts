@@ -1,7 +1,7 @@
 /** Each documented size of a request holds with the largest legal content, and a larger body names the limit. */
 import { beforeAll, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.ts';
-import { PAYABLE_FIELDS } from '../../../src/domain/payable.ts';
+import { setConsumer } from '../../../src/features/bookings/consumers.ts';
+import { PAYABLE_FIELDS } from '../../../src/features/matching/payables/payable.ts';
 import { makeKey } from '../../support/console-client.ts';
 import { pagesForFile } from '../../support/pages-world.ts';
 import { DAY } from '../../support/pull-world.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readFeed } from '../../../src/bookings/feed.sql.ts';
-import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import { readFourEyesFault, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import { runMatching } from '../../../src/matching/run-matching.sql.ts';
+import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
+import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
+import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
+import { readFourEyesFault, signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import {
   type ConsoleClient,

@@ -2,7 +2,7 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
-import { runMatching } from '../../../src/matching/run-matching.sql.ts';
+import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY } from '../../support/pull-world.ts';

@@ -1,6 +1,6 @@
 /** The page of companies and agents: proposals, confirmations in bulk, their ends, rights. */
 import { beforeAll, expect, test } from 'vitest';
-import { isMatchingDue } from '../../../src/matching/run-matching.sql.ts';
+import { isMatchingDue } from '../../../src/features/matching/run-matching.sql.ts';
 import { clearMatching, match, pullTitles, TITLE_BUYER } from '../../support/matching-world.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';

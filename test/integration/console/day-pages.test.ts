@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
 import { lastAudit, openPagesWorld } from '../../support/pages-world.ts';
 import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import type { ConsoleRole } from '../../../src/base/values/role.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import type { ConsoleRole } from '../../../src/domain/role.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,

@@ -1,11 +1,11 @@
 /** The state of the ledger in words: the same in the console, in `conciliation status` and in the API. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { headlineOf, needsPerson } from '../../../src/alerts/headline.ts';
-import { readOpenItems } from '../../../src/alerts/open-items.sql.ts';
-import { STALENESS_LIMITS } from '../../../src/domain/alerts/pull-alerts.ts';
-import { lastClosedDate } from '../../../src/domain/business-day.ts';
-import { readLedgerDay } from '../../../src/ledger/ledger-days.sql.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { lastClosedDate } from '../../../src/base/values/business-day.ts';
+import { STALENESS_LIMITS } from '../../../src/features/alerts/messages/pull-alerts.ts';
+import { headlineOf, needsPerson } from '../../../src/features/home/headline.ts';
+import { readOpenItems } from '../../../src/features/home/open-items.sql.ts';
+import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
+import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
 import { match } from '../../support/matching-world.ts';

@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { openDatabase } from '../../../src/base/database/database.ts';
+import { migrate, pendingMigrations } from '../../../src/base/database/migrate.ts';
 import {
   databaseCheck,
   migrationsCheck,
   queueCheck,
   schedulerCheck,
-} from '../../../src/console/watch/health.ts';
-import { openDatabase } from '../../../src/database/database.ts';
-import { migrate, pendingMigrations } from '../../../src/database/migrate.ts';
+} from '../../../src/features/alerts/pages/health.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestLog, startConsole, type TestConsole } from './console-world.ts';
 import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts';

@@ -1,7 +1,7 @@
 /** The output of pages, /api, alerts and commands for responses that were held, or that rejects made incomplete. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import type { ConsoleClient } from '../../support/console-client.ts';
 import { openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';

@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { KEY_SCOPES } from '../../../src/base/values/role.ts';
 import { operatorName } from '../../../src/cli/operator-name.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { KEY_SCOPES } from '../../../src/domain/role.ts';
 import { runCommand } from '../../support/child-command.ts';
 import type { ConsoleClient } from '../../support/console-client.ts';
 import { makeKey } from '../../support/console-client.ts';

@@ -1,7 +1,7 @@
 /** Payables of the ERP by requests: batches of a snapshot, rejects, rights. */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import type { KeyRole, KeyScope } from '../../../src/domain/role.ts';
-import { TAX_ID_EXPECTATION } from '../../../src/domain/tax-id.ts';
+import type { KeyRole, KeyScope } from '../../../src/base/values/role.ts';
+import { TAX_ID_EXPECTATION } from '../../../src/base/values/tax-id.ts';
 import { makeKey } from '../../support/console-client.ts';
 import { pagesForFile } from '../../support/pages-world.ts';
 

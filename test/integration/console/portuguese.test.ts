@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AuditRecord, recordAudit } from '../../../src/audit/audit.ts';
-import { reasonsText } from '../../../src/console/days/reason-text.ts';
+import { type AuditRecord, recordAudit } from '../../../src/base/audit/audit.ts';
+import { MESSAGES, textOf } from '../../../src/base/texts/texts.ts';
 import { ROUTE_ACCESS } from '../../../src/console/shell/route-access.ts';
-import { checkProvider } from '../../../src/domain/provider.ts';
-import { MESSAGES, textOf } from '../../../src/texts/texts.ts';
+import { checkProvider } from '../../../src/features/providers/provider.ts';
+import { reasonsText } from '../../../src/features/review/pages/reason-text.ts';
 import type { ConsoleAnswer, ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
 import { openPagesWorld } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';

@@ -1,7 +1,7 @@
 /** The changes since the sign-off over all days: sums, fields and files, compared with PostgreSQL. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readLedgerDay } from '../../../src/ledger/ledger-days.sql.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
+import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';

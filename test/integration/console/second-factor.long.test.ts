@@ -1,7 +1,7 @@
 /** The second factor of users who sign in with a password, and attacks on it. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startService } from '../../../src/app/service.ts';
-import { readConfig } from '../../../src/config/config.ts';
+import { readConfig } from '../../../src/base/config/config.ts';
 import { createLink } from '../../../src/console/access/console-users.sql.ts';
 import { ROUTE_ACCESS } from '../../../src/console/shell/route-access.ts';
 import { environmentOf } from '../../support/child-command.ts';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { Gauge, Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
-import { ConfigError } from '../../../src/runtime/errors.ts';
+import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import { createTestLog, passing, startConsole, type TestConsole } from './console-world.ts';
 
 const opened: TestConsole[] = [];

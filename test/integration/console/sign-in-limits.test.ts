@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openDatabase } from '../../../src/base/database/database.ts';
 import { PER_USER } from '../../../src/console/access/sign-in.tsx';
 import { countTry, forgetTries } from '../../../src/console/access/sign-in-limits.sql.ts';
-import { openDatabase } from '../../../src/database/database.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
 

@@ -1,9 +1,9 @@
 /** The sign-off of many days: the list, the preview, the sign-off and the result, on the pages and in the API. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { MAX_DAYS_TO_SIGN, signOffDays } from '../../../src/ledger/sign-off.sql.ts';
-import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { acceptRejects } from '../../../src/core/merge/decisions.sql.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
+import { MAX_DAYS_TO_SIGN, signOffDays } from '../../../src/features/review/sign-off.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';

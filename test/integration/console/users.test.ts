@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { KEY_ROLES, PROGRAM_AUTHORS } from '../../../src/base/values/role.ts';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import {
   addUser,
   changeUser,
   findLoginUser,
 } from '../../../src/console/access/console-users.sql.ts';
-import { KEY_ROLES, PROGRAM_AUTHORS } from '../../../src/domain/role.ts';
 import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { openPullWorld } from '../../support/pull-world.ts';

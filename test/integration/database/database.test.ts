@@ -9,11 +9,15 @@ import {
   openDatabase,
   type Transaction,
   toStagingError,
-} from '../../../src/database/database.ts';
-import { describeDatabaseError } from '../../../src/database/database-error.ts';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
+} from '../../../src/base/database/database.ts';
+import { describeDatabaseError } from '../../../src/base/database/database-error.ts';
+import {
+  ConfigError,
+  InputError,
+  StagingUnavailableError,
+} from '../../../src/base/runtime/errors.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { PrismaClient } from '../../../src/generated/prisma/client.ts';
-import { ConfigError, InputError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
 import { startTcpProxy } from '../../faults/tcp-proxy.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 

@@ -1,8 +1,8 @@
 /** The text of a value as `jsonb` is that of PostgreSQL: the content hash of a destination that is an object depends on it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toJsonbText } from '../../../src/domain/json-text.ts';
-import { JsonNumber, type JsonValue } from '../../../src/domain/json-value.ts';
+import { toJsonbText } from '../../../src/base/values/json-text.ts';
+import { JsonNumber, type JsonValue } from '../../../src/base/values/json-value.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 
 const world = worldOfFile();

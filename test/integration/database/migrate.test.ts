@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { migrate, pendingMigrations } from '../../../src/database/migrate.ts';
-import { ConfigError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
-import { within } from '../../../src/runtime/within.ts';
+import { migrate, pendingMigrations } from '../../../src/base/database/migrate.ts';
+import { ConfigError, StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
+import { within } from '../../../src/base/runtime/within.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { describeDrift, diagnoseHistory } from '../../support/schema-drift.ts';
 

@@ -4,9 +4,9 @@
  */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { migrate } from '../../../src/database/migrate.ts';
-import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { migrate } from '../../../src/base/database/migrate.ts';
+import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import {
   type ConsoleClient,

@@ -1,12 +1,12 @@
 /** A login that may only read cannot keep the service waiting with locks. */
 import { pino } from 'pino';
 import { beforeAll, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { recordAudit } from '../../../src/audit/audit.ts';
-import { STALENESS_LIMITS } from '../../../src/domain/alerts/pull-alerts.ts';
-import { tryPushLock } from '../../../src/providers/push-lock.sql.ts';
-import { planPulls } from '../../../src/scheduler/plan-ledger.sql.ts';
-import { openQueues } from '../../../src/work/job-queue.ts';
+import { recordAudit } from '../../../src/base/audit/audit.ts';
+import { planPulls } from '../../../src/core/planner/plan-ledger.sql.ts';
+import { openQueues } from '../../../src/core/work/job-queue.ts';
+import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { STALENESS_LIMITS } from '../../../src/features/alerts/messages/pull-alerts.ts';
+import { tryPushLock } from '../../../src/features/providers/push-lock.sql.ts';
 import { runCommand } from '../../support/child-command.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';

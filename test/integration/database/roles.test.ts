@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { migrate } from '../../../src/database/migrate.ts';
+import { migrate } from '../../../src/base/database/migrate.ts';
 import { withClient } from '../../support/client.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';

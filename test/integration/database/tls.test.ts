@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openDatabase, toStagingError } from '../../../src/database/database.ts';
-import { migrate } from '../../../src/database/migrate.ts';
+import { openDatabase, toStagingError } from '../../../src/base/database/database.ts';
+import { migrate } from '../../../src/base/database/migrate.ts';
 import {
   type EmbeddedPostgres,
   openEmbeddedPostgres,
-} from '../../../src/embedded/embedded-postgres.ts';
-import { ConfigError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
-import { openQueues } from '../../../src/work/job-queue.ts';
+} from '../../../src/base/embedded/embedded-postgres.ts';
+import { ConfigError, StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
+import { openQueues } from '../../../src/core/work/job-queue.ts';
 import {
   AUTHORITY,
   OTHER_AUTHORITY,

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect } from 'vitest';
-import { openEmbeddedPostgres } from '../../../src/embedded/embedded-postgres.ts';
+import { openEmbeddedPostgres } from '../../../src/base/embedded/embedded-postgres.ts';
 import { dataFolderTest as test } from './data-folder-test.ts';
 import { openInProcess, query, readServerPid } from './opening-process.ts';
 

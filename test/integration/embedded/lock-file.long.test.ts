@@ -5,8 +5,8 @@ import { cp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, describe, expect } from 'vitest';
-import { openEmbeddedPostgres } from '../../../src/embedded/embedded-postgres.ts';
-import { ConfigError } from '../../../src/runtime/errors.ts';
+import { openEmbeddedPostgres } from '../../../src/base/embedded/embedded-postgres.ts';
+import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import { dataFolderTest as test } from './data-folder-test.ts';
 import { killServer, openInProcess, query, requireServerPid } from './opening-process.ts';
 

@@ -1,7 +1,7 @@
 // A separate process that opens the embedded database: node opening-process.mjs <options as JSON>.
 // It answers on standard output, one JSON document a line, and closes when standard input ends.
 import { pino } from 'pino';
-import { openEmbeddedPostgres } from '#dist/embedded/embedded-postgres.js';
+import { openEmbeddedPostgres } from '#dist/base/embedded/embedded-postgres.js';
 
 /** @type {{ dataDir: string, exclusive?: boolean }} */
 const { dataDir, exclusive = false } = JSON.parse(process.argv[2] ?? '');

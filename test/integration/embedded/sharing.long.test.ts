@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { describe, expect } from 'vitest';
-import { openEmbeddedPostgres } from '../../../src/embedded/embedded-postgres.ts';
-import { ConfigError } from '../../../src/runtime/errors.ts';
+import { openEmbeddedPostgres } from '../../../src/base/embedded/embedded-postgres.ts';
+import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import { dataFolderTest as test } from './data-folder-test.ts';
 import {
   isServerRunning,

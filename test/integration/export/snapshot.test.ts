@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../../src/database/database.ts';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { readTitleSnapshot, type TitleSnapshot } from '../../../src/export/export-titles.sql.ts';
-import { ShutdownError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
+import { type Database, openDatabase } from '../../../src/base/database/database.ts';
+import { ShutdownError, StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
+import {
+  readTitleSnapshot,
+  type TitleSnapshot,
+} from '../../../src/features/titles/export-titles.sql.ts';
 import { type ExportWorld, openExportWorld } from './export-fixture.ts';
 
 const DAY = toCivilDate('2026-03-02');

@@ -3,22 +3,22 @@
  * its date, and keeps the date from being signed off and released.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { setConsumer } from '../../../src/bookings/consumers.ts';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import { resolveFindings } from '../../../src/checks/findings.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
+import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import { AMOUNT_COLUMNS, TITLE_COLUMNS, VALUE_COLUMNS } from '../../../src/core/title/title.ts';
 import {
   COMPUTED_IDENTITY_HASH,
   computedContentHash,
   ROW_DIGEST,
-} from '../../../src/database/title-hashes.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { AMOUNT_COLUMNS, TITLE_COLUMNS, VALUE_COLUMNS } from '../../../src/domain/title.ts';
-import { acknowledgeFindings } from '../../../src/integrity/findings.sql.ts';
-import { verifyDate } from '../../../src/integrity/verify.sql.ts';
-import { reopenDay, signOffDays } from '../../../src/ledger/sign-off.sql.ts';
-import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
+} from '../../../src/core/title/title-hashes.sql.ts';
+import { runPull } from '../../../src/core/work/run-pull.ts';
+import { setConsumer } from '../../../src/features/bookings/consumers.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
+import { resolveFindings } from '../../../src/features/checks/findings.sql.ts';
+import { reopenDay, signOffDays } from '../../../src/features/review/sign-off.sql.ts';
+import { acknowledgeFindings } from '../../../src/features/verify/findings.sql.ts';
+import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';

@@ -1,15 +1,19 @@
 /** Rows that something other than a merge has changed are found, raise an alert and are repaired by a pull. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { STALENESS_LIMITS } from '../../../src/domain/alerts/pull-alerts.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { newestContentVersion, TITLE_COLUMNS } from '../../../src/domain/title.ts';
-import { acknowledgeFindings, type Problem } from '../../../src/integrity/findings.sql.ts';
-import { readDueDates, startVerification, verifyDate } from '../../../src/integrity/verify.sql.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
-import { releasePull } from '../../../src/pull/decisions.sql.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import { newestContentVersion, TITLE_COLUMNS } from '../../../src/core/title/title.ts';
+import { runPull } from '../../../src/core/work/run-pull.ts';
+import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { STALENESS_LIMITS } from '../../../src/features/alerts/messages/pull-alerts.ts';
+import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
+import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
+import { acknowledgeFindings, type Problem } from '../../../src/features/verify/findings.sql.ts';
+import {
+  readDueDates,
+  startVerification,
+  verifyDate,
+} from '../../../src/features/verify/verify.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { eventually } from '../../support/service-world.ts';

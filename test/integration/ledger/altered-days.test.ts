@@ -1,14 +1,14 @@
 /** Rows of a day that something other than a merge has changed are not signed off and not released. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { readWaitingDays, releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { acknowledgeFindings } from '../../../src/integrity/findings.sql.ts';
-import { verifyDate } from '../../../src/integrity/verify.sql.ts';
-import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
-import { readFourEyesFault, signOffDays } from '../../../src/ledger/sign-off.sql.ts';
-import { runMatching } from '../../../src/matching/run-matching.sql.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { runPull } from '../../../src/core/work/run-pull.ts';
+import { readWaitingDays, releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
+import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
+import { signCleanDays } from '../../../src/features/review/auto-sign-off.sql.ts';
+import { readFourEyesFault, signOffDays } from '../../../src/features/review/sign-off.sql.ts';
+import { acknowledgeFindings } from '../../../src/features/verify/findings.sql.ts';
+import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';

@@ -1,8 +1,8 @@
 /** A sign-off that waits for a merge of its day. */
 import { expect, test } from 'vitest';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
+import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';

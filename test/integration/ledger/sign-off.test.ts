@@ -1,14 +1,14 @@
 import { beforeEach, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { InputError } from '../../../src/base/runtime/errors.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import {
   readFenceBeforeLastChange,
   readMovedTitles,
   readSealFence,
-} from '../../../src/ledger/moved-titles.sql.ts';
-import { readSignOffs, reopenDay, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
-import { InputError } from '../../../src/runtime/errors.ts';
+} from '../../../src/features/review/moved-titles.sql.ts';
+import { readSignOffs, reopenDay, signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readCheckpoint } from '../../../src/ledger/reads.sql.ts';
-import { correctStartDate } from '../../../src/ledger/start-date.sql.ts';
+import { readCheckpoint } from '../../../src/core/ledger/reads.sql.ts';
+import { correctStartDate } from '../../../src/core/ledger/start-date.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 

@@ -1,15 +1,18 @@
 /** A person who decided about the matches of a day is not the person who signs the day off. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { addUser, changeUser } from '../../../src/console/access/console-users.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { readBreak } from '../../../src/matching/breaks.sql.ts';
-import { confirmAgent, confirmCompanies } from '../../../src/matching/confirmations.sql.ts';
+import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
+import { readBreak } from '../../../src/features/matching/breaks.sql.ts';
+import {
+  confirmAgent,
+  confirmCompanies,
+} from '../../../src/features/matching/confirmations.sql.ts';
 import {
   matchByPerson,
   resolveBreak,
   undoMatch,
-} from '../../../src/matching/match-decisions.sql.ts';
+} from '../../../src/features/matching/match-decisions.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { clearMatching, match, payablesOf } from '../../support/matching-world.ts';

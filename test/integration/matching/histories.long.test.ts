@@ -1,6 +1,6 @@
 /** Random histories: titles, payables and decisions of people change in any order between runs. */
 import { expect, test } from 'vitest';
-import { matchByPerson, undoMatch } from '../../../src/matching/match-decisions.sql.ts';
+import { matchByPerson, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { clearMatching, match, pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';

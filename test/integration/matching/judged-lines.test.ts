@@ -1,8 +1,8 @@
 /** Payables that lines explain, titles that follow others, and payables that belong to another title. */
 import { beforeEach, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { listBreaks } from '../../../src/matching/breaks.sql.ts';
-import { GRACE_DAYS } from '../../../src/matching/judgement.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { listBreaks } from '../../../src/features/matching/breaks.sql.ts';
+import { GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
 import { AGENT, judgedWorldOfFile, THIRD_PARTY } from '../../support/judged-world.ts';
 import { clearMatching, listMatches } from '../../support/matching-world.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';

@@ -1,7 +1,11 @@
 /** Every cell of the tables of docs/matching.md: what a payable says, by what the line of its title has asked for. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { EARLY_PAYMENT, GRACE_DAYS, PAYEE_CHANGE } from '../../../src/matching/judgement.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import {
+  EARLY_PAYMENT,
+  GRACE_DAYS,
+  PAYEE_CHANGE,
+} from '../../../src/features/matching/judgement.sql.ts';
 import {
   AGENT,
   BUYER,

@@ -1,7 +1,7 @@
 /** What the ERP states in several snapshots, with a run after each, has the result of one snapshot. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { matchByPerson } from '../../../src/matching/match-decisions.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { matchByPerson } from '../../../src/features/matching/match-decisions.sql.ts';
 import { AGENT, judgedWorldOfFile, SUPPLIER, THIRD_PARTY } from '../../support/judged-world.ts';
 import {
   addBooking,

@@ -1,18 +1,22 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { readWaitingDays, releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
-import { readReleaseFaults } from '../../../src/bookings/release-conditions.sql.ts';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import { type BreakKind, listBreaks, readCandidates } from '../../../src/matching/breaks.sql.ts';
+import { readWaitingDays, releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
+import { readReleaseFaults } from '../../../src/features/bookings/release-conditions.sql.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
+import {
+  type BreakKind,
+  listBreaks,
+  readCandidates,
+} from '../../../src/features/matching/breaks.sql.ts';
 import {
   matchByPerson,
   resolveBreak,
   undoMatch,
-} from '../../../src/matching/match-decisions.sql.ts';
-import { readDayMatching } from '../../../src/matching/match-reads.sql.ts';
-import { startMatchingLoop } from '../../../src/matching/matching-loop.ts';
-import { isMatchingDue } from '../../../src/matching/run-matching.sql.ts';
+} from '../../../src/features/matching/match-decisions.sql.ts';
+import { readDayMatching } from '../../../src/features/matching/match-reads.sql.ts';
+import { startMatchingLoop } from '../../../src/features/matching/matching-loop.ts';
+import { isMatchingDue } from '../../../src/features/matching/run-matching.sql.ts';
+import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import {

@@ -1,10 +1,14 @@
 /** Payables that the ERP has settled, wholly or in part, beside titles that have not been released. */
 import { beforeEach, expect, test } from 'vitest';
-import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import type { BreakKind } from '../../../src/matching/breaks.sql.ts';
-import { checkPayables } from '../../../src/payables/payable-file.ts';
-import { addPayables, beginImport, endImport } from '../../../src/payables/payable-import.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
+import type { BreakKind } from '../../../src/features/matching/breaks.sql.ts';
+import { checkPayables } from '../../../src/features/matching/payables/payable-file.ts';
+import {
+  addPayables,
+  beginImport,
+  endImport,
+} from '../../../src/features/matching/payables/payable-import.sql.ts';
 import { judgedWorldOfFile, SUPPLIER } from '../../support/judged-world.ts';
 import { clearMatching, listMatches, payablesOf } from '../../support/matching-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';

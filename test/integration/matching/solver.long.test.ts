@@ -6,7 +6,7 @@
  * matches are made, with companies and with payables that are not open.
  */
 import { expect, test } from 'vitest';
-import { runMatching } from '../../../src/matching/run-matching.sql.ts';
+import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY } from '../../support/pull-world.ts';

@@ -1,8 +1,8 @@
 /** Bookings that the ERP has not reversed, on the payables of other titles and of titles that come back. */
 import { beforeEach, expect, test } from 'vitest';
-import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { matchByPerson, undoMatch } from '../../../src/matching/match-decisions.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
+import { matchByPerson, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { AGENT, judgedWorldOfFile, SUPPLIER, THIRD_PARTY } from '../../support/judged-world.ts';
 import { clearMatching, listMatches } from '../../support/matching-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';

@@ -1,6 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
-import { undoMatch } from '../../../src/matching/match-decisions.sql.ts';
-import { readDayMatching, readTitleMatches } from '../../../src/matching/match-reads.sql.ts';
+import { undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
+import {
+  readDayMatching,
+  readTitleMatches,
+} from '../../../src/features/matching/match-reads.sql.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { clearMatching, match, play, type Step } from '../../support/matching-world.ts';
 import { DAY } from '../../support/pull-world.ts';

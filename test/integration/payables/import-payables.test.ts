@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { importPayableFile } from '../../../src/payables/import-payables.ts';
-import type { ImportKind } from '../../../src/payables/payable-import.sql.ts';
+import { importPayableFile } from '../../../src/features/matching/payables/import-payables.ts';
+import type { ImportKind } from '../../../src/features/matching/payables/payable-import.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 
 const world = worldOfFile();

@@ -1,13 +1,13 @@
 import { beforeEach, expect, test } from 'vitest';
-import { checkPayables } from '../../../src/payables/payable-file.ts';
+import { InputError } from '../../../src/base/runtime/errors.ts';
+import { checkPayables } from '../../../src/features/matching/payables/payable-file.ts';
 import {
   addPayables,
   beginImport,
   endImport,
   IMPORT_KINDS,
   type ImportKind,
-} from '../../../src/payables/payable-import.sql.ts';
-import { InputError } from '../../../src/runtime/errors.ts';
+} from '../../../src/features/matching/payables/payable-import.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching } from '../../support/matching-world.ts';
 import { importPayables, type PayableFields } from '../../support/payables.ts';

@@ -1,14 +1,14 @@
 import { onTestFinished } from 'vitest';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow, type PullWindow } from '../../../src/domain/plan/pull-plan.ts';
+import type { ConciliationError } from '../../../src/base/runtime/errors.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
+import { dayWindow, type PullWindow } from '../../../src/core/planner/pull-plan.ts';
 import {
   type ConciliationResponse,
   createPlatformClient,
   type PlatformClient,
-} from '../../../src/platform/conciliation-client.ts';
-import type { HttpClientOptions } from '../../../src/platform/http-client.ts';
-import { fixedToken } from '../../../src/platform/token.ts';
-import type { ConciliationError } from '../../../src/runtime/errors.ts';
+} from '../../../src/core/platform/conciliation-client.ts';
+import type { HttpClientOptions } from '../../../src/core/platform/http-client.ts';
+import { fixedToken } from '../../../src/core/platform/token.ts';
 import { RawServer } from './raw-server.ts';
 
 export const TOKEN = 'eyJ.secret-token.sig';

@@ -3,9 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { sweepWindow } from '../../../src/domain/plan/pull-plan.ts';
-import { fileToken, type TokenSource } from '../../../src/platform/token.ts';
 import {
   ConfigError,
   PlatformAuthError,
@@ -13,7 +10,10 @@ import {
   PlatformRateLimitedError,
   PlatformRequestError,
   PlatformUnavailableError,
-} from '../../../src/runtime/errors.ts';
+} from '../../../src/base/runtime/errors.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
+import { sweepWindow } from '../../../src/core/planner/pull-plan.ts';
+import { fileToken, type TokenSource } from '../../../src/core/platform/token.ts';
 import {
   DAY,
   failureOf,

@@ -4,8 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Provider } from '../../../src/domain/provider.ts';
-import { MAX_ANSWER_BYTES } from '../../../src/platform/providers-client.ts';
 import {
   PlatformAuthError,
   PlatformContractError,
@@ -13,7 +11,9 @@ import {
   PlatformRequestError,
   PlatformUnavailableError,
   ShutdownError,
-} from '../../../src/runtime/errors.ts';
+} from '../../../src/base/runtime/errors.ts';
+import { MAX_ANSWER_BYTES } from '../../../src/core/platform/providers-client.ts';
+import type { Provider } from '../../../src/features/providers/provider.ts';
 import { failureOf, fetchText, openClient, TOKEN } from './client-fixture.ts';
 
 const SECRET = '11222333000181';

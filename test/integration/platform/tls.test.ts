@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:tls';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
-import { PlatformUnavailableError } from '../../../src/runtime/errors.ts';
+import { PlatformUnavailableError } from '../../../src/base/runtime/errors.ts';
 import { failureOf, fetchDay, openClient } from './client-fixture.ts';
 
 /** Of no use beyond this test: the certificate is signed by its own key, for localhost. */

@@ -5,7 +5,7 @@ import {
   type ConciliationError,
   PlatformContractError,
   PlatformUnavailableError,
-} from '../../../src/runtime/errors.ts';
+} from '../../../src/base/runtime/errors.ts';
 import {
   failureOf,
   fetchDay,

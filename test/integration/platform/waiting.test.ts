@@ -7,7 +7,7 @@ import {
   PlatformUnavailableError,
   ShutdownError,
   StaleFenceError,
-} from '../../../src/runtime/errors.ts';
+} from '../../../src/base/runtime/errors.ts';
 import {
   failureOf,
   fetchDay,

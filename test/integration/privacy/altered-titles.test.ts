@@ -1,7 +1,7 @@
 /** An erasure of personal data does not record an alteration from outside of the program as the work of a merge. */
 import { expect, test } from 'vitest';
-import { verifyDate } from '../../../src/integrity/verify.sql.ts';
-import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
+import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
+import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { beforeEach, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

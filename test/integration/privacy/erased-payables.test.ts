@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
+import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { listMatches, match, pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';

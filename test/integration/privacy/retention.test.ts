@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type RetentionRequest, removeOld } from '../../../src/privacy/retention.sql.ts';
-import { ShutdownError } from '../../../src/runtime/errors.ts';
+import { ShutdownError } from '../../../src/base/runtime/errors.ts';
+import { type RetentionRequest, removeOld } from '../../../src/features/privacy/retention.sql.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

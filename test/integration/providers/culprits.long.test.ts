@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { pushToEnd } from '../../../src/providers/push-to-end.ts';
+import { pushToEnd } from '../../../src/features/providers/push-to-end.ts';
 import { pushWorldOfFile } from '../../support/file-worlds.ts';
 import {
   cpfOf,

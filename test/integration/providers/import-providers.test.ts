@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { importProviderFile } from '../../../src/providers/import-providers.ts';
-import { InputError, ShutdownError } from '../../../src/runtime/errors.ts';
+import { InputError, ShutdownError } from '../../../src/base/runtime/errors.ts';
+import { importProviderFile } from '../../../src/features/providers/import-providers.ts';
 import { pushWorldOfFile } from '../../support/file-worlds.ts';
 import { clearProviders, cpfOf, providerOf, readProviders } from '../../support/provider-rows.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkProvider } from '../../../src/domain/provider.ts';
-import { parseTaxId } from '../../../src/domain/tax-id.ts';
-import { pushToEnd } from '../../../src/providers/push-to-end.ts';
+import { parseTaxId } from '../../../src/base/values/tax-id.ts';
+import { checkProvider } from '../../../src/features/providers/provider.ts';
+import { pushToEnd } from '../../../src/features/providers/push-to-end.ts';
 import { pushWorldOfFile } from '../../support/file-worlds.ts';
 import { interruptible } from '../../support/interruptible-database.ts';
 import { cpfOf, providerOf, writeProviders } from '../../support/provider-rows.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { tryPushLock } from '../../../src/providers/push-lock.sql.ts';
-import { StagingUnavailableError } from '../../../src/runtime/errors.ts';
+import { StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
+import { tryPushLock } from '../../../src/features/providers/push-lock.sql.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 
 const world = pullWorldOfFile();

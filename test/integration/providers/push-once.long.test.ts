@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { readProviderSummary, readPushDelayMs } from '../../../src/providers/providers.sql.ts';
-import { pushToEnd } from '../../../src/providers/push-to-end.ts';
+import {
+  readProviderSummary,
+  readPushDelayMs,
+} from '../../../src/features/providers/providers.sql.ts';
+import { pushToEnd } from '../../../src/features/providers/push-to-end.ts';
 import { pushWorldOfFile } from '../../support/file-worlds.ts';
 import {
   cpfOf,

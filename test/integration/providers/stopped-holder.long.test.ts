@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, type TestContext, test } from 'vitest';
-import { tryPushLock } from '../../../src/providers/push-lock.sql.ts';
+import { tryPushLock } from '../../../src/features/providers/push-lock.sql.ts';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { openPullWorld } from '../../support/pull-world.ts';

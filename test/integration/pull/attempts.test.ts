@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
-import { fileToken } from '../../../src/platform/token.ts';
-import { TokenUnusableError } from '../../../src/runtime/errors.ts';
+import { TokenUnusableError } from '../../../src/base/runtime/errors.ts';
+import { createPlatformClient } from '../../../src/core/platform/conciliation-client.ts';
+import { fileToken } from '../../../src/core/platform/token.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 

@@ -3,16 +3,16 @@
  * wrong on its way, none of them may sing in a log, a message, an output or a table of the ledger.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { type Database, openDatabase } from '../../../src/database/database.ts';
-import { STALENESS_LIMITS } from '../../../src/domain/alerts/pull-alerts.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
-import { fixedToken } from '../../../src/platform/token.ts';
-import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
-import type { PullParts } from '../../../src/pull/pull-parts.ts';
-import { ConciliationError } from '../../../src/runtime/errors.ts';
-import { createLogger, describeError } from '../../../src/runtime/logger.ts';
+import { type Database, openDatabase } from '../../../src/base/database/database.ts';
+import { ConciliationError } from '../../../src/base/runtime/errors.ts';
+import { createLogger, describeError } from '../../../src/base/runtime/logger.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import { createPlatformClient } from '../../../src/core/platform/conciliation-client.ts';
+import { fixedToken } from '../../../src/core/platform/token.ts';
+import type { PullParts } from '../../../src/core/work/pull-parts.ts';
+import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { STALENESS_LIMITS } from '../../../src/features/alerts/messages/pull-alerts.ts';
 import {
   canaryTitle,
   expectCleanLedger,

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { expect, test, vi } from 'vitest';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';

@@ -1,7 +1,7 @@
 /** The first response to a date, which has no titles. */
 import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { mixedTexts, outcomeOf as readOutcome } from '../../support/day-outcome.ts';
 import { gateOfFile, worldOfFile } from '../../support/file-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';

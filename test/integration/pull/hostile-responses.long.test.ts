@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
-import { fixedToken } from '../../../src/platform/token.ts';
-import { pullToEnd } from '../../../src/pull/pull-to-end.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { createPlatformClient } from '../../../src/core/platform/conciliation-client.ts';
+import { fixedToken } from '../../../src/core/platform/token.ts';
+import { pullToEnd } from '../../../src/core/work/pull-to-end.ts';
 import { HOSTILE_DOCUMENTS } from '../../support/hostile-documents.ts';
 import { HOSTILE_FIELDS } from '../../support/hostile-fields.ts';
 import {

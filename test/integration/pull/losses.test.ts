@@ -1,16 +1,16 @@
 /** The limits of withdrawals remember earlier responses, and hold over the dates of a run. */
 import { describe, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { decideRuns, releaseRun } from '../../../src/core/merge/decide-runs.sql.ts';
+import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import type { PullParts } from '../../../src/core/work/pull-parts.ts';
+import { createSeededRandom } from '../../../src/demo/seeded-random.ts';
 import {
   createBackfill,
   readBackfillProgress,
-} from '../../../src/backfills/backfill-ledger.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import { decideRuns, releaseRun } from '../../../src/pull/decide-runs.sql.ts';
-import { releasePull } from '../../../src/pull/decisions.sql.ts';
-import type { PullParts } from '../../../src/pull/pull-parts.ts';
-import { createSeededRandom } from '../../../src/sandbox/seeded-random.ts';
+} from '../../../src/features/backfills/backfill-ledger.sql.ts';
+import { signCleanDays } from '../../../src/features/review/auto-sign-off.sql.ts';
+import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { shuffled } from '../../support/random-runs.ts';

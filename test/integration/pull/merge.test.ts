@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom, freshDays, TODAY } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';

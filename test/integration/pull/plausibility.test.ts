@@ -1,10 +1,10 @@
 /** Responses that keep the contract and are not plausible wait for a person. */
 import { describe, expect, test } from 'vitest';
-import { checkDays } from '../../../src/checks/check-day.sql.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { releasePull } from '../../../src/pull/decisions.sql.ts';
-import type { PullParts } from '../../../src/pull/pull-parts.ts';
-import { previewRelease } from '../../../src/pull/release-preview.sql.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import type { PullParts } from '../../../src/core/work/pull-parts.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
+import { previewRelease } from '../../../src/features/review/release-preview.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';

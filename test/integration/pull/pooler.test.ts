@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../../src/database/database.ts';
+import { type Database, openDatabase } from '../../../src/base/database/database.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

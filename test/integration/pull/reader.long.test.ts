@@ -1,7 +1,7 @@
 /** The tables as other sessions see them during merges: the ERP and finance read all day. */
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

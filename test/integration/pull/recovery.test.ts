@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Database, toStagingError } from '../../../src/database/database.ts';
-import { discardAbandoned } from '../../../src/ledger/pull-ledger.sql.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
+import { type Database, toStagingError } from '../../../src/base/database/database.ts';
+import { discardAbandoned } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { runPull } from '../../../src/core/work/run-pull.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';

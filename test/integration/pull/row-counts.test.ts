@@ -1,6 +1,6 @@
 /** Rows are counted twice: as PostgreSQL says it took them, and as they lie there before the merge. */
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { StagingUnavailableError } from '../../../src/runtime/errors.ts';
+import { StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

@@ -1,7 +1,7 @@
 /** A worker that stood still while its pull was taken over by one that has not ended yet. */
 import { expect, test } from 'vitest';
-import { startAttempt } from '../../../src/ledger/pull-ledger.sql.ts';
-import { PlatformUnavailableError, StaleFenceError } from '../../../src/runtime/errors.ts';
+import { PlatformUnavailableError, StaleFenceError } from '../../../src/base/runtime/errors.ts';
+import { startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

@@ -2,9 +2,9 @@
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { type Database, openDatabase } from '../../../src/database/database.ts';
-import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
+import { type Database, openDatabase } from '../../../src/base/database/database.ts';
+import { createPull } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { environmentOf, runCommand, startCommand } from '../../support/child-command.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';

@@ -1,9 +1,9 @@
 /** Errors that the program does not know, and attempts that the loss of the database ends: neither is silent or for ever. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
-import { STALENESS_LIMITS } from '../../../src/domain/alerts/pull-alerts.ts';
-import { createPull, startAttempt } from '../../../src/ledger/pull-ledger.sql.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
+import { createPull, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { runPull } from '../../../src/core/work/run-pull.ts';
+import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { STALENESS_LIMITS } from '../../../src/features/alerts/messages/pull-alerts.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { readAlerts } from '../alerts/alert-table.ts';

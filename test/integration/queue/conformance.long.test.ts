@@ -5,9 +5,9 @@ import {
   ShutdownError,
   StagingUnavailableError,
   StaleFenceError,
-} from '../../../src/runtime/errors.ts';
-import { ONLY_JOB } from '../../../src/work/job-queue.ts';
-import { UnrecordedJobs } from '../../../src/work/job-worker.ts';
+} from '../../../src/base/runtime/errors.ts';
+import { ONLY_JOB } from '../../../src/core/work/job-queue.ts';
+import { UnrecordedJobs } from '../../../src/core/work/job-worker.ts';
 import { describeOnEachServer } from './queue-servers.ts';
 import { aborted, eventually, openQueueWorld, type QueueWorld } from './queue-world.ts';
 

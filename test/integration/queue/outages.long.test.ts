@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ShutdownError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
-import { ONLY_JOB } from '../../../src/work/job-queue.ts';
+import { ShutdownError, StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
+import { ONLY_JOB } from '../../../src/core/work/job-queue.ts';
 import { describeOnEachServer } from './queue-servers.ts';
 import { eventually, LOCK_MS, openQueueWorld, type QueueWorld } from './queue-world.ts';
 import { killWorkerProcesses } from './worker-process.ts';

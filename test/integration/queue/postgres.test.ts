@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { ConfigError } from '../../../src/runtime/errors.ts';
-import { openQueues } from '../../../src/work/job-queue.ts';
-import { startJobWorker } from '../../../src/work/job-worker.ts';
+import { ConfigError } from '../../../src/base/runtime/errors.ts';
+import { openQueues } from '../../../src/core/work/job-queue.ts';
+import { startJobWorker } from '../../../src/core/work/job-worker.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 

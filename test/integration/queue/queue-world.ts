@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type Logger, pino } from 'pino';
 import { expect, vi } from 'vitest';
-import { type JobQueue, openQueues } from '../../../src/work/job-queue.ts';
+import { type JobQueue, openQueues } from '../../../src/core/work/job-queue.ts';
 import {
   type JobWorker,
   type JobWorkerOptions,
   startJobWorker,
-} from '../../../src/work/job-worker.ts';
+} from '../../../src/core/work/job-worker.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import type { QueueServer, QueueServerKind } from './queue-servers.ts';
 import {

@@ -2,8 +2,8 @@
 // on standard output, one JSON document a line, and closes in an orderly way when standard input ends.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { openQueues } from '#dist/work/job-queue.js';
-import { startJobWorker } from '#dist/work/job-worker.js';
+import { openQueues } from '#dist/core/work/job-queue.js';
+import { startJobWorker } from '#dist/core/work/job-worker.js';
 
 /** @import { WorkerProcessOptions } from './worker-process.ts' */
 

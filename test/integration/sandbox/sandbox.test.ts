@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { InputError } from '../../../src/runtime/errors.ts';
-import { startSandbox as startDemoSandbox } from '../../../src/sandbox/sandbox.ts';
+import { InputError } from '../../../src/base/runtime/errors.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
+import { startSandbox as startDemoSandbox } from '../../../src/demo/sandbox.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../support/sandbox/sandbox.ts';
 
 // Half past eleven at night in São Paulo; in UTC the next day has begun.

@@ -1,12 +1,12 @@
 /** The lines of the payment schedule where one party is written in several ways. */
 import { expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { Prisma } from '../../../src/generated/prisma/client.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import {
   hasPayeeOf,
   readGroupTotals,
   readSchedule,
-} from '../../../src/schedule/read-schedule.sql.ts';
+} from '../../../src/features/schedule/read-schedule.sql.ts';
+import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

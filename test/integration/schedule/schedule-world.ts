@@ -1,6 +1,6 @@
-import type { Database } from '../../../src/database/database.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
-import type { DueRange } from '../../../src/schedule/read-schedule.sql.ts';
+import type { Database } from '../../../src/base/database/database.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import type { DueRange } from '../../../src/features/schedule/read-schedule.sql.ts';
 import { titleText } from '../../support/titles.ts';
 
 export interface TitleFields {

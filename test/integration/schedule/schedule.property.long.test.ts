@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decideAccountChanges } from '../../../src/accounts/account-changes.sql.ts';
-import { addDays, toCivilDate } from '../../../src/domain/business-day.ts';
-import { verifyDate } from '../../../src/integrity/verify.sql.ts';
-import { eraseParty, liftErasure } from '../../../src/privacy/erase-party.sql.ts';
-import { releasePull } from '../../../src/pull/decisions.sql.ts';
-import type { PullReport } from '../../../src/pull/merge/merge.sql.ts';
-import { InputError } from '../../../src/runtime/errors.ts';
+import { InputError } from '../../../src/base/runtime/errors.ts';
+import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import type { PullReport } from '../../../src/core/merge/merge.sql.ts';
+import { decideAccountChanges } from '../../../src/features/accounts/account-changes.sql.ts';
+import { eraseParty, liftErasure } from '../../../src/features/privacy/erase-party.sql.ts';
 import {
   type DueRange,
   readGroupTotals,
   readSchedule,
-} from '../../../src/schedule/read-schedule.sql.ts';
+} from '../../../src/features/schedule/read-schedule.sql.ts';
+import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { plainSums, scheduleTitle } from './schedule-world.ts';

@@ -1,11 +1,11 @@
 /** Who writes the totals of the payment schedule, and when. */
 import { expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { runPull } from '../../../src/core/work/run-pull.ts';
+import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
+import { hasOtherTotals, writeTotals } from '../../../src/features/schedule/schedule-totals.sql.ts';
+import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
-import { verifyDate } from '../../../src/integrity/verify.sql.ts';
-import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
-import { runPull } from '../../../src/pull/run-pull.ts';
-import { hasOtherTotals, writeTotals } from '../../../src/schedule/schedule-totals.sql.ts';
 import { pullWorldOfFile } from '../../support/file-worlds.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

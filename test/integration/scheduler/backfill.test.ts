@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { addDays, datesBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import {
   cancelBackfill,
   createBackfill,
   readBackfillProgress,
   readBackfills,
   resumeBackfill,
-} from '../../../src/backfills/backfill-ledger.sql.ts';
-import { addDays, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
-import { startAttempt } from '../../../src/ledger/pull-ledger.sql.ts';
+} from '../../../src/features/backfills/backfill-ledger.sql.ts';
 import {
   CONFIG,
   openSchedulerWorld,

@@ -1,13 +1,13 @@
 import { pino } from 'pino';
-import { type Database, openDatabase } from '../../../src/database/database.ts';
-import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
+import { type Database, openDatabase } from '../../../src/base/database/database.ts';
+import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import {
   createPlanner,
   type Planner,
   type PlannerConfig,
   type PlannerParts,
   type WakeUpQueue,
-} from '../../../src/scheduler/planner-loop.ts';
+} from '../../../src/core/planner/planner-loop.ts';
 import { createMigratedDatabase } from '../../support/database.ts';
 
 export const TIME_ZONE = 'America/Sao_Paulo';

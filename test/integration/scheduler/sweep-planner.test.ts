@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { addDays, type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
-import { MAX_OPEN_SWEEP_PULLS } from '../../../src/domain/plan/sweep-plan.ts';
-import { createPull, startAttempt } from '../../../src/ledger/pull-ledger.sql.ts';
-import { readDueSweep } from '../../../src/sweep/sweeps.sql.ts';
-import { ONLY_JOB } from '../../../src/work/job-queue.ts';
+import { addDays, type CivilDate, datesBetween } from '../../../src/base/values/business-day.ts';
+import { createPull, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { ONLY_JOB } from '../../../src/core/work/job-queue.ts';
+import { MAX_OPEN_SWEEP_PULLS } from '../../../src/features/sweep/sweep-plan.ts';
+import { readDueSweep } from '../../../src/features/sweep/sweeps.sql.ts';
 import {
   CONFIG,
   openSchedulerWorld,

@@ -3,7 +3,7 @@
  * spent an attempt on what was not the platform's fault.
  */
 import { describe, expect, test } from 'vitest';
-import { datesBetween } from '../../../src/domain/business-day.ts';
+import { datesBetween } from '../../../src/base/values/business-day.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import {
   type BackfillWorld,

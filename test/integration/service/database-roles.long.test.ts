@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { verifyAuditChain } from '../../../src/audit/audit-chain.sql.ts';
+import { verifyAuditChain } from '../../../src/base/audit/audit-chain.sql.ts';
 import { runCommand } from '../../support/child-command.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { createRoleUsers } from '../../support/database-roles.ts';

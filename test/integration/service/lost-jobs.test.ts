@@ -1,6 +1,6 @@
 /** Jobs are wake-ups: a queue that forgets them all costs a tick. */
 import { describe, expect, test } from 'vitest';
-import { datesBetween } from '../../../src/domain/business-day.ts';
+import { datesBetween } from '../../../src/base/values/business-day.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { delayAnswers, requestsByDate } from '../../support/service-backfill.ts';
 import { predictTitles, readTitles } from '../../support/service-titles.ts';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { readConfig } from '../../../src/config/config.ts';
-import { pendingMigrations } from '../../../src/database/migrate.ts';
-import { openQueues } from '../../../src/work/job-queue.ts';
+import { readConfig } from '../../../src/base/config/config.ts';
+import { pendingMigrations } from '../../../src/base/database/migrate.ts';
+import { openQueues } from '../../../src/core/work/job-queue.ts';
 import { withClient } from '../../support/client.ts';
 import { findRedisServer, startRedisServer } from '../../support/redis.ts';
 

@@ -1,7 +1,7 @@
 /** The behaviour of a running service when the platform fails, limits requests, or refuses the token. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { errorsOf } from '../../support/service-process.ts';
 import { predictTitles, readTitles } from '../../support/service-titles.ts';
 import {

@@ -1,8 +1,8 @@
 /** A service and the Redis that it was told to use. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { createBackfill } from '../../../src/backfills/backfill-ledger.sql.ts';
-import { findFreePort } from '../../../src/embedded/free-port.ts';
+import { findFreePort } from '../../../src/base/embedded/free-port.ts';
+import { createBackfill } from '../../../src/features/backfills/backfill-ledger.sql.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { startRedisServer } from '../../support/redis.ts';
 import { errorsOf } from '../../support/service-process.ts';

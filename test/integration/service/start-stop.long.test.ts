@@ -2,7 +2,7 @@
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { openQueues, type QueueCounts } from '../../../src/work/job-queue.ts';
+import { openQueues, type QueueCounts } from '../../../src/core/work/job-queue.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { withBackfill } from '../../support/service-backfill.ts';
 import { errorsOf } from '../../support/service-process.ts';

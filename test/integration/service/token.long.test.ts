@@ -3,8 +3,8 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
-import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
-import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
+import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { createPull } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import type { ServiceProcess } from '../../support/service-process.ts';
 import {
   eventually,

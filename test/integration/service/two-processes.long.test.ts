@@ -1,7 +1,7 @@
 /** Schedulers and workers may be any number: together they ask for what one alone would ask for. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
+import { type CivilDate, datesBetween } from '../../../src/base/values/business-day.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { errorsOf } from '../../support/service-process.ts';
 import { predictTitles, readTitles } from '../../support/service-titles.ts';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
-import { newestContentVersion } from '../../../src/domain/title.ts';
+import { type CivilDate, datesBetween } from '../../../src/base/values/business-day.ts';
 import {
   createPlatformClient,
   type PlatformClient,
-} from '../../../src/platform/conciliation-client.ts';
-import { fixedToken } from '../../../src/platform/token.ts';
-import { runSweep } from '../../../src/sweep/run-sweep.ts';
+} from '../../../src/core/platform/conciliation-client.ts';
+import { fixedToken } from '../../../src/core/platform/token.ts';
+import { newestContentVersion } from '../../../src/core/title/title.ts';
+import { runSweep } from '../../../src/features/sweep/run-sweep.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { attemptSweep, pullDifferences, sweep } from '../../support/sweeps.ts';
 import { titleText } from '../../support/titles.ts';

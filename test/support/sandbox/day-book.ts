@@ -1,10 +1,10 @@
-import { addDays, type CivilDate, daysBetween } from '../../../src/domain/business-day.ts';
+import { addDays, type CivilDate, daysBetween } from '../../../src/base/values/business-day.ts';
 import {
   type Days,
   FIRST_SYNTHETIC_DATE,
   SyntheticDays,
-} from '../../../src/sandbox/synthetic-days.ts';
-import type { SyntheticTitles } from '../../../src/sandbox/synthetic-titles.ts';
+} from '../../../src/demo/synthetic-days.ts';
+import type { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
 
 type DayOverride =
   | { readonly kind: 'titles'; readonly texts: readonly string[] }

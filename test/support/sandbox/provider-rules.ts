@@ -1,9 +1,9 @@
-import type { Answer } from '../../../src/sandbox/answer.ts';
+import type { Answer } from '../../../src/demo/answer.ts';
 import {
   type Outcome,
   ProviderRegistry,
   type RegisteredProvider,
-} from '../../../src/sandbox/providers.ts';
+} from '../../../src/demo/providers.ts';
 
 /** Behaviour that the platform's documentation leaves open. */
 export interface ProviderRules {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Environment, readConfig } from '../../../src/config/config.ts';
-import { ConfigError } from '../../../src/runtime/errors.ts';
+import { type Environment, readConfig } from '../../../src/base/config/config.ts';
+import { ConfigError } from '../../../src/base/runtime/errors.ts';
 
 const GOOD = { PLATFORM_BASE_URL: 'https://platform.example/v1', PLATFORM_TOKEN: 'secret-token' };
 

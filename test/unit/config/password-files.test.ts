@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { readConfig } from '../../../src/config/config.ts';
+import { readConfig } from '../../../src/base/config/config.ts';
+import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import { createOidcClient } from '../../../src/console/access/oidc-client.ts';
-import { ConfigError } from '../../../src/runtime/errors.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'conciliation-passwords-'));
 const path = join(folder, 'password');

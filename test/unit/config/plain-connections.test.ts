@@ -1,9 +1,9 @@
 /** Which connections without TLS the configuration takes. */
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
-import { type Environment, readConfig } from '../../../src/config/config.ts';
-import { withSessionSettings } from '../../../src/database/database.ts';
-import { ConfigError } from '../../../src/runtime/errors.ts';
+import { type Environment, readConfig } from '../../../src/base/config/config.ts';
+import { withSessionSettings } from '../../../src/base/database/database.ts';
+import { ConfigError } from '../../../src/base/runtime/errors.ts';
 
 function problemsOf(environment: Environment): readonly string[] {
   try {

@@ -1,16 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { namesIn } from '../../../src/texts/texts.ts';
+import { namesIn } from '../../../src/base/texts/texts.ts';
 
 const SRC = join(import.meta.dirname, '../../../src');
 /** The folders whose errors pages show. The API and the command line answer in English. */
-const FOLDERS = ['console', 'accounts', 'backfills', 'pull/decisions.sql.ts', 'ledger', 'closing'];
+const FOLDERS = [
+  'console',
+  'accounts',
+  'backfills',
+  'core/merge/decisions.sql.ts',
+  'ledger',
+  'closing',
+];
 const ENGLISH_ONLY = [
   'console/api/',
   // The command line and the worker only.
-  'ledger/start-date.sql.ts',
-  'ledger/pull-ledger.sql.ts',
+  'core/ledger/start-date.sql.ts',
+  'core/ledger/pull-ledger.sql.ts',
 ];
 
 function sourcesOf(path: string): string[] {

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CHECK_CODES, CHECKS } from '../../../src/domain/checks/checks.ts';
-import { HOLD_REASONS } from '../../../src/domain/day-state.ts';
+import { CHECK_CODES, CHECKS } from '../../../src/base/values/checks.ts';
+import { HOLD_REASONS } from '../../../src/core/ledger/day-state.ts';
 
 const TEXT = readFileSync(join(import.meta.dirname, '../../../docs/checks.md'), 'utf8');
 

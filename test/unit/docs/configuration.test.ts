@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readConfig } from '../../../src/config/config.ts';
-import { ConfigError } from '../../../src/runtime/errors.ts';
+import { readConfig } from '../../../src/base/config/config.ts';
+import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import { codeIn, documentedVariables, readDocument, tableRowsOf } from './documents.ts';
 
 interface Variable {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { ALERT_KINDS, severityOf } from '../../../src/domain/alerts/alert.ts';
+import { ALERT_KINDS, severityOf } from '../../../src/features/alerts/messages/alert.ts';
 import { codeIn, ROOT, readDocument, tableRowsOf } from './documents.ts';
 
 interface Rule {

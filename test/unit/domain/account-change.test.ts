@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { compareAccounts } from '../../../src/domain/accounts/account-change.ts';
-import { accountHashOf, normalAccount } from '../../../src/domain/accounts/bank-account.ts';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
+import { compareAccounts } from '../../../src/features/accounts/account-change.ts';
+import { accountHashOf, normalAccount } from '../../../src/features/accounts/bank-account.ts';
 
 const seen = (account: string) => {
   const normalForm = normalAccount({

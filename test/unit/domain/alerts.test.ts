@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { listDates } from '../../../src/domain/alerts/dated-alerts.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
+import { listDates } from '../../../src/features/alerts/messages/dated-alerts.ts';
 import {
   alteredDateAlerts,
   brokenMonthAlerts,
@@ -7,20 +8,19 @@ import {
   openFindingsAlerts,
   openRejectsAlerts,
   restatedDayAlerts,
-} from '../../../src/domain/alerts/day-alerts.ts';
-import { bookingReceiptsAlerts } from '../../../src/domain/alerts/erp-alerts.ts';
+} from '../../../src/features/alerts/messages/day-alerts.ts';
+import { bookingReceiptsAlerts } from '../../../src/features/alerts/messages/erp-alerts.ts';
 import {
   type CheckpointProgress,
   contractDriftAlert,
   failedPullAlerts,
   STALENESS_LIMITS,
   staleCheckpointAlert,
-} from '../../../src/domain/alerts/pull-alerts.ts';
+} from '../../../src/features/alerts/messages/pull-alerts.ts';
 import {
   contradictedDateAlerts,
   sweepFindingAlerts,
-} from '../../../src/domain/alerts/sweep-alerts.ts';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
+} from '../../../src/features/alerts/messages/sweep-alerts.ts';
 
 const HOUR_MS = 3_600_000;
 const ADVANCED_AT = new Date('2026-03-10T09:00:00Z');

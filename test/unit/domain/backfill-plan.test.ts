@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { addDays, type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
-import { backfillRangeFault, planBackfill } from '../../../src/domain/plan/backfill-plan.ts';
-import { PULL_STATES, type PullState } from '../../../src/domain/pull-state.ts';
+import { addDays, type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { PULL_STATES, type PullState } from '../../../src/core/ledger/pull-state.ts';
+import { backfillRangeFault, planBackfill } from '../../../src/features/backfills/backfill-plan.ts';
 
 const from = toCivilDate('2026-03-01');
 const range = { from, to: toCivilDate('2026-03-05') };

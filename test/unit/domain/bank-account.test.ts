@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Destination } from '../../../src/core/title/destination.ts';
 import {
   accountHashOf,
   contradicts,
   mayBeSameAccount,
   normalAccount,
   type StatedAccount,
-} from '../../../src/domain/accounts/bank-account.ts';
-import { ISPB_OF_COMPE } from '../../../src/domain/accounts/bank-codes.ts';
-import type { Destination } from '../../../src/domain/accounts/destination.ts';
+} from '../../../src/features/accounts/bank-account.ts';
+import { ISPB_OF_COMPE } from '../../../src/features/accounts/bank-codes.ts';
 
 const BASE: StatedAccount = {
   bank: '001',

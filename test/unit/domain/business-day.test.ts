@@ -10,7 +10,7 @@ import {
   lastClosedDate,
   parseCivilDate,
   toCivilDate,
-} from '../../../src/domain/business-day.ts';
+} from '../../../src/base/values/business-day.ts';
 
 /** Every civil date, built from its parts and so independent of the code under test. */
 const civilDate: fc.Arbitrary<CivilDate> = fc

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decideHold, isRunHeld, stateAfterMerge } from '../../../src/domain/day-state.ts';
+import { decideHold, isRunHeld, stateAfterMerge } from '../../../src/core/ledger/day-state.ts';
 
 describe('the state after a merge', () => {
   test.each([

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { MAX_DECIMAL_DIGITS, parseDecimal, toPlainDecimal } from '../../../src/domain/decimal.ts';
+import {
+  MAX_DECIMAL_DIGITS,
+  parseDecimal,
+  toPlainDecimal,
+} from '../../../src/base/values/decimal.ts';
 
 describe('the canonical form of a decimal', () => {
   it.each([

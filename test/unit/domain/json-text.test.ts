@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { toJsonText } from '../../../src/domain/json-text.ts';
-import type { JsonValue } from '../../../src/domain/json-value.ts';
-import { parseTitle } from '../../../src/reader/exact-title.ts';
+import { toJsonText } from '../../../src/base/values/json-text.ts';
+import type { JsonValue } from '../../../src/base/values/json-value.ts';
+import { parseTitle } from '../../../src/core/reader/exact-title.ts';
 
 function json(text: string): JsonValue {
   const { value, problems } = parseTitle(Buffer.from(text));

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { checkProvider, describeFaults, MAX_FAULTS } from '../../../src/domain/provider.ts';
+import {
+  checkProvider,
+  describeFaults,
+  MAX_FAULTS,
+} from '../../../src/features/providers/provider.ts';
 
 const PROVIDER = {
   externalId: 'F1',

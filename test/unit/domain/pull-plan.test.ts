@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addDays, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
+import { addDays, datesBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
 import {
   type DuePull,
   isInWindow,
@@ -8,7 +8,7 @@ import {
   planDue,
   pullUrgency,
   sweepWindow,
-} from '../../../src/domain/plan/pull-plan.ts';
+} from '../../../src/core/planner/pull-plan.ts';
 
 const date = toCivilDate;
 const policy = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PULL_STATES, statesBefore } from '../../../src/domain/pull-state.ts';
+import { PULL_STATES, statesBefore } from '../../../src/core/ledger/pull-state.ts';
 
 test('a pull can be claimed while it waits or runs, and never again once it has ended', () => {
   expect(statesBefore('running')).toEqual(['queued', 'running']);

@@ -3,7 +3,7 @@ import {
   type SignOffCandidate,
   type SignOffRequest,
   signOffFault,
-} from '../../../src/domain/sign-off.ts';
+} from '../../../src/core/ledger/sign-off.ts';
 
 const day: SignOffCandidate = {
   state: 'reconciled',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { addDays, toCivilDate } from '../../../src/domain/business-day.ts';
-import { sweepStart } from '../../../src/domain/plan/sweep-plan.ts';
+import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { sweepStart } from '../../../src/features/sweep/sweep-plan.ts';
 
 const SLOT_DATE = toCivilDate('2026-03-08');
 const ago = (days: number) => addDays(SLOT_DATE, -days);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseCnpj, parseTaxId } from '../../../src/domain/tax-id.ts';
+import { parseCnpj, parseTaxId } from '../../../src/base/values/tax-id.ts';
 import { toCnpj, toCpf } from '../../support/tax-ids.ts';
 
 const digits = (length: number) =>

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { digestOf, hash128, newestContentVersion } from '../../../src/domain/title.ts';
-import { TitleFold, TitleFolds } from '../../../src/domain/title-fold.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
+import { digestOf, hash128, newestContentVersion } from '../../../src/core/title/title.ts';
+import { TitleFold, TitleFolds } from '../../../src/core/title/title-fold.ts';
 
 const hashDigits = fc.stringMatching(/^[0-9a-f]{32}$/);
 

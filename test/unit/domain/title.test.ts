@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { type Decimal, parseDecimal } from '../../../src/domain/decimal.ts';
-import { isJsonObject, type JsonObject } from '../../../src/domain/json-value.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
+import { type Decimal, parseDecimal } from '../../../src/base/values/decimal.ts';
+import { isJsonObject, type JsonObject } from '../../../src/base/values/json-value.ts';
+import { parseTitle } from '../../../src/core/reader/exact-title.ts';
 import {
   AMOUNT_COLUMNS,
   CONTENT_VERSIONS,
@@ -13,8 +14,7 @@ import {
   type Title,
   type TitleColumn,
   VALUE_COLUMNS,
-} from '../../../src/domain/title.ts';
-import { parseTitle } from '../../../src/reader/exact-title.ts';
+} from '../../../src/core/title/title.ts';
 
 function decimal(written: string): Decimal {
   const parsed = parseDecimal(written);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CsvLocale, writeCsv } from '../../../src/export/csv.ts';
-import type { ExportRow } from '../../../src/export/export-columns.ts';
+import { type CsvLocale, writeCsv } from '../../../src/base/export/csv.ts';
+import type { ExportRow } from '../../../src/core/title/export-columns.ts';
 import { readCsv } from './csv-reader.ts';
 import { batchesOf, COLUMNS, collect, HOSTILE_TEXTS, row } from './rows.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ExportRow } from '../../../src/export/export-columns.ts';
-import { writeJsonl } from '../../../src/export/jsonl.ts';
+import { writeJsonl } from '../../../src/base/export/jsonl.ts';
+import type { ExportRow } from '../../../src/core/title/export-columns.ts';
 import { batchesOf, COLUMNS, collect, HOSTILE_TEXTS, row } from './rows.ts';
 
 const write = async (...batches: ExportRow[][]) =>

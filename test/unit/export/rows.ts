@@ -1,4 +1,8 @@
-import type { ExportColumn, ExportRow, RowBatches } from '../../../src/export/export-columns.ts';
+import type {
+  ExportColumn,
+  ExportRow,
+  RowBatches,
+} from '../../../src/core/title/export-columns.ts';
 
 /** One column of every kind. */
 export const COLUMNS: readonly ExportColumn[] = [

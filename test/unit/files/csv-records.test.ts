@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CsvRecord, readCsvRecords } from '../../../src/files/csv-records.ts';
-import { InputError } from '../../../src/runtime/errors.ts';
+import { type CsvRecord, readCsvRecords } from '../../../src/base/files/csv-records.ts';
+import { InputError } from '../../../src/base/runtime/errors.ts';
 
 async function read(text: string, pieceLength = text.length): Promise<CsvRecord[]> {
   async function* pieces() {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { createMetrics, registerReadiness } from '../../../src/console/watch/metrics.ts';
-import { ALERT_KINDS } from '../../../src/domain/alerts/alert.ts';
+import { ALERT_KINDS } from '../../../src/features/alerts/messages/alert.ts';
+import { createMetrics, registerReadiness } from '../../../src/features/alerts/pages/metrics.ts';
 import { findProgram, runProgram } from '../../support/programs.ts';
 import { ROOT } from '../docs/documents.ts';
 

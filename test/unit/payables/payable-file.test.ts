@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readPayableFile } from '../../../src/payables/payable-file.ts';
+import { readPayableFile } from '../../../src/features/matching/payables/payable-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'payables-'));
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { requireJson } from '../../../src/platform/content-type.ts';
-import { PlatformContractError } from '../../../src/runtime/errors.ts';
+import { PlatformContractError } from '../../../src/base/runtime/errors.ts';
+import { requireJson } from '../../../src/core/platform/content-type.ts';
 
 test.each([
   'application/json',

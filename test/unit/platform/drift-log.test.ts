@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { DriftLog, MAX_DRIFT_ITEMS } from '../../../src/platform/drift-log.ts';
-import type { DriftItem } from '../../../src/platform/title-extra.ts';
+import { DriftLog, MAX_DRIFT_ITEMS } from '../../../src/core/platform/drift-log.ts';
+import type { DriftItem } from '../../../src/core/title/title-extra.ts';
 
 function item(
   path: string,

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { MAX_RETRY_AFTER_SECONDS, parseRetryAfter } from '../../../src/platform/retry-after.ts';
+import {
+  MAX_RETRY_AFTER_SECONDS,
+  parseRetryAfter,
+} from '../../../src/core/platform/retry-after.ts';
 
 const NOW = new Date('2026-01-02T03:04:05.500Z');
 

@@ -1,4 +1,4 @@
-import { JsonNumber, type JsonValue } from '../../../src/domain/json-value.ts';
+import { JsonNumber, type JsonValue } from '../../../src/base/values/json-value.ts';
 
 /** As the reader of answers builds it: numbers as text, objects without a prototype. */
 export function toJsonValue(value: unknown): JsonValue {

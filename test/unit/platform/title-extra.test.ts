@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import {
   isJsonObject,
   JsonNumber,
   type JsonObject,
   type JsonValue,
-} from '../../../src/domain/json-value.ts';
-import { dayWindow } from '../../../src/domain/plan/pull-plan.ts';
-import type { Title } from '../../../src/domain/title.ts';
-import { checkTitle } from '../../../src/platform/title-contract.ts';
-import type { DriftItem } from '../../../src/platform/title-extra.ts';
-import { readExactTitle } from '../../../src/reader/exact-title.ts';
+} from '../../../src/base/values/json-value.ts';
+import { dayWindow } from '../../../src/core/planner/pull-plan.ts';
+import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
+import type { Title } from '../../../src/core/title/title.ts';
+import { checkTitle } from '../../../src/core/title/title-contract.ts';
+import type { DriftItem } from '../../../src/core/title/title-extra.ts';
 import { barestTitle, completeTitle, titleWith, toJsonValue } from './sample-title.ts';
 
 const WINDOW = dayWindow(toCivilDate('2026-01-02'));

@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { fileToken, fixedToken } from '../../../src/platform/token.ts';
-import { ConfigError } from '../../../src/runtime/errors.ts';
+import { ConfigError } from '../../../src/base/runtime/errors.ts';
+import { fileToken, fixedToken } from '../../../src/core/platform/token.ts';
 
 let directory: string;
 let path: string;

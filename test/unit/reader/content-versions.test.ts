@@ -1,17 +1,17 @@
 /** A release that documents a field: the dates that are there keep the hashes that they have. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { KnownTitles } from '../../../src/domain/known-titles.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
+import { FastReader } from '../../../src/core/reader/fast-reader.ts';
+import { ResponseReader } from '../../../src/core/reader/response-reader.ts';
+import { KnownTitles } from '../../../src/core/title/known-titles.ts';
 import {
   CONTENT_VERSIONS,
   contentHash,
   newestContentVersion,
   VALUE_COLUMNS,
   type ValueColumn,
-} from '../../../src/domain/title.ts';
-import { TitleFold, TitleFolds } from '../../../src/domain/title-fold.ts';
-import { FastReader } from '../../../src/reader/fast-reader.ts';
-import { ResponseReader } from '../../../src/reader/response-reader.ts';
+} from '../../../src/core/title/title.ts';
+import { TitleFold, TitleFolds } from '../../../src/core/title/title-fold.ts';
 import { splitRows, valueIn } from '../../support/copy-rows.ts';
 import { titleText } from '../../support/titles.ts';
 import { documentOf, FENCE, knowing, readOrdinary, readWhole, WINDOW } from './read-both-ways.ts';

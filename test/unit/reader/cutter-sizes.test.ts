@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_TITLE_BYTES, TitleCutter } from '../../../src/reader/cutter.ts';
+import { MAX_TITLE_BYTES, TitleCutter } from '../../../src/core/reader/cutter.ts';
 import { readAnswer, singleBytes, toBuffer } from './read-answer.ts';
 import { inChunksOf } from './read-both-ways.ts';
 

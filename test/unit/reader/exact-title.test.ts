@@ -1,10 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { toJsonText } from '../../../src/domain/json-text.ts';
-import { isJsonObject, JsonNumber, type JsonValue } from '../../../src/domain/json-value.ts';
-import { type ExactJson, parseTitle, readExactTitle } from '../../../src/reader/exact-title.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
+import { toJsonText } from '../../../src/base/values/json-text.ts';
+import { isJsonObject, JsonNumber, type JsonValue } from '../../../src/base/values/json-value.ts';
+import {
+  type ExactJson,
+  parseTitle,
+  readExactTitle,
+} from '../../../src/core/reader/exact-title.ts';
 import { mutated, numberText, stringText, valueText } from './json-arbitraries.ts';
 
 function parse(text: string): ExactJson {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
-import { rawHash } from '../../../src/domain/known-titles.ts';
-import { dayWindow } from '../../../src/domain/plan/pull-plan.ts';
-import { readExactTitle } from '../../../src/reader/exact-title.ts';
-import { encodeTitle } from '../../../src/reader/title-row.ts';
-import { SyntheticTitles } from '../../../src/sandbox/synthetic-titles.ts';
+import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { dayWindow } from '../../../src/core/planner/pull-plan.ts';
+import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
+import { encodeTitle } from '../../../src/core/reader/title-row.ts';
+import { rawHash } from '../../../src/core/title/known-titles.ts';
+import { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
 import { ordinalsOf } from '../../support/copy-rows.ts';
 import { HOSTILE_DOCUMENTS } from '../../support/hostile-documents.ts';
 import { HOSTILE_FIELDS } from '../../support/hostile-fields.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rawHash } from '../../../src/domain/known-titles.ts';
-import { TitleFolds } from '../../../src/domain/title-fold.ts';
-import { TitleCutter } from '../../../src/reader/cutter.ts';
-import { parseTitle } from '../../../src/reader/exact-title.ts';
-import { FastReader } from '../../../src/reader/fast-reader.ts';
-import { PlatformContractError } from '../../../src/runtime/errors.ts';
+import { PlatformContractError } from '../../../src/base/runtime/errors.ts';
+import { TitleCutter } from '../../../src/core/reader/cutter.ts';
+import { parseTitle } from '../../../src/core/reader/exact-title.ts';
+import { FastReader } from '../../../src/core/reader/fast-reader.ts';
+import { rawHash } from '../../../src/core/title/known-titles.ts';
+import { TitleFolds } from '../../../src/core/title/title-fold.ts';
 import { ordinalsOf } from '../../support/copy-rows.ts';
 import { titleText } from '../../support/titles.ts';
 import { mutated } from './json-arbitraries.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { TitleCutter } from '../../../src/reader/cutter.ts';
-import { parseTitle } from '../../../src/reader/exact-title.ts';
-import { PlatformContractError } from '../../../src/runtime/errors.ts';
+import { PlatformContractError } from '../../../src/base/runtime/errors.ts';
+import { TitleCutter } from '../../../src/core/reader/cutter.ts';
+import { parseTitle } from '../../../src/core/reader/exact-title.ts';
 
 export interface Outcome {
   readonly titles: string[] | null;

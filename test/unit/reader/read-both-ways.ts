@@ -1,21 +1,21 @@
 import { expect } from 'vitest';
-import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
-import { KnownTitles, rawHash } from '../../../src/domain/known-titles.ts';
-import { type PullWindow, sweepWindow } from '../../../src/domain/plan/pull-plan.ts';
+import { PlatformContractError } from '../../../src/base/runtime/errors.ts';
+import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { type PullWindow, sweepWindow } from '../../../src/core/planner/pull-plan.ts';
+import { type RawTitle, TitleCutter, type TitleShortcut } from '../../../src/core/reader/cutter.ts';
+import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
+import { FastReader } from '../../../src/core/reader/fast-reader.ts';
+import { PADDING_BYTES } from '../../../src/core/reader/json-bytes.ts';
+import { KnownTexts } from '../../../src/core/reader/known-texts.ts';
+import { encodeTitle } from '../../../src/core/reader/title-row.ts';
+import { KnownTitles, rawHash } from '../../../src/core/title/known-titles.ts';
 import {
   contentHash,
   identityHash,
   newestContentVersion,
   type Title,
-} from '../../../src/domain/title.ts';
-import { TitleFold, TitleFolds } from '../../../src/domain/title-fold.ts';
-import { type RawTitle, TitleCutter, type TitleShortcut } from '../../../src/reader/cutter.ts';
-import { readExactTitle } from '../../../src/reader/exact-title.ts';
-import { FastReader } from '../../../src/reader/fast-reader.ts';
-import { PADDING_BYTES } from '../../../src/reader/json-bytes.ts';
-import { KnownTexts } from '../../../src/reader/known-texts.ts';
-import { encodeTitle } from '../../../src/reader/title-row.ts';
-import { PlatformContractError } from '../../../src/runtime/errors.ts';
+} from '../../../src/core/title/title.ts';
+import { TitleFold, TitleFolds } from '../../../src/core/title/title-fold.ts';
 import { dateText, splitRows, valueIn } from '../../support/copy-rows.ts';
 
 /** Fences are larger than a number can be. */

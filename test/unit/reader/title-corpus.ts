@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { JsonNumber } from '../../../src/domain/json-value.ts';
+import { JsonNumber } from '../../../src/base/values/json-value.ts';
 import { completeTitle } from '../platform/sample-title.ts';
 
 /** Fields as name and JSON text, so that their order, repetition and spelling can be anything. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { VALUE_COLUMNS } from '../../../src/domain/title.ts';
-import { TITLE_FIELDS } from '../../../src/platform/title-schema.ts';
-import { fieldAt, MEMBERS, parentOf } from '../../../src/reader/title-layout.ts';
+import { fieldAt, MEMBERS, parentOf } from '../../../src/core/reader/title-layout.ts';
+import { VALUE_COLUMNS } from '../../../src/core/title/title.ts';
+import { TITLE_FIELDS } from '../../../src/core/title/title-schema.ts';
 
 test('every column has one field, whose number is that of the column', () => {
   const columns = TITLE_FIELDS.map(({ column }) => column);

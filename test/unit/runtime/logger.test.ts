@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { PlatformUnavailableError } from '../../../src/runtime/errors.ts';
-import { createLogger, describeError } from '../../../src/runtime/logger.ts';
+import { PlatformUnavailableError } from '../../../src/base/runtime/errors.ts';
+import { createLogger, describeError } from '../../../src/base/runtime/logger.ts';
 
 function logged(error: unknown): string {
   const lines: string[] = [];

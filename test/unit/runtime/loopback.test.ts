@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLoopback } from '../../../src/runtime/loopback.ts';
+import { isLoopback } from '../../../src/base/runtime/loopback.ts';
 
 test.each(['127.0.0.1', '127.8.9.10', '::1', '[::1]', 'localhost', 'LOCALHOST'])(
   '%s is this machine alone',

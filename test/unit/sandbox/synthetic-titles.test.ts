@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { addDays, daysBetween, toCivilDate } from '../../../src/domain/business-day.ts';
-import { parseDecimal } from '../../../src/domain/decimal.ts';
-import { parseTaxId } from '../../../src/domain/tax-id.ts';
-import { SyntheticTitles } from '../../../src/sandbox/synthetic-titles.ts';
+import { addDays, daysBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { parseDecimal } from '../../../src/base/values/decimal.ts';
+import { parseTaxId } from '../../../src/base/values/tax-id.ts';
+import { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
 
 const TUESDAY = toCivilDate('2026-03-10');
 const SATURDAY = toCivilDate('2026-03-14');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addDays, daysBetween, toCivilDate } from '../../../src/domain/business-day.ts';
-import { DUE_VIEWS, dueRangeOf, neighbour } from '../../../src/schedule/due-range.ts';
+import { addDays, daysBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { DUE_VIEWS, dueRangeOf, neighbour } from '../../../src/features/schedule/due-range.ts';
 
 test.each([
   ['month', '2026-02-10', '2026-02-01', '2026-02-28'],

@@ -1,5 +1,5 @@
-import { addDays, type CivilDate, dateIn } from '../../../src/domain/business-day.ts';
-import type { DuePull, PlanLedger } from '../../../src/domain/plan/pull-plan.ts';
+import { addDays, type CivilDate, dateIn } from '../../../src/base/values/business-day.ts';
+import type { DuePull, PlanLedger } from '../../../src/core/planner/pull-plan.ts';
 
 interface Pull extends DuePull {
   readonly fetchedAt: Date;

@@ -7,9 +7,9 @@ import {
   datesBetween,
   lastClosedDate,
   toCivilDate,
-} from '../../../src/domain/business-day.ts';
-import { type DuePull, MAX_OPEN_PULLS, planDue } from '../../../src/domain/plan/pull-plan.ts';
-import { latestSlot } from '../../../src/scheduler/cron-slot.ts';
+} from '../../../src/base/values/business-day.ts';
+import { latestSlot } from '../../../src/core/planner/cron-slot.ts';
+import { type DuePull, MAX_OPEN_PULLS, planDue } from '../../../src/core/planner/pull-plan.ts';
 import { LedgerInMemory } from './ledger-in-memory.ts';
 import { TIME_ZONES } from './wall-clocks.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Planner, PlannerRun } from '../../../src/scheduler/planner-loop.ts';
-import { startTicker, type Ticker } from '../../../src/scheduler/tick.ts';
+import type { Planner, PlannerRun } from '../../../src/core/planner/planner-loop.ts';
+import { startTicker, type Ticker } from '../../../src/core/planner/tick.ts';
 
 const MINUTE_MS = 60_000;
 const NOON_MS = Date.UTC(2026, 2, 10, 12, 0, 20);

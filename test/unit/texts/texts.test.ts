@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { parseSync } from 'oxc-parser';
 import { expect, test } from 'vitest';
-import type { AuditAction } from '../../../src/audit/audit.ts';
+import type { AuditAction } from '../../../src/base/audit/audit.ts';
+import { MESSAGES, namesIn, type TextKey, textOf } from '../../../src/base/texts/texts.ts';
 import type { UserFault } from '../../../src/console/access/console-users.sql.ts';
-import { MESSAGES, namesIn, type TextKey, textOf } from '../../../src/texts/texts.ts';
 
 const SRC = join(import.meta.dirname, '../../../src');
 const KEYS = [...MESSAGES.en.keys()];

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
-import { ShutdownError, TokenUnusableError } from '../../../src/runtime/errors.ts';
-import { type AuthGate, createAuthGate } from '../../../src/work/auth-gate.ts';
+import { ShutdownError, TokenUnusableError } from '../../../src/base/runtime/errors.ts';
+import { type AuthGate, createAuthGate } from '../../../src/core/work/auth-gate.ts';
 
 const never = new AbortController().signal;
 const log: Record<string, unknown>[] = [];

@@ -1,16 +1,16 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ofOutcome, ofPush } from '../../../src/app/engine.ts';
-import type { PushReport } from '../../../src/providers/push-providers.ts';
-import type { AttemptOutcome } from '../../../src/pull/pull-parts.ts';
 import {
   PlatformAuthError,
   PlatformRequestError,
   PlatformUnavailableError,
   ShutdownError,
   TokenUnusableError,
-} from '../../../src/runtime/errors.ts';
-import { type AuthGate, createAuthGate, throughGate } from '../../../src/work/auth-gate.ts';
+} from '../../../src/base/runtime/errors.ts';
+import { type AuthGate, createAuthGate, throughGate } from '../../../src/core/work/auth-gate.ts';
+import type { AttemptOutcome } from '../../../src/core/work/pull-parts.ts';
+import type { PushReport } from '../../../src/features/providers/push-providers.ts';
 
 const logger = pino({ level: 'silent' });
 const never = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type OutageWatch, watchOutages } from '../../../src/work/outage-watch.ts';
+import { type OutageWatch, watchOutages } from '../../../src/core/work/outage-watch.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 
 const log: { level: number; msg: string }[] = [];

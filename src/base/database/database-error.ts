@@ -1,0 +1,224 @@
+import pg from 'pg';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { stackFrames } from '../runtime/logger.ts';
+
+/**
+ * Reads the errors of PostgreSQL, `pg`, Prisma and sockets. Their messages, details and metadata
+ * quote rows. Only names are passed on: codes, and the schema, table, column or constraint.
+ */
+interface ErrorFacts {
+  /** The five characters of the SQLSTATE, if PostgreSQL itself answered. */
+  readonly sqlState: string | null;
+  /**
+   * The code of the socket (`ECONNRESET`), the adapter (`ConnectionClosed`) or Prisma (`P2028`), in
+   * this order.
+   */
+  readonly code: string | null;
+  /** The address that a failed connection was meant for, such as `127.0.0.1:5432`. */
+  readonly address: string | null;
+  /** `conciliation.title`, `column status`, `constraint title_identity_key`. */
+  readonly concerns: readonly string[];
+}
+
+/** The driver's error behind an error of Prisma. Its fields differ by `kind`. */
+interface DriverCause {
+  readonly kind?: unknown;
+  readonly originalCode?: unknown;
+  readonly originalMessage?: unknown;
+  readonly table?: unknown;
+  readonly column?: unknown;
+  readonly constraint?: unknown;
+}
+
+/**
+ * Conditions that end without a change by a person, so that the same work may succeed later: lost
+ * connections (08), a server that shuts down or ends the session (57P), a full server (53),
+ * serialization failures and deadlocks (40001, 40P01), a statement cancelled by statement_timeout
+ * or by an administrator (57014), a lock timeout (55P03), and the end of a session that was idle in
+ * its transaction (25P03) or open for too long (25P04).
+ */
+const UNAVAILABLE_SQL_STATE = /^(08...|53...|57P..|57014|40001|40P01|55P03|25P03|25P04)$/;
+
+const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  // Codes of Prisma's adapter for a PostgreSQL that did not answer.
+  'DatabaseNotReachable',
+  'ConnectionClosed',
+  'SocketTimeout',
+]);
+
+/**
+ * A certificate may be replaced, so these errors are temporary. At the start of a process they are refused.
+ */
+const UNTRUSTED_CODE = /^(ERR_TLS_|ERR_SSL_|TlsConnectionError)|CERT|^UNABLE_TO_VERIFY/;
+
+/** `pg` gives these errors no code, and Prisma passes them on unchanged. */
+const UNAVAILABLE_MESSAGE =
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
+
+const NO_TLS_MESSAGE =
+  /^(The server does not support SSL connections|There was an error establishing an SSL connection)/;
+
+/** Prisma uses P2028 for errors of the program too. Only the text distinguishes the two cases. */
+const TRANSACTION_TIMEOUT = /Unable to start a transaction in the given time|expired transaction/;
+
+/** Whether the same work may succeed later without a change by a person. */
+export function isUnavailable(error: unknown): boolean {
+  const { sqlState, code } = readFacts(error);
+  if (sqlState !== null) return UNAVAILABLE_SQL_STATE.test(sqlState);
+  if (code !== null && UNAVAILABLE_CODES.has(code)) return true;
+  if (isUntrusted(error)) return true;
+  if (!(error instanceof Error)) return false;
+  if (code === 'P2028') return TRANSACTION_TIMEOUT.test(error.message);
+  return UNAVAILABLE_MESSAGE.test(error.message);
+}
+
+/** Whether the identity of the server is uncertain. */
+export function isUntrusted(error: unknown): boolean {
+  const { sqlState, code } = readFacts(error);
+  if (sqlState !== null || !(error instanceof Error)) return false;
+  return code === null ? NO_TLS_MESSAGE.test(error.message) : UNTRUSTED_CODE.test(code);
+}
+
+/** Whether the error comes from the database or the connection to it, so that its text may quote a row. */
+export function isDatabaseError(error: unknown): boolean {
+  return (
+    error instanceof pg.DatabaseError ||
+    driverCauseOf(error) !== null ||
+    error instanceof Prisma.PrismaClientKnownRequestError ||
+    error instanceof Prisma.PrismaClientUnknownRequestError ||
+    error instanceof Prisma.PrismaClientInitializationError ||
+    error instanceof Prisma.PrismaClientValidationError ||
+    error instanceof Prisma.PrismaClientRustPanicError
+  );
+}
+
+/** Returns the SQLSTATE, otherwise the code of the socket or of Prisma; null: there is none. */
+export function databaseErrorCode(error: unknown): string | null {
+  const { sqlState, code } = readFacts(error);
+  return sqlState ?? code;
+}
+
+/**
+ * Returns one line that is safe to log, store and show, such as `SQLSTATE 23505, conciliation.title,
+ * constraint title_identity_key` or `ECONNREFUSED at 127.0.0.1:5432`. It never includes a message, a detail or a value.
+ */
+export function describeDatabaseError(error: unknown): string {
+  if (error instanceof DescribedError) return error.message;
+  const { sqlState, code, address, concerns } = readFacts(error);
+  if (sqlState !== null) return [`SQLSTATE ${sqlState}`, ...concerns].join(', ');
+  if (code !== null) return address === null ? code : `${code} at ${address}`;
+  if (!(error instanceof Error)) return typeof error;
+  const known = UNAVAILABLE_MESSAGE.exec(error.message) ?? NO_TLS_MESSAGE.exec(error.message);
+  return known?.[0] ?? error.name;
+}
+
+/** An error of the database. Its message is a description, because the original message quotes rows. */
+class DescribedError extends Error {
+  readonly code: string | null;
+
+  constructor(original: Error) {
+    super(describeDatabaseError(original));
+    this.name = original.name;
+    this.code = databaseErrorCode(original);
+    const frames = stackFrames(original).map((frame) => `    ${frame}`);
+    this.stack = [`${this.name}: ${this.message}`, ...frames].join('\n');
+  }
+}
+
+/** Returns an error with only the name, description, code and stack of the original. */
+export function withoutRowValues(error: Error): Error {
+  return new DescribedError(error);
+}
+
+function readFacts(error: unknown): ErrorFacts {
+  if (error instanceof pg.DatabaseError) {
+    const table = [error.schema, error.table].filter((name) => name !== undefined).join('.');
+    return {
+      sqlState: error.code ?? null,
+      code: null,
+      address: null,
+      concerns: concernsOf(table, error.column, error.constraint),
+    };
+  }
+  const cause = driverCauseOf(error);
+  const sqlState = textOf(cause, 'originalCode');
+  if (sqlState === null) {
+    const code = textOf(cause, 'kind') ?? textOf(error, 'code') ?? textOf(error, 'errorCode');
+    return { sqlState, code, address: addressOf(cause) ?? addressOf(error), concerns: [] };
+  }
+  const named = namesInMessage(sqlState, textOf(cause, 'originalMessage'));
+  return {
+    sqlState,
+    code: null,
+    address: null,
+    concerns: concernsOf(
+      textOf(cause, 'table') ?? named.table,
+      textOf(cause, 'column') ?? named.column,
+      textOf(cause?.constraint, 'index') ?? named.constraint,
+    ),
+  };
+}
+
+/**
+ * Prisma's adapter drops most names that PostgreSQL sends beside the message. The message of a
+ * violated constraint (class 23) holds only names; the row is in the detail.
+ */
+function namesInMessage(sqlState: string, message: string | null) {
+  const text = sqlState.startsWith('23') && message !== null ? message : '';
+  const nameAfter = (word: string) => new RegExp(`${word} "(\\w+)"`).exec(text)?.[1];
+  return {
+    table: nameAfter('relation') ?? nameAfter('table'),
+    column: nameAfter('column'),
+    constraint: nameAfter('constraint'),
+  };
+}
+
+function concernsOf(
+  table: string | undefined,
+  column: string | undefined,
+  constraint: string | undefined,
+): string[] {
+  const concerns = [];
+  if (table) concerns.push(table);
+  if (column) concerns.push(`column ${column}`);
+  if (constraint) concerns.push(`constraint ${constraint}`);
+  return concerns;
+}
+
+/** Prisma keeps the driver's error in `meta`. The adapter's own errors have it as their cause. */
+function driverCauseOf(error: unknown): DriverCause | null {
+  if (!(error instanceof Error)) return null;
+  if (error instanceof Prisma.PrismaClientKnownRequestError) {
+    return driverCauseOf(error.meta?.['driverAdapterError']);
+  }
+  if (error.name !== 'DriverAdapterError') return null;
+  return typeof error.cause === 'object' ? error.cause : null;
+}
+
+/**
+ * Reads the address from an error of a socket, of the resolver or of Prisma's adapter. Of a host with
+ * several addresses the first one is named.
+ */
+function addressOf(error: unknown): string | null {
+  const attempt: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const host = textOf(attempt, 'hostname') ?? textOf(attempt, 'address') ?? textOf(attempt, 'host');
+  if (host === null) return null;
+  const port: unknown = Reflect.get(Object(attempt), 'port');
+  if (typeof port !== 'number') return host;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function textOf(value: unknown, key: string): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const text: unknown = Reflect.get(value, key);
+  return typeof text === 'string' ? text : null;
+}

@@ -1,0 +1,249 @@
+/**
+ * The only access to the database: a pool of `pg` connections for Prisma and COPY. The startup
+ * packet configures every session before its first statement, and each session is checked once.
+ * Prisma's adapter reads and writes instants as if the session's time zone were UTC; another time
+ * zone would shift every instant in the tables without an error.
+ */
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { ITXClientDenyList } from '@prisma/client/runtime/client';
+import pg from 'pg';
+import { PrismaClient } from '../../generated/prisma/client.ts';
+import { ConciliationError, ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { within } from '../runtime/within.ts';
+import { CIVIL_DATES, withPrismaDates } from './civil-dates.ts';
+import {
+  databaseErrorCode,
+  describeDatabaseError,
+  isDatabaseError,
+  isUnavailable,
+  withoutRowValues,
+} from './database-error.ts';
+
+export interface Database {
+  /**
+   * Fields of type date are `CivilDate` text in results and arguments. Failed calls, statements and
+   * transactions throw the error that `toStagingError` returns.
+   */
+  readonly prisma: DatabaseClient;
+  /** For COPY and cursors. Dates arrive as `YYYY-MM-DD` text, int8 and numeric as text. */
+  readonly pool: pg.Pool;
+  /**
+   * Takes a connection from the pool. The caller releases it.
+   * @throws StagingUnavailableError, ConfigError
+   */
+  connect(): Promise<pg.PoolClient>;
+  /**
+   * Waits until all connections are returned and the server has ended their sessions, for the latter at most
+   * `SESSION_END_TIMEOUT_MS`. May be called more than once.
+   */
+  close(): Promise<void>;
+}
+
+type DatabaseClient = ReturnType<typeof extendClient>;
+
+/** The client inside of a transaction. */
+export type Transaction = Omit<DatabaseClient, ITXClientDenyList>;
+
+export interface DatabaseOptions {
+  readonly databaseUrl: string;
+  /** The name of the connections in `pg_stat_activity`. */
+  readonly applicationName: string;
+  readonly maxConnections?: number;
+  /** Limit for a single statement. */
+  readonly statementTimeoutMs?: number;
+  readonly logger: Logger;
+}
+
+const MAX_CONNECTIONS = 10;
+const STATEMENT_TIMEOUT_MS = 60_000;
+const CONNECTION_TIMEOUT_MS = 10_000;
+const SESSION_END_TIMEOUT_MS = 5_000;
+/**
+ * A process that stops inside a transaction, or loses its connection to it, releases its locks
+ * after this time.
+ */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
+/** Statements name the schema of each table. So no object that another user has made can take the place of PostgreSQL's own. */
+const SEARCH_PATH = 'pg_catalog,pg_temp';
+
+/** Opens no connection: an unreachable database is reported by the first query. */
+export function openDatabase(options: DatabaseOptions): Database {
+  const { logger, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
+  const connections = new Set<pg.ClientBase>();
+  const pool = new pg.Pool({
+    connectionString: withSessionSettings(options.databaseUrl, {
+      applicationName: options.applicationName,
+      statementTimeoutMs,
+    }),
+    max: options.maxConnections ?? MAX_CONNECTIONS,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    keepAlive: true,
+    types: { getTypeParser },
+    onConnect: async (client) => {
+      await checkSession(client).catch((error: unknown) => {
+        // Prisma replaces an error that has a code with its own error, but keeps a cause.
+        throw error instanceof ConfigError ? new Error('session refused', { cause: error }) : error;
+      });
+      connections.add(client);
+    },
+  });
+  pool.on('remove', (client) => connections.delete(client));
+  const logLoss = (error: Error) => {
+    logger.warn({ reason: describeDatabaseError(error) }, 'database connection lost');
+  };
+  // A checked-out connection reports its loss only to its own listeners; an idle one also to those
+  // of the pool. An `error` event without a listener ends the process.
+  pool.on('connect', (client) => client.once('error', logLoss).on('error', () => {}));
+  pool.on('error', () => {});
+
+  /** `pool.end()` does not wait for the server. A server that is stopped next would report sessions as lost. */
+  async function endSessions(): Promise<void> {
+    await pool.end();
+    const ended = [...connections].map(
+      (client) => new Promise<void>((settle) => client.once('end', settle)),
+    );
+    await within(SESSION_END_TIMEOUT_MS, Promise.all(ended)).catch(() => {});
+  }
+
+  const client = new PrismaClient({
+    adapter: new PrismaPg(pool),
+    errorFormat: 'minimal',
+    // Prisma's timeout covers the whole transaction, PostgreSQL's each statement. Prisma's must be
+    // longer, because Prisma can roll back only after the running statement has ended.
+    transactionOptions: { maxWait: CONNECTION_TIMEOUT_MS, timeout: 10 * statementTimeoutMs },
+  });
+  const prisma = withMappedTransactions(extendClient(client));
+
+  let closing: Promise<void> | undefined;
+  return {
+    prisma,
+    pool,
+    connect: () => mapErrors(pool.connect()),
+    close: () => {
+      closing ??= prisma.$disconnect().then(endSessions);
+      return closing;
+    },
+  };
+}
+
+/** Returns civil dates as text and maps the errors of calls and statements. */
+function extendClient(client: PrismaClient) {
+  return client.$extends({
+    query: {
+      $allModels: {
+        $allOperations: ({ args, query }) => query(withPrismaDates(args)),
+      },
+      $allOperations: ({ args, query }) => mapErrors(query(args)),
+    },
+    result: CIVIL_DATES,
+  });
+}
+
+/** Maps the errors of BEGIN and COMMIT, which an extension does not see. */
+function withMappedTransactions(client: DatabaseClient): DatabaseClient {
+  const transact = client.$transaction.bind(client) as (
+    ...parameters: unknown[]
+  ) => Promise<unknown>;
+  const $transaction = (...parameters: unknown[]) => mapErrors(transact(...parameters));
+  return client.$extends({
+    client: { $transaction: $transaction as DatabaseClient['$transaction'] },
+  });
+}
+
+/**
+ * For work on a connection of the pool.
+ * @throws the error that `toStagingError` returns for a failure of `work`
+ */
+export async function mapErrors<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw toStagingError(error);
+  }
+}
+
+/**
+ * Returns the URL with the settings of the session. In `pg` the parameters of the URL override
+ * every other option. Other settings in the URL are kept.
+ */
+export function withSessionSettings(
+  databaseUrl: string,
+  settings: {
+    readonly applicationName: string;
+    readonly statementTimeoutMs: number;
+    /** Default: `SEARCH_PATH`. */
+    readonly searchPath?: string;
+  },
+): string {
+  // The parser of the configuration, so that the driver gets the address that was checked.
+  const url = new URL(databaseUrl);
+  const parameters = url.searchParams;
+  const startup = [
+    parameters.get('options'),
+    '-c TimeZone=UTC',
+    '-c DateStyle=ISO',
+    `-c statement_timeout=${settings.statementTimeoutMs}`,
+    `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
+    `-c search_path=${settings.searchPath ?? SEARCH_PATH}`,
+  ];
+  // As separate parameters these would override `options`.
+  parameters.delete('statement_timeout');
+  parameters.delete('idle_in_transaction_session_timeout');
+  parameters.set('application_name', settings.applicationName);
+  parameters.set('options', startup.filter((setting) => setting !== null).join(' '));
+  return url.href;
+}
+
+/**
+ * Refuses a session with other settings than the requested ones: a pooler may drop or replace
+ * startup settings.
+ */
+export async function checkSession(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ time_zone: string; date_style: string; path: string }>(
+    `SELECT current_setting('TimeZone') AS time_zone, current_setting('DateStyle') AS date_style,
+            replace(current_setting('search_path'), ' ', '') AS path`,
+  );
+  const [session] = rows;
+  if (
+    session?.time_zone === 'UTC' &&
+    session.date_style.startsWith('ISO') &&
+    session.path === SEARCH_PATH
+  )
+    return;
+  throw new ConfigError([
+    `DATABASE_URL leads to sessions with TimeZone ${session?.time_zone}, DateStyle ${session?.date_style} and search_path ${session?.path}, ` +
+      `although UTC, ISO and ${SEARCH_PATH} were asked for: a connection pooler in between overrides them; ` +
+      'connect to PostgreSQL itself, or let the pooler pass startup options on',
+  ]);
+}
+
+const { builtins } = pg.types;
+const DATE_ARRAY_OID: number = 1182;
+const TEXT_ARRAY_OID: number = 1009;
+
+/** Keeps dates as text. A JavaScript Date would turn a civil date into an instant in the local time zone. */
+function getTypeParser(oid: number, format?: 'text' | 'binary') {
+  if (oid === builtins.DATE) return pg.types.getTypeParser(builtins.TEXT, format);
+  if (oid === DATE_ARRAY_OID) return pg.types.getTypeParser(TEXT_ARRAY_OID, format);
+  return pg.types.getTypeParser(oid, format);
+}
+
+/**
+ * Maps an error of the database, or of the connection to it, for the rest of the program.
+ * @returns a StagingUnavailableError with the original as its cause, if the same work may succeed
+ * later; for other errors of the database, an error with the text of `describeDatabaseError` and
+ * its code, because the original and its causes quote rows; any other error unchanged
+ */
+export function toStagingError(error: unknown): unknown {
+  if (error instanceof ConciliationError) return error;
+  if (error instanceof Error && error.cause instanceof ConfigError) return error.cause;
+  if (isUnavailable(error)) {
+    const code = databaseErrorCode(error);
+    return new StagingUnavailableError(
+      `the database is not available: ${describeDatabaseError(error)}`,
+      { cause: error, context: code === null ? {} : { code } },
+    );
+  }
+  return error instanceof Error && isDatabaseError(error) ? withoutRowValues(error) : error;
+}

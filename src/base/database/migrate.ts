@@ -1,0 +1,316 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import pg from 'pg';
+import { ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
+import { reachFaultPoint } from '../runtime/fault-points.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { checkSession, toStagingError, withSessionSettings } from './database.ts';
+import {
+  databaseErrorCode,
+  describeDatabaseError,
+  isUnavailable,
+  isUntrusted,
+} from './database-error.ts';
+import { grantRoles, hasRolesInUse } from './roles.ts';
+
+/** The schema of all tables of the product, and of `_prisma_migrations` with their history. */
+const SCHEMA_NAME = 'conciliation';
+
+/** The lock key of Prisma's own command line, so that the two wait for each other. */
+const MIGRATION_LOCK = 72_707_369;
+
+const OLDEST_SERVER_VERSION = 150_000;
+
+const CONNECTION_TIMEOUT_MS = 10_000;
+
+/** The longest wait for a lock, so that another session cannot keep a process from starting without a word. */
+const LOCK_TIMEOUT_MS = 60_000;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** The same relative path from src/database and from dist/database. */
+const MIGRATIONS_FOLDER = new URL('../../../prisma/migrations/', import.meta.url);
+
+interface Migration {
+  readonly name: string;
+  readonly script: string;
+}
+
+interface Migrated {
+  readonly applied: string[];
+  /** The rights were set, and a superuser has to run prisma/advisory-locks.sql. */
+  readonly advisoryLocksArePublic: boolean;
+}
+
+/** A row of `_prisma_migrations` that is not marked as rolled back. */
+interface RecordedMigration {
+  readonly name: string;
+  readonly checksum: string;
+  readonly finished: boolean;
+}
+
+/**
+ * Applies the missing migrations of this version in one transaction together with their records. A
+ * crash therefore leaves either all of them or none. A migration must not contain a statement that
+ * PostgreSQL refuses in a transaction, such as CREATE INDEX CONCURRENTLY. Several processes may
+ * call this function at the same time: the first one migrates, the others wait. Where nothing is missing,
+ * the call takes no lock that a reader of the database can hold.
+ * @returns the names of the migrations that this call applied, and whether the rights were set although
+ * every login may still take advisory locks
+ * @throws ConfigError when a migration fails, was edited after it was applied, or was left
+ * unfinished by another tool; when the server is too old or refuses the user or the database
+ * @throws StagingUnavailableError when the database is not available, or when another session keeps a lock
+ * for longer than `lockTimeoutMs`; nothing was changed
+ */
+export async function migrate(options: {
+  readonly databaseUrl: string;
+  readonly logger: Logger;
+  /**
+   * Whether to create the roles of prisma/roles.sql. If false, only the rights of roles in use are updated.
+   */
+  readonly roles?: boolean;
+  /** The longest wait for one lock; default: a minute. */
+  readonly lockTimeoutMs?: number;
+}): Promise<Migrated> {
+  const migrations = await readMigrations();
+  const lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
+  return withConnection(options.databaseUrl, async (client) => {
+    await client.query('BEGIN');
+    await client.query(`SELECT set_config('lock_timeout', $1, true)`, [String(lockTimeoutMs)]);
+    try {
+      return await migrateInTransaction(client, migrations, options);
+    } catch (error) {
+      if (databaseErrorCode(error) !== LOCK_NOT_AVAILABLE) throw error;
+      throw new StagingUnavailableError(
+        `the database was not migrated, because after ${lockTimeoutMs / 1000} s another session still had a lock; end that session and run the command again`,
+      );
+    }
+  });
+}
+
+async function migrateInTransaction(
+  client: pg.Client,
+  migrations: readonly Migration[],
+  options: { readonly logger: Logger; readonly roles?: boolean },
+): Promise<Migrated> {
+  await refuseOldServer(client);
+  // Every login can take this lock. So a process takes it for a migration only, not at each start.
+  if (pendingOf(migrations, await readHistory(client)).length > 0) {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+  }
+  const history = await readHistory(client);
+  refuseBrokenHistory(migrations, history);
+  warnOfUnknown(migrations, history, options.logger);
+
+  const pending = pendingOf(migrations, history);
+  if (pending.length > 0) await applyPending(client, pending);
+  const applied = pending.map(({ name }) => name);
+  const roles =
+    options.roles === true || (applied.length > 0 && (await hasRolesInUse(client, SCHEMA_NAME)));
+  let advisoryLocksArePublic = false;
+  if (roles) {
+    // Of two processes that set the same rights at once, one fails. Readers cannot take this lock.
+    await client.query(`LOCK TABLE ${SCHEMA_NAME}._prisma_migrations IN SHARE ROW EXCLUSIVE MODE`);
+    ({ advisoryLocksArePublic } = await grantRoles(client));
+    await refuseSharedSchema(client);
+  }
+  await client.query('COMMIT');
+  if (applied.length > 0) options.logger.info({ applied }, 'database migrated');
+  return { applied, advisoryLocksArePublic };
+}
+
+/**
+ * Returns the names of this version's migrations that the database lacks. Waits for no lock.
+ * @throws ConfigError when the server refuses the user or the database
+ * @throws StagingUnavailableError when the database is not available
+ */
+export async function pendingMigrations(databaseUrl: string): Promise<string[]> {
+  const migrations = await readMigrations();
+  return withConnection(databaseUrl, async (client) => {
+    await refuseSharedSchema(client);
+    const pending = pendingOf(migrations, await readHistory(client));
+    return pending.map(({ name }) => name);
+  });
+}
+
+/** Runs the scripts and records them as Prisma's command line does, so that `prisma migrate status` agrees. */
+async function applyPending(client: pg.Client, pending: readonly Migration[]): Promise<void> {
+  // CREATE SCHEMA IF NOT EXISTS needs the right to create a schema even when the schema exists.
+  const { rows } = await client.query<{ missing: boolean }>(
+    'SELECT to_regnamespace($1) IS NULL AS missing',
+    [SCHEMA_NAME],
+  );
+  if (rows[0]?.missing === true) await client.query(`CREATE SCHEMA ${SCHEMA_NAME}`);
+  await client.query(CREATE_HISTORY);
+  for (const { name, script } of pending) {
+    // Without parameters PostgreSQL accepts a script of many statements.
+    await client.query(script).catch((error: unknown) => {
+      throw migrationFailure(name, error);
+    });
+    reachFaultPoint('migration');
+    await client.query(
+      `INSERT INTO ${SCHEMA_NAME}._prisma_migrations
+         (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+       VALUES ($1, $2, $3, clock_timestamp(), clock_timestamp(), 1)`,
+      [randomUUID(), checksumOf(script), name],
+    );
+  }
+}
+
+/** The table in which Prisma's command line, version 7, keeps the history of migrations. */
+const CREATE_HISTORY = `
+  CREATE TABLE IF NOT EXISTS ${SCHEMA_NAME}._prisma_migrations (
+    id                  varchar(36)  PRIMARY KEY NOT NULL,
+    checksum            varchar(64)  NOT NULL,
+    finished_at         timestamptz,
+    migration_name      varchar(255) NOT NULL,
+    logs                text,
+    rolled_back_at      timestamptz,
+    started_at          timestamptz  NOT NULL DEFAULT now(),
+    applied_steps_count integer      NOT NULL DEFAULT 0
+  )`;
+
+function migrationFailure(name: string, error: unknown): unknown {
+  if (isUnavailable(error) || refusalOf(error) !== null) return error;
+  return new ConfigError([
+    `migration ${name} failed (${describeDatabaseError(error)}); the database is as it was before. ` +
+      'Remove the cause from the database, or return to the previous version',
+  ]);
+}
+
+async function refuseOldServer(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ version: number; name: string }>(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name`,
+  );
+  const [server] = rows;
+  if (server === undefined || server.version >= OLDEST_SERVER_VERSION) return;
+  throw new ConfigError([`DATABASE_URL leads to PostgreSQL ${server.name}; it takes 15 or newer`]);
+}
+
+/** A database that PostgreSQL 14 or older has made lets every login place functions where other logins look for PostgreSQL's own. */
+async function refuseSharedSchema(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(
+    `SELECT FROM pg_namespace, aclexplode(nspacl)
+     WHERE nspname = 'public' AND grantee = 0 AND privilege_type = 'CREATE'`,
+  );
+  if (rows.length === 0) return;
+  throw new ConfigError([
+    'DATABASE_URL: every login may create objects in the schema "public" of the database; as a superuser, run this there: REVOKE CREATE ON SCHEMA public FROM PUBLIC',
+  ]);
+}
+
+async function readHistory(client: pg.Client): Promise<RecordedMigration[]> {
+  // Not to_regclass: its cache may lack a table that another session has committed while this one waited for a lock.
+  const { rows } = await client.query(
+    `SELECT FROM pg_class JOIN pg_namespace AS schema ON schema.oid = relnamespace
+     WHERE nspname = $1 AND relname = '_prisma_migrations'`,
+    [SCHEMA_NAME],
+  );
+  if (rows.length === 0) return [];
+  const history = await client.query<RecordedMigration>(
+    `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
+     FROM ${SCHEMA_NAME}._prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
+  );
+  return history.rows;
+}
+
+function pendingOf(
+  migrations: readonly Migration[],
+  history: readonly RecordedMigration[],
+): Migration[] {
+  const applied = new Set(history.filter(({ finished }) => finished).map(({ name }) => name));
+  return migrations.filter(({ name }) => !applied.has(name));
+}
+
+function refuseBrokenHistory(
+  migrations: readonly Migration[],
+  history: readonly RecordedMigration[],
+): void {
+  const problems = history.flatMap(({ name, checksum, finished }) => {
+    if (!finished) {
+      return `migration ${name} was started in this database by another tool and did not finish: find out which parts of it were applied, then run "prisma migrate resolve --applied ${name}" or "--rolled-back ${name}"`;
+    }
+    const script = migrations.find((migration) => migration.name === name)?.script;
+    return script === undefined || checksumsOf(script).includes(checksum)
+      ? []
+      : `migration ${name} was edited after it was applied to this database: restore its file and put the change into a new migration`;
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** An older version may work with the tables of a newer one, so the process does not stop. */
+function warnOfUnknown(
+  migrations: readonly Migration[],
+  history: readonly RecordedMigration[],
+  logger: Logger,
+): void {
+  const known = new Set(migrations.map(({ name }) => name));
+  const unknown = history.map(({ name }) => name).filter((name) => !known.has(name));
+  if (unknown.length > 0) {
+    logger.warn({ migrations: unknown }, 'the database has migrations of a newer version');
+  }
+}
+
+/** A checkout may have changed the line ends of a script after its migration was applied. */
+function checksumsOf(script: string): string[] {
+  const unix = script.replaceAll('\r\n', '\n');
+  return [unix, unix.replaceAll('\n', '\r\n')].map(checksumOf);
+}
+
+/** The checksum that Prisma records. */
+const checksumOf = (script: string) => createHash('sha256').update(script, 'utf8').digest('hex');
+
+async function readMigrations(): Promise<Migration[]> {
+  const entries = await readdir(MIGRATIONS_FOLDER, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return Promise.all(
+    names.sort().map(async (name) => ({
+      name,
+      script: await readFile(new URL(`${name}/migration.sql`, MIGRATIONS_FOLDER), 'utf8'),
+    })),
+  );
+}
+
+async function withConnection<T>(
+  databaseUrl: string,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({
+    connectionString: withSessionSettings(databaseUrl, {
+      applicationName: 'conciliation migrate',
+      statementTimeoutMs: 0,
+    }),
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+  });
+  // The running statement fails with the same cause and reports it. An `error` event without a
+  // listener would end the process.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await checkSession(client);
+    return await work(client);
+  } catch (error) {
+    const refusal = refusalOf(error);
+    throw refusal === null ? toStagingError(error) : new ConfigError([refusal]);
+  } finally {
+    // The end of the session rolls back an open transaction.
+    await client.end().catch(() => {});
+  }
+}
+
+/** Describes the refusal of a server that is reachable; null: no refusal. Only a person can resolve one. */
+function refusalOf(error: unknown): string | null {
+  if (isUntrusted(error)) {
+    return `DATABASE_URL: its server cannot be trusted (${describeDatabaseError(error)}); sslrootcert names the authority that vouches for it, and the host has to be the one in its certificate`;
+  }
+  switch (databaseErrorCode(error)) {
+    case '28000':
+    case '28P01':
+      return 'DATABASE_URL: the server refuses its user or password';
+    case '3D000':
+      return 'DATABASE_URL: the server has no such database';
+    case '42501':
+      return `DATABASE_URL: its user may not create the schema ${SCHEMA_NAME}, tables in it, or roles; run "conciliation migrate" as the user that owns them`;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,64 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import { InputError } from '../runtime/errors.ts';
+import type { CivilDate } from '../values/business-day.ts';
+import type { Transaction } from './database.ts';
+import { companyIdOf, taxIdOf } from './tax-id.sql.ts';
+
+/**
+ * Whether a confirmation of the person, of the buyer of a company or of an agent, is in force and concerns a current
+ * title of the date. Dates after the confirmation do not count: otherwise one of two reviewers could never sign.
+ */
+export const hasConfirmed = (date: Prisma.Sql, person: string): Prisma.Sql => Prisma.sql`EXISTS (
+  SELECT FROM (
+    SELECT buyer, NULL::text[] AS agents FROM conciliation.company_buyer
+    WHERE ended_at IS NULL AND confirmed_by = ${person} AND confirmed_at > ${date}
+    UNION ALL
+    SELECT NULL, ARRAY[left(tax_id, 8), left(same_as, 8)] FROM conciliation.party_equivalent
+    WHERE ended_at IS NULL AND confirmed_by = ${person} AND confirmed_at > ${date}
+  ) AS confirmed
+  JOIN (
+    SELECT DISTINCT buyer_identification, financial_agent_identification FROM conciliation.title
+    WHERE accepted_date = ${date} AND status = 'current'
+  ) AS stated ON ${companyIdOf('buyer_identification')} = buyer
+              OR left(${taxIdOf('financial_agent_identification')}, 8) = ANY(agents))`;
+
+/**
+ * For a decision about days that is not the signer's: otherwise one person would decide alone, after the sign-off.
+ * @param concerns of a row `day` with the `seal` in force: whether the decision is about it. Absent: yes
+ * @throws InputError if the person has signed one of the days off, or was an administrator when it was signed off
+ */
+export async function requireOtherSigner(
+  tx: Transaction,
+  dates: readonly (CivilDate | null)[],
+  by: string,
+  concerns: Prisma.Sql = Prisma.sql`true`,
+): Promise<void> {
+  // A sign-off locks the row as well, so it is committed, or sees this decision.
+  await tx.$executeRaw`
+    SELECT FROM conciliation.day WHERE date = ANY(${dates}::text[]::date[]) ORDER BY date FOR UPDATE`;
+  const date = await readOwnSeal(tx, dates, by, concerns);
+  if (date === null) return;
+  throw new InputError(
+    'you have signed the day off, or it was signed off before your role changed; another person has to decide',
+    { context: { fault: 'own_seal', date } },
+  );
+}
+
+/** Returns the first date for which `requireOtherSigner` refuses the person; null: none. */
+export async function readOwnSeal(
+  client: Pick<Transaction, '$queryRaw'>,
+  dates: readonly (CivilDate | null)[],
+  by: string,
+  concerns: Prisma.Sql = Prisma.sql`true`,
+): Promise<CivilDate | null> {
+  const [own] = await client.$queryRaw<[{ date: CivilDate }?]>`
+    SELECT day.date::text AS date
+    FROM conciliation.day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
+    WHERE day.date = ANY(${dates}::text[]::date[]) AND NOT day.restated_after_sign_off
+      AND (seal.signed_off_by = ${by}
+           OR EXISTS (SELECT FROM conciliation.console_user AS person
+                      WHERE person.name = ${by} AND person.decides_from >= seal.signed_off_at))
+      AND ${concerns}
+    ORDER BY day.date LIMIT 1`;
+  return own?.date ?? null;
+}

@@ -1,0 +1,83 @@
+import type {
+  ColumnKind,
+  ExportColumn,
+  ExportRow,
+  RowBatches,
+} from '../../core/title/export-columns.ts';
+import { isPlainDecimal } from '../values/decimal.ts';
+import { CHUNK_LENGTH } from './chunk-length.ts';
+
+/** `pt-BR`: semicolons and decimal commas, the default of Excel in Brazil; `en`: `,` and `.`. */
+export type CsvLocale = 'pt-BR' | 'en';
+
+const SEPARATOR: Readonly<Record<CsvLocale, string>> = { 'pt-BR': ';', en: ',' };
+
+/** Without it, Excel reads UTF-8 as the code page of the machine. */
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/**
+ * Matches text that a spreadsheet would run as a formula (OWASP, CSV Injection): `=`, `+`, `-` or `@` or
+ * their full-width forms, also after blanks, control characters or quotes, which some programs remove; and
+ * text that begins with a tab or a line break, which moves the rest into another cell.
+ */
+const FORMULA_START = /^(?:'*[\t\r\n]|[\s\p{Cc}"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/u;
+
+/** Both separators and the tab, because a reader with another separator must not find additional cells. */
+const NEEDS_QUOTES = /[";,\t\r\n]|^\s|\s$/;
+
+/**
+ * Encodes rows as UTF-8 with a byte order mark, CRLF and a header with the column names (RFC 4180).
+ * Null is an empty cell, empty text is `""`. Dates are `YYYY-MM-DD`; amounts, and texts
+ * that are plain decimals, keep every stored digit. Text that a spreadsheet would run as a formula gets a leading `'`. To restore the data,
+ * remove a leading `'` if the text after it is a formula.
+ */
+export async function* writeCsv(
+  columns: readonly ExportColumn[],
+  batches: RowBatches,
+  locale: CsvLocale,
+): AsyncGenerator<Buffer> {
+  const separator = SEPARATOR[locale];
+  const kinds = columns.map((column) => column.kind);
+  yield Buffer.from(
+    `${BYTE_ORDER_MARK}${columns.map(({ name, heading }) => heading ?? name).join(separator)}\r\n`,
+  );
+  let lines = '';
+  for await (const rows of batches) {
+    for (const row of rows) {
+      lines += `${encodeRow(row, kinds, separator, locale)}\r\n`;
+      if (lines.length >= CHUNK_LENGTH) {
+        yield Buffer.from(lines);
+        lines = '';
+      }
+    }
+  }
+  yield Buffer.from(lines);
+}
+
+function encodeRow(
+  row: ExportRow,
+  kinds: readonly ColumnKind[],
+  separator: string,
+  locale: CsvLocale,
+): string {
+  let line = '';
+  for (const [index, cell] of row.entries()) {
+    if (index > 0) line += separator;
+    if (cell !== null) line += encodeCell(cell, kinds[index], locale);
+  }
+  return line;
+}
+
+function encodeCell(cell: string, kind: ColumnKind | undefined, locale: CsvLocale): string {
+  if (kind === 'amount' || (kind === 'decimal_text' && isPlainDecimal(cell))) {
+    return localDecimal(cell, locale);
+  }
+  if (kind !== 'text' && kind !== 'decimal_text' && kind !== 'json') return cell;
+  const text = FORMULA_START.test(cell) ? `'${cell}` : cell;
+  return text === '' || NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** A plain decimal in the notation of the file. Every digit stays. */
+export function localDecimal(decimal: string, locale: CsvLocale): string {
+  return locale === 'en' ? decimal : decimal.replace('.', ',');
+}

@@ -1,0 +1,332 @@
+import type {
+  ColumnKind,
+  ExportColumn,
+  ExportRow,
+  RowBatches,
+} from '../../core/title/export-columns.ts';
+import { daysBetween, parseCivilDate, toCivilDate } from '../values/business-day.ts';
+import { CHUNK_LENGTH } from './chunk-length.ts';
+import { writeZip } from './zip.ts';
+
+/** The row limit of an Excel sheet, less the header. */
+const MAX_ROWS_PER_SHEET = 1_048_575;
+/** Excel stores a number as a double and shows at most this many digits. */
+const EXCEL_DIGITS = 15;
+/** In UTF-16 units. Excel reports a file with a longer cell as damaged. */
+const EXCEL_TEXT_LENGTH = 32_767;
+
+/** The values that a workbook cannot hold unchanged. The counts grow while the file is written. */
+interface XlsxLimits {
+  /** Amounts with more digits than Excel keeps, written as text. */
+  amountsAsText: number;
+  /** Texts that were cut to the limit of a cell. CSV and JSONL files hold them completely. */
+  textsCut: number;
+}
+
+export interface WorkbookContent {
+  readonly columns: readonly ExportColumn[];
+  readonly batches: RowBatches;
+  /** The number of rows in all batches. A workbook names its sheets and their ranges before the rows. */
+  readonly rowCount: number;
+  readonly totals: {
+    readonly columns: readonly ExportColumn[];
+    readonly rows: readonly ExportRow[];
+  };
+  /** The names of the sheets; absent: `titles` and `totals`. */
+  readonly sheets?: { readonly titles: string; readonly totals: string };
+  readonly maxRowsPerSheet?: number;
+}
+
+export interface Workbook {
+  readonly bytes: AsyncGenerator<Buffer>;
+  /** Complete after the last byte. */
+  readonly limits: Readonly<XlsxLimits>;
+}
+
+/** A sheet. `name` has neither markup nor quotes and at most 31 characters. */
+interface Sheet {
+  readonly name: string;
+  readonly columns: readonly ExportColumn[];
+  /** Rows without the header. */
+  readonly rowCount: number;
+  readonly hasFilter: boolean;
+}
+
+const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
+const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const CONTENT = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
+
+/**
+ * Encodes an Excel workbook (ECMA-376): the rows on the sheet `titles` (then `titles 2` and so on) with an
+ * autofilter, the totals on `totals`, each with a frozen header. Numbers and dates are typed,
+ * identifiers are text, and no text becomes a formula.
+ */
+export function writeXlsx(content: WorkbookContent): Workbook {
+  const limits: XlsxLimits = { amountsAsText: 0, textsCut: 0 };
+  return { bytes: zipWorkbook(content, limits), limits };
+}
+
+async function* zipWorkbook(content: WorkbookContent, limits: XlsxLimits): AsyncGenerator<Buffer> {
+  const { columns, rowCount, totals, maxRowsPerSheet: limit = MAX_ROWS_PER_SHEET } = content;
+  const names = content.sheets ?? { titles: 'titles', totals: 'totals' };
+  const titles = Array.from({ length: Math.max(1, Math.ceil(rowCount / limit)) }, (_, index) => ({
+    name: index === 0 ? names.titles : `${names.titles} ${index + 1}`,
+    columns,
+    rowCount: Math.min(limit, rowCount - index * limit),
+    hasFilter: true,
+  }));
+  // A filter would sort the line with the overall total among the dates.
+  const last = { ...totals, name: names.totals, rowCount: totals.rows.length, hasFilter: false };
+  const sheets: readonly Sheet[] = [...titles, last];
+  const feed = createRowFeed(content.batches);
+  const part = (path: string, xml: string) => ({ path, bytes: Buffer.from(XML + xml) });
+  const each = (text: (sheet: Sheet, number: number) => string) =>
+    sheets.map((sheet, index) => text(sheet, index + 1)).join('');
+  try {
+    yield* writeZip([
+      // The first entry, by which programs recognise the type of the file.
+      part(
+        '[Content_Types].xml',
+        `<Types xmlns="${PACKAGE}/content-types">` +
+          '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
+          '<Default Extension="xml" ContentType="application/xml"/>' +
+          `<Override PartName="/xl/workbook.xml" ContentType="${CONTENT}.sheet.main+xml"/>` +
+          `<Override PartName="/xl/styles.xml" ContentType="${CONTENT}.styles+xml"/>` +
+          each(
+            (_, n) =>
+              `<Override PartName="/xl/worksheets/sheet${n}.xml" ContentType="${CONTENT}.worksheet+xml"/>`,
+          ) +
+          '</Types>',
+      ),
+      part(
+        '_rels/.rels',
+        `<Relationships xmlns="${PACKAGE}/relationships">` +
+          `<Relationship Id="rId1" Type="${OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+      ),
+      part(
+        'xl/workbook.xml',
+        `<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets>` +
+          each(({ name }, n) => `<sheet name="${name}" sheetId="${n}" r:id="rId${n}"/>`) +
+          '</sheets></workbook>',
+      ),
+      part(
+        'xl/_rels/workbook.xml.rels',
+        `<Relationships xmlns="${PACKAGE}/relationships">` +
+          each(
+            (_, n) =>
+              `<Relationship Id="rId${n}" Type="${OFFICE}/worksheet" Target="worksheets/sheet${n}.xml"/>`,
+          ) +
+          `<Relationship Id="rId${sheets.length + 1}" Type="${OFFICE}/styles" Target="styles.xml"/></Relationships>`,
+      ),
+      part('xl/styles.xml', STYLES),
+      ...sheets.map((sheet, index) => ({
+        path: `xl/worksheets/sheet${index + 1}.xml`,
+        bytes: async function* () {
+          const rows = sheet === last ? createRowFeed(oneBatch(totals.rows)) : feed;
+          yield* sheetXml(sheet, rows, limits);
+          if (index < titles.length - 1) return;
+          if ((await rows.next(1)).length > 0)
+            throw new Error('there are more rows than announced');
+        },
+      })),
+    ]);
+  } finally {
+    await feed.close();
+  }
+}
+
+async function* oneBatch(rows: readonly ExportRow[]): RowBatches {
+  yield rows;
+}
+
+/** Passes the batches on to the sheets, and splits a batch at the end of a sheet. */
+function createRowFeed(batches: RowBatches) {
+  const source = batches[Symbol.asyncIterator]();
+  let rest: readonly ExportRow[] = [];
+  return {
+    /** Returns up to `most` rows; none: the rows are at their end. */
+    async next(most: number): Promise<readonly ExportRow[]> {
+      while (rest.length === 0) {
+        const batch = await source.next();
+        if (batch.done === true) return [];
+        rest = batch.value;
+      }
+      const taken = rest.slice(0, most);
+      rest = rest.slice(taken.length);
+      return taken;
+    },
+    /** Closes the source, also before its end. */
+    close: async () => void (await source.return?.()),
+  };
+}
+
+/** Indexes into the cell formats of `STYLES`. */
+const STYLE = { header: 1, date: 2, amount: 3, integer: 4, text: 5 } as const;
+
+/**
+ * Number format 14 is the short date of the reader's region. Format 49 marks text, so that an
+ * edited identifier stays text. An amount shows at least two decimals.
+ */
+const STYLES =
+  `<styleSheet xmlns="${MAIN}">` +
+  '<numFmts count="1"><numFmt numFmtId="164" formatCode="#,##0.00##########"/></numFmts>' +
+  '<fonts count="2"><font><sz val="11"/><name val="Calibri"/><family val="2"/></font>' +
+  '<font><b/><sz val="11"/><name val="Calibri"/><family val="2"/></font></fonts>' +
+  '<fills count="2"><fill><patternFill patternType="none"/></fill>' +
+  '<fill><patternFill patternType="gray125"/></fill></fills>' +
+  '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
+  '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +
+  '<cellXfs count="6">' +
+  [
+    'numFmtId="0" fontId="0"',
+    'numFmtId="49" fontId="1" applyNumberFormat="1" applyFont="1"',
+    'numFmtId="14" fontId="0" applyNumberFormat="1"',
+    'numFmtId="164" fontId="0" applyNumberFormat="1"',
+    'numFmtId="1" fontId="0" applyNumberFormat="1"',
+    'numFmtId="49" fontId="0" applyNumberFormat="1"',
+  ]
+    .map((format) => `<xf ${format} fillId="0" borderId="0" xfId="0"/>`)
+    .join('') +
+  '</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>' +
+  '</styleSheet>';
+
+const WIDTHS: Readonly<Record<ColumnKind, number>> = {
+  text: 22,
+  decimal_text: 22,
+  date: 14,
+  amount: 18,
+  integer: 12,
+  boolean: 12,
+  json: 30,
+};
+
+async function* sheetXml(
+  { columns, rowCount, hasFilter }: Sheet,
+  feed: ReturnType<typeof createRowFeed>,
+  limits: XlsxLimits,
+): AsyncGenerator<Buffer> {
+  const letters = columns.map((_, index) => columnLetters(index));
+  const range = `A1:${letters.at(-1)}${rowCount + 1}`;
+  const widths = columns.map(
+    ({ name, kind }, index) =>
+      `<col min="${index + 1}" max="${index + 1}" width="${Math.max(WIDTHS[kind], name.length + 4)}" customWidth="1"/>`,
+  );
+  const header = columns.map(({ name, heading = name }, index) =>
+    textCell(`<c r="${letters[index]}1"`, heading, STYLE.header),
+  );
+  let xml =
+    `${XML}<worksheet xmlns="${MAIN}"><sheetViews><sheetView workbookViewId="0">` +
+    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +
+    '<selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews>' +
+    `<cols>${widths.join('')}</cols><sheetData><row r="1">${header.join('')}</row>`;
+  for (let written = 0; written < rowCount; ) {
+    const rows = await feed.next(rowCount - written);
+    if (rows.length === 0) throw new Error('there are fewer rows than announced');
+    for (const row of rows) {
+      written += 1;
+      xml += `<row r="${written + 1}">`;
+      for (const [index, { kind }] of columns.entries()) {
+        const cell = row[index] ?? null;
+        if (cell === null) continue;
+        xml += encodeCell(`<c r="${letters[index]}${written + 1}"`, cell, kind, limits);
+      }
+      xml += '</row>';
+      if (xml.length >= CHUNK_LENGTH) {
+        yield Buffer.from(xml);
+        xml = '';
+      }
+    }
+  }
+  // Excel would warn about digits in text cells.
+  yield Buffer.from(
+    `${xml}</sheetData>${hasFilter ? `<autoFilter ref="${range}"/>` : ''}` +
+      `<ignoredErrors><ignoredError sqref="${range}" numberStoredAsText="1"/></ignoredErrors></worksheet>`,
+  );
+}
+
+/** Returns `A` for 0, `AA` for 26. */
+function columnLetters(index: number): string {
+  const letter = String.fromCharCode(65 + (index % 26));
+  return index < 26 ? letter : columnLetters(Math.floor(index / 26) - 1) + letter;
+}
+
+function encodeCell(open: string, cell: string, kind: ColumnKind, limits: XlsxLimits): string {
+  switch (kind) {
+    case 'amount':
+      if (isExactInExcel(cell)) return `${open} s="${STYLE.amount}"><v>${cell}</v></c>`;
+      limits.amountsAsText += 1;
+      break;
+    case 'integer':
+      if (isExactInExcel(cell)) return `${open} s="${STYLE.integer}"><v>${cell}</v></c>`;
+      break;
+    case 'boolean':
+      return `${open} t="b"><v>${cell === 'true' ? 1 : 0}</v></c>`;
+    case 'date': {
+      const serial = toSerialDate(cell);
+      if (serial !== null) return `${open} s="${STYLE.date}"><v>${serial}</v></c>`;
+      break;
+    }
+    case 'text':
+    case 'decimal_text':
+    case 'json':
+      break;
+  }
+  if (cell.length <= EXCEL_TEXT_LENGTH) return textCell(open, cell, STYLE.text);
+  limits.textsCut += 1;
+  return textCell(open, cutText(cell), STYLE.text);
+}
+
+/**
+ * Whether Excel keeps the plain decimal exactly. Zeros at either end do not count. The digits go
+ * into the file unchanged, without a JavaScript number in between.
+ */
+function isExactInExcel(decimal: string): boolean {
+  if (!/^-?\d+(?:\.\d+)?$/.test(decimal)) return false;
+  const digits = decimal.replace(/[-.]/g, '').replace(/^0+|0+$/g, '');
+  return digits.length <= EXCEL_DIGITS;
+}
+
+const SERIAL_ORIGIN = toCivilDate('1899-12-30');
+const FIRST_SERIAL_DATE = '1900-03-01';
+
+/**
+ * Returns the day number of Excel's calendar, or null for a date before 1 March 1900: Excel's
+ * calendar has a 29 February 1900, so earlier dates would be off by one.
+ */
+function toSerialDate(text: string): number | null {
+  const date = parseCivilDate(text);
+  return date === null || date < FIRST_SERIAL_DATE ? null : daysBetween(SERIAL_ORIGIN, date);
+}
+
+/** Inline text, because a table of shared strings would have to be kept in memory. */
+function textCell(open: string, text: string, style: number): string {
+  const space = /^\s|\s$|[\t\n]/.test(text) ? ' xml:space="preserve"' : '';
+  return `${open} t="inlineStr" s="${style}"><is><t${space}>${escapeText(text)}</t></is></c>`;
+}
+
+function cutText(text: string): string {
+  const cut = text.slice(0, EXCEL_TEXT_LENGTH);
+  // Does not split a character outside the basic multilingual plane.
+  return /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** Markup, characters that XML cannot hold or would normalise, and the escapes of Excel. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not get into XML
+const NEEDS_ESCAPE = /[&<>\u0000-\u0008\u000B-\u001F\uFFFE\uFFFF]|_(?=x[0-9A-Fa-f]{4}_)/g;
+
+/**
+ * Escapes characters outside XML as `_xHHHH_`, and a literal escape's underscore as `_x005F_`
+ * (ECMA-376, ST_Xstring).
+ */
+function escapeText(text: string): string {
+  return text.replace(
+    NEEDS_ESCAPE,
+    (character) =>
+      ENTITIES[character] ??
+      `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
+  );
+}

@@ -1,0 +1,226 @@
+import type { Transaction } from '../../base/database/database.ts';
+import { HAS_OPEN_FINDINGS } from '../../base/database/open-findings.sql.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { AMOUNT_COLUMNS } from '../title/title.ts';
+import type { TitleFold } from '../title/title-fold.ts';
+import { CONTENT_DIGEST } from '../title/title-hashes.sql.ts';
+import { type DayState, stateAfterMerge } from './day-state.ts';
+
+/** The row of a day, and what is staged under the fence of a response for it, as a merge reads them under its lock. */
+export interface LockedDay {
+  readonly date: CivilDate;
+  readonly state: DayState;
+  readonly titleCount: number;
+  readonly withdrawnCount: number;
+  /** Whether `title` has rows of the date, current or withdrawn. */
+  readonly hasTitles: boolean;
+  /** Rejects of the date that are open or accepted. */
+  readonly rejected: number;
+  /** Whether a person has to resolve a finding of the checks. */
+  readonly hasOpenFindings: boolean;
+  /** Whether a digest of the date was ever computed. */
+  readonly hasDigest: boolean;
+  /** Fence of the newest fetch merged into the date; null: there was none. */
+  readonly mergedFence: bigint | null;
+  readonly heldPullId: bigint | null;
+  /** Fence of the fetch that waits for a person; null: none waits. */
+  readonly heldFence: bigint | null;
+  readonly stagedTitles: number;
+  readonly stagedRejects: number;
+  /** Titles that were known, of `staged_base`; null: it has no row. */
+  readonly known: number | null;
+  /** Whether the date was changed since the titles of `staged_base` were read. */
+  readonly isStale: boolean;
+  readonly hasErasedParties: boolean;
+}
+
+const sums = Prisma.raw(
+  AMOUNT_COLUMNS.map((name) => `sum(${name}) FILTER (WHERE status = 'current') AS ${name}`).join(
+    ', ',
+  ),
+);
+const setSums = Prisma.raw(
+  AMOUNT_COLUMNS.map((name) => `${name}_sum = coalesce(fresh.${name}, 0)`).join(', '),
+);
+
+/**
+ * Common table expressions that create the row of a date if it is missing, and lock it. This lock serialises merges,
+ * releases and sign-offs of one date.
+ * @param condition on which the row is locked
+ */
+export const dayLock = (date: CivilDate, condition: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  present AS MATERIALIZED (
+    SELECT FROM conciliation.day WHERE date = ${date}::date AND ${condition} FOR UPDATE
+  ), created AS (
+    INSERT INTO conciliation.day (date) SELECT ${date}::date WHERE NOT EXISTS (SELECT FROM present) AND ${condition}
+    -- Another transaction has created the row meanwhile: waits for it, and locks the row.
+    ON CONFLICT (date) DO UPDATE SET date = excluded.date
+  )`;
+
+/**
+ * Locks the row of a date. Only a later statement sees the changes of the transaction that this one waited for.
+ */
+export async function lockDay(tx: Transaction, date: CivilDate): Promise<void> {
+  await tx.$executeRaw`WITH ${dayLock(date, Prisma.sql`true`)} SELECT`;
+}
+
+/**
+ * Reads the row of a day, and the staged rows of a response for it. The list of erased parties stays locked against
+ * `eraseParty` until the end of the transaction: a merge that saw an empty list has ended, and its titles are
+ * visible, before a party is erased from all titles.
+ */
+export async function readDay(tx: Transaction, date: CivilDate, fence: bigint): Promise<LockedDay> {
+  const [day] = await tx.$queryRaw<[LockedDay]>`
+    SELECT day.date::text AS date, day.state, day.title_count AS "titleCount",
+           day.withdrawn_count AS "withdrawnCount",
+           EXISTS (SELECT FROM conciliation.title WHERE accepted_date = day.date) AS "hasTitles",
+           day.rejected_count AS rejected, ${HAS_OPEN_FINDINGS} AS "hasOpenFindings", day.content_digest IS NOT NULL AS "hasDigest",
+           merged.fence AS "mergedFence", day.held_pull_id AS "heldPullId", held.fence AS "heldFence",
+           (SELECT count(*) FROM conciliation.staged_title WHERE fence = ${fence})::int AS "stagedTitles",
+           (SELECT count(*) FROM conciliation.staged_reject WHERE fence = ${fence})::int AS "stagedRejects",
+           base.known, base.fence IS NOT NULL AND base_changed_at IS DISTINCT FROM day.changed_at AS "isStale",
+           EXISTS (SELECT FROM conciliation.erased_party WHERE ended_at IS NULL) AS "hasErasedParties"
+    FROM conciliation.day day
+    LEFT JOIN conciliation.pull merged ON merged.id = day.last_pull_id
+    LEFT JOIN conciliation.pull held ON held.id = day.held_pull_id
+    LEFT JOIN conciliation.staged_base AS base ON base.fence = ${fence}
+    WHERE day.date = ${date}::date`;
+  return day;
+}
+
+/** A date with a complete response. */
+export interface SettledDay {
+  readonly date: CivilDate;
+  readonly pullId: bigint;
+  /** Of the response, for sweeps to compare with; null: the row has it already. */
+  readonly fold: TitleFold | null;
+}
+
+/** The result of a merge. */
+export type MergedDay = SettledDay & { readonly state: DayState };
+
+const settledColumns = (day: MergedDay) => Prisma.sql`
+    state = ${day.state}, last_pull_id = ${day.pullId}, held_pull_id = NULL, verified_at = now(),
+    rejected_count = (SELECT count(*) FROM conciliation.rejected_title
+                      WHERE date = ${day.date}::date AND status <> 'resolved'),
+    fold_count = coalesce(${day.fold?.count ?? null}::int, fold_count),
+    fold_sum = coalesce(${day.fold?.toText() ?? null}, fold_sum)`;
+
+/** Records a merge that left the titles of its date as they were. */
+export async function setVerifiedDay(tx: Transaction, day: MergedDay): Promise<void> {
+  const settled = settledColumns(day);
+  await tx.$executeRaw`
+    UPDATE conciliation.day SET ${settled} WHERE date = ${day.date}::date`;
+}
+
+/**
+ * Common table expressions that record a merge: count, sums and digest of the date are those of the rows `written`,
+ * and the seal is that of `sign_off`. The digest is SHA-256 over the sorted content hashes. It is equal exactly for
+ * equal multisets, and one line of SQL can verify it.
+ */
+export const mergedDay = (day: MergedDay): Prisma.Sql => {
+  const settled = settledColumns(day);
+  // The hashes are sorted separately: sorting them together with the amounts takes twice as long.
+  return Prisma.sql`
+    fresh AS MATERIALIZED (
+      SELECT total.*, content.digest
+      FROM (
+        SELECT count(*) FILTER (WHERE status = 'current') AS titles,
+               count(*) FILTER (WHERE status = 'withdrawn') AS withdrawn, ${sums},
+               max(anticipated_due_date) FILTER (WHERE status = 'current') AS latest_due_date
+        FROM written
+      ) AS total, (SELECT ${CONTENT_DIGEST} AS digest FROM written WHERE status = 'current') AS content
+    ), seal AS (
+      SELECT signed_off_at, signed_off_by, content_digest FROM conciliation.sign_off
+      WHERE date = ${day.date}::date AND ended_at IS NULL
+    ), settled AS (
+      UPDATE conciliation.day day
+      SET ${settled}, title_count = fresh.titles, withdrawn_count = fresh.withdrawn, ${setSums},
+          content_digest = fresh.digest, latest_due_date = fresh.latest_due_date, changed_at = now(),
+          content_version = coalesce(${day.fold?.version ?? null}::smallint, content_version),
+          signed_off_at = seal.signed_off_at, signed_off_by = seal.signed_off_by,
+          signed_off_digest = seal.content_digest,
+          restated_after_sign_off = day.restated_after_sign_off
+            OR (seal.content_digest IS NOT NULL AND seal.content_digest <> fresh.digest)
+      FROM fresh LEFT JOIN seal ON true
+      WHERE day.date = ${day.date}::date
+    )`;
+};
+
+export async function setHeldDay(tx: Transaction, day: SettledDay): Promise<void> {
+  const fold = day.fold && { foldCount: day.fold.count, foldSum: day.fold.toText() };
+  await tx.day.updateMany({
+    where: { date: day.date },
+    data: { state: 'held', heldPullId: day.pullId, ...fold },
+  });
+}
+
+/**
+ * Gives a merged date the state that follows from its open rejects and findings, after a person or a check has
+ * changed them, and advances the checkpoint where the date is reconciled now. The caller has locked the row of the
+ * day. The state of a held or failed date stays.
+ */
+export async function settleDay(tx: Transaction, date: CivilDate): Promise<void> {
+  const [day] = await tx.$queryRaw<
+    [
+      {
+        state: DayState;
+        pullId: bigint;
+        wasClosed: boolean;
+        openRejects: number;
+        hasOpenFindings: boolean;
+      }?,
+    ]
+  >`
+    SELECT day.state, merged.id AS "pullId", coalesce(merged.date_was_closed, false) AS "wasClosed",
+           (SELECT count(*) FROM conciliation.rejected_title AS reject
+            WHERE reject.date = day.date AND reject.status = 'open')::int AS "openRejects",
+           ${HAS_OPEN_FINDINGS} AS "hasOpenFindings"
+    FROM conciliation.day AS day JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
+    WHERE day.date = ${date}::date AND day.state IN ('pending', 'reconciled', 'attention')`;
+  if (day === undefined) return;
+  const state = stateAfterMerge(day);
+  if (state === day.state) return;
+  await tx.day.updateMany({ where: { date }, data: { state } });
+  if (state !== 'reconciled') return;
+  await lockClosing(tx);
+  await advanceCheckpoint(tx, day.pullId);
+}
+
+/** Takes the lock of the closing phase, which the transaction keeps until it ends. */
+export async function lockClosing(tx: Transaction): Promise<void> {
+  await takeLock(tx, 'closing');
+}
+
+/**
+ * Advances the checkpoint over every reconciled date that follows it without a gap. The checkpoint
+ * never moves back. The caller holds the lock of the closing phase, so that of two merges that
+ * close neighbouring gaps the second one sees the first.
+ * @param pullId stored as the pull that advanced it; null: a person did
+ */
+export async function advanceCheckpoint(tx: Transaction, pullId: bigint | null): Promise<void> {
+  await tx.$executeRaw(checkpointAdvance(pullId));
+}
+
+/** The statement of `advanceCheckpoint`. */
+export const checkpointAdvance = (pullId: bigint | null): Prisma.Sql => Prisma.sql`
+    WITH next AS (
+      SELECT coalesce(last_reconciled_date + 1, start_date) AS date FROM conciliation.checkpoint
+    ), run AS (
+      SELECT day.date, next.date + (row_number() OVER (ORDER BY day.date))::int - 1 AS expected
+      FROM conciliation.day day, next
+      WHERE day.date >= next.date AND day.state = 'reconciled'
+    )
+    UPDATE conciliation.checkpoint
+    SET last_reconciled_date = reached.date, updated_at = now(), pull_id = ${pullId}
+    FROM (SELECT max(date) AS date FROM run WHERE date = expected) AS reached
+    WHERE reached.date IS NOT NULL`;
+
+/** The first call stores the start of the ledger; later calls only read it. */
+export async function ensureCheckpoint(tx: Transaction, startDate: CivilDate): Promise<CivilDate> {
+  await tx.checkpoint.createMany({ data: { startDate }, skipDuplicates: true });
+  const checkpoint = await tx.checkpoint.findFirstOrThrow({ select: { startDate: true } });
+  return checkpoint.startDate;
+}

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { InputError, StaleFenceError } from '../../base/runtime/errors.ts';
+import { type CivilDate, toCivilDate } from '../../base/values/business-day.ts';
+import type { PullOrigin } from '../planner/pull-plan.ts';
+import { discardStaged, discardStrayRows } from './discard-staged.sql.ts';
+import { type PullState, statesBefore } from './pull-state.ts';
+
+/**
+ * One attempt at a pull. All its writes are refused once another attempt has drawn a higher fence.
+ */
+export interface Attempt {
+  readonly pullId: bigint;
+  readonly fence: bigint;
+  readonly origin: PullOrigin;
+  readonly date: CivilDate;
+  /** Whether the schedule or a backfill asked for the pull, with others. */
+  readonly isOfRun: boolean;
+  /** By the clock of the database, before the request is sent. */
+  readonly startedAt: Date;
+  /** Attempts counted before this one. */
+  readonly attemptsSpent: number;
+  /** Attempts in a row before this one whose process ended without recording an outcome. */
+  readonly attemptsAbandoned: number;
+  /** Attempts in a row before this one that the loss of the database, or an unknown error, has ended. */
+  readonly interruptions: number;
+}
+
+export interface AttemptFailure {
+  readonly errorCode: string;
+  /** Free of personal data: the message of an error of this program, or a fixed text. */
+  readonly errorMessage: string;
+  readonly httpStatus: number | null;
+  readonly responseBytes: number;
+  readonly countsAsAttempt: boolean;
+  /** See `Attempt.interruptions`, with this attempt. */
+  readonly interruptions: number;
+  /** Null: no further attempt, the pull has failed. */
+  readonly retryDelayMs: number | null;
+}
+
+/** Interruptions in a row that are not counted as attempts. A failover is over by then. */
+export const FREE_INTERRUPTIONS = 3;
+
+/** A process that was started again is another process. */
+const PROCESS_ID = randomUUID();
+
+/** Records a request to pull a date. The row, not the job, decides that the work is due. */
+export async function createPull(
+  database: Database,
+  pull: {
+    readonly origin: PullOrigin;
+    readonly date: CivilDate;
+    readonly requestedBy: string;
+    readonly backfillId?: bigint;
+  },
+): Promise<bigint> {
+  const { origin, date, requestedBy, backfillId = null } = pull;
+  const { id } = await database.prisma.pull.create({
+    data: { origin, date, requestedBy, backfillId },
+    select: { id: true },
+  });
+  return id;
+}
+
+/**
+ * Claims the pull, also from a worker that runs it. The fence is drawn before the request is sent,
+ * so a higher fence also means a newer fetch.
+ * @throws InputError when the pull does not exist or has ended
+ */
+export async function startAttempt(database: Database, pullId: bigint): Promise<Attempt> {
+  const [row] = await database.prisma.$queryRaw<
+    [
+      {
+        fence: bigint;
+        origin: PullOrigin;
+        date: string;
+        startedAt: Date;
+        attempts: number;
+        abandoned: number;
+        interruptions: number;
+        isOfRun: boolean;
+      }?,
+    ]
+  >`
+    UPDATE conciliation.pull
+    SET state = 'running', fence = nextval('conciliation.pull_fence_seq'),
+        fetch_started_at = clock_timestamp(), next_attempt_at = NULL,
+        abandoned = abandoned + (state = 'running' AND process_id <> ${PROCESS_ID}::uuid)::int,
+        interrupted = interrupted + (state = 'running' AND process_id = ${PROCESS_ID}::uuid)::int,
+        attempts = attempts + (state = 'running' AND process_id = ${PROCESS_ID}::uuid
+                               AND interrupted >= ${FREE_INTERRUPTIONS}::int)::int,
+        process_id = ${PROCESS_ID}::uuid,
+        error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
+    WHERE id = ${pullId} AND state = ANY(${statesBefore('running')})
+    RETURNING fence, origin, date::text AS date, fetch_started_at AS "startedAt", attempts,
+              abandoned, interrupted AS interruptions, (slot_at IS NOT NULL AND origin <> 'repair' OR backfill_id IS NOT NULL) AS "isOfRun"`;
+  if (row === undefined) {
+    throw new InputError(`pull ${pullId} does not exist or is already finished`, {
+      context: { pullId: String(pullId) },
+    });
+  }
+  return {
+    pullId,
+    fence: row.fence,
+    origin: row.origin,
+    date: toCivilDate(row.date),
+    startedAt: row.startedAt,
+    isOfRun: row.isOfRun,
+    attemptsSpent: row.attempts,
+    attemptsAbandoned: row.abandoned,
+    interruptions: row.interruptions,
+  };
+}
+
+/**
+ * Ends an attempt without a merge and removes its staged rows. Without a further attempt the pull
+ * has failed, and so has its date, unless an earlier pull reconciled it.
+ * @throws StaleFenceError when another attempt has taken over: nothing was written, and the staged
+ * rows are left to `discardStaleAttempt`
+ */
+export function recordFailure(
+  database: Database,
+  attempt: Attempt,
+  failure: AttemptFailure,
+): Promise<PullState> {
+  const state: PullState = failure.retryDelayMs === null ? 'failed' : 'queued';
+  return database.prisma.$transaction(async (tx) => {
+    const rows = await tx.$queryRaw<{ id: bigint }[]>`
+      UPDATE conciliation.pull
+      SET state = ${state}, abandoned = 0, interrupted = ${failure.interruptions}::int, attempts = attempts + ${failure.countsAsAttempt ? 1 : 0},
+          next_attempt_at = CASE WHEN ${state} = 'queued' THEN
+            clock_timestamp() + make_interval(secs => ${(failure.retryDelayMs ?? 0) / 1000}::float8) END,
+          finished_at = CASE WHEN ${state} = 'failed' THEN clock_timestamp() END,
+          http_status = ${failure.httpStatus}::int, response_bytes = ${failure.responseBytes}::bigint,
+          error_code = ${failure.errorCode}, error_message = ${failure.errorMessage}
+      WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running'
+      RETURNING id`;
+    if (rows.length === 0) throw staleFence(attempt);
+    if (state === 'failed') await markDayFailed(tx, attempt.date);
+    await discardStaged(tx, attempt.fence);
+    return state;
+  });
+}
+
+/**
+ * Removes the staged rows of an attempt that was taken over; the other attempt knows only its own
+ * fence. Rows that the pull holds under this fence stay, because a merge may have committed
+ * although its connection was lost before the reply.
+ */
+export function discardStaleAttempt(database: Database, attempt: Attempt): Promise<void> {
+  return database.prisma.$transaction(async (tx) => {
+    const held = await tx.pull.count({ where: { fence: attempt.fence, state: 'held' } });
+    if (held === 0) await discardStaged(tx, attempt.fence);
+  });
+}
+
+/**
+ * Removes the rows that killed processes left in the staging tables.
+ * @returns the number of removed titles
+ */
+export function discardAbandoned(database: Database): Promise<number> {
+  return database.prisma.$transaction(discardStrayRows);
+}
+
+export function staleFence(attempt: Pick<Attempt, 'pullId' | 'fence'>): StaleFenceError {
+  return new StaleFenceError(`pull ${attempt.pullId} was taken over by another attempt`, {
+    context: { pullId: String(attempt.pullId), fence: String(attempt.fence) },
+  });
+}
+
+/** A date that has had an outcome keeps its state. */
+async function markDayFailed(tx: Transaction, date: CivilDate): Promise<void> {
+  await tx.day.createMany({ data: { date, state: 'failed' }, skipDuplicates: true });
+  await tx.day.updateMany({ where: { date, state: 'pending' }, data: { state: 'failed' } });
+}
+
+/** Cancels a pull that has not ended. Nothing of it was merged or will be. */
+export async function cancelPull(database: Database, pullId: bigint): Promise<void> {
+  await database.prisma.$executeRaw`
+    UPDATE conciliation.pull
+    SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
+    WHERE id = ${pullId} AND state = ANY(${statesBefore('cancelled')})`;
+}

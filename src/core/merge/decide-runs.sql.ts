@@ -1,0 +1,224 @@
+/**
+ * The limit of a run: of all pulls that one instant of the schedule, one sweep or one backfill asked for. A response
+ * of a run that loses many titles is held until the other pulls of the run have ended. Then all of them are decided
+ * together, so the result does not depend on the order of the responses:
+ *
+ * - A response that loses at most the share of a run (`runLimitPercent`) is merged at once. This depends on its date
+ *   alone, see `findHold`.
+ * - The losses of the run are those of its merged responses and of its held ones, with the same merged responses in
+ *   the tables in any order. So the sum is the same, and either all held responses below their own limits are merged,
+ *   or none is.
+ */
+import type { Decision } from '../../base/audit/audit.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { lockDay, readDay } from '../ledger/day-ledger.sql.ts';
+import {
+  type HoldReason,
+  isRunHeld,
+  type RunLosses,
+  runLimitPercent,
+} from '../ledger/day-state.ts';
+import { discardPlan } from '../ledger/discard-staged.sql.ts';
+import { configurePlanner } from '../ledger/planner-settings.sql.ts';
+import { releasePull } from './decisions.sql.ts';
+import { isHoldLost, readHeldPull } from './held-pull.sql.ts';
+import { readMergedLosses } from './losses.sql.ts';
+import { findHold, LOSS_REASONS, type MergePolicy, type PullReport } from './merge.sql.ts';
+import { planChanges } from './merge-plan.sql.ts';
+import { MERGE_TRANSACTION } from './merge-transaction.sql.ts';
+import type { HoldDetail } from './plausibility.ts';
+
+/** Pulls with the same value of both belong to one run. */
+interface Run {
+  readonly slotAt: string | null;
+  readonly backfillId: bigint | null;
+}
+
+interface RunPull {
+  readonly id: bigint;
+  readonly date: CivilDate;
+  readonly isHeld: boolean;
+  /** Titles of the date before the pull. */
+  readonly titlesBefore: number;
+  readonly withdrawn: number;
+}
+
+/** Of rows `pull`: held because of lost titles, and not decided at the end of its run. */
+const isUndecided = Prisma.sql`
+  pull.state = 'held' AND pull.run_ended_at IS NULL AND pull.hold_reason = ANY(${[...LOSS_REASONS]}::text[])`;
+
+/** Of rows `pull` and `other`. */
+const isSameRun = Prisma.sql`
+  (other.slot_at = pull.slot_at OR other.backfill_id = pull.backfill_id)`;
+
+/**
+ * Decides about the held pulls of each run that has ended: merges them, or leaves all of them to a person.
+ * @param kind a run of the schedule has ended only after the planner has created all of its pulls
+ * @returns how many pulls were merged
+ */
+export async function decideRuns(
+  database: Database,
+  policy: MergePolicy,
+  kind: 'schedule' | 'backfill',
+): Promise<number> {
+  const ofKind =
+    kind === 'schedule'
+      ? Prisma.sql`pull.slot_at IS NOT NULL`
+      : Prisma.sql`EXISTS (
+          SELECT FROM conciliation.backfill
+          WHERE backfill.id = pull.backfill_id AND (backfill.state <> 'running' OR
+            (SELECT count(DISTINCT date) FROM conciliation.pull AS own
+             WHERE own.backfill_id = backfill.id AND own.state <> 'cancelled') = to_date - from_date + 1))`;
+  const runs = await database.prisma.$queryRaw<Run[]>`
+    SELECT DISTINCT slot_at::text AS "slotAt", backfill_id AS "backfillId"
+    FROM conciliation.pull
+    WHERE ${isUndecided} AND ${ofKind} AND NOT EXISTS (
+      SELECT FROM conciliation.pull AS other
+      WHERE other.state IN ('queued', 'running') AND ${isSameRun})`;
+  let merged = 0;
+  for (const run of runs) merged += await decideRun(database, run, policy);
+  return merged;
+}
+
+async function decideRun(database: Database, run: Run, policy: MergePolicy): Promise<number> {
+  const pulls = await readRun(database, run);
+  const losses: RunLosses[] = [];
+  const waiting: Assessment[] = [];
+  for (const pull of pulls) {
+    const assessed = pull.isHeld ? await assessHeld(database, pull, policy) : null;
+    if (assessed !== null) waiting.push(assessed);
+    const lost = assessed?.lost ?? (await readMergedLost(database, pull));
+    losses.push({ dates: lost > 0 ? 1 : 0, lost, titles: pull.titlesBefore });
+  }
+  const total = losses.reduce(
+    (sum, { dates, lost, titles }) => ({
+      dates: sum.dates + dates,
+      lost: sum.lost + lost,
+      titles: sum.titles + titles,
+    }),
+    { dates: 0, lost: 0, titles: 0 },
+  );
+  const isHeld = isRunHeld(total, policy.withdrawalLimitPercent);
+  const runHold = {
+    reason: 'run_withdrawals',
+    detail: {
+      buyer: null,
+      found: total.lost,
+      of: total.titles,
+      limit: runLimitPercent(policy.withdrawalLimitPercent) ?? 0,
+    },
+  } as const;
+  const kept = waiting.flatMap(({ id, lost, hold }) => {
+    const reason = hold ?? (isHeld && lost > 0 ? runHold : null);
+    return reason === null ? [] : [{ id, ...reason }];
+  });
+  await keepHolds(database, kept);
+  const released = waiting.filter(({ id }) => !kept.some((hold) => hold.id === id));
+  for (const { id } of released) await releasePull(database, id, null);
+  return released.length;
+}
+
+/** The newest pull of each date of the run. */
+function readRun(database: Database, { slotAt, backfillId }: Run): Promise<RunPull[]> {
+  return database.prisma.$queryRaw<RunPull[]>`
+    SELECT DISTINCT ON (pull.date) id, date::text AS date, ${isUndecided} AS "isHeld", withdrawn,
+           unchanged + changed + withdrawn + withheld AS "titlesBefore"
+    FROM conciliation.pull
+    WHERE (slot_at = ${slotAt}::timestamptz OR backfill_id = ${backfillId}::bigint)
+      AND state IN ('merged', 'unchanged', 'held')
+    ORDER BY pull.date, id DESC`;
+}
+
+interface Assessment {
+  readonly id: bigint;
+  readonly lost: number;
+  /** Why the response waits for a person whatever the run loses; null: nothing. */
+  readonly hold: { readonly reason: HoldReason; readonly detail: HoldDetail | null } | null;
+}
+
+/** Plans the release of a held pull anew, because responses for other dates may have the titles that it lacks. */
+function assessHeld(
+  database: Database,
+  { id }: RunPull,
+  policy: MergePolicy,
+): Promise<Assessment | null> {
+  return database.prisma.$transaction(async (tx) => {
+    await configurePlanner(tx);
+    const seen = await readHeldPull(tx, id);
+    if (seen === null) return null;
+    await lockDay(tx, seen.date);
+    const day = await readDay(tx, seen.date, seen.fence);
+    const held = await readHeldPull(tx, id);
+    if (held === null || day.heldPullId !== id) return null;
+    const { fence } = held;
+    const origin = held.isRepair ? 'repair' : 'daily';
+    const plan = await planChanges(tx, fence, day, held.isRepair);
+    const isLost = isHoldLost(held, plan);
+    const { hold, lost } = await findHold(
+      tx,
+      { fence, isOfRun: false, origin },
+      { day, plan },
+      policy,
+    );
+    await discardPlan(tx, fence);
+    if (!isLost) return { id, lost, hold };
+    // The planner replaces the pull.
+    const reason = held.holdReason as HoldReason;
+    return { id, lost: held.withdrawn, hold: { reason, detail: held.holdDetail } };
+  }, MERGE_TRANSACTION);
+}
+
+async function readMergedLost(database: Database, { id, date, withdrawn }: RunPull) {
+  if (withdrawn === 0) return 0;
+  return database.prisma.$transaction(async (tx: Transaction) => {
+    await configurePlanner(tx);
+    const losses = await readMergedLosses(tx, { id, date });
+    return losses.reduce((sum, { lostBefore }) => sum + lostBefore, 0);
+  }, MERGE_TRANSACTION);
+}
+
+/** One statement, so that a person sees all dates of the run or none. */
+async function keepHolds(
+  database: Database,
+  holds: readonly {
+    readonly id: bigint;
+    readonly reason: HoldReason;
+    readonly detail: HoldDetail | null;
+  }[],
+): Promise<void> {
+  if (holds.length === 0) return;
+  const rows = holds.map((hold) => ({ ...hold, id: String(hold.id) }));
+  await database.prisma.$executeRaw`
+    UPDATE conciliation.pull
+    SET hold_reason = kept.reason, hold_detail = nullif(kept.detail, 'null'::jsonb), run_ended_at = now()
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS kept (id bigint, reason text, detail jsonb)
+    WHERE pull.id = kept.id AND pull.state = 'held'`;
+}
+
+/** Returns the held pulls of the run of a held pull, itself included, that one decision can release. */
+export async function readHeldRun(database: Database, pullId: bigint): Promise<bigint[]> {
+  const rows = await database.prisma.$queryRaw<{ id: bigint }[]>`
+    SELECT other.id FROM conciliation.pull JOIN conciliation.pull AS other ON ${isSameRun} OR other.id = pull.id
+    WHERE pull.id = ${pullId} AND pull.state = 'held' AND other.state = 'held'
+      AND (other.id = pull.id OR other.hold_reason = ANY(${[...LOSS_REASONS]}::text[]))
+    ORDER BY other.date`;
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Releases the held pulls of the run of a pull that withdraw titles, each in its own transaction.
+ * @throws InputError when the pull is not held, or the staged titles of one of the pulls are gone
+ */
+export async function releaseRun(
+  database: Database,
+  pullId: bigint,
+  decision: Decision,
+): Promise<PullReport[]> {
+  const run = await readHeldRun(database, pullId);
+  const others = run.filter((id) => id !== pullId);
+  const reports = [await releasePull(database, pullId, decision)];
+  for (const id of others) reports.push(await releasePull(database, id, decision));
+  return reports;
+}

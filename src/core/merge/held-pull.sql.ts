@@ -1,0 +1,101 @@
+import type { Transaction } from '../../base/database/database.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import type { MergePlan } from './merge-plan.sql.ts';
+import type { HoldDetail } from './plausibility.ts';
+
+/**
+ * Records that a held pull is released.
+ * @param decision null: the program has released the pull at the end of its run
+ */
+export async function finishRelease(
+  tx: Transaction,
+  pullId: bigint,
+  decision: { readonly by: string; readonly reason: string } | null,
+): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE conciliation.pull
+    SET state = 'merged', finished_at = now(),
+        decided_at = CASE WHEN ${decision !== null} THEN now() END,
+        decided_by = ${decision?.by ?? null}, reason = ${decision?.reason ?? null}
+    WHERE id = ${pullId}`;
+}
+
+/** A pull that waits for a person. */
+export interface HeldPull {
+  readonly date: CivilDate;
+  readonly fence: bigint;
+  readonly dateWasClosed: boolean;
+  readonly fetchedAt: Date | null;
+  readonly holdReason: string | null;
+  readonly holdDetail: HoldDetail | null;
+  /** See `isRepair`. */
+  readonly isRepair: boolean;
+  readonly titles: number;
+  readonly inserted: number;
+  readonly changed: number;
+  readonly withdrawn: number;
+  readonly restored: number;
+  readonly withheld: number;
+  readonly rejected: number;
+}
+
+/** Null: the pull does not exist, or it is not held. */
+export async function readHeldPull(tx: Transaction, pullId: bigint): Promise<HeldPull | null> {
+  const [pull] = await tx.$queryRaw<[HeldPull?]>`
+    SELECT date::text AS date, fence, date_was_closed AS "dateWasClosed",
+           fetch_started_at AS "fetchedAt", hold_reason AS "holdReason",
+           hold_detail AS "holdDetail", titles, inserted, changed,
+           withdrawn, restored, withheld, rejected, origin = 'repair' AS "isRepair"
+    FROM conciliation.pull WHERE id = ${pullId} AND state = 'held'`;
+  return pull ?? null;
+}
+
+const PLAN_COUNTS = [
+  'inserted',
+  'changed',
+  'withdrawn',
+  'restored',
+  'withheld',
+  'rejected',
+] as const satisfies readonly (keyof MergePlan & keyof HeldPull)[];
+
+/**
+ * Whether the staged rows of a held pull are gone, and `replaceLostHolds` has not run since. The staging tables are
+ * unlogged, so a crash of the database empties them. Then the plan differs from the one that was held.
+ */
+export function isHoldLost(held: HeldPull, plan: MergePlan): boolean {
+  return (
+    held.titles !== plan.titles + plan.rejected ||
+    PLAN_COUNTS.some((count) => held[count] !== plan[count])
+  );
+}
+
+/**
+ * Ends the held pulls whose staged rows are gone, and plans a pull of each of their dates. A crash of the database
+ * empties all staging tables, and a held response with titles has a row in one of these. A date whose row is locked is
+ * left to the next call.
+ *
+ * @returns the number of planned pulls
+ */
+export function replaceLostHolds(tx: Transaction): Promise<number> {
+  return tx.$executeRaw`
+    WITH lost AS MATERIALIZED (
+      SELECT pull.id, pull.date, pull.origin
+      FROM conciliation.pull JOIN conciliation.day ON day.held_pull_id = pull.id
+      WHERE pull.state = 'held' AND pull.titles > 0
+        AND NOT EXISTS (SELECT FROM conciliation.staged_title WHERE fence = pull.fence)
+        AND NOT EXISTS (SELECT FROM conciliation.staged_reject WHERE fence = pull.fence)
+        AND NOT EXISTS (SELECT FROM conciliation.staged_base WHERE fence = pull.fence)
+      FOR UPDATE OF day SKIP LOCKED
+    ), ended AS (
+      UPDATE conciliation.pull
+      SET state = 'superseded', finished_at = now(), inserted = 0, changed = 0, withdrawn = 0, restored = 0,
+          unchanged = 0, withheld = 0
+      FROM lost WHERE pull.id = lost.id
+    ), freed AS (
+      UPDATE conciliation.day SET state = 'pending', held_pull_id = NULL
+      FROM lost WHERE day.held_pull_id = lost.id
+    )
+    INSERT INTO conciliation.pull (origin, date, requested_by)
+    SELECT CASE origin WHEN 'repair' THEN origin ELSE 'daily' END, date, 'scheduler' FROM lost`;
+}

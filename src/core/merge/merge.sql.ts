@@ -1,0 +1,290 @@
+/**
+ * The merge is one transaction. It turns a staged response into titles, revisions, ledger, checkpoint and
+ * the outcome of the pull, so a reader sees all of these changes or none.
+ *
+ * Every transaction takes its locks in one order: the row of its own pull, the row of the day, the row of
+ * a pull that is held there, the lock of the closing phase.
+ */
+
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { RowsLostError } from '../../base/runtime/errors.ts';
+import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
+import { eraseErased } from '../../features/privacy/erased-parties.sql.ts';
+import { type LockedDay, readDay } from '../ledger/day-ledger.sql.ts';
+import { decideHold, type HoldReason, runLimitPercent } from '../ledger/day-state.ts';
+import type { Attempt } from '../ledger/pull-ledger.sql.ts';
+import type { MissingText } from '../title/known-titles.ts';
+import type { TitleFold } from '../title/title-fold.ts';
+import { type DriftRecord, endMerge, type MergeState } from './end-merge.sql.ts';
+import { readPlannedLosses, type SuccessorScope } from './losses.sql.ts';
+import { type ChangeCounts, type MergePlan, planChanges } from './merge-plan.sql.ts';
+import { inMerge } from './merge-transaction.sql.ts';
+import { readStagedFacts } from './plausibility.sql.ts';
+import { type HoldDetail, implausibleHold } from './plausibility.ts';
+
+/** A response that was read to its end and verified; its titles and rejects are staged. */
+export interface ReadResponse {
+  readonly httpStatus: number;
+  readonly responseBytes: number;
+  /** Whether the date was over when the request was sent. */
+  readonly dateWasClosed: boolean;
+  readonly known: KnownResponse;
+  /** Titles copied. The other titles of the response were known or rejected. */
+  readonly accepted: number;
+  readonly rejected: number;
+  /** Of all titles of the response that keep the contract. */
+  readonly fold: TitleFold;
+  readonly drift: readonly DriftRecord[];
+}
+
+/** The difference between a response and the titles that were known before it was read. */
+interface KnownResponse {
+  /** See `KnownDay`. Null: no title was known. */
+  readonly baseChangedAt: string | null;
+  /** Titles of the response that were known. */
+  readonly titles: number;
+  /** The texts that were known and that the response lacks. To be iterated once. */
+  readonly missing: Iterable<MissingText>;
+}
+
+export interface MergePolicy {
+  readonly withdrawalLimitPercent: number;
+  /** False: a response is held because of withdrawals only. */
+  readonly checksPlausibility: boolean;
+}
+
+/** The changes that a pull made in its date or, for a held pull, those that a release would make. */
+export interface PullReport extends ChangeCounts {
+  readonly pullId: bigint;
+  readonly date: LockedDay['date'];
+  readonly state: MergeState;
+  readonly holdReason: HoldReason | null;
+  /** Null unless the response is held for its plausibility. */
+  readonly holdDetail: HoldDetail | null;
+  /** Titles of the response, rejected ones included. */
+  readonly titles: number;
+  readonly rejected: number;
+}
+
+/**
+ * Merges a staged response into its date. The response is `superseded` where the date has a newer one,
+ * `held` where a person has to decide first, and merged otherwise.
+ *
+ * @throws StaleFenceError when another attempt has taken the pull over; nothing was changed
+ * @throws StagingUnavailableError if the database became unavailable; RowsLostError if the staged rows were lost
+ */
+export function mergeStaged(
+  database: Database,
+  attempt: Attempt,
+  response: ReadResponse,
+  policy: MergePolicy,
+): Promise<PullReport> {
+  const { date, fence } = attempt;
+  return inMerge(database, attempt, async (tx) => {
+    reachFaultPoint('merge');
+    await stageKnown(tx, fence, response.known);
+    const day = await readDay(tx, date, fence);
+    verifyStaged(day, response);
+    if (!isNewest(day, fence)) return endAttempt(tx, attempt, response, supersede(day, response));
+    if (day.hasErasedParties) await eraseErased(tx, fence);
+    const plan = await planChanges(tx, fence, day, isRepair(attempt));
+    const { hold } = await findHold(tx, attempt, { day, plan }, policy);
+    return endAttempt(tx, attempt, response, decide(day, plan, hold));
+  });
+}
+
+export interface Hold {
+  readonly reason: HoldReason;
+  readonly detail: HoldDetail | null;
+}
+
+/** The end that a response comes to, and its changes. */
+export interface MergeDecision {
+  readonly day: LockedDay;
+  readonly plan: MergePlan;
+  readonly state: MergeState;
+  /** Null: the response is not held. */
+  readonly hold: Hold | null;
+}
+
+/** Carries a decision out, and records the outcome of the attempt. */
+async function endAttempt(
+  tx: Transaction,
+  attempt: Attempt,
+  response: ReadResponse,
+  decision: MergeDecision,
+): Promise<PullReport> {
+  const { pullId, fence } = attempt;
+  const { day, plan, state, hold } = decision;
+  const titles = plan.titles + plan.rejected;
+  const report = {
+    ...plan,
+    pullId,
+    date: day.date,
+    state,
+    holdReason: hold?.reason ?? null,
+    holdDetail: hold?.detail ?? null,
+    titles,
+  };
+  await finishPull(tx, report, response);
+  const merge = { ...decision, ...response, pullId, fence, isRepair: isRepair(attempt) };
+  await endMerge(tx, merge);
+  reachFaultPoint('before-commit');
+  return report;
+}
+
+/** Whether the attempt believes nothing that is stored for its date: a check has asked for the pull. */
+export function isRepair({ origin }: Pick<Attempt, 'origin'>): boolean {
+  return origin === 'repair';
+}
+
+/** Records the outcome. A held pull waits for a release or for a newer response. */
+async function finishPull(
+  tx: Transaction,
+  report: PullReport,
+  response: ReadResponse,
+): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE conciliation.pull
+    SET state = ${report.state}, attempts = attempts + 1,
+        finished_at = CASE WHEN ${report.state} <> 'held' THEN clock_timestamp() END,
+        http_status = ${response.httpStatus}::int, response_bytes = ${response.responseBytes}::bigint,
+        date_was_closed = ${response.dateWasClosed}::boolean, hold_reason = ${report.holdReason},
+        hold_detail = ${report.holdDetail === null ? null : JSON.stringify(report.holdDetail)}::jsonb,
+        titles = ${report.titles}::int, inserted = ${report.inserted}::int,
+        changed = ${report.changed}::int, withdrawn = ${report.withdrawn}::int,
+        restored = ${report.restored}::int, unchanged = ${report.unchanged}::int,
+        withheld = ${report.withheld}::int, rejected = ${report.rejected}::int,
+        fold_count = ${response.fold.count}::int, fold_sum = ${response.fold.toText()}
+    WHERE id = ${report.pullId}`;
+}
+
+/** Whether no newer fetch was merged into the day or is held there. An older fetch must not replace either. */
+function isNewest(day: LockedDay, fence: bigint): boolean {
+  return (day.mergedFence ?? 0n) < fence && (day.heldFence ?? 0n) < fence;
+}
+
+/**
+ * The staging tables are unlogged, so a crash of the database after the COPY empties them. Without this check, the
+ * response would look like one without titles.
+ *
+ * @throws RowsLostError when rows are missing
+ */
+function verifyStaged(
+  { stagedTitles, stagedRejects }: LockedDay,
+  { accepted, rejected }: Pick<ReadResponse, 'accepted' | 'rejected'>,
+): void {
+  if (stagedTitles !== accepted || stagedRejects !== rejected) {
+    throw new RowsLostError('the staged rows are not the rows that were read', {
+      context: { stagedTitles, readTitles: accepted, stagedRejects, readRejects: rejected },
+    });
+  }
+}
+
+const MISSING_PER_STATEMENT = 20_000;
+
+/** Stages the difference from the known titles, for `planChanges`. */
+async function stageKnown(tx: Transaction, fence: bigint, known: KnownResponse): Promise<void> {
+  if (known.baseChangedAt === null) return;
+  const flush = (batch: readonly MissingText[], isLast: boolean) => tx.$executeRaw`
+    WITH base AS (
+      INSERT INTO conciliation.staged_base (fence, known, base_changed_at)
+      SELECT ${fence}::bigint, ${known.titles}::int, ${known.baseChangedAt}::timestamptz WHERE ${isLast}::boolean
+    )
+    INSERT INTO conciliation.staged_missing (fence, raw_hash, copies)
+    SELECT ${fence}::bigint, hash, copies
+    FROM unnest(${batch.map(({ rawHash }) => rawHash)}::uuid[],
+                ${batch.map(({ copies }) => copies)}::int[]) AS missing (hash, copies)`;
+  let batch: MissingText[] = [];
+  for (const text of known.missing) {
+    if (batch.push(text) < MISSING_PER_STATEMENT) continue;
+    await flush(batch, false);
+    batch = [];
+  }
+  await flush(batch, true);
+}
+
+function supersede(day: LockedDay, response: ReadResponse): MergeDecision {
+  const plan: MergePlan = {
+    titles: response.known.titles + response.accepted,
+    rejected: response.rejected,
+    inserted: 0,
+    changed: 0,
+    withdrawn: 0,
+    restored: 0,
+    unchanged: 0,
+    withheld: 0,
+  };
+  return { day, plan, state: 'superseded', hold: null };
+}
+
+/** The holds that the end of a run decides again; see `decideRuns`. */
+export const LOSS_REASONS = [
+  'emptied',
+  'withdrawal_limit',
+  'run_withdrawals',
+  'buyer_withdrawals',
+] as const satisfies readonly HoldReason[];
+
+const isLossHold = (hold: Hold | null) => LOSS_REASONS.some((reason) => reason === hold?.reason);
+
+/**
+ * Why the planned changes of an attempt must wait for a person, and how many titles its date loses.
+ *
+ * While a run is under way, the decision does not depend on other dates, whose responses come in any order: no
+ * successor on another date counts, and a response that loses more than the share of a run waits for the end of the run.
+ */
+export async function findHold(
+  tx: Transaction,
+  { fence, isOfRun, origin }: Pick<Attempt, 'fence' | 'isOfRun' | 'origin'>,
+  { day, plan }: Pick<MergeDecision, 'day' | 'plan'>,
+  policy: MergePolicy,
+): Promise<{ readonly hold: Hold | null; readonly lost: number }> {
+  // A repair withdraws rows that no response had: no earlier loss adds to them.
+  const change = { plan, day: origin === 'repair' ? { ...day, withdrawnCount: 0 } : day };
+  const within = await holdWithin(tx, fence, change, policy, 'date');
+  const runLimit = runLimitPercent(policy.withdrawalLimitPercent);
+  if (isOfRun) {
+    const isGreat = runLimit !== null && within.lost * 100 > runLimit * change.day.titleCount;
+    if (within.hold !== null || !isGreat) return within;
+    return { ...within, hold: { reason: 'run_withdrawals', detail: null } };
+  }
+  if (!isLossHold(within.hold)) return within;
+  return holdWithin(tx, fence, change, policy, 'dates');
+}
+
+async function holdWithin(
+  tx: Transaction,
+  fence: bigint,
+  { day, plan }: Pick<MergeDecision, 'day' | 'plan'>,
+  policy: MergePolicy,
+  scope: SuccessorScope,
+): Promise<{ readonly hold: Hold | null; readonly lost: number }> {
+  const { checksPlausibility, withdrawalLimitPercent } = policy;
+  const losses = plan.withdrawn === 0 ? [] : await readPlannedLosses(tx, fence, day, scope);
+  const lost = sumOf(losses.map((loss) => loss.lost));
+  const reason = decideHold({
+    currentTitles: day.titleCount,
+    responseTitles: plan.titles,
+    rejected: plan.rejected,
+    withdrawals: plan.withdrawn,
+    lost,
+    lostBefore: sumOf(losses.map((loss) => loss.lostBefore)),
+    withdrawalLimitPercent,
+  });
+  if (reason !== null) return { lost, hold: { reason, detail: null } };
+  // A response without changes needs no further statement.
+  const isChanged = plan.inserted + plan.changed + plan.withdrawn > 0;
+  if (!checksPlausibility || !isChanged) return { lost, hold: null };
+  const facts = await readStagedFacts(tx, fence, day, plan, losses);
+  return { lost, hold: implausibleHold(facts, withdrawalLimitPercent) };
+}
+
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
+
+function decide(day: LockedDay, plan: MergePlan, hold: Hold | null): MergeDecision {
+  const changes = plan.inserted + plan.changed + plan.withdrawn + plan.restored;
+  const merged = changes === 0 ? 'unchanged' : 'merged';
+  const state = hold === null ? merged : 'held';
+  return { day, plan, state, hold };
+}

@@ -1,0 +1,168 @@
+/**
+ * scheduler/ decides when work is due. Once a minute it reads from the ledger which pulls are
+ * due, creates the missing ones, and wakes a worker for each one without a job. Then it checks
+ * whether a sweep is due or providers wait to be pushed, and wakes a worker for them. It keeps no state: after
+ * the loss of a slot, a job or a process, the next tick finds the work again.
+ */
+
+import { requireSameClock } from '../../base/database/clock.ts';
+import type { Database } from '../../base/database/database.ts';
+import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { readPushDelayMs } from '../../features/providers/providers.sql.ts';
+import { readDueSweep } from '../../features/sweep/sweeps.sql.ts';
+import { decideRuns } from '../merge/decide-runs.sql.ts';
+import type { MergePolicy } from '../merge/merge.sql.ts';
+import { type JobKind, ONLY_JOB } from '../work/job-queue.ts';
+import { latestSlot } from './cron-slot.ts';
+import { planPulls, readWakeablePulls, WAKE_GRACE, type WakeGrace } from './plan-ledger.sql.ts';
+import { type PlanPolicy, pullUrgency } from './pull-plan.ts';
+
+export interface PlannerConfig extends PlanPolicy {
+  /** `cronFault` accepts both. They are evaluated on the wall clock of `timeZone`. */
+  readonly pullCron: string;
+  readonly sweepCron: string;
+  /** Null: yesterday, if the ledger is still empty. */
+  readonly startDate: CivilDate | null;
+  /** Most open pulls of all backfills together; fewer than the workers, so that one worker stays free. */
+  readonly maxOpenBackfillPulls: number;
+}
+
+/** The planner's view of a queue. */
+export interface WakeUpQueue {
+  enqueue(id: bigint, delayMs?: number): Promise<void>;
+  /** Returns those of `ids` that have a waiting, delayed or active job. */
+  jobsOf(ids: readonly bigint[]): Promise<ReadonlySet<bigint>>;
+}
+
+export interface PlannerParts {
+  readonly database: Database;
+  readonly queues: Readonly<Record<JobKind, WakeUpQueue>>;
+  readonly config: PlannerConfig;
+  /** Whether this process plans backfills and nothing else. */
+  readonly onlyBackfills?: boolean;
+  /** The limits of a run; absent: this process decides about no run. */
+  readonly limits?: MergePolicy;
+  readonly logger: Logger;
+  /** Replaced in tests. */
+  readonly now?: () => Date;
+  readonly grace?: WakeGrace;
+  /** See `Planner.isFailing`, in milliseconds; replaced in tests. */
+  readonly failingMs?: number;
+}
+
+export type PlannerRun =
+  | { readonly kind: 'done'; readonly created: number; readonly enqueued: number }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+export interface Planner {
+  /**
+   * Plans once, unless this process's clock differs from the database's. Never rejects: a failure is logged
+   * once until planning works again, and the next run retries. A call during a run waits for that run.
+   */
+  runOnce(): Promise<PlannerRun>;
+  /** Whether every run of the last three minutes has failed, such as with a queue that does not answer. */
+  isFailing(): boolean;
+}
+
+const FAILING_MS = 3 * 60_000;
+
+export function createPlanner(parts: PlannerParts): Planner {
+  const { logger, failingMs = FAILING_MS } = parts;
+  let underWay: Promise<PlannerRun> | undefined;
+  let failingSinceMs: number | null = null;
+
+  async function runAndTell(): Promise<PlannerRun> {
+    try {
+      const done = await run(parts);
+      if (failingSinceMs !== null) logger.info('planning works again');
+      failingSinceMs = null;
+      return done;
+    } catch (error) {
+      // An outage lasts for many ticks. Only the first failure is logged as an error.
+      const level = failingSinceMs === null ? 'error' : 'debug';
+      logger[level]({ err: describeError(error) }, 'planning failed; every tick tries again');
+      failingSinceMs ??= performance.now();
+      return { kind: 'failed', error };
+    }
+  }
+  return {
+    runOnce() {
+      underWay ??= runAndTell().finally(() => {
+        underWay = undefined;
+      });
+      return underWay;
+    },
+    isFailing: () => failingSinceMs !== null && performance.now() - failingSinceMs >= failingMs,
+  };
+}
+
+async function run(parts: PlannerParts): Promise<PlannerRun> {
+  const { database, config, logger } = parts;
+  await requireSameClock(database);
+  const now = parts.now?.() ?? new Date();
+  const slotOf = (cron: string) => latestSlot(cron, config.timeZone, now);
+  // Before a backfill is done, so that its command sees the decision; after the plan, which completes a run of the
+  // schedule.
+  await decide(parts, 'backfill');
+  const schedule =
+    parts.onlyBackfills === true
+      ? null
+      : { slotAt: slotOf(config.pullCron), policy: config, startDate: config.startDate, now };
+  const created = await planPulls(database, schedule, config.maxOpenBackfillPulls);
+  if (schedule !== null) await decide(parts, 'schedule');
+  const enqueued = await wakePullers(parts);
+  if (created > 0 || enqueued > 0) logger.info({ created, enqueued }, 'pulls planned');
+  if (schedule !== null) await wakeOthers(parts, slotOf(config.sweepCron));
+  return { kind: 'done', created, enqueued };
+}
+
+/** A failure must not keep pulls from being planned. */
+async function decide(
+  { database, limits, logger }: PlannerParts,
+  kind: 'schedule' | 'backfill',
+): Promise<void> {
+  if (limits === undefined) return;
+  try {
+    const merged = await decideRuns(database, limits, kind);
+    if (merged > 0) logger.info({ merged }, 'held pulls merged at the end of their run');
+  } catch (error) {
+    logger.error({ err: describeError(error) }, 'the end of a run failed; every tick tries again');
+  }
+}
+
+async function wakePullers(parts: PlannerParts): Promise<number> {
+  const { database, queues, config, logger } = parts;
+  const pulls = await readWakeablePulls(database, parts.grace ?? WAKE_GRACE);
+  if (pulls.length === 0) return 0;
+  // A job that ends between the two reads is enqueued again, and finds its pull ended.
+  const withJob = await queues.pull.jobsOf(pulls.map((pull) => pull.id));
+  const waiting = pulls
+    .filter((pull) => !withJob.has(pull.id))
+    .map((pull) => ({ ...pull, urgency: pullUrgency(pull, config.timeZone) }))
+    .sort((a, b) => a.urgency - b.urgency);
+  for (const { id, state } of waiting) {
+    if (state === 'running') {
+      logger.warn({ pullId: String(id) }, 'a running pull has no job; it is taken over');
+    }
+    await queues.pull.enqueue(id);
+  }
+  return waiting.length;
+}
+
+/** The time until the next tick. Work that comes due before then is enqueued now, with a delay. */
+const LOOK_AHEAD_MS = 60_000;
+
+/** Comes last, so that a failure with sweeps or providers cannot keep a pull from being planned. */
+async function wakeOthers({ database, queues, config }: PlannerParts, slotAt: Date): Promise<void> {
+  const sweep = await readDueSweep(database, slotAt, config.timeZone);
+  if (sweep !== null && sweep.delayMs <= LOOK_AHEAD_MS) {
+    // A delay that the job has is of a failure that could not be recorded.
+    const { size } = await queues.sweep.jobsOf([ONLY_JOB]);
+    if (size === 0) await queues.sweep.enqueue(ONLY_JOB, sweep.delayMs);
+  }
+  const pushDelayMs = await readPushDelayMs(database);
+  if (pushDelayMs !== null && pushDelayMs <= LOOK_AHEAD_MS) {
+    await queues.push.enqueue(ONLY_JOB, pushDelayMs);
+  }
+}

@@ -1,0 +1,123 @@
+import {
+  addDays,
+  type CivilDate,
+  datesBetween,
+  lastClosedDate,
+} from '../../base/values/business-day.ts';
+
+/**
+ * The accepted dates of one request. A pull requests one day (`conciliationDate`, `to === from`), a sweep
+ * everything accepted since `from` (`anticipationDate`, `to === null`). The platform offers no bounded range.
+ */
+export interface PullWindow {
+  readonly from: CivilDate;
+  readonly to: CivilDate | null;
+}
+
+export const PULL_ORIGINS = ['daily', 'lookback', 'backfill', 'sweep', 'manual', 'repair'] as const;
+export type PullOrigin = (typeof PULL_ORIGINS)[number];
+
+/** Returns the window of a pull: one date. */
+export function dayWindow(date: CivilDate): PullWindow {
+  return { from: date, to: date };
+}
+
+/** Returns the window of a sweep: every date since `from`. */
+export function sweepWindow(from: CivilDate): PullWindow {
+  return { from, to: null };
+}
+
+export function isInWindow(window: PullWindow, date: CivilDate): boolean {
+  return date >= window.from && (window.to === null || date <= window.to);
+}
+
+export interface PlanPolicy {
+  readonly timeZone: string;
+  /** Days before yesterday that are pulled again at every slot. */
+  readonly lookbackDays: number;
+}
+
+/** The state of the ledger for a slot. */
+export interface PlanLedger {
+  readonly startDate: CivilDate;
+  readonly lastReconciledDate: CivilDate | null;
+  /** Reconciled dates after `lastReconciledDate`. */
+  readonly reconciledDates: ReadonlySet<CivilDate>;
+  /**
+   * Dates that need no pull for the slot now: dates with an open pull of any origin, dates that
+   * were fetched since the slot, and dates with an ended pull of this slot. A pull that failed
+   * counts only for a while; see `replanAfterMinutes`.
+   */
+  readonly coveredDates: ReadonlySet<CivilDate>;
+  /** Number of failed pulls of the slot, for each date that has one. */
+  readonly failedPulls: ReadonlyMap<CivilDate, number>;
+  /** Planned pulls that have not ended. */
+  readonly openPulls: number;
+}
+
+/** A pull to create. It is unique by origin, date, slot and round. */
+export interface DuePull {
+  readonly origin: PullOrigin;
+  readonly date: CivilDate;
+  readonly slotAt: Date;
+  /** Number of earlier failed pulls of the date and the slot. */
+  readonly round: number;
+}
+
+/**
+ * A long backlog is worked off in portions of this size, so that new pulls do not wait behind
+ * thousands of old ones.
+ */
+export const MAX_OPEN_PULLS = 100;
+
+/**
+ * Returns the pulls that the latest slot makes due, most urgent first: yesterday, the lookback from
+ * the newest date on, then the dates that were never reconciled: those with the fewest failed pulls for the slot
+ * first, and of these the oldest. Missed slots
+ * need no separate pulls, because their dates are reconciled or among these dates. Yesterday is
+ * the day before the slot, not before now, so that a late slot means the same dates.
+ */
+export function planDue(slotAt: Date, ledger: PlanLedger, policy: PlanPolicy): DuePull[] {
+  const yesterday = lastClosedDate(policy.timeZone, slotAt);
+  const isDue = (date: CivilDate) => date >= ledger.startDate && !ledger.coveredDates.has(date);
+  const duePull = (origin: PullOrigin, date: CivilDate): DuePull => ({
+    origin,
+    date,
+    slotAt,
+    round: ledger.failedPulls.get(date) ?? 0,
+  });
+  const lookback = Array.from({ length: policy.lookbackDays }, (_, days) =>
+    addDays(yesterday, -days - 1),
+  );
+  const urgent = [
+    ...[yesterday].filter(isDue).map((date) => duePull('daily', date)),
+    ...lookback.filter(isDue).map((date) => duePull('lookback', date)),
+  ];
+
+  const gapFrom =
+    ledger.lastReconciledDate === null ? ledger.startDate : addDays(ledger.lastReconciledDate, 1);
+  const gap = datesBetween(gapFrom, addDays(yesterday, -policy.lookbackDays - 1)).filter(
+    (date) => isDue(date) && !ledger.reconciledDates.has(date),
+  );
+  const missed = gap.map((date) => duePull('daily', date)).toSorted((a, b) => a.round - b.round);
+  const room = Math.max(0, MAX_OPEN_PULLS - ledger.openPulls - urgent.length);
+  return [...urgent, ...missed.slice(0, room)];
+}
+
+/**
+ * Returns the priority of a waiting pull, 0 first: requests of a person, the newest closed date,
+ * the lookback, dates that differ in a sweep, missed dates, backfills.
+ */
+export function pullUrgency(
+  pull: {
+    readonly origin: PullOrigin;
+    readonly from: CivilDate;
+    readonly slotAt: Date | null;
+  },
+  timeZone: string,
+): number {
+  if (pull.origin === 'sweep' || pull.origin === 'repair') return 3;
+  if (pull.slotAt === null) return pull.origin === 'backfill' ? 5 : 0;
+  if (pull.origin === 'lookback') return 2;
+  return pull.from === lastClosedDate(timeZone, pull.slotAt) ? 1 : 4;
+}

@@ -1,0 +1,42 @@
+import { TokenUnusableError } from '../../base/runtime/errors.ts';
+import { fileSecret, type SecretSource } from '../../base/runtime/secret-file.ts';
+
+/**
+ * The source of the bearer token. Both calls throw TokenUnusableError if the source has no usable token.
+ * `reread` returns the present token of the source, after the platform refused the last one.
+ */
+export type TokenSource = SecretSource<string>;
+
+/** The token in a file, which another program replaces. */
+export function fileToken(path: string): TokenSource {
+  return fileSecret({
+    variable: 'PLATFORM_TOKEN_FILE',
+    path,
+    parse: parseToken,
+    Unusable: TokenUnusableError,
+  });
+}
+
+/**
+ * A fixed token from the environment.
+ * @throws TokenUnusableError when it is not usable
+ */
+export function fixedToken(token: string): TokenSource {
+  const parsed = parseToken(token, 'PLATFORM_TOKEN');
+  return { current: async () => parsed, reread: async () => parsed };
+}
+
+/** Returns the token. A fault describes the problem and never quotes the token. */
+function parseToken(text: string, source: string): string {
+  const token = text.trim();
+  if (token === '') throw new TokenUnusableError([`${source}: is empty, expected a bearer token`]);
+  if (/^bearer(\s|$)/i.test(token)) {
+    throw new TokenUnusableError([`${source}: expected only the token, without the word Bearer`]);
+  }
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new TokenUnusableError([
+      `${source}: expected a token of printable ASCII characters without spaces`,
+    ]);
+  }
+  return token;
+}

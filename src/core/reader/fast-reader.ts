@@ -1,0 +1,341 @@
+/**
+ * Reads titles of the usual kind, from their bytes in the response to their rows for COPY. `readExactTitle`
+ * creates an object and a string for every value; the fast reader finds the bytes of the
+ * values, checks them in place, and copies them.
+ *
+ * The row of a title is the one that `encodeTitle` writes, byte for byte. The fast reader leaves every
+ * unusual title to the exact reader (`ResponseReader`). docs/performance.md has the measurements.
+ */
+
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { parseDecimal, toPlainDecimal } from '../../base/values/decimal.ts';
+import type { PullWindow } from '../planner/pull-plan.ts';
+import { rawHash } from '../title/known-titles.ts';
+import {
+  digestOf,
+  IDENTITY_COLUMNS,
+  newestContentVersion,
+  type Title,
+  VALUE_COLUMNS,
+} from '../title/title.ts';
+import { TitleFold, type TitleFolds } from '../title/title-fold.ts';
+import { TITLE_FIELDS, ValueKind } from '../title/title-schema.ts';
+import { DATE_BYTES, HASH_BYTES, NULL_LENGTH, writeNumeric } from './binary-row.ts';
+import type { TitleShortcut } from './cutter.ts';
+import { DIGIT_ZERO, MINUS_SIGN, toView } from './json-bytes.ts';
+import type { KnownTexts } from './known-texts.ts';
+import { DEPARTS, EXPONENT, NO_POINT, TitleLocator } from './title-locator.ts';
+import { beginRow } from './title-row.ts';
+
+const COLUMNS = VALUE_COLUMNS.length;
+const KINDS = Uint8Array.from(TITLE_FIELDS, ({ kind }) => kind);
+const IDENTITY = Int32Array.from(IDENTITY_COLUMNS, (column) => VALUE_COLUMNS.indexOf(column));
+
+/** The fields whose values the interface enumerates, with their columns. */
+const ENUMERATED = TITLE_FIELDS.flatMap(({ only, column }, field) =>
+  only === null || column === null ? [] : [[field, column] as const],
+);
+
+/**
+ * Room for the number of values, two numbers, three hashes and a number, and for each value with its length. A
+ * `numeric` of `MAX_DECIMAL_DIGITS` takes less than the longest text of an amount.
+ */
+const MAX_ROW_BYTES =
+  240 + TITLE_FIELDS.reduce((total, { maxLength }) => total + maxLength + 20, 0);
+const BLOCK_BYTES = 256 * 1024;
+/**
+ * Blocks whose rows are stored, for the next response. Small responses would otherwise allocate blocks that
+ * stay in memory for a long time, because little else triggers a garbage collection.
+ */
+const freeBlocks: Buffer<ArrayBuffer>[] = [];
+const MAX_FREE_BLOCKS = 16;
+
+const POINT = 0x2e;
+const EQUALS_SIGN = 0x3d;
+const LETTER_T = 0x74;
+
+/**
+ * Reads the titles of one response. Their rows wait until `takeRows`. Titles of a date whose content hashes
+ * have an older version are left to the exact reader.
+ */
+export class FastReader implements TitleShortcut {
+  /** Null where the titles are only added to the folds. */
+  readonly #known: KnownTexts | null;
+  readonly #locator: TitleLocator;
+  readonly #folds: TitleFolds;
+  /** The fold of the date of the last title. */
+  #fold = new TitleFold(0);
+  #foldDate: CivilDate | null = null;
+  readonly #newestVersion = newestContentVersion();
+  readonly #rowStart: Buffer;
+  #titlesRead = 0;
+  #window: Buffer = Buffer.alloc(0);
+
+  /** The fields of a title as `canonicalFields` of core/title/title.ts writes them, to be hashed. */
+  readonly #canonical = Buffer.alloc(2 * MAX_ROW_BYTES);
+  readonly #canonicalView = toView(this.#canonical);
+  /** The start of each column in it, and the end of the last one. */
+  readonly #columnStarts = new Int32Array(COLUMNS + 1);
+
+  /**
+   * The rows. A full block is replaced, never overwritten, because COPY may still send the rows taken from
+   * it.
+   */
+  #block = Buffer.alloc(0);
+  readonly #blocks: Buffer<ArrayBuffer>[] = [];
+  #blockView = toView(this.#block);
+  #taken = 0;
+  #end = 0;
+
+  /**
+   * @param rows the fence of the rows, and the known titles, which get none; null: no title gets a row
+   * @param folds every title that is read is added to the fold of its date
+   */
+  constructor(
+    rows: { readonly fence: bigint; readonly known: KnownTexts } | null,
+    window: PullWindow,
+    folds: TitleFolds,
+  ) {
+    this.#known = rows?.known ?? null;
+    this.#locator = new TitleLocator(window);
+    this.#folds = folds;
+    this.#rowStart = rows === null ? Buffer.alloc(0) : beginRow(rows.fence);
+  }
+
+  get titlesRead(): number {
+    return this.#titlesRead;
+  }
+
+  open(window: Buffer, end: number): void {
+    this.#window = window;
+    this.#locator.open(window);
+    this.#known?.open(window.subarray(0, end));
+  }
+
+  readAt(from: number, ordinal: number): number {
+    const known = this.#known;
+    const skipped = known?.skipAt(from) ?? -1;
+    if (skipped !== -1) return skipped;
+    const end = this.#locator.locate(from);
+    if (end === DEPARTS) return DEPARTS;
+    const textHash = known === null ? null : rawHash(this.#window.subarray(from, end));
+    const isRead =
+      (textHash !== null && known?.take(textHash)) || this.#addTitle(ordinal, textHash);
+    return isRead ? end : DEPARTS;
+  }
+
+  /**
+   * Accepts the values of enumerations that a title with drift has. The drift of that title is reported, so
+   * further titles with the same values need not be left to the exact reader.
+   */
+  admitDrift(title: Title): void {
+    for (const [field, column] of ENUMERATED) {
+      const value = title[column];
+      if (typeof value === 'string') this.#locator.admit(field, value);
+    }
+  }
+
+  /** The rows of the titles read since the last call, as `encodeTitle` writes them. */
+  takeRows(): Buffer {
+    const rows = this.#block.subarray(this.#taken, this.#end);
+    this.#taken = this.#end;
+    return rows;
+  }
+
+  /** False where the date's content hashes have an older version. */
+  #turnToDate(): boolean {
+    const date = this.#locator.acceptedDate;
+    if (date !== this.#foldDate && date !== null) {
+      this.#fold = this.#folds.at(date);
+      this.#foldDate = date;
+    }
+    return this.#fold.version === this.#newestVersion;
+  }
+
+  /**
+   * Writes the row of the located title, and adds the title to the fold of its date.
+   *
+   * @param textHash null: the title gets no row. The next title overwrites the bytes that were written.
+   * @returns false for a title that is left to the exact reader: the date's content hashes have an older
+   *   version, or an amount has too many digits without its exponent
+   */
+  #addTitle(ordinal: number, textHash: Buffer | null): boolean {
+    if (!this.#turnToDate()) return false;
+    if (this.#block.length - this.#end < MAX_ROW_BYTES) this.#openBlock();
+    let rowAt = this.#writeValues(ordinal);
+    if (rowAt === -1) return false;
+    const row = this.#block;
+    const rowView = this.#blockView;
+    const contentEnd = this.#columnStarts[COLUMNS] as number;
+
+    const content = digestOf(this.#canonical.subarray(0, contentEnd));
+    this.#fold.add(content);
+    this.#titlesRead++;
+    if (textHash === null) return true;
+
+    const identity = this.#hashIdentity(contentEnd);
+    rowAt = writeHash(row, rowView, rowAt, identity);
+    rowAt = writeHash(row, rowView, rowAt, content);
+    rowView.setInt32(rowAt, HASH_BYTES);
+    rowAt += 4;
+    for (let byte = 0; byte < HASH_BYTES; byte++) row[rowAt++] = textHash[byte] as number;
+    this.#end = rowAt;
+    return true;
+  }
+
+  /**
+   * Writes the beginning of a row, up to the values, and the same values to `#canonical`.
+   *
+   * @returns the end of the values in the row; -1 where an amount has too many digits
+   */
+  #writeValues(ordinal: number): number {
+    const { bytes, view, starts, ends, points, dateValues, decoded } = this.#locator;
+    const row = this.#block;
+    const rowView = this.#blockView;
+    const canonical = this.#canonical;
+    const canonicalView = this.#canonicalView;
+    const columnStarts = this.#columnStarts;
+
+    let rowAt = this.#end;
+    for (const byte of this.#rowStart) row[rowAt++] = byte;
+    rowAt = writeInteger(rowView, rowAt, ordinal);
+    let at = 0;
+    for (let column = 0; column < COLUMNS; column++) {
+      columnStarts[column] = at;
+      const start = starts[column] as number;
+      if (start < 0) {
+        rowView.setInt32(rowAt, NULL_LENGTH);
+        rowAt += 4;
+        canonical[at++] = 0;
+        continue;
+      }
+      canonical[at++] = EQUALS_SIGN;
+      const kind = KINDS[column];
+      const text = decoded?.[column];
+      if (kind === ValueKind.boolean) {
+        const isTrue = bytes[start] === LETTER_T;
+        rowView.setInt32(rowAt, 1);
+        row[rowAt + 4] = isTrue ? 1 : 0;
+        rowAt += 5;
+        at += canonical.write(String(isTrue), at, 'latin1');
+      } else if (text !== undefined) {
+        const length = row.write(text, rowAt + 4);
+        rowView.setInt32(rowAt, length);
+        rowAt += 4 + length;
+        at += canonical.write(text, at);
+      } else if (kind === ValueKind.text) {
+        const length = (ends[column] as number) - start;
+        rowView.setInt32(rowAt, length);
+        rowAt += 4;
+        // Word by word. Up to three bytes too many are copied, and overwritten by the next value.
+        for (let index = 0; index < length; index += 4) {
+          const word = view.getInt32(start + index, true);
+          rowView.setInt32(rowAt + index, word, true);
+          canonicalView.setInt32(at + index, word, true);
+        }
+        rowAt += length;
+        at += length;
+      } else {
+        const end = ends[column] as number;
+        const length = end - start;
+        for (let index = 0; index < length; index += 4) {
+          canonicalView.setInt32(at + index, view.getInt32(start + index, true), true);
+        }
+        if (kind === ValueKind.date) {
+          rowView.setInt32(rowAt, DATE_BYTES);
+          rowView.setInt32(rowAt + 4, dateValues[column] as number);
+          rowAt += 4 + DATE_BYTES;
+          at += length;
+        } else {
+          const point = points[column] as number;
+          if (point !== EXPONENT) {
+            rowAt = writeNumeric(rowView, rowAt, bytes, start, point, end);
+            at = this.#shortenAmount(at, point, at + length);
+          } else {
+            const decimal = parseDecimal(canonical.toString('latin1', at, at + length));
+            if (decimal === null) return -1;
+            rowAt = writePlain(rowView, rowAt, toPlainDecimal(decimal.written));
+            at += canonical.write(decimal.canonical, at, 'latin1');
+          }
+        }
+      }
+      canonical[at++] = 0;
+    }
+    columnStarts[COLUMNS] = at;
+    // `extra` is null: a title with undocumented fields is not of the usual kind.
+    rowView.setInt32(rowAt, NULL_LENGTH);
+    return rowAt + 4;
+  }
+
+  /** Turns an amount without an exponent into `Decimal.canonical`. Returns its new end. */
+  #shortenAmount(start: number, point: number, writtenEnd: number): number {
+    const canonical = this.#canonical;
+    let end = writtenEnd;
+    if (point !== NO_POINT) {
+      while (canonical[end - 1] === DIGIT_ZERO) end--;
+      if (canonical[end - 1] === POINT) end--;
+    }
+    const isZero = canonical[end - 1] === DIGIT_ZERO && canonical[end - 2] === MINUS_SIGN;
+    if (!isZero) return end;
+    canonical[start] = DIGIT_ZERO;
+    return start + 1;
+  }
+
+  /** Hashes the identity columns, which it copies behind the content. */
+  #hashIdentity(contentEnd: number): string {
+    const canonical = this.#canonical;
+    const view = this.#canonicalView;
+    let at = contentEnd;
+    for (let index = 0; index < IDENTITY.length; index++) {
+      const column = IDENTITY[index] as number;
+      const start = this.#columnStarts[column] as number;
+      const length = (this.#columnStarts[column + 1] as number) - start;
+      for (let offset = 0; offset < length; offset += 4) {
+        view.setInt32(at + offset, view.getInt32(start + offset, true), true);
+      }
+      at += length;
+    }
+    return digestOf(canonical.subarray(contentEnd, at));
+  }
+
+  /** Gives the blocks back. The rows must be stored, and the reader is not used again. */
+  release(): void {
+    const room = MAX_FREE_BLOCKS - freeBlocks.length;
+    const blocks = this.#blocks.filter(({ length }) => length === BLOCK_BYTES);
+    freeBlocks.push(...blocks.slice(0, room));
+    this.#blocks.length = 0;
+    this.#block = Buffer.alloc(0);
+  }
+
+  /** Moves the rows that were not taken into a new block. */
+  #openBlock(): void {
+    const waiting = this.takeRows();
+    const needed = 2 * waiting.length;
+    const free = needed <= BLOCK_BYTES ? freeBlocks.pop() : undefined;
+    this.#block = free ?? Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, needed));
+    if (this.#blocks.length < MAX_FREE_BLOCKS) this.#blocks.push(this.#block);
+    this.#blockView = toView(this.#block);
+    this.#block.set(waiting);
+    this.#taken = 0;
+    this.#end = waiting.length;
+  }
+}
+
+/** @param digest a character for each byte */
+function writeHash(row: Buffer, view: DataView, from: number, digest: string): number {
+  view.setInt32(from, HASH_BYTES);
+  let at = from + 4;
+  for (let byte = 0; byte < HASH_BYTES; byte++) row[at++] = digest.charCodeAt(byte);
+  return at;
+}
+
+function writeInteger(view: DataView, from: number, value: number): number {
+  view.setInt32(from, 4);
+  view.setInt32(from + 4, value);
+  return from + 8;
+}
+
+function writePlain(view: DataView, from: number, plain: string): number {
+  const text = Buffer.from(plain, 'latin1');
+  return writeNumeric(view, from, text, 0, text.indexOf(POINT), text.length);
+}

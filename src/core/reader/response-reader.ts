@@ -1,0 +1,184 @@
+/**
+ * From the bytes of a response to rows for COPY. A title takes the first of these ways that fits:
+ *
+ * 1. The date has the title in the same text (`KnownTexts`): it is counted, and gets no row.
+ * 2. The title is of the usual kind (`FastReader`): its bytes are checked and copied into a row.
+ * 3. Any other title is parsed and checked against the contract: it becomes a row, or a reject.
+ */
+import type { CivilDate } from '../../base/values/business-day.ts';
+import type { PullWindow } from '../planner/pull-plan.ts';
+import type { ConciliationResponse } from '../platform/conciliation-client.ts';
+import { DriftLog } from '../platform/drift-log.ts';
+import { type KnownTitles, type MissingText, rawHash } from '../title/known-titles.ts';
+import { contentHash, hash128 } from '../title/title.ts';
+import type { TitleCheck } from '../title/title-contract.ts';
+import type { DriftItem } from '../title/title-extra.ts';
+import { TitleFolds } from '../title/title-fold.ts';
+import {
+  cutTitles,
+  MAX_TITLE_BYTES,
+  type PullProgress,
+  type RawTitle,
+  TitleCutter,
+} from './cutter.ts';
+import { readExactTitle } from './exact-title.ts';
+import { FastReader } from './fast-reader.ts';
+import { KnownTexts } from './known-texts.ts';
+import { encodeTitle, type RejectedTitle } from './title-row.ts';
+
+/** The result of reading a whole response. */
+export interface ReadResult {
+  /** Titles that the date has already, in the same text; they got no row. */
+  readonly known: number;
+  /** The texts that the date has and the response lacks. To be iterated once. */
+  readonly missing: Iterable<MissingText>;
+  /** Titles that kept the contract and got a row. */
+  readonly accepted: number;
+  readonly rejected: number;
+  /** Of all titles that kept the contract, the known ones included. */
+  readonly folds: TitleFolds;
+  readonly drift: readonly DriftItem[];
+}
+
+/** The rows of one chunk of a response. */
+export interface RowBatch {
+  /** Rows for COPY into `staged_title`. */
+  readonly rows: readonly Buffer[];
+  /** Empty until enough rejects wait. */
+  readonly rejects: readonly RejectedTitle[];
+}
+
+/** Rejects wait in memory until their raw text has this size. */
+const REJECT_BUFFER_BYTES = 4 * 1024 * 1024;
+/** Raw text kept of one rejected title. */
+const MAX_RAW_CHARACTERS = 64 * 1024;
+
+export interface ReadOptions {
+  /** Of the attempt. */
+  readonly fence: bigint;
+  readonly window: PullWindow;
+  /** The texts of the date's titles. Reading takes out those that the response has. */
+  readonly known: KnownTitles;
+  /** Of the content hashes of dates; all others have the newest. */
+  readonly versions?: ReadonlyMap<CivilDate, number>;
+  readonly onProgress?: ((progress: PullProgress) => void) | undefined;
+}
+
+/** Reads one response, once. */
+export class ResponseReader {
+  readonly #response: ConciliationResponse;
+  readonly #options: ReadOptions;
+  readonly #folds: TitleFolds;
+  readonly #known: KnownTexts;
+  readonly #fastReader: FastReader;
+  readonly #drift = new DriftLog();
+  #accepted = 0;
+  #rejected = 0;
+  #rejects: RejectedTitle[] = [];
+  #rejectBytes = 0;
+
+  constructor(response: ConciliationResponse, options: ReadOptions) {
+    const { fence, window, known, versions } = options;
+    this.#response = response;
+    this.#options = options;
+    this.#folds = new TitleFolds(versions);
+    this.#known = new KnownTexts(known, this.#folds.at(window.from));
+    this.#fastReader = new FastReader({ fence, known: this.#known }, window, this.#folds);
+  }
+
+  /**
+   * Ends well only when the document has closed and the transfer has ended cleanly.
+   *
+   * @throws PlatformContractError when the response is not the documented document
+   * @throws PlatformUnavailableError when the transfer broke off
+   */
+  async *read(): AsyncGenerator<RowBatch> {
+    const cutter = new TitleCutter(this.#fastReader);
+    for await (const titles of cutTitles(this.#response, cutter, this.#options.onProgress)) {
+      const exactRows = Array.from(titles, (raw) => this.#readExactly(raw) ?? []).flat();
+      const rows = [this.#fastReader.takeRows(), Buffer.concat(exactRows)].filter(
+        ({ length }) => length > 0,
+      );
+      const isFull = this.#rejectBytes > REJECT_BUFFER_BYTES;
+      yield { rows, rejects: isFull ? this.#takeRejects() : [] };
+    }
+    for (const field of cutter.otherFields) {
+      this.#drift.add([{ path: field, kind: 'unknown_field', value: 'unknown' }]);
+    }
+    yield { rows: [], rejects: this.#takeRejects() };
+  }
+
+  /** Complete once `read` has ended. */
+  get result(): ReadResult {
+    return {
+      known: this.#known.count,
+      missing: this.#options.known.missing(),
+      accepted: this.#accepted + this.#fastReader.titlesRead,
+      rejected: this.#rejected,
+      folds: this.#folds,
+      drift: this.#drift.items(),
+    };
+  }
+
+  /** Gives the memory of the rows back, once they are stored. */
+  release(): void {
+    this.#fastReader.release();
+  }
+
+  /** The row of a title that the fast reader has not read; null where the title gets none. */
+  #readExactly(raw: RawTitle): Buffer | null {
+    const { fence, window } = this.#options;
+    const textHash = rawHash(raw.bytes);
+    if (!raw.truncated && this.#known.take(textHash)) return null;
+    const outcome = readTitle(raw, window);
+    if (!outcome.ok) {
+      this.#rejected += 1;
+      this.#rejects.push(outcome.reject);
+      this.#rejectBytes += outcome.reject.raw.length;
+      return null;
+    }
+    const { title, drift } = outcome;
+    this.#accepted += 1;
+    this.#drift.add(drift);
+    if (drift.length > 0) this.#fastReader.admitDrift(title);
+    const fold = this.#folds.at(title.accepted_date);
+    const content = contentHash(title, fold.version);
+    fold.addDigits(content);
+    return encodeTitle(fence, raw.ordinal, title, textHash.toString('hex'), content);
+  }
+
+  #takeRejects(): RejectedTitle[] {
+    const rejects = this.#rejects;
+    this.#rejects = [];
+    this.#rejectBytes = 0;
+    return rejects;
+  }
+}
+
+type TitleOutcome =
+  | Extract<TitleCheck, { ok: true }>
+  | { readonly ok: false; readonly reject: RejectedTitle };
+
+function readTitle(raw: RawTitle, window: PullWindow): TitleOutcome {
+  if (raw.truncated) {
+    const tooLong = `the title is ${raw.byteLength} bytes long, expected at most ${MAX_TITLE_BYTES}`;
+    return reject(raw, [tooLong], null);
+  }
+  const check = readExactTitle(raw.bytes, window, raw.offset);
+  return check.ok ? check : reject(raw, check.reasons, check.orderUid);
+}
+
+function reject(raw: RawTitle, reasons: readonly string[], orderUid: string | null): TitleOutcome {
+  return {
+    ok: false,
+    reject: {
+      ordinal: raw.ordinal,
+      orderUid,
+      reasons,
+      // PostgreSQL's text holds neither U+0000 nor broken UTF-8; both are shown as U+FFFD.
+      raw: raw.bytes.toString('utf8', 0, MAX_RAW_CHARACTERS).replaceAll('\u0000', '\uFFFD'),
+      rawBytes: raw.byteLength,
+      rawHash: hash128(raw.bytes),
+    },
+  };
+}

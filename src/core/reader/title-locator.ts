@@ -1,0 +1,326 @@
+import { isUtf8 } from 'node:buffer';
+import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
+import { MAX_DECIMAL_DIGITS } from '../../base/values/decimal.ts';
+import { isStorableText } from '../../base/values/field-reader.ts';
+import { isInWindow, type PullWindow } from '../planner/pull-plan.ts';
+import { TITLE_FIELDS, ValueKind } from '../title/title-schema.ts';
+import { toDateValue } from './binary-row.ts';
+import {
+  ANY_TEXT,
+  areSame,
+  BACKSLASH,
+  CLOSE_BRACE,
+  COMMA,
+  DIGIT_ZERO,
+  endOfBoolean,
+  endOfDigits,
+  endOfSpace,
+  isAt,
+  isDigit,
+  isSpace,
+  isText,
+  MINUS_SIGN,
+  OPEN_BRACE,
+  PADDING_BYTES,
+  QUOTE,
+  toView,
+} from './json-bytes.ts';
+import { endOfName, fieldAt, findMember, MEMBERS, NO_NAME, parentOf } from './title-layout.ts';
+
+/** Returned for a title that is not of the usual kind. */
+export const DEPARTS = -1;
+/** In place of a value's start: the field is null, or absent. */
+const NULL_START = -1;
+const ABSENT = -2;
+/** In place of the index of an amount's decimal point. */
+export const NO_POINT = -1;
+export const EXPONENT = -2;
+
+const FIELDS = TITLE_FIELDS.length;
+const TITLE = -1;
+const KINDS = Uint8Array.from(TITLE_FIELDS, ({ kind }) => kind);
+const MAX_BYTES = Int32Array.from(TITLE_FIELDS, ({ maxLength }) => maxLength);
+const ENUMERATIONS = TITLE_FIELDS.map(({ only }) => (only === null ? null : [Buffer.from(only)]));
+/** More values than an enumeration has. Titles with further ones are left to the exact reader. */
+const MAX_ADMITTED = 16;
+const PARENTS = Int8Array.from(TITLE_FIELDS, parentOf);
+const REQUIRED_FIELDS = TITLE_FIELDS.flatMap(({ isRequired }, field) => (isRequired ? field : []));
+
+const UID = fieldAt('order.uid');
+const ACCEPTED_DATE = fieldAt('acceptedDate');
+const EXTERNAL_ID = fieldAt('providerExternalId');
+const INNER_EXTERNAL_ID = fieldAt('provider.externalId');
+
+/** The titles of a date have due dates within a few months. */
+const MAX_KNOWN_DATES = 4096;
+
+interface KnownDate {
+  readonly date: CivilDate;
+  /** In a row. */
+  readonly value: number;
+  readonly isInWindow: boolean;
+}
+
+const NULL = Buffer.from('null');
+
+/**
+ * Finds the values of a title in its bytes, where the title is of the usual kind: all fields are documented,
+ * no field comes twice, all drift was reported before, and every value keeps the contract. The values
+ * that it finds are checked as `readExactTitle` checks them. Any other title departs.
+ */
+export class TitleLocator {
+  /** By field: the start and the end of its value; of a text, without the quotes. */
+  readonly starts = new Int32Array(FIELDS);
+  readonly ends = new Int32Array(FIELDS);
+  /** By amount: the index of its decimal point, `NO_POINT` or `EXPONENT`. */
+  readonly points = new Int32Array(FIELDS);
+  /** By date: its value in a row. */
+  readonly dateValues = new Int32Array(FIELDS);
+  /** By text with escapes: the decoded text. Null where no text of the title has escapes. */
+  decoded: (string | undefined)[] | null = null;
+  /** The opened bytes, padded: names are compared and values copied word by word. */
+  bytes: Buffer = Buffer.alloc(PADDING_BYTES);
+  view: DataView = toView(this.bytes);
+
+  /** By field: the field that followed it last time, which is tried first. */
+  readonly #successors = new Uint8Array(FIELDS + 1 + FIELDS);
+  readonly #window: PullWindow;
+  /** By the eight digits of the day. Parsing a date takes longer than reading its digits. Null: no such day. */
+  readonly #dates = new Map<number, KnownDate | null>();
+  #acceptedDate: CivilDate | null = null;
+  /** By field: the values that are not new drift. Null if the field is not an enumeration. */
+  readonly #enumerations = ENUMERATIONS.map((values) => values && [...values]);
+
+  constructor(window: PullWindow) {
+    this.#window = window;
+    for (const [index, members] of MEMBERS.entries()) {
+      // The documented order at first. A wrong guess costs a search and is not an error.
+      members.forEach((field, place) => {
+        this.#successors[members[place - 1] ?? FIELDS + index] = field;
+        this.#successors[field] = field;
+      });
+    }
+  }
+
+  /** The accepted date of the last located title. */
+  get acceptedDate(): CivilDate | null {
+    return this.#acceptedDate;
+  }
+
+  /** Accepts a value of an enumeration, because it was reported as drift. */
+  admit(field: number, text: string): void {
+    const values = this.#enumerations[field];
+    const value = Buffer.from(text);
+    if (values == null || values.length > MAX_ADMITTED) return;
+    if (!values.some((known) => known.equals(value))) values.push(value);
+  }
+
+  /** @param bytes with `PADDING_BYTES` zeros at the end of what is to be located */
+  open(bytes: Buffer): void {
+    if (this.bytes !== bytes) this.view = toView(bytes);
+    this.bytes = bytes;
+  }
+
+  /** The end of the title that begins at `from`, or `DEPARTS`. */
+  locate(from: number): number {
+    const { bytes, view, starts } = this;
+    const successors = this.#successors;
+    if (bytes[from] !== OPEN_BRACE) return DEPARTS;
+    starts.fill(ABSENT);
+    this.decoded = null;
+    let object = TITLE;
+    /** The last field; before the first field of an object, `FIELDS + 1` + the object. */
+    let last = FIELDS;
+    let at = from + 1;
+    for (;;) {
+      if (isSpace(bytes[at] as number)) at = endOfSpace(bytes, at);
+      let field = successors[last] as number;
+      let valueAt = endOfName(view, at, field);
+      if (valueAt === NO_NAME) {
+        field = findMember(view, at, object);
+        if (field === NO_NAME) return DEPARTS;
+        successors[last] = field;
+        valueAt = endOfName(view, at, field);
+      }
+      if (starts[field] !== ABSENT) return DEPARTS;
+      last = field;
+      at = valueAt;
+      if (isSpace(bytes[at] as number)) at = endOfSpace(bytes, at);
+
+      const kind = KINDS[field];
+      starts[field] = at;
+      if (bytes[at] === 0x6e) {
+        if (!isAt(bytes, at, NULL)) return DEPARTS;
+        starts[field] = NULL_START;
+        at += NULL.length;
+      } else if (kind === ValueKind.text) {
+        at = this.#endOfText(at, field);
+      } else if (kind === ValueKind.amount) {
+        at = this.#endOfAmount(at, field);
+      } else if (kind === ValueKind.date) {
+        at = this.#endOfDate(at, field);
+      } else if (kind === ValueKind.boolean) {
+        at = endOfBoolean(bytes, at);
+      } else {
+        if (bytes[at] !== OPEN_BRACE) return DEPARTS;
+        object = field;
+        last = FIELDS + 1 + field;
+        at++;
+        continue;
+      }
+      if (at === DEPARTS) return DEPARTS;
+
+      for (;;) {
+        if (isSpace(bytes[at] as number)) at = endOfSpace(bytes, at);
+        const byte = bytes[at++];
+        if (byte === COMMA) break;
+        if (byte !== CLOSE_BRACE) return DEPARTS;
+        if (object === TITLE) return this.#isWhole() ? at : DEPARTS;
+        last = object;
+        object = PARENTS[object] as number;
+      }
+    }
+  }
+
+  #endOfText(quote: number, field: number): number {
+    const { bytes } = this;
+    if (bytes[quote] !== QUOTE) return DEPARTS;
+    const start = quote + 1;
+    let end = start;
+    let union = 0;
+    let byte = bytes[end] as number;
+    while (ANY_TEXT[byte] === 1) {
+      union |= byte;
+      byte = bytes[++end] as number;
+    }
+    if (byte === BACKSLASH) {
+      end = this.#endOfEscapedText(start, end, field);
+      if (end === DEPARTS) return DEPARTS;
+    } else {
+      if (byte !== QUOTE) return DEPARTS;
+      if (union >= 0x80 && !isUtf8(bytes.subarray(start, end))) return DEPARTS;
+    }
+    if (end - start > (MAX_BYTES[field] as number)) return DEPARTS;
+    const values = this.#enumerations[field];
+    if (values != null && !values.some((value) => isText(bytes, start, end, value))) return DEPARTS;
+    this.starts[field] = start;
+    this.ends[field] = end;
+    return end + 1;
+  }
+
+  #endOfEscapedText(start: number, from: number, field: number): number {
+    // Texts that are compared are compared as they are written.
+    if (field === EXTERNAL_ID || field === INNER_EXTERNAL_ID) return DEPARTS;
+    const { bytes } = this;
+    let end = from;
+    for (;;) {
+      // The escaped character is taken with its backslash, lest an escaped quote end the text.
+      if (bytes[end] === BACKSLASH) end += 2;
+      else if (ANY_TEXT[bytes[end] as number] === 1) end++;
+      else break;
+    }
+    if (bytes[end] !== QUOTE || !isUtf8(bytes.subarray(start, end))) return DEPARTS;
+    const decoded = decodeText(bytes.toString('utf8', start, end));
+    if (decoded === null) return DEPARTS;
+    this.decoded ??= [];
+    this.decoded[field] = decoded;
+    return end;
+  }
+
+  #endOfAmount(start: number, field: number): number {
+    const { bytes } = this;
+    let at = start;
+    if (bytes[at] === MINUS_SIGN) at++;
+    const whole = at;
+    at = endOfDigits(bytes, at);
+    if (at === whole || (bytes[whole] === DIGIT_ZERO && at > whole + 1)) return DEPARTS;
+    let point = NO_POINT;
+    if (bytes[at] === 0x2e) {
+      point = at++;
+      at = endOfDigits(bytes, at);
+      if (at === point + 1) return DEPARTS;
+    }
+    if (((bytes[at] as number) | 0x20) === 0x65) {
+      point = EXPONENT;
+      at++;
+      if (bytes[at] === MINUS_SIGN || bytes[at] === 0x2b) at++;
+      const exponent = at;
+      at = endOfDigits(bytes, at);
+      if (at === exponent) return DEPARTS;
+    }
+    // Without an exponent, a number has no more digits than characters.
+    if (at - start > MAX_DECIMAL_DIGITS) return DEPARTS;
+    this.ends[field] = at;
+    this.points[field] = point;
+    return at;
+  }
+
+  #endOfDate(quote: number, field: number): number {
+    const { bytes } = this;
+    const start = quote + 1;
+    const end = start + 'YYYY-MM-DD'.length;
+    if (bytes[quote] !== QUOTE || bytes[end] !== QUOTE) return DEPARTS;
+    if (bytes[start + 4] !== MINUS_SIGN || bytes[start + 7] !== MINUS_SIGN) return DEPARTS;
+    let day = 0;
+    for (let at = start; at < end; at++) {
+      if (at === start + 4 || at === start + 7) continue;
+      const byte = bytes[at] as number;
+      if (!isDigit(byte)) return DEPARTS;
+      day = 10 * day + byte - DIGIT_ZERO;
+    }
+    this.starts[field] = start;
+    this.ends[field] = end;
+    const known = this.#findDate(day, start, end);
+    if (known === null) return DEPARTS;
+    if (field === ACCEPTED_DATE) {
+      if (!known.isInWindow) return DEPARTS;
+      this.#acceptedDate = known.date;
+    }
+    this.dateValues[field] = known.value;
+    return end + 1;
+  }
+
+  #findDate(day: number, start: number, end: number): KnownDate | null {
+    let known = this.#dates.get(day);
+    if (known === undefined) {
+      if (this.#dates.size >= MAX_KNOWN_DATES) this.#dates.clear();
+      const date = parseCivilDate(this.bytes.toString('latin1', start, end));
+      known = date && {
+        date,
+        value: toDateValue(date),
+        isInWindow: isInWindow(this.#window, date),
+      };
+      this.#dates.set(day, known);
+    }
+    return known;
+  }
+
+  /** Whether all required fields are there. Chooses the field that the provider's external id is read from. */
+  #isWhole(): boolean {
+    const { starts, ends } = this;
+    for (const field of REQUIRED_FIELDS) if ((starts[field] as number) < 0) return false;
+    if (starts[UID] === ends[UID]) return false;
+
+    const inner = starts[INNER_EXTERNAL_ID] as number;
+    if (inner < 0) return true;
+    const end = ends[INNER_EXTERNAL_ID] as number;
+    const outer = starts[EXTERNAL_ID] as number;
+    if (outer >= 0) {
+      if ((ends[EXTERNAL_ID] as number) - outer !== end - inner) return false;
+      return areSame(this.bytes, outer, inner, end - inner);
+    }
+    starts[EXTERNAL_ID] = inner;
+    ends[EXTERNAL_ID] = end;
+    return true;
+  }
+}
+
+/** Null where the text is invalid, or PostgreSQL cannot store it. */
+function decodeText(written: string): string | null {
+  try {
+    const decoded = JSON.parse(`"${written}"`) as string;
+    return isStorableText(decoded) ? decoded : null;
+  } catch {
+    return null;
+  }
+}

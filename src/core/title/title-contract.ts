@@ -1,0 +1,88 @@
+// Not `typebox/compile`, the same validator with another 6 MB of code for conversions.
+import { Compile } from 'typebox/schema';
+import { Settings } from 'typebox/system';
+import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
+import { parseDecimal } from '../../base/values/decimal.ts';
+import {
+  isJsonObject,
+  JsonNumber,
+  type JsonObject,
+  type JsonValue,
+} from '../../base/values/json-value.ts';
+import { isInWindow, type PullWindow } from '../planner/pull-plan.ts';
+import type { Title } from './title.ts';
+import { collectExtra, type DriftItem } from './title-extra.ts';
+import { toReasons } from './title-faults.ts';
+import { CONCILIATION_TITLE_SCHEMA, TITLE_FIELDS } from './title-schema.ts';
+
+export type TitleCheck =
+  | { readonly ok: true; readonly title: Title; readonly drift: readonly DriftItem[] }
+  | {
+      readonly ok: false;
+      /** At most 20, as `field.path: expected …`. No values, except the accepted date. */
+      readonly reasons: readonly string[];
+      /** The accepted date of the title, if it is inside the window. */
+      readonly acceptedDate: CivilDate | null;
+    };
+
+const MAX_REASONS = 20;
+
+// A global setting. Other schemas only get more complete diagnostics.
+Settings.Set({ maxErrors: MAX_REASONS });
+
+const CONTRACT = Compile(CONCILIATION_TITLE_SCHEMA);
+
+/**
+ * Checks one item of `titles` against the contract and flattens it to a row. `extra` holds the
+ * fields without a column.
+ */
+export function checkTitle(value: JsonValue, window: PullWindow): TitleCheck {
+  const acceptedDate = findAcceptedDate(value);
+  const isInside = acceptedDate !== null && isInWindow(window, acceptedDate);
+  if (isInside && CONTRACT.Check(value)) {
+    const { extra, drift } = collectExtra(value);
+    return { ok: true, title: toRow(value, extra), drift };
+  }
+  return {
+    ok: false,
+    reasons: explain(value, isInside ? null : acceptedDate),
+    acceptedDate: isInside ? acceptedDate : null,
+  };
+}
+
+const COLUMNS = TITLE_FIELDS.flatMap(({ column, path }) =>
+  column === null ? [] : { column, names: path.split('.') },
+);
+
+/** Returns a title that has passed the schema as a row: dates and amounts are not checked again. */
+function toRow(title: JsonObject, extra: JsonObject | null): Title {
+  const row: Record<string, unknown> = { extra };
+  for (const { column, names } of COLUMNS) {
+    const value = valueAt(title, names);
+    row[column] = value instanceof JsonNumber ? parseDecimal(value.text) : value;
+  }
+  row['provider_external_id'] ??= valueAt(title, ['provider', 'externalId']);
+  return row as unknown as Title;
+}
+
+/** Null where the field or an object around it is absent. */
+function valueAt(title: JsonObject, names: readonly string[]): JsonValue {
+  let value: JsonValue = title;
+  for (const name of names) value = (value as JsonObject | null)?.[name] ?? null;
+  return value;
+}
+
+function findAcceptedDate(value: JsonValue): CivilDate | null {
+  const text = isJsonObject(value) ? value['acceptedDate'] : null;
+  return typeof text === 'string' ? parseCivilDate(text) : null;
+}
+
+/** Returns all reasons. `outsideDate` is an accepted date outside the window. */
+function explain(value: JsonValue, outsideDate: CivilDate | null): string[] {
+  const reasons: string[] = [];
+  if (outsideDate !== null) {
+    reasons.push(`acceptedDate: ${outsideDate} is outside the requested window`);
+  }
+  reasons.push(...CONTRACT.Errors(value)[1].flatMap((error) => toReasons(value, error)));
+  return reasons.slice(0, MAX_REASONS);
+}

@@ -1,0 +1,173 @@
+import { hash } from 'node:crypto';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import type { Decimal } from '../../base/values/decimal.ts';
+import type { JsonObject } from '../../base/values/json-value.ts';
+import { destinationText } from './destination.ts';
+
+/**
+ * One accepted anticipation as the platform states it, flattened. Source: an item of `titles` in
+ * `GET /api/anticipations/conciliation`; null means absent or null. The field names are the columns
+ * of `conciliation.title`.
+ */
+export interface Title {
+  readonly order_uid: string;
+  readonly accepted_date: CivilDate;
+  readonly anticipated_due_date: CivilDate | null;
+  readonly buyer_identification: string | null;
+  readonly provider_external_id: string | null;
+  readonly provider_identification: string | null;
+  readonly provider_bank: string | null;
+  readonly provider_agency: string | null;
+  readonly provider_agency_digit: string | null;
+  readonly provider_account: string | null;
+  readonly provider_account_digit: string | null;
+  readonly financial_agent_type: string | null;
+  readonly financial_agent_identification: string | null;
+  readonly financial_agent_name: string | null;
+  readonly buyer_is_financial: boolean | null;
+  readonly payment_type: string | null;
+  readonly payment_bank: string | null;
+  readonly payment_agency: string | null;
+  readonly payment_agency_digit: string | null;
+  readonly payment_account: string | null;
+  readonly payment_account_digit: string | null;
+  readonly original_value: Decimal;
+  readonly platform_discounted_value: Decimal | null;
+  readonly financial_discounted_value: Decimal | null;
+  readonly buyer_discounted_value: Decimal | null;
+  readonly billing_fee: Decimal | null;
+  readonly money_transfer_fee: Decimal | null;
+  readonly platform_commission: string | null;
+  /** The fields beyond the documented interface, at their places; null: none. */
+  readonly extra: JsonObject | null;
+}
+
+export type TitleColumn = keyof Title;
+
+/** A column with the value of one documented field. `extra` holds the fields without a column. */
+export type ValueColumn = Exclude<TitleColumn, 'extra'>;
+
+/** Every column with content of the platform, in the order of the tables. */
+export const TITLE_COLUMNS = [
+  'order_uid',
+  'accepted_date',
+  'anticipated_due_date',
+  'buyer_identification',
+  'provider_external_id',
+  'provider_identification',
+  'provider_bank',
+  'provider_agency',
+  'provider_agency_digit',
+  'provider_account',
+  'provider_account_digit',
+  'financial_agent_type',
+  'financial_agent_identification',
+  'financial_agent_name',
+  'buyer_is_financial',
+  'payment_type',
+  'payment_bank',
+  'payment_agency',
+  'payment_agency_digit',
+  'payment_account',
+  'payment_account_digit',
+  'original_value',
+  'platform_discounted_value',
+  'financial_discounted_value',
+  'buyer_discounted_value',
+  'billing_fee',
+  'money_transfer_fee',
+  'platform_commission',
+  'extra',
+] as const satisfies readonly TitleColumn[];
+
+export const VALUE_COLUMNS: readonly ValueColumn[] = TITLE_COLUMNS.filter(
+  (column) => column !== 'extra',
+);
+
+/** The amounts. The day ledger keeps the sum of each over a day's current titles. */
+export const AMOUNT_COLUMNS = [
+  'original_value',
+  'platform_discounted_value',
+  'financial_discounted_value',
+  'buyer_discounted_value',
+  'billing_fee',
+  'money_transfer_fee',
+] as const satisfies readonly TitleColumn[];
+
+/**
+ * The platform gives a title no identifier. These fields identify a title. They are the terms of the
+ * agreement. Fields that may be restated (discounts, fees, accounts) are not included. Titles with
+ * the same identity are numbered by `occurrence`.
+ */
+export const IDENTITY_COLUMNS = [
+  'order_uid',
+  'buyer_identification',
+  'provider_external_id',
+  'accepted_date',
+  'anticipated_due_date',
+  'original_value',
+] as const satisfies readonly ValueColumn[];
+
+function canonicalText(title: Title, column: ValueColumn): string | null {
+  const value = title[column];
+  if (value === null || typeof value === 'string') return value;
+  return typeof value === 'boolean' ? String(value) : value.canonical;
+}
+
+/** The first 128 bits of SHA-256, as 32 hexadecimal digits. */
+export function hash128(canonical: string | Buffer): string {
+  return hash('sha256', canonical, 'hex').slice(0, 32);
+}
+
+/**
+ * Returns SHA-256 with a character for each byte. The first 16 characters are the bytes of `hash128`. Faster
+ * than `hash128` for many hashes, because no hexadecimal digits are made or parsed.
+ */
+export function digestOf(canonical: Buffer): string {
+  return hash('sha256', canonical, 'binary');
+}
+
+/**
+ * Encodes the columns unambiguously: null and the empty string differ, because a value begins with
+ * '='; values cannot run into each other, because U+0000 ends each field and the contract check
+ * refuses it in titles.
+ */
+function canonicalFields(title: Title, columns: readonly ValueColumn[]): string {
+  let canonical = '';
+  for (const column of columns) {
+    const text = canonicalText(title, column);
+    canonical += text === null ? '\u0000' : `=${text}\u0000`;
+  }
+  return canonical;
+}
+
+/** Returns 32 hexadecimal digits, equal for titles that may be the same obligation. */
+export function identityHash(title: Title): string {
+  return hash128(canonicalFields(title, IDENTITY_COLUMNS));
+}
+
+/**
+ * The columns of a content hash, by version, from 1 on. A release that documents a further field
+ * appends a version. A date with titles keeps the version of its first hashes, so that the release
+ * alone restates no title. Of `extra`, every version has the members that name a destination of the
+ * payment, after the columns. A difference in other undocumented fields does not change a title,
+ * because their meaning is unknown. One of them may be the time of the response.
+ */
+export const CONTENT_VERSIONS: readonly (readonly ValueColumn[])[] = [VALUE_COLUMNS];
+
+/** Returns the version for a date without titles. */
+export function newestContentVersion(): number {
+  return CONTENT_VERSIONS.length;
+}
+
+/**
+ * Returns 32 hexadecimal digits, equal exactly for titles with equal values in every column of the
+ * version, and in the members of `destinationText`. Amounts are compared as numbers.
+ * @throws RangeError for a version that this program does not know
+ */
+export function contentHash(title: Title, version = newestContentVersion()): string {
+  const columns = CONTENT_VERSIONS[version - 1];
+  if (columns === undefined)
+    throw new RangeError(`there is no version ${version} of content hashes`);
+  return hash128(canonicalFields(title, columns) + destinationText(title.extra));
+}

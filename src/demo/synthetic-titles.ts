@@ -1,0 +1,172 @@
+import { addDays, type CivilDate, isWeekend } from '../base/values/business-day.ts';
+import { GOLDEN_RATIO, hashText, mixBits, pick } from './seeded-random.ts';
+import { createSyntheticParties, type SyntheticParties } from './synthetic-parties.ts';
+
+/** The ages, in days, from which the titles of a day change. */
+const RESTATED_FROM_AGE_DAYS = 2;
+const WITHDRAWN_FROM_AGE_DAYS = 4;
+
+const DUPLICATES_PERCENT = 3;
+const SHORTEST_TERM_DAYS = 15;
+const LONGEST_TERM_DAYS = 120;
+
+const HEX = Array.from({ length: 65_536 }, (_, bits) => bits.toString(16).padStart(4, '0'));
+const CENTS = Array.from({ length: 100 }, (_, cents) => String(cents).padStart(2, '0'));
+
+export interface SyntheticTitlesOptions {
+  readonly seed: string;
+  /** The number for a working day, plus or minus a tenth; a Saturday or Sunday has about a fifth. */
+  readonly titlesPerDay: number;
+  /** Whether a day is restated with age: see `SyntheticTitles`. */
+  readonly restate: boolean;
+}
+
+/** The common parts of all titles of one day. */
+interface DayText {
+  readonly acceptedDate: CivilDate;
+  /** By term in days, filled on demand. */
+  readonly dueDates: CivilDate[];
+  readonly laneA: number;
+  readonly laneB: number;
+}
+
+/**
+ * Titles as a pure function of the seed, the date, the number of the title in its day, and the age
+ * of the day in days. Nothing is stored, so a day of a million titles takes no memory, and two
+ * sandboxes with one seed give the same answers. About 3 % of a day's titles repeat an earlier one
+ * exactly. With `restate`, a day changes with age:
+ * - today (0) has the first half of its titles, and from the next day on all of them;
+ * - from 1 day on the order of the titles differs at every age;
+ * - from 2 days on about 1 % have another financial discount;
+ * - from 4 days on about 1 % are withdrawn.
+ */
+export class SyntheticTitles {
+  readonly #seed: string;
+  readonly #titlesPerDay: number;
+  readonly #restate: boolean;
+  readonly #parties: SyntheticParties;
+
+  constructor(options: SyntheticTitlesOptions) {
+    this.#seed = options.seed;
+    this.#titlesPerDay = options.titlesPerDay;
+    this.#restate = options.restate;
+    this.#parties = createSyntheticParties(options.seed);
+  }
+
+  /** Returns the number of titles of the day at that age, before withdrawals. */
+  countOn(date: CivilDate, ageDays: number): number {
+    const base = isWeekend(date) ? this.#titlesPerDay / 5 : this.#titlesPerDay;
+    const swingPercent = (hashText(`${this.#seed}/size/${date}`) % 21) - 10;
+    const complete = Math.round(base * (1 + swingPercent / 100));
+    return ageDays === 0 ? Math.ceil(complete / 2) : complete;
+  }
+
+  /** Returns the day's titles, each a JSON object as text: the day's usual number or `count`. */
+  *titlesOn(
+    date: CivilDate,
+    ageDays: number,
+    count: number = this.countOn(date, ageDays),
+  ): Generator<string, void> {
+    const day = this.#dayText(date);
+    const age = this.#restate ? ageDays : 0;
+    const start = age === 0 ? 0 : mixBits(age) % Math.max(count, 1);
+    for (let place = 0; place < count; place++) {
+      const index = (place + start) % count;
+      const fate = drawFor(day, index, 0) % 100;
+      if (fate === 0 && age >= WITHDRAWN_FROM_AGE_DAYS) continue;
+      const isRestated = fate === 1 && age >= RESTATED_FROM_AGE_DAYS;
+      yield this.#title(day, originalOf(day, index), isRestated);
+    }
+  }
+
+  #dayText(acceptedDate: CivilDate): DayText {
+    return {
+      acceptedDate,
+      dueDates: [],
+      laneA: hashText(`${this.#seed}/a/${acceptedDate}`),
+      laneB: hashText(`${this.#seed}/b/${acceptedDate}`),
+    };
+  }
+
+  /**
+   * A template instead of `JSON.stringify`, because the sandbox must be faster than the program in
+   * the benchmark. All parts that are not fixed text, digits or hexadecimal digits were encoded by
+   * `JSON.stringify` before.
+   */
+  #title(day: DayText, index: number, isRestated: boolean): string {
+    const draw = (slot: number) => drawFor(day, index, slot);
+    const buyer = pick(this.#parties.buyers, draw(1));
+    const provider = pick(this.#parties.providers, draw(2));
+    const agentDraw = draw(3);
+    const agent =
+      agentDraw % 8 === 0
+        ? buyer.asFinancialAgent
+        : pick(this.#parties.financialAgents, agentDraw >>> 3);
+
+    const termDays = SHORTEST_TERM_DAYS + (draw(4) % (LONGEST_TERM_DAYS - SHORTEST_TERM_DAYS + 1));
+    day.dueDates[termDays] ??= addDays(day.acceptedDate, termDays);
+    const dueDate = day.dueDates[termDays];
+    // From 80.00 to about 320,000.00, small amounts far more often than large ones. Shifts instead
+    // of `Math.exp`, whose last digits depend on the JavaScript engine.
+    const sizeDraw = draw(5);
+    const doublings = (sizeDraw >>> 13) % 12;
+    const rateDraw = draw(6);
+    const oddCents = (rateDraw >>> 16) & ((1 << doublings) - 1);
+    const originalCents = ((8_000 + (sizeDraw % 8_000)) << doublings) + oddCents;
+    const monthlyRate = (120 + (rateDraw % 160)) / 10_000;
+    const discountCents = Math.round((originalCents * monthlyRate * termDays) / 30);
+    const platformCents = Math.floor(discountCents / 5);
+    const buyerCents = Math.floor(discountCents / 10);
+    const restatedCents = isRestated ? 1 + (draw(7) % 97) : 0;
+    const financialCents = discountCents - platformCents - buyerCents + restatedCents;
+
+    const style = draw(8);
+    const gaps = draw(9) % 400;
+    const billingFee = gaps < 8 ? '' : `"billingFee":${toAmount(draw(10) % 500, style)},`;
+    const transferFee = gaps < 16 && gaps >= 8 ? 'null' : toAmount((draw(11) % 3) * 435, style);
+    const commission =
+      gaps < 24 && gaps >= 16 ? '' : `"platformCommission":"${toAmount(platformCents >> 2, 0)}",`;
+
+    return `{"order":{"uid":"${orderUid(day, index)}"},"financialAgent":${gaps === 399 ? 'null' : agent},"buyerIdentification":"${buyer.identification}","providerExternalId":"${provider.externalId}","platformDiscountedValue":${toAmount(platformCents, style)},"financialDiscountedValue":${toAmount(financialCents, style)},"buyerDiscountedValue":${toAmount(buyerCents, style)},${billingFee}"moneyTransferFee":${transferFee},"originalValue":${toAmount(originalCents, style)},"anticipatedDueDate":"${dueDate}","acceptedDate":"${day.acceptedDate}",${commission}"provider":${provider.provider}}`;
+  }
+}
+
+/** Returns 32 bits for one title, independent for each slot and equal at every age of the day. */
+function drawFor(day: DayText, index: number, slot: number): number {
+  const titleBits = mixBits(day.laneA + Math.imul(index, GOLDEN_RATIO));
+  return mixBits(titleBits ^ (day.laneB + Math.imul(slot, GOLDEN_RATIO)));
+}
+
+/**
+ * Returns the number of the title with this content: the title's number, or for a duplicate an earlier number.
+ */
+function originalOf(day: DayText, index: number): number {
+  let original = index;
+  while (original > 0) {
+    const draw = drawFor(day, original, 12);
+    if (draw % 100 >= DUPLICATES_PERCENT) break;
+    original -= 1 + ((draw >>> 8) % Math.min(original, 16));
+  }
+  return original;
+}
+
+/** Distinct for every title: 32 bits are a bijection of its number, and 64 more distinguish the days. */
+function orderUid(day: DayText, index: number): string {
+  const own = mixBits(day.laneA + Math.imul(index, GOLDEN_RATIO));
+  const other = mixBits(day.laneB ^ mixBits(own + day.laneB));
+  return `${hex(own >>> 16)}${hex(own)}-${hex(other)}-4${hex(other >>> 16).slice(1)}-a${hex(day.laneB).slice(1)}-${hex(day.laneA)}${hex(day.laneA >>> 16)}${hex(day.laneB >>> 16)}`;
+}
+
+function hex(bits: number): string {
+  return HEX[bits & 0xffff] ?? '';
+}
+
+/**
+ * Writes JSON numbers in the notations of several writers, always the same for one title: usually
+ * `1234.50`, often `1234.5` or `1234`, seldom `123450e-2`.
+ */
+function toAmount(cents: number, style: number): string {
+  const choice = style & 63;
+  if (choice < 52) return `${Math.floor(cents / 100)}.${CENTS[cents % 100]}`;
+  return choice < 63 ? String(cents / 100) : `${cents}e-2`;
+}

@@ -1,0 +1,199 @@
+import { type Decision, recordAudit } from '../../base/audit/audit.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import type { Destination } from '../../core/title/destination.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { LASTING_HOLDS, releasePayments } from './payment-holds.sql.ts';
+
+/** A bank account as the titles state it. Personal data. */
+export interface BankAccount {
+  readonly bank: string | null;
+  readonly agency: string | null;
+  readonly agencyDigit: string | null;
+  readonly account: string | null;
+  readonly accountDigit: string | null;
+  /** The undocumented fields that name a destination; null: none. */
+  readonly destination: Destination | null;
+}
+
+/**
+ * open: no decision. refused: the account stays blocked. confirmed: the account replaces the one before. parallel:
+ * the party uses both. returned: the accepted account was named again, and no current title names the other one.
+ */
+type ChangeState = 'open' | 'refused' | 'confirmed' | 'parallel' | 'returned';
+
+/** The decisions that a person takes. */
+export const ACCOUNT_DECISIONS = ['confirmed', 'parallel', 'refused'] as const;
+export type AccountDecision = (typeof ACCOUNT_DECISIONS)[number];
+
+/** The lists of changes. decided: the account is not blocked. */
+export const CHANGE_LISTS = ['open', 'refused', 'decided', 'all'] as const;
+export type ChangeListName = (typeof CHANGE_LISTS)[number];
+
+/**
+ * A change from the accepted bank account of a party to another one. Personal data, except for the ids, the
+ * kind and the dates.
+ */
+export interface AccountChange {
+  readonly id: number;
+  readonly kind: 'provider' | 'financial_agent';
+  readonly partyKey: string;
+  /** Whether the key is a tax identifier and not the ERP's key of a provider. */
+  readonly isKeyTaxId: boolean;
+  /** The name of the agent in the title, or of the provider in the ERP; null: not known. */
+  readonly partyName: string | null;
+  readonly before: BankAccount;
+  readonly after: BankAccount;
+  readonly acceptedDate: CivilDate;
+  readonly titleId: number;
+  readonly orderUid: string | null;
+  readonly pullId: number;
+  readonly detectedAt: Date;
+  readonly state: ChangeState;
+  /** Null: open. */
+  readonly decidedAt: Date | null;
+  readonly decidedBy: string | null;
+  /** The findings of that person. */
+  readonly reason: string | null;
+  /** The titles whose payment the change holds. */
+  readonly heldTitles: number;
+  /** The sum of their original values, as exact decimal text. */
+  readonly heldValue: string;
+  /** The titles that all selected changes of the party hold, and their original values. */
+  readonly partyHeldTitles: number;
+  readonly partyHeldValue: string;
+}
+
+export interface AccountChangeFilter {
+  readonly list: ChangeListName;
+  /** The external id of a provider; null: every party. */
+  readonly providerKey: string | null;
+}
+
+/** Returns the selected changes: the oldest first where all are open, otherwise the newest first. */
+export function readAccountChanges(
+  database: Database,
+  filter: AccountChangeFilter,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<AccountChange[]> {
+  const order = filter.list === 'open' ? Prisma.sql`ASC` : Prisma.sql`DESC`;
+  return database.prisma.$queryRaw<AccountChange[]>`
+    SELECT change.id::float8 AS id, kind, party_key AS "partyKey",
+           kind = 'financial_agent'
+             OR nullif(btrim(title.provider_external_id), '') IS NULL AS "isKeyTaxId",
+           CASE kind WHEN 'financial_agent' THEN title.financial_agent_name
+                     ELSE provider.name END AS "partyName",
+           before, after, change.accepted_date::text AS "acceptedDate",
+           title_id::float8 AS "titleId", title.order_uid AS "orderUid",
+           pull_id::float8 AS "pullId", detected_at AS "detectedAt",
+           state, decided_at AS "decidedAt", decided_by AS "decidedBy", reason,
+           held.titles::float8 AS "heldTitles", held.value::text AS "heldValue",
+           (sum(held.titles) OVER party)::float8 AS "partyHeldTitles",
+           (sum(held.value) OVER party)::text AS "partyHeldValue"
+    FROM (SELECT * FROM conciliation.account_change WHERE ${conditionOf(filter)}
+          ORDER BY id ${order} OFFSET ${offset} LIMIT ${limit}) AS change
+    LEFT JOIN conciliation.title title ON title.id = change.title_id
+    LEFT JOIN conciliation.provider provider
+      ON change.kind = 'provider' AND provider.external_id = change.party_key
+    CROSS JOIN LATERAL (
+      SELECT count(*) AS titles, coalesce(sum(hold.original_value), 0) AS value
+      FROM (${LASTING_HOLDS}) AS hold
+      WHERE hold.account_change_id = change.id AND change.state IN ('open', 'refused')
+    ) AS held
+    WINDOW party AS (PARTITION BY kind, party_key)
+    ORDER BY change.id ${order}`;
+}
+
+export async function countAccountChanges(
+  database: Database,
+  filter: AccountChangeFilter,
+): Promise<number> {
+  const [{ count }] = await database.prisma.$queryRaw<[{ count: number }]>`
+    SELECT count(*)::float8 AS count FROM conciliation.account_change
+    WHERE ${conditionOf(filter)}`;
+  return count;
+}
+
+const STATES_OF_LIST: Readonly<Record<ChangeListName, readonly ChangeState[]>> = {
+  open: ['open'],
+  refused: ['refused'],
+  decided: ['confirmed', 'parallel', 'returned'],
+  all: ['open', 'refused', 'confirmed', 'parallel', 'returned'],
+};
+
+function conditionOf({ list, providerKey }: AccountChangeFilter): Prisma.Sql {
+  const isListed = Prisma.sql`state = ANY(${STATES_OF_LIST[list]}::text[])`;
+  return providerKey === null
+    ? isListed
+    : Prisma.sql`${isListed} AND kind = 'provider' AND party_key = ${providerKey}`;
+}
+
+/** The greatest number of changes that one decision is about. */
+const MAX_CHANGES_TO_DECIDE = 500;
+
+/**
+ * Records the decision of a person about changes, all of them or none. A confirmation releases the payments that the
+ * changes held, which is a change of each title in `title_feed`. After a refusal they stay on hold, and a person can
+ * still confirm the account. The audit log has an entry for each date that has such titles: its author is not the
+ * second person for these dates.
+ * @throws InputError for no change, more than `MAX_CHANGES_TO_DECIDE`, or a change that does not exist or is decided
+ */
+export function decideAccountChanges(
+  database: Database,
+  ids: readonly bigint[],
+  decision: Decision & { readonly state: AccountDecision },
+): Promise<void> {
+  const { by, reason, state } = decision;
+  const wanted = [...new Set(ids)];
+  if (wanted.length === 0 || wanted.length > MAX_CHANGES_TO_DECIDE) {
+    throw new InputError(`ids: expected 1 to ${MAX_CHANGES_TO_DECIDE} account changes`, {
+      context: { fault: 'account_changes', limit: MAX_CHANGES_TO_DECIDE },
+    });
+  }
+  const decidable = state === 'refused' ? ['open'] : ['open', 'refused'];
+  return database.prisma.$transaction(async (tx) => {
+    // As a merge does before it holds payments.
+    await takeLock(tx, 'closing');
+    const decided = await tx.$queryRaw<{ id: bigint; date: CivilDate }[]>`
+      UPDATE conciliation.account_change
+      SET state = ${state}, decided_at = clock_timestamp(), decided_by = ${by}, reason = ${reason}
+      WHERE id = ANY(${wanted}::bigint[]) AND state = ANY(${decidable}::text[])
+      RETURNING id, accepted_date::text AS date`;
+    const missing = wanted.find((id) => !decided.some((one) => one.id === id));
+    if (missing !== undefined) {
+      throw new InputError(`account change ${missing} does not exist or is decided already`, {
+        context: { fault: 'account_change', accountChangeId: String(missing) },
+      });
+    }
+    const held = await readHeldDates(tx, wanted);
+    if (state !== 'refused') await releasePayments(tx, wanted);
+    const changesOf = new Map<CivilDate, Set<number>>();
+    for (const { id, date } of [...decided, ...held]) {
+      changesOf.set(date, (changesOf.get(date) ?? new Set()).add(Number(id)));
+    }
+    for (const [date, changes] of [...changesOf].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      await recordAudit(tx, {
+        actor: by,
+        action: state === 'refused' ? 'account_change.refuse' : 'account_change.confirm',
+        date,
+        reason,
+        details: {
+          accountChangeIds: [...changes].sort((a, b) => a - b),
+          ...(state === 'parallel' && { isParallel: true }),
+        },
+      });
+    }
+  });
+}
+
+/** The changes and the accepted dates of the titles that they hold. */
+function readHeldDates(
+  tx: Transaction,
+  ids: readonly bigint[],
+): Promise<{ id: bigint; date: CivilDate }[]> {
+  return tx.$queryRaw<{ id: bigint; date: CivilDate }[]>`
+    SELECT DISTINCT account_change_id AS id, accepted_date::text AS date
+    FROM (${LASTING_HOLDS}) AS hold WHERE account_change_id = ANY(${ids}::bigint[])`;
+}

@@ -1,0 +1,485 @@
+import { recordAudit } from '../../base/audit/audit.ts';
+import type { Transaction } from '../../base/database/database.ts';
+import { taxIdText } from '../../base/database/tax-id.sql.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { DESTINATION_PATHS, type PartyKind } from '../../core/title/destination.ts';
+import { destinationColumns, destinationOfRow } from '../../core/title/title-hashes.sql.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { compareAccounts, type KnownAccount, type SeenAccount } from './account-change.ts';
+import { accountHashOf, normalAccount, type StatedAccount } from './bank-account.ts';
+
+/** The merge whose titles are watched. */
+export interface WatchedMerge {
+  readonly pullId: bigint;
+  readonly fence: bigint;
+  readonly date: CivilDate;
+}
+
+/**
+ * Writes the bank accounts that the titles of a merge name into `staged_account`, for `accountComparison`. To be
+ * called before the closing phase, when titles and revisions are written.
+ */
+export async function stageAccounts(tx: Transaction, source: WatchedMerge): Promise<void> {
+  const { fence } = source;
+  let writings = await tx.$queryRaw<Writing[]>`
+    -- Materialized: the planner would otherwise compute the key once for every use of it.
+    WITH party AS MATERIALIZED (
+      SELECT ${statedParty}, is_restated, is_erased FROM (${accountsOfTitles(source)}) AS named
+    ), grouped AS MATERIALIZED (
+      SELECT kind, ${partyKey} AS party_key, ${writingHash} AS writing_hash, bank, agency, agency_digit, account,
+             account_digit, destination, bool_or(is_restated) AS is_restated,
+             max(${taxId}) AS tax_id
+      -- An erased title has lost its account.
+      FROM party WHERE key IS NOT NULL AND NOT (is_erased AND ${namesNoAccount})
+      GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+    ), staged AS (
+      INSERT INTO conciliation.staged_account
+        (fence, kind, party_key, writing_hash, bank, agency, agency_digit, account, account_digit, destination,
+         normal_form, account_hash, is_restated, tax_id)
+      SELECT ${fence}::bigint, kind, party_key, writing_hash, bank, agency, agency_digit, account, account_digit,
+             destination, known.normal_form, known.account_hash, is_restated, grouped.tax_id
+      FROM grouped LEFT JOIN LATERAL (
+        SELECT normal_form, account_hash FROM conciliation.party_account AS account
+        WHERE account.kind = grouped.kind AND account.party_key = grouped.party_key
+          AND account.writing_hash = grouped.writing_hash
+        -- Looked up for each row, whatever the statistics say.
+        OFFSET 0
+      ) AS known ON true
+      RETURNING ctid::text AS place, *
+    )
+    ${unread(Prisma.sql`staged`)}`;
+  for (;;) {
+    if (writings.length > 0) await storeForms(tx, fence, writings);
+    if (writings.length < WRITINGS_AT_ONCE) return;
+    const left = Prisma.sql`(SELECT ctid::text AS place, * FROM conciliation.staged_account WHERE fence = ${fence}) AS staged`;
+    writings = await tx.$queryRaw<Writing[]>(unread(left));
+  }
+}
+
+const namesNoAccount = Prisma.sql`
+  num_nonnulls(bank, agency, agency_digit, account, account_digit, destination) = 0`;
+
+/** A staged account whose writing the party did not have yet. */
+type Writing = StatedAccount & { readonly place: string };
+
+/** The writings that are read by one statement. */
+const WRITINGS_AT_ONCE = 5_000;
+
+const unread = (staged: Prisma.Sql) => Prisma.sql`
+  SELECT place, bank, agency, agency_digit AS "agencyDigit", account, account_digit AS "accountDigit", destination
+  FROM ${staged} WHERE account_hash IS NULL LIMIT ${WRITINGS_AT_ONCE}::int`;
+
+/** Adds their normal forms to staged accounts. */
+async function storeForms(
+  tx: Transaction,
+  fence: bigint,
+  writings: readonly Writing[],
+): Promise<void> {
+  const read = writings.map(({ place, ...stated }) => ({ place, ...formOf(stated) }));
+  await tx.$executeRaw`
+    UPDATE conciliation.staged_account AS staged
+    SET normal_form = form.normal_form, account_hash = form.account_hash
+    FROM json_to_recordset(${JSON.stringify(read)}::json)
+      AS form (place text, normal_form text, account_hash uuid)
+    WHERE staged.fence = ${fence} AND staged.ctid = form.place::tid`;
+}
+
+function formOf(stated: StatedAccount) {
+  const form = normalAccount(stated);
+  return { normal_form: form, account_hash: accountHashOf(form) };
+}
+
+/** The column `tax_id`, without the zeros in front that a writing may have lost. */
+const taxDigits = Prisma.raw(
+  `CASE WHEN tax_id ~ '^[0-9]{1,14}$' THEN ltrim(tax_id, '0') ELSE tax_id END`,
+);
+
+/** The accounts of a party that may have changed. `known` is null for a party without earlier accounts. */
+export interface PartyAccounts {
+  readonly kind: PartyKind;
+  readonly partyKey: string;
+  readonly known: readonly (KnownAccount & { readonly partyKey: string })[] | null;
+  readonly seen: readonly SeenAccount[];
+}
+
+/**
+ * Common table expressions of the closing phase. They store the bank account of every provider and financial agent
+ * that the merged titles name. `compared` has one row: the parties whose accounts may have changed, as JSON of
+ * `PartyAccounts`, and whether one of these accounts has an open change.
+ *
+ * Looks only at parties with several accounts. Most parties have one account, and the titles name that one. A party
+ * without accepted accounts has those of its tax identifier, so that a supplier that is registered again is not a new
+ * one; see `isAccepted`. Accounts that were named without a tax identifier do not count once titles state one that
+ * has accounts. All expressions read the accounts as they were before `stored`.
+ */
+export const accountComparison = ({ fence, date }: WatchedMerge): Prisma.Sql => Prisma.sql`
+    removed AS (
+      DELETE FROM conciliation.staged_account WHERE fence = ${fence} RETURNING *
+    ), seen AS MATERIALIZED (
+      SELECT * FROM removed
+    ), seen_key AS MATERIALIZED (
+      SELECT DISTINCT kind, party_key FROM seen
+    ), own_writing AS MATERIALIZED (
+      SELECT kind, party_key, writing_hash, account_hash, normal_form, last_accepted_date, last_seen_at, tax_id
+      FROM conciliation.party_account
+      WHERE kind = ANY(ARRAY(SELECT DISTINCT kind FROM seen_key))
+        AND party_key = ANY(ARRAY(SELECT party_key FROM seen_key))
+    ), stored AS (
+      INSERT INTO conciliation.party_account AS present
+        (kind, party_key, writing_hash, account_hash, normal_form, bank, agency, agency_digit, account,
+         account_digit, destination, last_accepted_date, tax_id)
+      SELECT kind, party_key, writing_hash, account_hash, normal_form, bank, agency, agency_digit, account,
+             account_digit, destination, ${date}::date, tax_id
+      FROM seen
+      -- In a backfill, most accounts are known of a newer date. A conflict would lock the row of each.
+      WHERE NOT EXISTS (
+        SELECT FROM own_writing AS own
+        WHERE (own.kind, own.party_key, own.writing_hash) = (seen.kind, seen.party_key, seen.writing_hash)
+          AND own.last_accepted_date > ${date}::date)
+      ON CONFLICT (kind, party_key, writing_hash) DO UPDATE
+      SET last_accepted_date = excluded.last_accepted_date, last_seen_at = excluded.last_seen_at,
+          tax_id = coalesce(excluded.tax_id, present.tax_id)
+      WHERE present.last_accepted_date < excluded.last_accepted_date
+         -- Of the accounts of one date, the one to which a title was restated last is the present one.
+         OR present.last_accepted_date = excluded.last_accepted_date
+            AND (present.kind, present.party_key, present.writing_hash) IN (
+              SELECT kind, party_key, writing_hash FROM seen WHERE is_restated)
+    ), decision AS MATERIALIZED (
+      SELECT id, kind, party_key, before_hash, account_hash, state, decided_at, accepted_date
+      FROM conciliation.account_change
+      WHERE kind = ANY(ARRAY(SELECT DISTINCT kind FROM seen_key))
+        AND party_key = ANY(ARRAY(SELECT party_key FROM seen_key))
+    ), unaccepted AS MATERIALIZED (
+      SELECT kind, party_key, account_hash
+      FROM (SELECT DISTINCT ON (kind, party_key, account_hash) * FROM decision
+            ORDER BY kind, party_key, account_hash, id DESC) AS newest
+      WHERE state NOT IN ('confirmed', 'parallel')
+    ), own AS MATERIALIZED (
+      SELECT kind, party_key, account_hash, normal_form, max(last_accepted_date) AS last_accepted_date,
+             max(last_seen_at) AS last_seen_at,
+             (kind, party_key, account_hash) NOT IN (SELECT * FROM unaccepted) AS is_accepted,
+             bool_or(tax_id IS NOT NULL) AS has_tax_id
+      FROM own_writing GROUP BY kind, party_key, account_hash, normal_form
+    ), accepted AS MATERIALIZED (
+      SELECT DISTINCT kind, party_key FROM own WHERE is_accepted AND has_tax_id
+    ), newcomer AS MATERIALIZED (
+      SELECT DISTINCT kind, party_key, tax_id, ${taxDigits} AS tax_digits, account_hash FROM seen
+      WHERE tax_id IS NOT NULL AND NOT EXISTS (
+        SELECT FROM accepted WHERE accepted.kind = seen.kind AND accepted.party_key = seen.party_key)
+    ), related AS MATERIALIZED (
+      SELECT kind, ${taxDigits} AS tax_digits, account_hash, normal_form, min(party_key) AS of_key,
+             max(last_accepted_date) AS last_accepted_date, max(last_seen_at) AS last_seen_at
+      FROM conciliation.party_account AS account
+      WHERE tax_id = ANY(ARRAY(
+              SELECT DISTINCT written FROM newcomer CROSS JOIN LATERAL (
+                VALUES (tax_id), (tax_digits), (lpad(tax_digits, 11, '0')), (lpad(tax_digits, 14, '0'))
+              ) AS writing (written)
+              -- Digits that lost their zeros may be those of a CPF and of a CNPJ.
+              WHERE written = tax_id OR tax_id ~ '^[0-9]{1,14}$' AND length(written) >= length(tax_digits)))
+        -- An account that is not accepted is not a known account under another identifier of the party.
+        AND coalesce((
+          SELECT change.state FROM conciliation.account_change AS change
+          WHERE change.kind = account.kind AND change.party_key = account.party_key
+            AND change.account_hash = account.account_hash
+          ORDER BY change.id DESC LIMIT 1), 'confirmed') IN ('confirmed', 'parallel')
+      GROUP BY 1, 2, 3, 4
+    ), latest AS (
+      SELECT DISTINCT ON (kind, tax_digits) * FROM related
+      ORDER BY kind, tax_digits, last_accepted_date DESC, last_seen_at DESC, account_hash
+    ), known AS MATERIALIZED (
+      SELECT kind, party_key, party_key AS of_key, account_hash, normal_form, last_accepted_date, last_seen_at,
+             is_accepted
+      FROM own
+      -- A title without tax identifier must not make an account known to the party that a later one names.
+      WHERE (kind, party_key) NOT IN (SELECT kind, party_key FROM newcomer JOIN related USING (kind, tax_digits))
+      -- Not all accounts of the tax identifier: parties without number may share one.
+      UNION
+      SELECT kind, party_key, of_key, latest.account_hash, normal_form, last_accepted_date, last_seen_at, true
+      FROM newcomer JOIN latest USING (kind, tax_digits)
+      UNION
+      SELECT kind, party_key, of_key, account_hash, normal_form, last_accepted_date, last_seen_at, true
+      FROM newcomer JOIN related USING (kind, tax_digits, account_hash)
+    ), party AS MATERIALIZED (
+      SELECT kind, party_key FROM seen GROUP BY kind, party_key HAVING count(DISTINCT account_hash) > 1
+      UNION
+      SELECT kind, party_key FROM seen JOIN known USING (kind, party_key)
+      WHERE known.account_hash <> seen.account_hash
+    ), known_of AS (
+      SELECT kind, party_key,
+             jsonb_agg(jsonb_build_object(
+               'partyKey', of_key, 'accountHash', account_hash, 'normalForm', normal_form,
+               'lastAcceptedDate', last_accepted_date, 'lastSeenAt', last_seen_at, 'isAccepted', is_accepted,
+               'confirmedAt', confirmed.decided_at,
+               'replacedAt', replaced.decided_at, 'replacedOn', replaced.accepted_date)) AS known
+      FROM party JOIN known USING (kind, party_key)
+      LEFT JOIN (
+        SELECT kind, party_key, account_hash, max(decided_at) AS decided_at
+        FROM decision WHERE state IN ('confirmed', 'parallel') GROUP BY 1, 2, 3
+      ) AS confirmed USING (kind, party_key, account_hash)
+      LEFT JOIN (
+        SELECT DISTINCT ON (kind, party_key, before_hash) kind, party_key, before_hash AS account_hash, decided_at,
+               accepted_date
+        FROM decision WHERE state = 'confirmed' ORDER BY kind, party_key, before_hash, decided_at DESC
+      ) AS replaced USING (kind, party_key, account_hash)
+      GROUP BY kind, party_key
+    ), seen_of AS (
+      SELECT kind, party_key,
+             jsonb_agg(jsonb_build_object(
+               'accountHash', account_hash, 'normalForm', normal_form, 'isRestated', is_restated)) AS seen
+      FROM (SELECT kind, party_key, account_hash, normal_form, bool_or(is_restated) AS is_restated
+            FROM party JOIN seen USING (kind, party_key) GROUP BY 1, 2, 3, 4) AS account
+      GROUP BY kind, party_key
+    ), compared AS (
+      SELECT
+        (SELECT jsonb_agg(jsonb_build_object(
+           'kind', kind, 'partyKey', party_key, 'known', known_of.known, 'seen', seen_of.seen))
+         FROM seen_of LEFT JOIN known_of USING (kind, party_key)) AS parties,
+        EXISTS (SELECT FROM seen JOIN decision USING (kind, party_key, account_hash)
+                WHERE decision.state IN ('open', 'refused')) AS has_open_change
+    )`;
+
+interface PartyChange {
+  readonly kind: PartyKind;
+  readonly party_key: string;
+  /** The party whose account was `before_hash`: the same one, or one with the same tax identifier. */
+  readonly before_key: string;
+  readonly before_hash: string;
+  readonly after_hash: string;
+}
+
+/** An accepted account of a party that titles name. */
+interface NamedAgain {
+  readonly kind: PartyKind;
+  readonly party_key: string;
+  readonly account_hash: string;
+}
+
+/** What the comparison of a merge has found. */
+export interface AccountFindings {
+  readonly changes: readonly PartyChange[];
+  /** The accepted accounts of the compared parties. */
+  readonly named: readonly NamedAgain[];
+}
+
+/** Compares the accounts of the parties that `accountComparison` has found; see `compareAccounts`. */
+export function findChanges(parties: readonly PartyAccounts[], date: CivilDate): AccountFindings {
+  const changes: PartyChange[] = [];
+  const named: NamedAgain[] = [];
+  for (const { kind, partyKey: key, known, seen } of parties) {
+    const compared = compareAccounts(date, known ?? [], seen);
+    for (const hash of compared.named) named.push({ kind, party_key: key, account_hash: hash });
+    for (const { before, after } of compared.changes) {
+      const of = known?.find(({ accountHash }) => accountHash === before)?.partyKey;
+      changes.push({
+        kind,
+        party_key: key,
+        before_key: of ?? key,
+        before_hash: before,
+        after_hash: after,
+      });
+    }
+  }
+  return { changes, named };
+}
+
+/** The author of changes that ended by themselves. */
+const PROGRAM = 'account-watch';
+
+// The names are constants of this program. No input reaches Prisma.raw.
+const ACCOUNT = ['bank', 'agency', 'agency_digit', 'account', 'account_digit'];
+const PROVIDER_ACCOUNT = ACCOUNT.map((column) => `provider_${column}`);
+const AGENT_ACCOUNT = ACCOUNT.map((column) => `payment_${column}`);
+const PROVIDER: PartyKind = 'provider';
+const FINANCIAL_AGENT: PartyKind = 'financial_agent';
+const providerColumns = Prisma.raw(
+  [
+    'provider_external_id',
+    'provider_identification',
+    ...PROVIDER_ACCOUNT,
+    'provider_destination',
+  ].join(', '),
+);
+const agentColumns = Prisma.raw(
+  ['financial_agent_identification', ...AGENT_ACCOUNT, 'payment_destination'].join(', '),
+);
+
+/** One row for each party that a row with the columns of a title names, with the account of the party. */
+const parties = Prisma.raw(`LATERAL (VALUES
+  ('${PROVIDER}', provider_external_id, provider_identification, ${PROVIDER_ACCOUNT.join(', ')},
+   ${destinationOfRow(PROVIDER)}),
+  ('${FINANCIAL_AGENT}', NULL, financial_agent_identification, ${AGENT_ACCOUNT.join(', ')},
+   ${destinationOfRow(FINANCIAL_AGENT)})
+) AS named (kind, external_id, identification, ${ACCOUNT.join(', ')}, destination)`);
+
+/** The value of a column without surrounding blanks; null for blanks alone. */
+const stated = (column: string) => `nullif(btrim(${column}), '')`;
+const statedParty = Prisma.raw(
+  `kind, coalesce(${stated('external_id')}, ${taxIdText('identification')}) AS key, identification, destination,
+   ${ACCOUNT.map((column) => `${stated(column)} AS ${column}`).join(', ')}`,
+);
+
+/** The key of a row `party` in the tables. Long texts do not fit an index entry. */
+export const partyKey = Prisma.raw(
+  `CASE WHEN length(party.key) <= 255 THEN party.key ELSE 'md5:' || md5(party.key) END`,
+);
+
+/** The tax identifier of a row `party`. Long texts do not fit an index entry. */
+const taxId = Prisma.raw(
+  `(SELECT CASE WHEN length(tax_id) <= 255 THEN tax_id ELSE 'md5:' || md5(tax_id) END
+    FROM (SELECT ${taxIdText('party.identification')}) AS stated (tax_id))`,
+);
+
+/**
+ * The hash of the account of a row `party` as it is written. Another writing of the account has another one. The
+ * values are quoted, so that different writings have different texts; a missing value is NULL.
+ */
+export const writingHash = Prisma.raw(
+  `md5(concat_ws(',', quote_nullable(party.bank), quote_nullable(party.agency),
+                 quote_nullable(party.agency_digit), quote_nullable(party.account),
+                 quote_nullable(party.account_digit), party.destination::text))::uuid`,
+);
+
+/** The hash of the account of a row `party`, in any writing; null: no title of a merge named it. */
+export const accountHash = Prisma.sql`
+  (SELECT account.account_hash FROM conciliation.party_account AS account
+   WHERE account.kind = party.kind AND account.party_key = ${partyKey} AND account.writing_hash = ${writingHash})`;
+
+/**
+ * Whether the merge restated one of the columns of a title that existed before. The `+ 0` keeps the
+ * planner from using the index by pull. The statistics of that index do not include this merge yet,
+ * and the planner would read every revision of the pull for every title.
+ */
+const isRestated = (
+  { pullId }: WatchedMerge,
+  columns: readonly string[],
+  path: readonly [string, string],
+) => Prisma.sql`
+  CASE WHEN title.first_pull_id = ${pullId} THEN false ELSE EXISTS (
+    SELECT FROM conciliation.title_revision revision
+    WHERE revision.title_id = title.id AND revision.pull_id + 0 = ${pullId}
+      AND (jsonb_exists_any(revision.before, ${columns}::text[])
+           OR revision.before -> 'extra' #> ${path}::text[]
+              IS DISTINCT FROM revision.after -> 'extra' #> ${path}::text[])) END`;
+
+/** The current titles that the merge has written. */
+const writtenTitles = ({ pullId, date }: WatchedMerge) => Prisma.sql`
+  conciliation.title title
+  WHERE title.accepted_date = ${date}::date AND title.status = 'current'
+    AND title.last_change_pull_id = ${pullId}`;
+
+/** The account of a row `change`, as JSON. */
+const accountOf = (partyKeyColumn: string, hashColumn: string) =>
+  Prisma.raw(
+    `(SELECT jsonb_build_object('bank', bank, 'agency', agency, 'agencyDigit', agency_digit,
+        'account', account, 'accountDigit', account_digit, 'destination', destination)
+      FROM conciliation.party_account AS known
+      WHERE known.kind = change.kind AND known.party_key = ${partyKeyColumn} AND known.account_hash = ${hashColumn}
+      ORDER BY last_accepted_date DESC, last_seen_at DESC, writing_hash LIMIT 1)`,
+  );
+
+/** The column for the kind of party. */
+const byKind = (providerColumn: string, agentColumn: string) =>
+  `CASE grouping(provider_external_id) WHEN 0 THEN ${providerColumn} ELSE ${agentColumn} END`;
+const accountOfKind = Prisma.raw(
+  [
+    ...PROVIDER_ACCOUNT.map(
+      (column, index) => `${byKind(column, AGENT_ACCOUNT[index] ?? '')} AS ${ACCOUNT[index]}`,
+    ),
+    `${byKind('provider_destination', 'payment_destination')} AS destination`,
+  ].join(', '),
+);
+const identificationOfKind = Prisma.raw(
+  byKind('provider_identification', 'financial_agent_identification'),
+);
+
+/**
+ * The written titles, grouped by provider and account, and again by agent and account. The groups of hundreds
+ * of thousands of titles are a few hundred rows.
+ */
+const accountsOfTitles = (source: WatchedMerge) => Prisma.sql`
+  SELECT CASE grouping(provider_external_id) WHEN 0 THEN ${PROVIDER}
+                                             ELSE ${FINANCIAL_AGENT} END AS kind,
+         provider_external_id AS external_id, ${identificationOfKind} AS identification, ${accountOfKind},
+         CASE grouping(provider_external_id)
+           WHEN 0 THEN bool_or(${isRestated(source, PROVIDER_ACCOUNT, DESTINATION_PATHS.provider)})
+           ELSE bool_or(${isRestated(source, AGENT_ACCOUNT, DESTINATION_PATHS.financial_agent)})
+         END AS is_restated, bool_and(erased_at IS NOT NULL) AS is_erased
+  FROM (SELECT *, ${destinationColumns} FROM ${writtenTitles(source)}) AS title
+  GROUP BY GROUPING SETS ((${providerColumns}), (${agentColumns}))`;
+
+/** Rows (kind, party_key, account_hash, title_id): the accounts that each written title names. */
+export const namedAccounts = (source: WatchedMerge) => accountsNamedBy(writtenTitles(source));
+
+/** @param titles what follows FROM in a query for rows `title` */
+export const accountsNamedBy = (titles: Prisma.Sql) => Prisma.sql`
+  SELECT kind, party_key, account.account_hash, title_id
+  FROM (
+    SELECT kind, ${partyKey} AS party_key, ${writingHash} AS writing_hash, id AS title_id
+    FROM (
+      SELECT ${statedParty}, written.id
+      FROM (SELECT title.* FROM ${titles}) AS written CROSS JOIN ${parties}
+    ) AS party
+  ) AS named JOIN conciliation.party_account AS account USING (kind, party_key, writing_hash)`;
+
+/** Records the changes. A change is not recorded a second time while the other account is blocked. */
+export async function recordChanges(
+  tx: Transaction,
+  source: WatchedMerge,
+  changes: readonly PartyChange[],
+): Promise<void> {
+  // The parties of the titles are grouped before they are joined with the changes, and the accounts are looked up
+  // for each change. A single join would compare every title with every change, and all accounts with each other.
+  await tx.$executeRaw`
+    WITH named AS MATERIALIZED (
+      SELECT kind, party_key, account_hash, min(title_id) AS title_id
+      FROM (${namedAccounts(source)}) AS account GROUP BY 1, 2, 3
+    )
+    INSERT INTO conciliation.account_change
+      (kind, party_key, before_hash, account_hash, before, after, accepted_date, title_id, pull_id)
+    SELECT change.kind, change.party_key, change.before_hash, change.after_hash,
+           ${accountOf('change.before_key', 'change.before_hash')},
+           ${accountOf('change.party_key', 'change.after_hash')}, ${source.date}::date, named.title_id,
+           ${source.pullId}::bigint
+    FROM jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
+      AS change (kind text, party_key text, before_key text, before_hash uuid, after_hash uuid)
+    JOIN named ON named.kind = change.kind AND named.party_key = change.party_key
+      AND named.account_hash = change.after_hash
+    WHERE NOT EXISTS (
+      SELECT FROM conciliation.account_change earlier
+      WHERE earlier.kind = change.kind AND earlier.party_key = change.party_key
+        AND earlier.account_hash = change.after_hash AND earlier.state IN ('open', 'refused'))
+    ORDER BY named.title_id, change.kind, change.party_key`;
+}
+
+/**
+ * Ends the open changes whose former account is named again, if no current title names the changed account any
+ * more. To be called after the holds were written. A change that still holds a title waits for a person: the
+ * program must not release the payment to an account that nobody has confirmed.
+ */
+export async function endReturned(
+  tx: Transaction,
+  source: WatchedMerge,
+  named: readonly NamedAgain[],
+): Promise<void> {
+  const ended = await tx.$queryRaw<{ id: number; date: CivilDate }[]>`
+    UPDATE conciliation.account_change AS change
+    SET state = 'returned', decided_at = clock_timestamp(), decided_by = ${PROGRAM}
+    FROM jsonb_to_recordset(${JSON.stringify(named)}::jsonb)
+      AS again (kind text, party_key text, account_hash uuid)
+    WHERE change.kind = again.kind AND change.party_key = again.party_key
+      AND change.before_hash = again.account_hash AND change.state = 'open'
+      AND NOT EXISTS (SELECT FROM conciliation.payment_hold AS hold
+                      JOIN conciliation.title ON title.id = hold.title_id
+                        AND title.last_change_pull_id = hold.pull_id
+                      WHERE hold.account_change_id = change.id)
+    RETURNING change.id::float8 AS id, change.accepted_date::text AS date`;
+  for (const { id, date } of ended) {
+    await recordAudit(tx, {
+      actor: PROGRAM,
+      action: 'account_change.return',
+      date,
+      pullId: source.pullId,
+      details: { accountChangeIds: [id] },
+    });
+  }
+}

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import type { Database } from '../../base/database/database.ts';
+import { type CsvLocale, writeCsv } from '../../base/export/csv.ts';
+import { writeJsonl } from '../../base/export/jsonl.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import {
+  type ExportColumn,
+  type ExportRow,
+  kindOf,
+  type RowBatches,
+} from '../../core/title/export-columns.ts';
+import { VALUE_COLUMNS } from '../../core/title/title.ts';
+import { DESTINATION_COLUMNS } from '../../core/title/title-hashes.sql.ts';
+import { type OfferedLine, readFeed } from './feed.sql.ts';
+
+export const FEED_FORMATS = ['csv', 'jsonl'] as const;
+export type FeedFormat = (typeof FEED_FORMATS)[number];
+
+export interface FeedFileRequest {
+  readonly consumer: string;
+  /** The greatest `seq` that the consumer has processed; 0 at first. */
+  readonly after: bigint;
+  readonly format: FeedFormat;
+  readonly locale: CsvLocale;
+}
+
+/** The counts, sums and hash of a file, known after all of its bytes were read. */
+export interface FeedFileTotals {
+  readonly lines: number;
+  /** The position for the next file. */
+  readonly next: string;
+  /** Of the bytes of the file, in hexadecimal digits. */
+  readonly sha256: string;
+}
+
+const LINES_A_PAGE = 1_000;
+
+const TITLE_VALUES = VALUE_COLUMNS.filter((name) => name !== 'accepted_date');
+
+/** The columns of `conciliation.booking_feed`, as far as a consumer needs them. */
+const FEED_COLUMNS: readonly ExportColumn[] = [
+  { name: 'seq', kind: 'integer' },
+  ...[
+    'key',
+    'succeeds_key',
+    'kind',
+    'effect',
+    'payee_before',
+    'payee_after',
+    'erp_key',
+    'state',
+  ].map((name) => ({ name, kind: 'text' }) as const),
+  { name: 'batch_id', kind: 'integer' },
+  { name: 'offered_at', kind: 'text' },
+  { name: 'date', kind: 'date' },
+  { name: 'content_hash', kind: 'text' },
+  ...TITLE_VALUES.map((name) => ({ name, kind: kindOf(name) })),
+  ...DESTINATION_COLUMNS.map((name) => ({ name, kind: 'text' }) as const),
+];
+
+/**
+ * Writes the lines of the feed after a position as a file, and records the position as processed, as `readFeed`
+ * does.
+ * @returns the bytes, to be read once, and the totals of what was read
+ * @throws InputError when the consumer does not exist, or the feed has not reached the position
+ */
+export async function openFeedFile(
+  database: Database,
+  request: FeedFileRequest,
+): Promise<{ readonly bytes: AsyncIterable<Buffer>; readonly totals: () => FeedFileTotals }> {
+  const { consumer, after, format, locale } = request;
+  if ((await database.prisma.bookingConsumer.count({ where: { name: consumer } })) === 0) {
+    throw new InputError(`consumer: there is no consumer ${consumer}`);
+  }
+  const first = await readFeed(database, consumer, { after, limit: LINES_A_PAGE });
+  const hash = createHash('sha256');
+  let lines = 0;
+  let next = first.next;
+  async function* readRows(): RowBatches {
+    for (let page = first; page.lines.length > 0; ) {
+      yield page.lines.map(toRow);
+      lines += page.lines.length;
+      next = page.next;
+      page = await readFeed(database, consumer, {
+        after: BigInt(next),
+        limit: LINES_A_PAGE,
+        isProcessed: false,
+      });
+    }
+  }
+  async function* hashed(): AsyncGenerator<Buffer> {
+    const bytes =
+      format === 'csv'
+        ? writeCsv(FEED_COLUMNS, readRows(), locale)
+        : writeJsonl(FEED_COLUMNS, readRows());
+    for await (const chunk of bytes) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  return {
+    bytes: hashed(),
+    totals: () => ({ lines, next, sha256: hash.copy().digest('hex') }),
+  };
+}
+
+function toRow(line: OfferedLine): ExportRow {
+  return [
+    line.seq,
+    line.key,
+    line.succeedsKey,
+    line.kind,
+    line.effect,
+    line.payeeBefore,
+    line.payeeAfter,
+    line.erpKey,
+    line.state,
+    line.batchId,
+    line.offeredAt.toISOString(),
+    line.date,
+    line.contentHash,
+    ...TITLE_VALUES.map((name) => {
+      const value = line.title[name] ?? null;
+      return value === null ? null : String(value);
+    }),
+    ...DESTINATION_COLUMNS.map((name) => {
+      const value = line.title[name] ?? null;
+      return value === null ? null : JSON.stringify(value);
+    }),
+  ];
+}

@@ -1,0 +1,85 @@
+import { usePage } from '../../../console/shell/page-context.ts';
+import { Card } from '../../../console/shell/parts.tsx';
+import type { ListedLine } from './booking-list.sql.ts';
+import type { DayBookings, ListedReceipt } from './booking-receipts.sql.ts';
+import { LinesTable, ReceiptsTable } from './bookings-page.tsx';
+
+/** The versions and the receipts of one booking. */
+export function BookingPage(props: {
+  readonly versions: readonly ListedLine[];
+  readonly receipts: readonly ListedReceipt[];
+}) {
+  const { versions, receipts } = props;
+  const { text } = usePage();
+  return (
+    <>
+      <nav class="crumbs" aria-label={text('bookings.title')}>
+        <a href="/bookings">← {text('bookings.title')}</a>
+      </nav>
+      <div>
+        <h1>{text('bookings.history')}</h1>
+        <p class="quiet">{text('bookings.historyHelp')}</p>
+        <p class="mono anywhere">{versions.at(-1)?.key}</p>
+      </div>
+      <Card title={text('bookings.lines')}>
+        <LinesTable lines={versions} />
+      </Card>
+      <Card title={text('bookings.receipts')}>
+        {receipts.length === 0 ? (
+          <p class="quiet">{text('bookings.noReceipts')}</p>
+        ) : (
+          <ReceiptsTable receipts={receipts} />
+        )}
+      </Card>
+    </>
+  );
+}
+
+/** What is released of a day, and how much of it is posted. */
+export function DayBookingsCard(props: { readonly date: string; readonly bookings: DayBookings }) {
+  const { date, bookings } = props;
+  const { text } = usePage();
+  const href = `/bookings?${new URLSearchParams({ from: date, to: date })}`;
+  return (
+    <Card
+      title={text('bookings.dayTitle')}
+      aside={bookings.lines > 0 ? <a href={href}>{text('bookings.dayOpen')}</a> : undefined}
+    >
+      <Released date={date} bookings={bookings} />
+    </Card>
+  );
+}
+
+/** What went to the ERP, and what waits and why. */
+export function Released(props: {
+  readonly date: string;
+  readonly bookings: DayBookings | undefined;
+}) {
+  const { date, bookings } = props;
+  const { text, formats } = usePage();
+  if (bookings === undefined) return null;
+  const { lines, posted, failed, waiting, fault } = bookings;
+  const breaks = `/breaks?${new URLSearchParams({ date })}`;
+  return (
+    <>
+      <p class={lines === 0 ? 'quiet' : ''}>
+        {lines === 0
+          ? text('bookings.dayNone')
+          : text('bookings.dayReleased', {
+              lines: formats.count(lines),
+              posted: formats.count(posted),
+              failed: formats.count(failed),
+            })}
+      </p>
+      {fault !== undefined && (
+        <p>
+          {waiting > 0 && `${text('bookings.dayWaiting', { titles: waiting })} `}
+          {text(`bookings.waitingReasons.${fault ?? 'none'}`)}{' '}
+          {fault !== null && (
+            <a href={fault === 'titles' ? breaks : '/bookings'}>{text('bookings.dayResolve')}</a>
+          )}
+        </p>
+      )}
+    </>
+  );
+}

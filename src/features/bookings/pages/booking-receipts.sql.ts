@@ -1,0 +1,105 @@
+import type { Database } from '../../../base/database/database.ts';
+import type { CivilDate } from '../../../base/values/business-day.ts';
+import type { ReceiptAnswer } from '../receipt-decisions.sql.ts';
+import { readWaitingDays, type WaitingDays } from '../release.sql.ts';
+import type { ReleaseRules } from '../release-conditions.sql.ts';
+
+export interface ListedReceipt {
+  readonly id: number;
+  readonly key: string;
+  readonly date: CivilDate;
+  readonly consumer: string;
+  readonly status: 'posted' | 'failed';
+  readonly document: string | null;
+  readonly reason: string | null;
+  /** Failed, and the line is not offered again. */
+  readonly isFinal: boolean;
+  readonly receivedAt: Date;
+  /** Null: not compared yet. */
+  readonly outcome:
+    | 'accepted'
+    | 'unknown_key'
+    | 'other_content'
+    | 'other_consumer'
+    | ReceiptAnswer
+    | null;
+}
+
+/** Returns the newest receipts that wait for an answer, and their number. */
+export async function readKeptReceipts(
+  database: Database,
+  limit: number,
+): Promise<{ readonly count: number; readonly receipts: ListedReceipt[] }> {
+  const where = { outcome: { in: ['unknown_key', 'other_content'] } };
+  const [count, receipts] = await Promise.all([
+    database.prisma.bookingReceipt.count({ where }),
+    database.prisma.$queryRaw<ListedReceipt[]>`
+      SELECT id::int AS id, to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':'
+               || occurrence || ':' || version AS key,
+             date::text AS date, consumer, status, document, reason, is_final AS "isFinal",
+             received_at AS "receivedAt", outcome
+      FROM conciliation.booking_receipt WHERE outcome IN ('unknown_key', 'other_content')
+      ORDER BY booking_receipt.id DESC LIMIT ${limit}::int`,
+  ]);
+  return { count, receipts };
+}
+
+/** Returns the receipts for all versions of the booking that a line belongs to, in their order. */
+export function readReceiptsOf(database: Database, lineId: bigint): Promise<ListedReceipt[]> {
+  return database.prisma.$queryRaw<ListedReceipt[]>`
+    SELECT receipt.id::int AS id, to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':'
+             || occurrence || ':' || receipt.version AS key,
+           date::text AS date, receipt.consumer, receipt.status, receipt.document, receipt.reason,
+           receipt.is_final AS "isFinal", receipt.received_at AS "receivedAt", receipt.outcome
+    FROM conciliation.booking_line AS wanted
+    JOIN conciliation.booking_receipt AS receipt USING (date, identity_hash, occurrence)
+    WHERE wanted.id = ${lineId} ORDER BY receipt.id`;
+}
+
+/** What the seals of a day released, and what its present seal still has to release. */
+export interface DayBookings {
+  readonly date: CivilDate;
+  readonly lines: number;
+  readonly posted: number;
+  /** Failed or refused. */
+  readonly failed: number;
+  /** Titles that had to wait at the newest release of the present seal. */
+  readonly waiting: number;
+  /** When the newest batch was written; null: nothing was released. */
+  readonly releasedAt: Date | null;
+  /** Why the present seal is not released completely; see `WaitingDays`. Absent: it is, or there is none. */
+  readonly fault?: WaitingDays['fault'];
+}
+
+export async function readDayBookings(
+  database: Database,
+  dates: readonly CivilDate[],
+  rules: ReleaseRules,
+): Promise<ReadonlyMap<CivilDate, DayBookings>> {
+  const [rows, waitingDays] = await Promise.all([
+    database.prisma.$queryRaw<DayBookings[]>`
+      SELECT wanted.date::text AS date, line.*,
+             (SELECT max(released_at) FROM conciliation.booking_batch AS batch WHERE batch.date = wanted.date)
+               AS "releasedAt",
+             coalesce((SELECT batch.waiting_titles FROM conciliation.booking_batch AS batch
+                       JOIN conciliation.sign_off AS seal ON seal.id = batch.sign_off_id AND seal.ended_at IS NULL
+                       WHERE batch.date = wanted.date ORDER BY batch.id DESC LIMIT 1), 0) AS waiting
+      FROM unnest(${dates}::text[]::date[]) AS wanted (date) CROSS JOIN LATERAL (
+        SELECT count(*)::int AS lines, (count(*) FILTER (WHERE state IN ('posted', 'superseded')))::int AS posted,
+               (count(*) FILTER (WHERE state IN ('failed', 'refused')))::int AS failed
+        FROM conciliation.booking_line AS line WHERE line.date = wanted.date
+      ) AS line`,
+    readWaitingDays(database, rules),
+  ]);
+  const faults = new Map(
+    waitingDays.flatMap(({ fault, dates: ofFault }) =>
+      ofFault.map((date) => [date, fault] as const),
+    ),
+  );
+  return new Map(
+    rows.map((row) => {
+      const fault = faults.get(row.date);
+      return [row.date, fault === undefined ? row : { ...row, fault }];
+    }),
+  );
+}

@@ -1,0 +1,153 @@
+/** The answers of a person to receipts that name an unknown line or another content. */
+import { type Decision, recordAudit } from '../../base/audit/audit.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { requireOtherSigner } from '../../base/database/own-seal.sql.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { BATCH_DIGEST } from '../../core/title/title-hashes.sql.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { BOOKINGS_FROM, beginBookings } from './booking-start.sql.ts';
+import { settleReceipts, supersede } from './receipts.sql.ts';
+import { lockDay, RELEASE_TRANSACTION, releaseSealedDay } from './release.sql.ts';
+import type { ReleaseRules } from './release-conditions.sql.ts';
+
+/**
+ * - `recorded`: the ERP has posted them. The next release replaces the content of every booking concerned.
+ * - `set_aside`: they have no effect from then on.
+ */
+export const RECEIPT_ANSWERS = ['recorded', 'set_aside'] as const;
+export type ReceiptAnswer = (typeof RECEIPT_ANSWERS)[number];
+
+/** The receipts of a date that a person saw: those without an answer from one `booking_receipt.id` to another. */
+export interface SeenReceipts {
+  readonly date: CivilDate;
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+}
+
+/**
+ * Gives receipts of a date an answer. If the date has a seal that is not restated, and no other receipt of the date
+ * waits for an answer, this transaction releases it.
+ * @param decision.fourEyes whether the person who signed the day off may not answer. Absent: no.
+ * @throws InputError if other receipts wait by now, the person may not answer, or if the date is before BOOKINGS_FROM and has no lines to correct
+ */
+export function answerReceipts(
+  database: Database,
+  seen: SeenReceipts,
+  answer: ReceiptAnswer,
+  decision: Decision &
+    ReleaseRules & { readonly bookingsFrom: CivilDate; readonly fourEyes?: boolean },
+): Promise<void> {
+  const { date, first, last, count } = seen;
+  const chosen = Prisma.sql`receipt.date = ${date}::date AND receipt.outcome IN ('unknown_key', 'other_content')
+    AND receipt.id BETWEEN ${first}::bigint AND ${last}::bigint`;
+  return database.prisma.$transaction(async (tx) => {
+    await lockDay(tx, date);
+    if (decision.fourEyes === true) await requireOtherSigner(tx, [date], decision.by);
+    // Receipts are compared under this lock. So those that are counted here are those that the answer marks.
+    await takeLock(tx, 'closing');
+    await settleReceipts(tx, date);
+    const [{ waiting }] = await tx.$queryRaw<[{ waiting: number }]>`
+      SELECT count(*)::int AS waiting FROM conciliation.booking_receipt AS receipt WHERE ${chosen}`;
+    if (waiting === 0 || waiting !== count) {
+      throw new InputError(
+        `${date}: ${waiting} receipts wait for an answer, and ${count} were shown`,
+        {
+          context: { fault: 'receipts_changed', date },
+        },
+      );
+    }
+    if (answer === 'recorded') {
+      await beginBookings(tx, date, decision.bookingsFrom);
+      const [{ isBooked }] = await tx.$queryRaw<[{ isBooked: boolean }]>`
+        SELECT (${date}::date >= ${BOOKINGS_FROM}) IS TRUE AS "isBooked"`;
+      if (!isBooked) {
+        throw new InputError(
+          `${date}: is before BOOKINGS_FROM, so no release would correct the posting`,
+          {
+            context: { fault: 'before_bookings', date },
+          },
+        );
+      }
+      await recordPosted(tx, date, decision.by, chosen);
+    }
+    await tx.$executeRaw`
+      UPDATE conciliation.booking_receipt AS receipt
+      SET outcome = ${answer}, settled_at = now(), settled_by = ${decision.by} WHERE ${chosen}`;
+    const { by: actor, reason } = decision;
+    const details = { answer, receipts: waiting };
+    await recordAudit(tx, { actor, action: 'bookings.receipts', date, reason, details });
+    await releaseSealedDay(tx, date, decision);
+  }, RELEASE_TRANSACTION);
+}
+
+/**
+ * Records what the ERP has posted: the content of a line that it names, and a line for each key that has none. An
+ * older receipt does not replace what a newer one of its key has recorded.
+ */
+async function recordPosted(
+  tx: Transaction,
+  date: CivilDate,
+  by: string,
+  chosen: Prisma.Sql,
+): Promise<void> {
+  const posted = Prisma.sql`
+    SELECT DISTINCT ON (identity_hash, occurrence, version) * FROM conciliation.booking_receipt AS receipt
+    WHERE ${chosen} AND status = 'posted' AND NOT EXISTS (
+      SELECT FROM conciliation.booking_receipt AS newer
+      WHERE (newer.date, newer.identity_hash, newer.occurrence, newer.version)
+          = (receipt.date, receipt.identity_hash, receipt.occurrence, receipt.version)
+        AND newer.id > receipt.id AND newer.outcome IN ('accepted', 'recorded'))
+    ORDER BY identity_hash, occurrence, version, id DESC`;
+  await tx.$executeRaw`
+    UPDATE conciliation.booking_line AS line
+    SET posted_hash = receipt.content_hash, state = 'posted', state_at = now(), failure = NULL,
+        document = receipt.document
+    FROM (${posted}) AS receipt
+    WHERE (line.date, line.identity_hash, line.occurrence, line.version)
+        = (receipt.date, receipt.identity_hash, receipt.occurrence, receipt.version)`;
+  const [batch] = await tx.$queryRaw<[{ id: bigint }]>`
+    WITH receipt AS MATERIALIZED (
+      SELECT *, content_hash = '00000000-0000-0000-0000-000000000000' AS is_reversal
+      FROM (${posted}) AS posted
+      WHERE NOT EXISTS (
+        SELECT FROM conciliation.booking_line AS line
+        WHERE (line.date, line.identity_hash, line.occurrence, line.version)
+            = (posted.date, posted.identity_hash, posted.occurrence, posted.version))
+    ), known AS (
+      SELECT identity_hash, occurrence, version FROM receipt
+      UNION SELECT identity_hash, occurrence, version FROM conciliation.booking_line WHERE date = ${date}::date
+    ), placed AS (
+      SELECT *, lag(version) OVER (PARTITION BY identity_hash, occurrence ORDER BY version) AS succeeds FROM known
+    ), line AS MATERIALIZED (
+      SELECT receipt.*, placed.succeeds,
+             CASE WHEN is_reversal THEN 'reverse' WHEN placed.succeeds IS NULL THEN 'book' ELSE 'adjust' END AS kind
+      FROM receipt JOIN placed USING (identity_hash, occurrence, version)
+    ), batch AS (
+      INSERT INTO conciliation.booking_batch
+        (date, released_by, line_count, book_count, adjust_count, reverse_count, original_value_sum,
+         platform_discounted_value_sum, financial_discounted_value_sum, buyer_discounted_value_sum,
+         billing_fee_sum, money_transfer_fee_sum, digest)
+      SELECT ${date}::date, ${by}, count(*), count(*) FILTER (WHERE kind = 'book'),
+             count(*) FILTER (WHERE kind = 'adjust'), count(*) FILTER (WHERE kind = 'reverse'), 0, 0, 0, 0, 0, 0,
+             ${BATCH_DIGEST}
+      FROM line
+      RETURNING id
+    ), written AS (
+      INSERT INTO conciliation.booking_line
+        (batch_id, consumer, date, identity_hash, occurrence, version, kind, content_hash, posted_hash, succeeds,
+         state, document)
+      SELECT batch.id, line.consumer, line.date, line.identity_hash, line.occurrence, line.version, line.kind,
+             line.content_hash, line.content_hash, line.succeeds, 'posted', line.document
+      FROM batch CROSS JOIN line
+    )
+    SELECT id FROM batch`;
+  await supersede(tx, date);
+  // A reversal has no content, so its line can be offered: an ERP that is restored later reads it.
+  await tx.$executeRaw`
+    INSERT INTO conciliation.booking_offer (line_id)
+    SELECT id FROM conciliation.booking_line WHERE batch_id = ${batch.id} AND kind = 'reverse'
+    ORDER BY identity_hash, occurrence, version`;
+}

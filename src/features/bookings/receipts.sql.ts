@@ -1,0 +1,71 @@
+import type { Transaction } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+
+/**
+ * Compares the receipts that are new with the lines, and applies the newest accepted one of each line. A line
+ * that failed is offered again, at the end of the feed, unless the receipt is final. A line whose booking has a later posted version is
+ * superseded.
+ * @param date only the receipts of this date; null: all
+ * @returns the number of receipts
+ */
+export async function settleReceipts(tx: Transaction, date: CivilDate | null): Promise<number> {
+  const isNew = await tx.bookingReceipt.findFirst({
+    where: { outcome: null, ...(date !== null && { date }) },
+    select: { id: true },
+  });
+  if (isNew === null) return 0;
+  // Offers are numbered under this lock; and two comparisons do not offer a failed line twice.
+  await takeLock(tx, 'closing');
+  await tx.$executeRaw`SELECT set_config('enable_nestloop', 'off', true)`;
+  const [settled] = await tx.$queryRaw<[{ receipts: number }]>`
+    WITH compared AS MATERIALIZED (
+      SELECT receipt.id, line.id AS line_id, receipt.document, receipt.reason,
+             CASE WHEN receipt.is_final THEN 'refused' ELSE receipt.status END AS state,
+             CASE WHEN line.id IS NULL THEN 'unknown_key'
+                  WHEN line.consumer <> receipt.consumer THEN 'other_consumer'
+                  WHEN receipt.content_hash <> coalesce(line.posted_hash, line.content_hash)
+                    THEN 'other_content'
+                  ELSE 'accepted' END AS outcome
+      FROM conciliation.booking_receipt AS receipt
+      LEFT JOIN conciliation.booking_line AS line USING (date, identity_hash, occurrence, version)
+      WHERE receipt.outcome IS NULL AND (${date}::date IS NULL OR receipt.date = ${date}::date)
+    ), settled AS (
+      UPDATE conciliation.booking_receipt AS receipt
+      SET outcome = compared.outcome, settled_at = now()
+      FROM compared WHERE compared.id = receipt.id
+    ), newest AS MATERIALIZED (
+      SELECT DISTINCT ON (line_id) line_id, state, document, reason
+      FROM compared WHERE outcome = 'accepted' ORDER BY line_id, id DESC
+    ), answered AS (
+      UPDATE conciliation.booking_line AS line
+      SET state = newest.state, state_at = now(), document = newest.document, failure = newest.reason
+      FROM newest WHERE newest.line_id = line.id
+    ), offered AS (
+      INSERT INTO conciliation.booking_offer (line_id)
+      SELECT line_id FROM newest WHERE state = 'failed' ORDER BY line_id
+    )
+    SELECT count(*)::int AS receipts FROM compared`;
+  await supersede(tx, date);
+  await tx.$executeRaw`
+    SELECT set_config(name, reset_val, true) FROM pg_settings WHERE name = 'enable_nestloop'`;
+  return settled.receipts;
+}
+
+/** Marks the lines that are not posted although a later version of their booking is. */
+export async function supersede(tx: Transaction, date: CivilDate | null): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE conciliation.booking_line AS line
+    SET state = 'superseded', state_at = now(), failure = NULL
+    FROM (
+      SELECT date, identity_hash, occurrence, max(version) AS version
+      FROM conciliation.booking_line
+      WHERE state = 'posted' AND (${date}::date IS NULL OR date = ${date}::date)
+        AND date = ANY(ARRAY(SELECT open.date FROM conciliation.booking_line AS open
+                             WHERE open.state IN ('released', 'failed', 'refused')))
+      GROUP BY date, identity_hash, occurrence
+    ) AS posted
+    WHERE line.date = posted.date AND line.identity_hash = posted.identity_hash
+      AND line.occurrence = posted.occurrence AND line.version < posted.version
+      AND line.state IN ('released', 'failed', 'refused')`;
+}

@@ -1,0 +1,55 @@
+import type { Database } from '../../base/database/database.ts';
+import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import { loop } from '../../base/runtime/loop.ts';
+import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
+import { signCleanDays } from '../review/auto-sign-off.sql.ts';
+import { settleReceipts } from './receipts.sql.ts';
+import { RELEASE_TRANSACTION, releaseWaitingDays } from './release.sql.ts';
+
+export interface Releases {
+  stop(): Promise<void>;
+}
+
+const INTERVAL_MS = 60_000;
+
+/**
+ * Once a minute: compares new receipts with the lines, makes the first seals of clean days where that is configured,
+ * and releases the signed-off days that need not wait any longer.
+ */
+export function startReleases({
+  database,
+  logger,
+  bookingsFrom,
+  payablesMaxAgeHours,
+  signsCleanDays,
+  timeZone,
+  everyMs = INTERVAL_MS,
+}: {
+  readonly database: Database;
+  readonly logger: Logger;
+  readonly bookingsFrom: CivilDate;
+  readonly payablesMaxAgeHours: number;
+  readonly signsCleanDays: boolean;
+  readonly timeZone: string;
+  /** Replaced in tests. */
+  readonly everyMs?: number;
+}): Releases {
+  const run = async () => {
+    try {
+      await database.prisma.$transaction((tx) => settleReceipts(tx, null), RELEASE_TRANSACTION);
+      const rules = { payablesMaxAgeHours };
+      const range = { ...rules, bookingsFrom, to: lastClosedDate(timeZone, new Date()) };
+      const signed = signsCleanDays ? await signCleanDays(database, range) : [];
+      const released = await releaseWaitingDays(database, rules);
+      if (signed.length + released.length > 0) {
+        logger.info({ signed, released }, 'days were released for booking');
+      }
+    } catch (error) {
+      logger.warn(
+        { err: describeError(error) },
+        'bookings were not released; tried again in a minute',
+      );
+    }
+  };
+  return loop({ everyMs, run });
+}

@@ -1,0 +1,125 @@
+import type { Database } from '../../base/database/database.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
+import { isStorableText } from '../../base/values/field-reader.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { settleReceipts } from './receipts.sql.ts';
+import { RELEASE_TRANSACTION } from './release.sql.ts';
+
+/** The statement of a consumer about a line. */
+export interface Receipt {
+  readonly idempotencyKey: string;
+  /** As `booking_feed.key`. */
+  readonly key: string;
+  /** Of the content that was posted: 32 hexadecimal digits. */
+  readonly contentHash: string;
+  readonly status: 'posted' | 'failed';
+  /** With `posted`: the ERP's document. */
+  readonly document: string | null;
+  /** With `failed`. */
+  readonly reason: string | null;
+  /** With `failed`: the ERP will never post the line. */
+  readonly final?: boolean;
+}
+
+/** The columns of `booking_receipt`, as text. */
+interface ReceiptRow {
+  readonly idempotency_key: string;
+  readonly date: CivilDate;
+  readonly identity_hash: string;
+  readonly occurrence: number;
+  readonly version: number;
+  readonly content_hash: string;
+  readonly status: string;
+  readonly document: string | null;
+  readonly reason: string | null;
+  readonly is_final: boolean;
+}
+
+/** The receipts of the parameter as rows `given`. */
+const given = (rows: readonly ReceiptRow[]) => Prisma.sql`
+  jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS given (
+    idempotency_key text, date date, identity_hash uuid, occurrence int, version int, content_hash uuid,
+    status text, document text, reason text, is_final boolean)`;
+
+/**
+ * Stores receipts of a consumer and compares them with the lines. A receipt that is there already, with the same
+ * idempotency key and content, is not stored again.
+ * @returns the number of receipts that were stored
+ * @throws InputError for a receipt with a fault or with the idempotency key of another receipt; then no receipt is stored
+ */
+export function takeReceipts(
+  database: Database,
+  consumer: string,
+  receipts: readonly Receipt[],
+): Promise<number> {
+  const rows = receipts.map(toRow);
+  return database.prisma.$transaction(async (tx) => {
+    const stored = await tx.$executeRaw`
+      INSERT INTO conciliation.booking_receipt
+        (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document, reason,
+         is_final)
+      SELECT ${consumer}, given.* FROM ${given(rows)}
+      ON CONFLICT (consumer, idempotency_key) DO NOTHING`;
+    const [conflict] = await tx.$queryRaw<[{ key: string }?]>`
+      SELECT given.idempotency_key AS key
+      FROM ${given(rows)} JOIN conciliation.booking_receipt AS receipt
+        ON receipt.consumer = ${consumer} AND receipt.idempotency_key = given.idempotency_key
+      WHERE (receipt.date, receipt.identity_hash, receipt.occurrence, receipt.version, receipt.content_hash,
+             receipt.status, receipt.document, receipt.reason, receipt.is_final)
+        IS DISTINCT FROM (given.date, given.identity_hash, given.occurrence, given.version, given.content_hash,
+                          given.status, given.document, given.reason, given.is_final)
+        -- The text that an erasure has replaced is not there to compare.
+        AND coalesce(receipt.document, receipt.reason) !~ '^erased-[0-9]+$'
+      LIMIT 1`;
+    if (conflict !== undefined) {
+      throw new InputError(
+        `idempotencyKey: another receipt has the key ${JSON.stringify(conflict.key)}`,
+        { context: { fault: 'idempotency_key' } },
+      );
+    }
+    await settleReceipts(tx, null);
+    return stored;
+  }, RELEASE_TRANSACTION);
+}
+
+const KEY = /^(\d{4}-\d{2}-\d{2}):([0-9a-f]{32}):([1-9]\d{0,8}):([1-9]\d{0,8})$/;
+const HASH = /^[0-9a-f]{32}$/;
+
+/** @throws InputError naming the field and what was expected */
+function toRow(receipt: Receipt, index: number): ReceiptRow {
+  const fail = (field: string, expected: string) =>
+    new InputError(`receipts[${index}].${field}: expected ${expected}`);
+  const [, day = '', identity = '', occurrence, version] = KEY.exec(receipt.key) ?? [];
+  const date = parseCivilDate(day);
+  if (date === null) throw fail('key', 'the key of a line of the feed');
+  if (!HASH.test(receipt.contentHash)) throw fail('contentHash', '32 hexadecimal digits');
+  const { idempotencyKey, status, document, reason, final = false } = receipt;
+  if (final && status !== 'failed') throw fail('final', 'true only with the status failed');
+  if (idempotencyKey === '' || [...idempotencyKey].length > 200) {
+    throw fail('idempotencyKey', '1 to 200 characters');
+  }
+  for (const [field, text] of Object.entries({ idempotencyKey, document, reason })) {
+    if (text !== null && !isStorableText(text)) {
+      throw fail(field, 'text without U+0000 and lone surrogates');
+    }
+  }
+  if (status === 'posted' && (!document || [...document].length > 200 || reason !== null)) {
+    throw fail('document', '1 to 200 characters, and no reason, with the status posted');
+  }
+  if (status === 'failed' && (!reason || [...reason].length > 2000 || document !== null)) {
+    throw fail('reason', '1 to 2,000 characters, and no document, with the status failed');
+  }
+  return {
+    idempotency_key: idempotencyKey,
+    date,
+    identity_hash: identity,
+    occurrence: Number(occurrence),
+    version: Number(version),
+    content_hash: receipt.contentHash,
+    status,
+    document,
+    reason,
+    is_final: final,
+  };
+}

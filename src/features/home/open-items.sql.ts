@@ -1,0 +1,177 @@
+import type { Database } from '../../base/database/database.ts';
+import { StagingUnavailableError } from '../../base/runtime/errors.ts';
+import { type CivilDate, dateIn, lastClosedDate } from '../../base/values/business-day.ts';
+import { readCheckpoint } from '../../core/ledger/reads.sql.ts';
+import { pageOf } from '../alerts/alert-message.ts';
+import { type AlertPolicy, readLedgerAlerts } from '../alerts/derive-alerts.sql.ts';
+import type { Alert, AlertKind } from '../alerts/messages/alert.ts';
+import { readProviderAlerts } from '../alerts/provider-alerts.sql.ts';
+import { readWaitingDays, type WaitingDays } from '../bookings/release.sql.ts';
+import {
+  NEEDS,
+  type Need,
+  readMissingDates,
+  readNeeds,
+  readOpenCounts,
+  readYesterday,
+  type Yesterday,
+} from '../review/ledger-days.sql.ts';
+
+/**
+ * What a person has to do, the greatest risk first.
+ * - `page`: where it is done; null: the page of each date
+ * - `isOpen`: whether the ledger needs a person until it is done, see `needsPerson`
+ */
+export const TASKS = {
+  urgent_breaks: { page: '/breaks', isOpen: true },
+  account_changes: { page: '/account-changes', isOpen: true },
+  held: { page: null, isOpen: true },
+  failed: { page: '/alerts', isOpen: true },
+  missing: { page: null, isOpen: false },
+  attention: { page: null, isOpen: true },
+  breaks: { page: '/breaks', isOpen: true },
+  unmapped_companies: { page: '/companies', isOpen: true },
+  restated: { page: '/restated', isOpen: true },
+  equal_titles: { page: '/findings?check=equal_in_day', isOpen: false },
+  findings: { page: '/findings', isOpen: false },
+  sign_off: { page: '/sign-offs', isOpen: false },
+  waiting: { page: '/bookings', isOpen: false },
+  alert: { page: '/alerts', isOpen: true },
+  providers_locked: { page: '/providers', isOpen: true },
+} as const satisfies Readonly<Record<string, { page: string | null; isOpen: boolean }>>;
+export type TaskKey = keyof typeof TASKS;
+
+export interface Task {
+  readonly key: TaskKey;
+  readonly count: number;
+  /** Original values, as exact decimal text; null: no money is concerned, or it is not known. */
+  readonly value: string | null;
+  /** In date order; empty where a page lists them. */
+  readonly dates: readonly CivilDate[];
+  readonly href: string;
+  /** Of `account_changes` and `waiting`: titles that wait. */
+  readonly titles?: number;
+  /** Of `waiting`. */
+  readonly fault?: WaitingDays['fault'];
+  /** Of `alert` and `failed`: the first alert of its kind. */
+  readonly alert?: Alert;
+}
+
+/** The items that wait for a person, over the whole ledger. */
+export interface OpenItems {
+  /** The first date of the ledger; null: the ledger is empty. */
+  readonly startDate: CivilDate | null;
+  /** Null until the first date is reconciled. */
+  readonly lastReconciledDate: CivilDate | null;
+  /** Number of closed dates without data. */
+  readonly lagDays: number;
+  readonly yesterday: Yesterday;
+  readonly needs: Readonly<Record<Need, number>>;
+  /** Changed bank accounts without a decision. */
+  readonly accountChanges: number;
+  /** Companies of the ERP whose buyers a person has to confirm, after the newest run of the matching. */
+  readonly unmappedCompanies: number;
+  /** In the order of `TASKS`. */
+  readonly tasks: readonly Task[];
+}
+
+/** Alerts about something that another task counts. */
+const COUNTED_KINDS: readonly AlertKind[] = [
+  'day_held',
+  'day_attention',
+  'findings_open',
+  'restated_after_sign_off',
+  'checkpoint_stale',
+  'account_changed',
+  'paid_to_supplier',
+  'booking_receipts',
+  'booking_waiting',
+];
+
+/** A page does not wait for the ERP's lock on `provider`. */
+const PROVIDER_LOCK_TIMEOUT = '250ms';
+
+/** Reads the open items of the console's first page, of `conciliation status`, of the digest and of the API. */
+export async function readOpenItems(
+  database: Database,
+  { now, policy }: { readonly now: Date; readonly policy: AlertPolicy },
+): Promise<OpenItems> {
+  const { prisma } = database;
+  const closed = lastClosedDate(policy.timeZone, now);
+  const [checkpoint, needs, counted, yesterday, missing, waiting, alerts, providerAlerts] =
+    await Promise.all([
+      readCheckpoint(database),
+      readNeeds(database, dateIn(policy.timeZone, now)),
+      readOpenCounts(database),
+      readYesterday(database, closed),
+      readMissingDates(database, closed),
+      readWaitingDays(database, policy),
+      prisma.$transaction((tx) => readLedgerAlerts(tx, now, policy)),
+      prisma
+        .$transaction(async (tx) => {
+          await tx.$executeRaw`SELECT set_config('lock_timeout', ${PROVIDER_LOCK_TIMEOUT}, true)`;
+          return readProviderAlerts(tx, policy.timeZone);
+        })
+        .catch((error: unknown) => {
+          if (error instanceof StagingUnavailableError) return null;
+          throw error;
+        }),
+    ]);
+  const needOf = (need: Need) => needs.find((known) => known.need === need);
+  const { accountChanges, unmappedCompanies } = counted;
+  const task = (
+    key: TaskKey,
+    count: number,
+    value: string | null,
+    more: Partial<Task> = {},
+  ): Task[] => {
+    const { dates = [] } = more;
+    const href = TASKS[key].page ?? (dates[0] === undefined ? '/' : `/days/${dates[0]}`);
+    return count === 0 ? [] : [{ key, count, value, dates, href, ...more }];
+  };
+  /** One task for each kind of alert. */
+  const alertTasks = (key: 'alert' | 'failed', isTask: (alert: Alert) => boolean): Task[] => {
+    const selected = [...alerts, ...(providerAlerts ?? [])].filter(isTask);
+    return [...new Set(selected.map(({ kind }) => kind))].flatMap((kind) => {
+      const [alert, ...rest] = selected.filter((known) => known.kind === kind);
+      if (alert === undefined) return [];
+      return task(key, 1 + rest.length, null, { alert, href: pageOf(kind, alert.date) });
+    });
+  };
+  const ofDays = (need: Exclude<Need, 'failed'>) => {
+    const { days = 0, originalValueSum = '0', dates = [] } = needOf(need) ?? {};
+    return task(need, days, originalValueSum, TASKS[need].page === null ? { dates } : {});
+  };
+  const found = [
+    ...task('urgent_breaks', counted.urgentBreaks, counted.urgentValue),
+    ...task('account_changes', accountChanges, counted.heldValue, { titles: counted.heldTitles }),
+    ...ofDays('held'),
+    ...alertTasks('failed', ({ kind }) => kind === 'pull_failed'),
+    ...task('missing', missing.length, null, { dates: missing }),
+    ...ofDays('attention'),
+    ...task('breaks', counted.otherBreaks, counted.otherValue),
+    ...task('unmapped_companies', unmappedCompanies, null),
+    ...ofDays('restated'),
+    ...task('equal_titles', counted.equalTitles, counted.equalValue),
+    ...task('findings', counted.findings, counted.findingsValue),
+    ...ofDays('sign_off'),
+    ...waiting.flatMap(({ fault, days, titles, value }) =>
+      task('waiting', days, value, { fault, titles }),
+    ),
+    ...alertTasks('alert', ({ kind }) => kind !== 'pull_failed' && !COUNTED_KINDS.includes(kind)),
+    ...task('providers_locked', providerAlerts === null ? 1 : 0, null),
+  ];
+  return {
+    startDate: checkpoint?.startDate ?? null,
+    lastReconciledDate: checkpoint?.lastReconciledDate ?? null,
+    lagDays: missing.length + (needOf('failed')?.days ?? 0),
+    yesterday,
+    needs: Object.fromEntries(NEEDS.map((need) => [need, needOf(need)?.days ?? 0])) as Record<
+      Need,
+      number
+    >,
+    accountChanges,
+    unmappedCompanies,
+    tasks: found,
+  };
+}

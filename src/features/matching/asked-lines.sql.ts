@@ -1,0 +1,101 @@
+/** What the booking lines of titles have asked for. */
+import { Prisma } from '../../generated/prisma/client.ts';
+
+/** The first two parts of the keys of a booking's lines: the date and the identity. @param date of the same row */
+export const identityOf = (date: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`to_char(${date}, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '')`;
+
+/** The rows that are read. A title is read with all titles and bookings of its date and identity. */
+export interface AskedScope {
+  /** Of `line`. */
+  readonly lines: Prisma.Sql;
+  /** Of `title`. */
+  readonly titles: Prisma.Sql;
+}
+
+/**
+ * For a statement with WITH:
+ * - `booking`: the newest line of each booking, with `is_undone` (its reversal is posted) and the states that its
+ *   lines ask for: a newer line without an answer leaves what an older one has posted
+ * - `own`: the booking of each current title. Contents pair first, as in a release; the rest in their order
+ * - `asked`: what was asked for each title (`title_id`, `state`). The bookings that no current title has any more and
+ *   that are not undone count for the current titles of the order, buyer and provider: a restated title continues
+ *   them. `is_own` is false then. A withdrawn title whose reversal is posted has the state `withdrawn`.
+ */
+export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.sql`
+  booking AS MATERIALIZED (
+    SELECT newest.*, kind = 'reverse' AND state = 'posted' AS is_undone,
+           ${identityOf(Prisma.sql`date`)} AS name,
+           (SELECT released_at FROM conciliation.booking_batch WHERE id = begun) AS begun_at,
+           CASE WHEN kind = 'reverse' AND state = 'posted' THEN ARRAY['reversed'] ELSE array_remove(ARRAY[
+             CASE WHEN state IN ('released', 'posted') THEN state ELSE 'failed' END,
+             CASE WHEN posted > coalesce(undone, 0) THEN 'posted' END], NULL) END AS states
+    FROM (
+      SELECT line.id, date, identity_hash, occurrence, version, kind, state, original_value,
+             coalesce(posted_hash, content_hash) AS content_hash, erp_key, title_id, order_uid, buyer_identification,
+             provider_external_id,
+             max(version) OVER booking AS last,
+             max(version) FILTER (WHERE state = 'posted') OVER booking AS posted,
+             max(version) FILTER (WHERE state = 'posted' AND kind = 'reverse') OVER booking AS undone,
+             max(state_at) FILTER (WHERE state = 'posted') OVER booking AS posted_at,
+             max(batch_id) FILTER (WHERE kind = 'book') OVER booking AS begun
+      FROM conciliation.booking_line AS line WHERE ${lines}
+      WINDOW booking AS (PARTITION BY date, identity_hash, occurrence)
+    ) AS newest WHERE version = last
+  ), held_title AS MATERIALIZED (
+    SELECT id, accepted_date AS date, identity_hash, content_hash, occurrence
+    FROM conciliation.title AS title
+    WHERE status = 'current' AND ${titles}
+      AND (accepted_date, identity_hash) IN (SELECT date, identity_hash FROM booking)
+  ), named_title AS MATERIALIZED (
+    -- Among equal contents, a title has the booking that names the title: the other one may be that of a title that waits.
+    SELECT held_title.id AS title_id, min(booking.id) AS line_id, min(booking.occurrence) AS occurrence
+    FROM booking JOIN held_title ON held_title.id = booking.title_id AND held_title.content_hash = booking.content_hash
+    WHERE NOT is_undone GROUP BY held_title.id
+  ), titled AS MATERIALIZED (
+    SELECT id, date, identity_hash, content_hash,
+           row_number() OVER (PARTITION BY date, identity_hash, content_hash
+                              ORDER BY named_title.occurrence NULLS LAST, held_title.occurrence, id) AS copy
+    FROM held_title LEFT JOIN named_title ON named_title.title_id = id
+  ), equal AS MATERIALIZED (
+    SELECT titled.id AS title_id, copied.id AS line_id FROM titled JOIN (
+      SELECT id, date, identity_hash, content_hash,
+             row_number() OVER (PARTITION BY date, identity_hash, content_hash
+                                ORDER BY id NOT IN (SELECT line_id FROM named_title), occurrence) AS copy
+      FROM booking WHERE NOT is_undone
+    ) AS copied USING (date, identity_hash, content_hash, copy)
+  ), own AS MATERIALIZED (
+    SELECT title_id, line_id FROM equal
+    UNION ALL
+    SELECT title_id, line_id FROM (
+      SELECT id AS title_id, date, identity_hash,
+             row_number() OVER (PARTITION BY date, identity_hash ORDER BY content_hash, id) AS place
+      FROM titled WHERE id NOT IN (SELECT title_id FROM equal)
+    ) AS titles JOIN (
+      SELECT id AS line_id, date, identity_hash,
+             row_number() OVER (PARTITION BY date, identity_hash ORDER BY is_undone, occurrence) AS place
+      FROM booking WHERE id NOT IN (SELECT line_id FROM equal)
+    ) AS bookings USING (date, identity_hash, place)
+  ), left_over AS MATERIALIZED (
+    SELECT * FROM booking WHERE id NOT IN (SELECT line_id FROM own)
+  ), asked AS MATERIALIZED (
+    SELECT title_id, is_own, unnest(states) AS state, posted_at, begun_at, name, erp_keys FROM (
+      SELECT own.title_id, true AS is_own, states, posted_at, begun_at, name, erp_key AS erp_keys
+      FROM own JOIN booking ON booking.id = line_id
+      UNION ALL
+      SELECT title.id, false, states, posted_at, begun_at, name, erp_key AS erp_keys
+      FROM left_over JOIN (
+        SELECT * FROM conciliation.title
+        WHERE status = 'current' AND order_uid = ANY(ARRAY(SELECT order_uid FROM left_over WHERE NOT is_undone))
+      ) AS title ON title.order_uid = left_over.order_uid
+       AND title.buyer_identification IS NOT DISTINCT FROM left_over.buyer_identification
+       AND title.provider_external_id IS NOT DISTINCT FROM left_over.provider_external_id
+      WHERE NOT is_undone
+      UNION ALL
+      SELECT title_id, true, ARRAY['withdrawn'], posted_at, begun_at, name, erp_key AS erp_keys
+      FROM left_over WHERE is_undone AND title_id IS NOT NULL
+    ) AS lines
+  ), live AS MATERIALIZED (
+    SELECT title_id, bool_or(state = 'posted') AS is_posted, bool_or(is_own) AS is_own
+    FROM asked WHERE state NOT IN ('reversed', 'withdrawn') GROUP BY title_id
+  )`;

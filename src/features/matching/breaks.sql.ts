@@ -1,0 +1,931 @@
+import { amountSum } from '../../base/database/amount-sum.sql.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { type AskedScope, askedLines, identityOf } from './asked-lines.sql.ts';
+import {
+  DUE_TOLERANCE_DAYS,
+  IS_SETTLED,
+  PAYABLE_GROUND,
+  PAYABLE_VALUE,
+  TITLE_CODE,
+  TITLE_GROUND,
+  TITLE_TAX_ID,
+} from './candidates.sql.ts';
+import { IS_PLAIN, PAYEE, SEVERITY, situationOf, VERDICTS } from './judgement.sql.ts';
+
+/** The kinds of breaks, in the order of a list. An unmatched title is in one break. */
+export const BREAK_KINDS = [
+  'paid_to_supplier',
+  'anticipated_twice',
+  'posted_twice',
+  'reversal_refused',
+  'paid_in_part',
+  'gone_from_erp',
+  'payee_changed',
+  'still_open',
+  'due_before_release',
+  'already_assigned',
+  'offset_in_erp',
+  'cancelled_in_erp',
+  'withdrawn_open',
+  'match_lost',
+  'duplicated_in_erp',
+  'in_doubt',
+  'value_differs',
+  'due_date_differs',
+  'missing_in_erp',
+  'missing_on_platform',
+] as const;
+export type BreakKind = (typeof BREAK_KINDS)[number];
+
+export interface BreakTitle {
+  readonly id: number;
+  readonly orderUid: string;
+  readonly acceptedDate: CivilDate;
+  readonly dueDate: CivilDate | null;
+  readonly value: string;
+  readonly supplier: string | null;
+  readonly isWithdrawn: boolean;
+}
+
+/** Whom a payable is to be paid to. `other`: neither the supplier nor the financial agent of the title. */
+export const PAYEES = ['supplier', 'agent', 'other'] as const;
+type Payee = (typeof PAYEES)[number];
+
+export interface BreakPayable {
+  readonly erpKey: string;
+  readonly company: string | null;
+  readonly supplier: string | null;
+  readonly document: string | null;
+  readonly instalment: string | null;
+  readonly orderUid: string | null;
+  readonly dueDate: CivilDate | null;
+  readonly openValue: string;
+  readonly status: string;
+  /** Null: not stated, which means the supplier. */
+  readonly payee: Payee | null;
+}
+
+export interface Break {
+  readonly kind: BreakKind;
+  /** Money may be paid twice, or to the wrong party. */
+  readonly isUrgent: boolean;
+  readonly title: BreakTitle | null;
+  readonly payable: BreakPayable | null;
+  /** Of the provider in the ERP; null: not known. */
+  readonly supplierName: string | null;
+  /** Hash of both sides as they are now. */
+  readonly ground: string;
+}
+
+export interface BreakFilter {
+  readonly kind: BreakKind | null;
+  /** The accepted date of the title. */
+  readonly date: CivilDate | null;
+  /** The supplier's code in the ERP. */
+  readonly supplier: string | null;
+}
+
+export interface BreakCount {
+  readonly kind: BreakKind;
+  readonly breaks: number;
+  /** Sum of the titles' values, or of the payables' where a break has no title. Exact decimal. */
+  readonly value: string;
+}
+
+export interface BreakList {
+  /** Over the whole filter, without its kind. */
+  readonly counts: readonly BreakCount[];
+  /** Of `counts`. */
+  readonly sum: { readonly breaks: number; readonly value: string };
+  /** Breaks of the filter. */
+  readonly total: number;
+  readonly breaks: readonly Break[];
+}
+
+const SAME_CODE = Prisma.sql`payable.supplier_external_id = ${TITLE_CODE}`;
+
+/** Branches of one company are near each other. left() has an index. */
+const sameParty = (taxId: Prisma.Sql) => Prisma.sql`
+  left(payable.supplier_tax_id, 8) = left(${taxId}, 8)
+  -- Otherwise the rows without a tax identifier are compared with one another.
+  AND payable.supplier_tax_id IS NOT NULL AND ${taxId} IS NOT NULL
+  AND (payable.supplier_tax_id = ${taxId}
+       OR length(payable.supplier_tax_id) = 14 AND length(${taxId}) = 14)
+  AND (payable.supplier_external_id IS NULL OR ${TITLE_CODE} IS NULL)`;
+
+/** Whether a title `title` and a payable `payable` may have the same supplier. */
+const SAME_SUPPLIER = Prisma.sql`(${SAME_CODE} OR ${sameParty(TITLE_TAX_ID)})`;
+
+/** The value of a payable that a title may have: what is open, and the whole value. */
+const SAME_VALUE = Prisma.sql`
+  (payable.open_value = title.original_value OR (payable.total_value = title.original_value) IS TRUE)`;
+
+const COMPARED = Prisma.sql`payable.erp_key, payable.status, payable.document, payable.closed_at IS NOT NULL AS is_closed,
+  ${SAME_VALUE} AS same_value, payable.open_value = 0 AND payable.total_value IS NULL AS is_empty,
+  payable.order_uid = title.order_uid AS same_order,
+  payable.due_date = title.anticipated_due_date AS same_due,
+  abs(payable.due_date - title.anticipated_due_date) AS days`;
+
+/** Payables that share the order, or the supplier and the value or the due date, with a title `title`. */
+const NEAR = Prisma.sql`
+  SELECT ${COMPARED} FROM conciliation.erp_payable AS payable
+  WHERE (payable.order_uid = title.order_uid
+         OR ${SAME_SUPPLIER} AND (payable.open_value = title.original_value
+                                  OR payable.due_date = title.anticipated_due_date))`;
+
+const PAPER = Prisma.sql`
+  ROW(payable.company, ltrim(payable.document, '0'), payable.instalment, payable.due_date)`;
+
+/** Titles and payables with the same supplier, on a further condition, each pair once. */
+const pairsOfSupplier = (
+  columns: Prisma.Sql,
+  payables: Prisma.Sql,
+  condition: Prisma.Sql,
+  titles = Prisma.sql`unmatched`,
+) => Prisma.sql`
+  SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable ON ${SAME_CODE} AND ${condition}
+  UNION ALL
+  SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable
+    ON ${sameParty(Prisma.sql`title.tax_id`)} AND ${condition}`;
+
+const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper,
+  (${SAME_CODE} OR ${sameParty(Prisma.sql`title.tax_id`)}) IS TRUE AS same_supplier`;
+
+/** The booking of the line that made a payable: the key without its version, because an adjustment posts the booking again. */
+const BOOKING_OF_PAYABLE = Prisma.sql`regexp_replace(payable.booking_key, ':[0-9]+$', '')`;
+
+/** The columns of a title `title` that are compared with payables. */
+const SIDE = Prisma.sql`title.id, title.order_uid, title.original_value, title.anticipated_due_date,
+  ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id`;
+
+const RIVAL = Prisma.sql`${PAIR}, title.order_uid AS title_order, title.rule, title.made_at, title.place, title.own_days,
+  title.own_document, title.own_instalment, payable.is_settled, payable.instalment, payable.changed_at`;
+
+/** The rows that a statement reads. A break is complete if all rows of the break are read. */
+interface Scope extends AskedScope {
+  /** Whether the rows are so many that they are joined as sets. Otherwise an index finds them, whatever the estimates. */
+  readonly isWhole: boolean;
+  /** Of `payable`: payables near the unmatched titles. */
+  readonly near: Prisma.Sql;
+  /** Of `payable`: payables near the titles that are matched. */
+  readonly rivals: Prisma.Sql;
+  /** Of `title`: titles of the suppliers and values of titles in doubt. */
+  readonly claimants: Prisma.Sql;
+  /** Of `free`: those that may be breaks without an unmatched title. */
+  readonly alone: Prisma.Sql;
+  /** Of `payable` with a booking key: all that name the bookings of some of them. */
+  readonly made: Prisma.Sql;
+  /** Of `title_match`. */
+  readonly matches: Prisma.Sql;
+  /** The dates whose lines and titles are read, for the CTE `near_date`. */
+  readonly dates: Prisma.Sql;
+  /** Of `title`: the date has bookings. */
+  readonly isBooked: Prisma.Sql;
+  /** Of `title`. */
+  readonly unmatched: Prisma.Sql;
+}
+
+const ALL = Prisma.sql`true`;
+
+/** The titles that `rows` name. */
+const titlesOf = (rows: Prisma.Sql, isWhole = false) =>
+  isWhole
+    ? Prisma.sql`conciliation.title`
+    : Prisma.sql`(SELECT * FROM conciliation.title WHERE id = ANY(ARRAY(SELECT title_id FROM ${rows})))`;
+
+const payablesOf = (rows: Prisma.Sql, isWhole = false) =>
+  isWhole
+    ? Prisma.sql`conciliation.erp_payable`
+    : Prisma.sql`(SELECT * FROM conciliation.erp_payable WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM ${rows})))`;
+
+const IS_BOOKED = Prisma.sql`
+  (title.accepted_date >= (SELECT bookings_from FROM run)
+   OR title.accepted_date >= (SELECT bookings_from FROM conciliation.booking_start)) IS TRUE`;
+
+/** All rows, with the unmatched titles of one date or of all dates. */
+const wholeScope = (date: CivilDate | null): Scope => ({
+  isWhole: true,
+  lines: ALL,
+  titles: ALL,
+  unmatched: date === null ? ALL : Prisma.sql`title.accepted_date = ${date}::date`,
+  near: Prisma.sql`(payable.order_uid IN (SELECT order_uid FROM unmatched)
+      OR (payable.supplier_external_id, ${PAYABLE_VALUE})
+         IN (SELECT provider_external_id, original_value FROM unmatched)
+      OR (left(payable.supplier_tax_id, 8), ${PAYABLE_VALUE})
+         IN (SELECT left(tax_id, 8), original_value FROM unmatched))`,
+  rivals: ALL,
+  claimants: Prisma.sql`
+    (coalesce(title.provider_external_id, title.provider_identification), title.original_value)
+      IN (SELECT coalesce(stated_code, stated_tax_id), original_value FROM in_doubt)`,
+  alone: ALL,
+  made: ALL,
+  matches: ALL,
+  dates: Prisma.sql`SELECT NULL::date AS date`,
+  isBooked: IS_BOOKED,
+});
+
+/** By index: payables near the unmatched titles, or with a key. */
+const nearUnmatched = (erpKey: string | null) => {
+  const named = (column: Prisma.Sql) => Prisma.sql`ARRAY(SELECT ${column} FROM unmatched)`;
+  return Prisma.sql`(payable.erp_key = ${erpKey}::text
+    OR payable.order_uid = ANY(${named(Prisma.sql`order_uid`)})
+    OR payable.supplier_external_id = ANY(${named(Prisma.sql`provider_external_id`)})
+    OR left(payable.supplier_tax_id, 8) = ANY(${named(Prisma.sql`left(tax_id, 8)`)}))`;
+};
+
+/** A window of due dates and a supplier, or an order. */
+const RIVALS_BY_INDEX = Prisma.sql`
+  (payable.order_uid = ANY(ARRAY(SELECT order_uid FROM matched))
+   OR (payable.supplier_external_id = ANY(ARRAY(SELECT provider_external_id FROM matched))
+       OR left(payable.supplier_tax_id, 8) = ANY(ARRAY(SELECT left(tax_id, 8) FROM matched)))
+      AND payable.due_date BETWEEN (SELECT min(anticipated_due_date) - ${DUE_TOLERANCE_DAYS}::int FROM matched)
+                               AND (SELECT max(anticipated_due_date) + ${DUE_TOLERANCE_DAYS}::int FROM matched))`;
+
+/** @param among of `other`, titles */
+const indexedScope = (among: Prisma.Sql) => {
+  const ofNearDate = Prisma.sql`ANY(ARRAY(SELECT date FROM near_date))`;
+  return {
+    isWhole: false,
+    // The dates of the titles, of withdrawn titles of the same orders, and of the other titles that the payables have or had.
+    dates: Prisma.sql`
+      SELECT accepted_date AS date FROM conciliation.title AS other WHERE ${among}
+      UNION SELECT accepted_date FROM conciliation.title
+      WHERE status = 'withdrawn' AND order_uid = ANY(ARRAY(SELECT order_uid FROM conciliation.title AS other WHERE ${among}))
+      UNION SELECT accepted_date FROM ${titlesOf(Prisma.sql`held`)} AS held_title
+      UNION SELECT accepted_date FROM conciliation.title WHERE id = ANY(ARRAY(
+        SELECT title_id FROM conciliation.title_match
+        WHERE ended_at IS NOT NULL AND erp_key = ANY(ARRAY(SELECT erp_key FROM held))))
+      UNION SELECT date FROM conciliation.booking_line WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM rival))`,
+    rivals: RIVALS_BY_INDEX,
+    claimants: Prisma.sql`
+      (title.provider_external_id = ANY(ARRAY(SELECT stated_code FROM in_doubt))
+       OR title.provider_external_id IS NULL AND title.provider_identification = ANY(ARRAY(SELECT stated_tax_id FROM in_doubt)))
+      AND title.original_value = ANY(ARRAY(SELECT original_value FROM in_doubt))`,
+    lines: Prisma.sql`line.date = ${ofNearDate}`,
+    titles: Prisma.sql`title.accepted_date = ${ofNearDate}`,
+    matches: Prisma.sql`title_match.erp_key = ANY(ARRAY(
+      SELECT erp_key FROM conciliation.title_match
+      WHERE ended_at IS NULL
+        AND title_id = ANY(ARRAY(SELECT id FROM conciliation.title AS other WHERE ${among}))))`,
+  };
+};
+
+/** The break of a title, a payable or both. */
+const breakScope = ({ titleId, erpKey }: Omit<BreakKey, 'kind'>): Scope => ({
+  ...indexedScope(Prisma.sql`other.id = ${titleId}::bigint`),
+  unmatched: Prisma.sql`title.id = ${titleId}::bigint`,
+  near: nearUnmatched(erpKey),
+  alone: Prisma.sql`erp_key = ${erpKey}::text`,
+  made: Prisma.sql`${BOOKING_OF_PAYABLE} = ANY(ARRAY(
+    SELECT ${BOOKING_OF_PAYABLE} FROM conciliation.erp_payable AS payable WHERE erp_key = ${erpKey}::text))`,
+  isBooked: IS_BOOKED,
+});
+
+/** The current titles of a date, as its release judges them: the date has bookings. */
+const releaseScope = (date: Prisma.Sql): Scope => ({
+  ...indexedScope(Prisma.sql`other.accepted_date = ${date} AND other.status = 'current'`),
+  unmatched: Prisma.sql`title.accepted_date = ${date}`,
+  near: nearUnmatched(null),
+  alone: Prisma.sql`false`,
+  made: Prisma.sql`false`,
+  isBooked: Prisma.sql`true`,
+});
+
+/** The matches that last, of the payables near the unmatched titles. */
+const nearMatches = ({ isWhole, near }: Scope) => Prisma.sql`
+  (SELECT erp_key, title_id FROM conciliation.title_match
+   WHERE ended_at IS NULL AND ${
+     isWhole
+       ? ALL
+       : Prisma.sql`erp_key = ANY(ARRAY(SELECT erp_key FROM conciliation.erp_payable AS payable WHERE ${near}))`
+   })`;
+
+/** A due date within the tolerance; of one order also a due date that the ERP does not state. */
+const IS_NEAR = Prisma.sql`(days <= ${DUE_TOLERANCE_DAYS} OR days IS NULL AND same_order)`;
+
+/**
+ * Whether a pair fits: the value, and the order or the due date. A payable of the order that the ERP has settled may
+ * have any value: what is left or was deducted. The due date excludes the other instalments, if the order has several.
+ */
+const FITS = Prisma.sql`
+  (same_value AND (same_order OR ${IS_NEAR})
+   OR same_order AND same_supplier AND (status <> 'open' OR is_empty OR is_closed)
+      AND (${IS_NEAR} OR title_id IN (SELECT title_id FROM of_lone_payable)))`;
+
+const CLAIM = Prisma.sql`title.id AS title_id, title.buyer_identification, ${COMPARED}`;
+
+/** Whether a pair fits, and the payable is open. */
+const FITS_OPEN = Prisma.sql`(status = 'open' AND same_value AND (same_order OR days <= ${DUE_TOLERANCE_DAYS}))`;
+
+/** Why a match ended whose title was withdrawn. */
+export const WITHDRAWN = 'the title is withdrawn';
+
+/** Why a match ended whose payable changed in a field that the rules compare. */
+export const CHANGED = 'the payable has changed';
+
+/**
+ * Whether the payable of a pair `rival` fits a title at least as well as the payable of the title's match, which
+ * `place` and `own_days` describe: it names the order, or is settled and fits by an earlier rule, or by the same rule
+ * on a due date that is not farther away. A document that was entered again is no rival. A person has seen the
+ * payables as they were when the person made the match.
+ */
+const IS_RIVAL = Prisma.sql`
+  (same_order AND place IN (2, 3) AND status <> 'cancelled' AND (same_value OR same_supplier AND ${IS_NEAR})
+   OR is_settled AND (same_value OR same_order AND is_empty AND status = 'paid') AND ${IS_NEAR}
+      AND (rival_place < place OR rival_place = place AND (days <= own_days) IS NOT FALSE
+           OR rival_place = 2 AND place = 1 AND (own_days = 0) IS NOT TRUE))
+  AND (rule <> 'person' OR changed_at > made_at)
+  AND ((status = 'cancelled' OR is_closed AND status <> 'paid')
+       AND ltrim(document, '0') = ltrim(own_document, '0') AND instalment IS NOT DISTINCT FROM own_instalment
+       AND same_supplier) IS NOT TRUE`;
+
+/** The breaks that keep also a title whose line is released, while they are urgent: the supplier has the money. */
+const KEEPING_LINES: readonly BreakKind[] = [
+  'paid_to_supplier',
+  'anticipated_twice',
+  'paid_in_part',
+  'gone_from_erp',
+  'reversal_refused',
+];
+
+/** The title of a pair without a match; 0 for a match. */
+const SOLE = Prisma.sql`(CASE WHEN source = 0 THEN 0 ELSE pair.title_id END)`;
+
+/** When a payable was stated last. A payable that SQL wrote is stated by each later statement. */
+const STATED_AT = Prisma.sql`
+  (CASE WHEN payable.import_id IS NULL THEN greatest(payable.stated_at, run.sql_at) ELSE payable.stated_at END)`;
+
+/** Payables of the agent that a posting made, and of other currencies, have no title. */
+const HAS_TITLE = Prisma.sql`
+  (payable.booking_key IS NULL AND (payable.currency IS NULL OR payable.currency = 'BRL'))`;
+
+/**
+ * The breaks of a scope, `broken`: kind, severity (1, or 2: urgent), waits (the title is not released), title_id,
+ * erp_key. For a statement with WITH.
+ */
+const breaksOf = (scope: Scope) => Prisma.sql`
+  run AS MATERIALIZED (
+    SELECT coalesce(time_zone, 'America/Sao_Paulo') AS time_zone, coalesce(states_paid, false) AS states_paid,
+           bookings_from,
+           (SELECT max(started_at) FROM conciliation.erp_payable_import WHERE kind = 'sql') AS sql_at
+    FROM (SELECT) AS one LEFT JOIN (SELECT * FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest ON true
+  ), held AS MATERIALIZED (
+    SELECT title_id, erp_key, rule, made_at, erp_value, title_part FROM conciliation.title_match
+    WHERE ended_at IS NULL AND ${scope.matches}
+  ), matched AS MATERIALIZED (
+    SELECT ${SIDE}, rule, made_at, document AS own_document,
+           instalment AS own_instalment, abs(payable.due_date - title.anticipated_due_date) AS own_days,
+           CASE WHEN rule = 'sum' THEN 4 WHEN payable.order_uid = title.order_uid THEN 1
+                WHEN payable.due_date = title.anticipated_due_date THEN 2 ELSE 3 END AS place
+    FROM held
+    JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = title_id
+    JOIN ${payablesOf(Prisma.sql`held`, scope.isWhole)} AS payable ON payable.erp_key = held.erp_key
+    WHERE title.status = 'current' AND ${scope.unmatched}
+  ), rival_payable AS MATERIALIZED (
+    SELECT payable.*, ${IS_SETTLED} AS is_settled, value
+    FROM conciliation.erp_payable AS payable
+    CROSS JOIN LATERAL (SELECT DISTINCT unnest(ARRAY[open_value, total_value]) AS value) AS stated
+    WHERE (${IS_SETTLED} OR payable.order_uid IS NOT NULL) AND value IS NOT NULL AND ${HAS_TITLE} AND ${scope.rivals}
+      AND NOT EXISTS (SELECT FROM conciliation.title_match AS match
+                      WHERE match.erp_key = payable.erp_key AND ended_at IS NULL)
+  ), rival AS MATERIALIZED (
+    SELECT DISTINCT title_id, erp_key, rival_place AS place, coalesce(days, 0) AS days, title_order FROM (
+      SELECT *, CASE WHEN same_order THEN 1 WHEN same_due THEN 2 ELSE 3 END AS rival_place FROM (
+        SELECT ${RIVAL} FROM matched AS title JOIN rival_payable AS payable ON payable.order_uid = title.order_uid
+        UNION ALL
+        ${pairsOfSupplier(
+          RIVAL,
+          Prisma.sql`rival_payable`,
+          Prisma.sql`payable.value = title.original_value AND payable.order_uid IS DISTINCT FROM title.order_uid`,
+          Prisma.sql`matched`,
+        )}
+      ) AS stated
+    ) AS rival WHERE ${IS_RIVAL}
+  ), near_date AS MATERIALIZED (${scope.dates}), ${askedLines(scope)}, unmatched AS MATERIALIZED (
+    SELECT ${SIDE}, title.provider_external_id AS stated_code, provider_identification AS stated_tax_id
+    FROM conciliation.title AS title
+    WHERE status = 'current' AND ${scope.unmatched}
+      AND NOT EXISTS (SELECT FROM held WHERE held.title_id = title.id)
+  ), of_lone_payable AS MATERIALIZED (
+    SELECT id AS title_id FROM unmatched JOIN (
+      SELECT order_uid FROM conciliation.erp_payable AS payable
+      WHERE ${
+        scope.isWhole
+          ? Prisma.sql`order_uid IN (SELECT order_uid FROM unmatched)`
+          : Prisma.sql`order_uid = ANY(ARRAY(SELECT order_uid FROM unmatched))`
+      } AND ${HAS_TITLE}
+      GROUP BY order_uid HAVING count(*) = 1
+    ) AS single USING (order_uid)
+  ), free AS MATERIALIZED (
+    SELECT * FROM conciliation.erp_payable AS payable
+    WHERE closed_at IS NULL AND status <> 'cancelled' AND ${HAS_TITLE}
+      AND ${scope.isWhole ? ALL : scope.near}
+      AND NOT EXISTS (SELECT FROM ${nearMatches(scope)} AS match WHERE match.erp_key = payable.erp_key)
+  ), alone AS (
+    SELECT * FROM free WHERE status = 'open' AND ${scope.alone}
+  ), related AS MATERIALIZED (
+    SELECT ${PAIR} FROM unmatched AS title JOIN free AS payable ON payable.order_uid = title.order_uid
+    UNION ALL
+    ${pairsOfSupplier(
+      PAIR,
+      Prisma.sql`free`,
+      Prisma.sql`payable.open_value = title.original_value
+        AND payable.order_uid IS DISTINCT FROM title.order_uid`,
+    )}
+    UNION ALL
+    ${pairsOfSupplier(
+      PAIR,
+      Prisma.sql`free`,
+      Prisma.sql`payable.total_value = title.original_value AND payable.open_value <> title.original_value
+        AND payable.order_uid IS DISTINCT FROM title.order_uid`,
+    )}
+  ), other AS MATERIALIZED (
+    -- Payables that another title has, or that were cancelled or closed.
+    SELECT * FROM (
+      SELECT payable.*, ${PAYABLE_VALUE} AS value,
+             (SELECT min(title_id) FROM conciliation.title_match AS match
+              WHERE match.erp_key = payable.erp_key AND ended_at IS NULL) AS holder
+      FROM conciliation.erp_payable AS payable WHERE ${HAS_TITLE} AND ${scope.near}
+    ) AS near WHERE holder IS NOT NULL OR closed_at IS NOT NULL OR status = 'cancelled'
+  ), other_pair AS MATERIALIZED (
+    SELECT * FROM (
+      SELECT ${PAIR}, payable.holder, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment
+      FROM unmatched AS title JOIN other AS payable
+        ON payable.order_uid = title.order_uid
+      UNION ALL
+      ${pairsOfSupplier(
+        Prisma.sql`${PAIR}, payable.holder, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment`,
+        Prisma.sql`other`,
+        Prisma.sql`payable.value = title.original_value AND payable.order_uid IS DISTINCT FROM title.order_uid`,
+      )}
+    ) AS near WHERE ${FITS}
+  ), heir AS MATERIALIZED (
+    SELECT link.title_id, gone.id AS gone_id
+    FROM (SELECT title_id FROM conciliation.title_succession WHERE title_id = ANY(ARRAY(SELECT id FROM unmatched))) AS link
+    CROSS JOIN LATERAL (
+      WITH RECURSIVE gone AS (
+        SELECT predecessor_id AS id FROM conciliation.title_succession AS first WHERE first.title_id = link.title_id
+        UNION
+        SELECT predecessor_id FROM gone JOIN conciliation.title_succession AS earlier ON earlier.title_id = gone.id
+      ) SELECT id FROM gone
+    ) AS gone
+    UNION ALL
+    SELECT id, id FROM unmatched
+  ), taken AS (
+    SELECT near.title_id, min(erp_key) AS erp_key
+    FROM other_pair AS near JOIN unmatched AS title ON title.id = near.title_id
+    JOIN (SELECT * FROM conciliation.title WHERE id = ANY(ARRAY(SELECT holder FROM other_pair))) AS holding
+      ON holding.id = holder
+    WHERE holding.status = 'current' AND (same_value OR is_empty) AND ${IS_NEAR} AND (same_order OR same_due OR holding.order_uid = title.order_uid)
+    GROUP BY near.title_id
+  ), pair AS MATERIALIZED (
+    SELECT held.title_id, held.erp_key, 0 AS source, 0 AS place, 0 AS days, rule, erp_value
+    FROM held JOIN ${payablesOf(Prisma.sql`held`, scope.isWhole)} AS payable ON payable.erp_key = held.erp_key
+    WHERE NOT ${IS_PLAIN} OR open_value < erp_value OR title_id IN (SELECT title_id FROM asked)
+    UNION ALL
+    SELECT title_id, erp_key, 3, place, days, NULL, NULL::numeric FROM rival
+    -- A booking of another order explains the payable.
+    WHERE NOT EXISTS (SELECT FROM booking WHERE booking.erp_key = rival.erp_key AND NOT is_undone
+                        AND btrim(booking.order_uid) <> btrim(title_order))
+    UNION ALL
+    SELECT DISTINCT title_id, named, 1, 0, 0, NULL, NULL::numeric
+    FROM asked CROSS JOIN LATERAL unnest(string_to_array(erp_keys, ',')) AS named
+    WHERE is_own AND (title_id IN (SELECT id FROM unmatched) AND state <> 'reversed'
+                      OR state = 'withdrawn' AND named NOT IN (SELECT erp_key FROM held))
+    UNION ALL
+    -- The ERP has settled the payable that the title had before the payable changed, or that of the withdrawn title
+    -- that the title continues.
+    SELECT DISTINCT heir.title_id, match.erp_key, 2, 0, 0, NULL, NULL::numeric
+    FROM heir JOIN ${
+      scope.isWhole
+        ? Prisma.sql`conciliation.title_match`
+        : Prisma.sql`(SELECT * FROM conciliation.title_match WHERE title_id = ANY(ARRAY(SELECT gone_id FROM heir)))`
+    } AS match
+      ON match.title_id = heir.gone_id AND (match.ended_at IS NULL OR match.end_reason IN (${WITHDRAWN}, ${CHANGED}))
+    JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
+    WHERE NOT ${IS_PLAIN} AND NOT EXISTS (
+      SELECT FROM conciliation.title_match AS other
+      WHERE other.erp_key = match.erp_key AND other.ended_at IS NULL AND other.title_id <> heir.gone_id)
+    UNION ALL
+    SELECT title_id, erp_key, 2,
+           CASE WHEN same_order THEN 1 WHEN same_due THEN 2 ELSE 3 END, coalesce(days, 0), NULL, NULL
+    FROM (
+      SELECT title_id, erp_key, same_order, same_due, days FROM related WHERE ${FITS}
+      UNION ALL
+      SELECT title_id, erp_key, same_order, same_due, days FROM other_pair AS gone
+      WHERE holder IS NULL
+        -- The ERP has entered the document again.
+        AND NOT EXISTS (
+          SELECT FROM free WHERE status = 'open' AND free.document = gone.document
+            AND ROW(free.supplier_external_id, free.supplier_tax_id, free.instalment)
+                IS NOT DISTINCT FROM ROW(gone.supplier_external_id, gone.supplier_tax_id, gone.instalment))
+    ) AS fitting
+  ), demand AS MATERIALIZED (
+    -- What the titles of a payable still ask for, and their bookings.
+    SELECT erp_key, sum(original_value) FILTER (WHERE is_posted IS NOT TRUE) AS value,
+           bool_or(is_posted IS FALSE) AS is_awaited
+    FROM (SELECT DISTINCT title_id, erp_key FROM pair) AS pair
+    JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = title_id
+    LEFT JOIN live USING (title_id)
+    GROUP BY erp_key
+  ), named AS MATERIALIZED (
+    -- Of a title without a match, its own bookings. The titles of a match share the payable.
+    SELECT erp_key, sole, array_agg(name) AS identities FROM (
+      SELECT pair.erp_key, ${SOLE} AS sole, name FROM pair JOIN asked USING (title_id)
+      UNION
+      SELECT pair.erp_key, ${SOLE}, ${identityOf(Prisma.sql`accepted_date`)}
+      FROM pair JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = title_id
+    ) AS names GROUP BY erp_key, sole
+  ), situated AS MATERIALIZED (
+    SELECT pair.title_id, pair.erp_key, source, place, pair.days, source = 0 AS is_matched, rule,
+           title.buyer_is_financial IS TRUE AS is_early, title.status = 'current' AS is_current,
+           ${scope.isBooked} AS is_booked, title.anticipated_due_date AS title_due_date,
+           payable.settled_on, payable.changed_at,
+           ${STATED_AT} AS stated_at,
+           ${situationOf(
+             Prisma.sql`named.identities`,
+             Prisma.sql`least(coalesce(demand.value, 0), greatest(payable.total_value, erp_value)) > payable.open_value
+               -- Of a sum, the difference may be a line that the ERP has posted and not yet answered.
+               AND (payable.total_value > payable.open_value
+                    OR erp_value > payable.open_value AND (rule <> 'sum' OR is_awaited IS NOT TRUE))`,
+           )} AS situation
+    FROM run CROSS JOIN pair
+    JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = pair.title_id
+    JOIN ${payablesOf(Prisma.sql`pair`, scope.isWhole)} AS payable ON payable.erp_key = pair.erp_key
+    LEFT JOIN demand ON demand.erp_key = pair.erp_key
+    LEFT JOIN named ON named.erp_key = pair.erp_key AND sole = ${SOLE}
+  ), judged AS MATERIALIZED (
+    -- Where several results are possible, the least severe one counts.
+    SELECT title_id, erp_key, source, place, days, situation, kind, rule, is_current,
+           min(${SEVERITY}) AS severity
+    FROM run CROSS JOIN situated
+    JOIN (
+      SELECT title_id, state, posted_at, begun_at,
+             CASE WHEN NOT is_own THEN string_to_array(erp_keys, ',') END AS only_keys FROM asked
+      UNION ALL
+      SELECT DISTINCT title_id, CASE WHEN is_booked THEN 'before' ELSE 'unbooked' END,
+             NULL::timestamptz, NULL::timestamptz, NULL::text[]
+      FROM situated WHERE title_id NOT IN (SELECT title_id FROM asked WHERE is_own)
+    ) AS status USING (title_id)
+    JOIN ${VERDICTS} USING (is_early, situation, state)
+    -- A booking that no title has any more explains its own payables only.
+    WHERE only_keys IS NULL OR erp_key = ANY(only_keys)
+    GROUP BY title_id, erp_key, source, place, days, situation, kind, rule, is_current
+  ), standing AS MATERIALIZED (
+    -- Bookings that are not reversed, of no current title, or on a payable that is no longer that of their title.
+    SELECT date, name, name || ':' || occurrence AS booking, kind, state, states, original_value, key AS erp_key,
+           own.title_id AS owner, kind = 'reverse' AND state = 'refused' AS is_refused
+    FROM booking LEFT JOIN own ON line_id = booking.id
+    LEFT JOIN LATERAL unnest(string_to_array(booking.erp_key, ',')) AS key ON true
+    LEFT JOIN held ON held.title_id = own.title_id AND held.erp_key = key
+    WHERE NOT is_undone AND held.title_id IS NULL
+  ), follower AS MATERIALIZED (
+    SELECT standing.*, asked.title_id FROM asked JOIN standing USING (name) WHERE NOT is_own AND owner IS NULL
+  ), claim AS MATERIALIZED (
+    -- The other titles of their payables, and the titles that continue a withdrawn one.
+    SELECT standing.*, held.title_id, accepted_date FROM standing JOIN held USING (erp_key)
+    JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = held.title_id
+    WHERE title.status = 'current' AND name <> ${identityOf(Prisma.sql`accepted_date`)}
+    UNION ALL
+    SELECT follower.*, accepted_date FROM follower
+    JOIN ${titlesOf(Prisma.sql`follower`)} AS title ON title.id = title_id
+    WHERE CASE WHEN is_refused THEN follower.original_value = title.original_value
+               ELSE follower.erp_key IS NOT NULL AND title_id IN (SELECT id FROM unmatched) END
+  ), used AS MATERIALIZED (
+    SELECT DISTINCT ON (title_id) title_id, erp_key, kind, CASE kind WHEN 'already_assigned' THEN 1 ELSE 2 END AS severity
+    FROM (
+      SELECT title_id, claim.erp_key,
+             CASE WHEN is_refused THEN 'reversal_refused'
+                  WHEN owner IS NOT NULL OR is_paid OR 'posted' = ANY(states) AND title_id IN (
+                    SELECT title_id FROM asked WHERE is_own AND state = 'posted') THEN 'anticipated_twice'
+                  WHEN title_id NOT IN (SELECT title_id FROM live WHERE is_own) THEN 'already_assigned' END AS kind
+      FROM claim LEFT JOIN ${payablesOf(Prisma.sql`claim`)} AS payable ON payable.erp_key = claim.erp_key
+      CROSS JOIN LATERAL (
+        -- What the own line of the title has asked for is no payment for another booking.
+        SELECT coalesce(payable.status = 'paid' AND coalesce(payable.paid_to, payable.payee) IS NOT NULL, false)
+                 AND title_id NOT IN (SELECT title_id FROM live WHERE is_own)
+               OR booking IN (
+                 SELECT ${BOOKING_OF_PAYABLE} FROM conciliation.erp_payable AS payable
+                 WHERE status = 'paid' AND ${BOOKING_OF_PAYABLE} = ANY(ARRAY(SELECT booking FROM claim))) AS is_paid
+      ) AS agent
+      WHERE owner IS NOT NULL OR is_paid
+         -- A release offers the reversals of its date first, and a line that is offered later is read later.
+         OR CASE WHEN kind = 'reverse' THEN state IN ('failed', 'refused') ELSE date <> accepted_date END
+    ) AS use WHERE kind IS NOT NULL
+    ORDER BY title_id, severity DESC, erp_key
+  ), best AS MATERIALIZED (
+    SELECT DISTINCT ON (title_id) * FROM judged
+    WHERE source > 0 AND title_id IN (SELECT id FROM unmatched)
+      AND (severity > 0 OR situation = 'open' AND place > 0 OR title_id IN (SELECT title_id FROM live))
+    ORDER BY title_id, source, place, days, severity DESC, erp_key
+  ), doubt AS MATERIALIZED (
+    SELECT title_id,
+           min(erp_key) FILTER (WHERE fits) AS fit,
+           count(*) FILTER (WHERE fits) > 1
+             AND count(document) FILTER (WHERE fits) = count(*) FILTER (WHERE fits)
+             AND count(DISTINCT paper) FILTER (WHERE fits) = 1 AS is_doubled,
+           min(erp_key) FILTER (WHERE status = 'open' AND NOT same_value) AS other_value,
+           (array_agg(erp_key ORDER BY days, erp_key)
+              FILTER (WHERE status = 'open' AND same_value AND days > ${DUE_TOLERANCE_DAYS}))[1] AS other_due
+    FROM (SELECT *, ${FITS_OPEN} AS fits FROM related) AS related
+    GROUP BY title_id
+  ), in_doubt AS MATERIALIZED (
+    SELECT * FROM unmatched WHERE id IN (SELECT title_id FROM doubt WHERE fit IS NOT NULL)
+  ), claimant AS MATERIALIZED (
+    SELECT ${SIDE}, buyer_identification FROM conciliation.title AS title
+    WHERE status = 'current' AND ${scope.claimants}
+      AND NOT EXISTS (SELECT FROM conciliation.title_match AS match
+                      WHERE match.title_id = title.id AND ended_at IS NULL)
+  ), contested AS MATERIALIZED (
+    -- Titles of one buyer that fit the same payables, and are more than the payables.
+    SELECT unnest(array_agg(title_id)) AS title_id FROM (
+      SELECT title_id, buyer_identification, array_agg(DISTINCT erp_key) AS payables FROM (
+        SELECT ${CLAIM} FROM claimant AS title JOIN free AS payable ON payable.order_uid = title.order_uid
+        UNION ALL
+        ${pairsOfSupplier(
+          CLAIM,
+          Prisma.sql`free`,
+          Prisma.sql`payable.open_value = title.original_value AND payable.order_uid IS NULL`,
+          Prisma.sql`claimant`,
+        )}
+      ) AS claim WHERE ${FITS_OPEN} GROUP BY 1, 2 HAVING bool_or(same_order IS TRUE OR same_due)
+    ) AS claims GROUP BY buyer_identification, payables HAVING count(*) > cardinality(payables)
+  ), value_of_due AS MATERIALIZED (
+    -- Three values of a supplier and due date suffice to decide whether exactly one payable has another value.
+    SELECT * FROM (
+      SELECT supplier_external_id, supplier_tax_id, due_date, open_value, min(erp_key) AS erp_key, count(*) AS rows,
+             row_number() OVER (PARTITION BY supplier_external_id, supplier_tax_id, due_date) AS place
+      FROM free WHERE status = 'open' GROUP BY 1, 2, 3, 4
+    ) AS valued WHERE place <= 3
+  ), due AS MATERIALIZED (
+    SELECT title_id, min(erp_key) AS erp_key FROM (${pairsOfSupplier(
+      Prisma.sql`title.id AS title_id, payable.erp_key, payable.rows`,
+      Prisma.sql`value_of_due`,
+      Prisma.sql`payable.due_date = title.anticipated_due_date
+        AND payable.open_value <> title.original_value`,
+    )}) AS pair GROUP BY title_id HAVING sum(rows) = 1
+  ), ordered AS MATERIALIZED (
+    SELECT payable.erp_key, coalesce(bool_or(title.status = 'current'), false) AS has_current,
+           (array_agg(title.id ORDER BY original_value = open_value DESC, title.id)
+              FILTER (WHERE title.status = 'withdrawn'))[1] AS withdrawn
+    FROM alone AS payable
+    LEFT JOIN (SELECT * FROM conciliation.title WHERE order_uid = ANY(ARRAY(SELECT order_uid FROM alone)))
+      AS title ON title.order_uid = payable.order_uid
+    WHERE payable.order_uid IS NOT NULL
+    GROUP BY payable.erp_key
+  ), by_person AS MATERIALIZED (
+    SELECT DISTINCT title_id, erp_key FROM held WHERE rule = 'person'
+  ), twin AS MATERIALIZED (
+    SELECT copy.erp_key AS copy, payable.erp_key FROM alone AS copy JOIN (
+      -- The few documents of the payables without a match are hashed, and not all payables.
+      SELECT payable.* FROM conciliation.erp_payable AS payable
+      JOIN (SELECT DISTINCT ltrim(document, '0') AS bare FROM alone WHERE document IS NOT NULL) AS wanted
+        ON ltrim(document, '0') = bare
+      WHERE document IS NOT NULL AND status = 'open' AND closed_at IS NULL AND ${HAS_TITLE}
+    ) AS payable
+      ON ltrim(payable.document, '0') = ltrim(copy.document, '0') AND payable.open_value = copy.open_value
+     AND ROW(payable.company, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment,
+             payable.due_date)
+         IS NOT DISTINCT FROM
+         ROW(copy.company, copy.supplier_external_id, copy.supplier_tax_id, copy.instalment, copy.due_date)
+    WHERE copy.document IS NOT NULL AND payable.erp_key <> copy.erp_key
+  ), found AS MATERIALIZED (
+    SELECT CASE WHEN best.severity > 0 AND best.severity >= coalesce(used.severity, 0) THEN best.kind
+                WHEN used.kind IS NOT NULL THEN used.kind
+                -- What a line has asked for explains the payable, or its receipt does.
+                WHEN live.is_posted OR live.title_id IS NOT NULL AND best.situation <> 'open' THEN NULL
+                WHEN contested.title_id IS NOT NULL THEN 'anticipated_twice'
+                WHEN is_doubled THEN 'duplicated_in_erp'
+                WHEN fit IS NOT NULL THEN 'in_doubt'
+                WHEN taken.erp_key IS NOT NULL THEN 'anticipated_twice'
+                WHEN coalesce(other_value, due.erp_key) IS NOT NULL THEN 'value_differs'
+                WHEN other_due IS NOT NULL THEN 'due_date_differs'
+                ELSE 'missing_in_erp' END AS kind,
+           CASE WHEN best.severity > 0 OR used.kind IS NOT NULL THEN greatest(best.severity, used.severity)
+                WHEN contested.title_id IS NOT NULL OR fit IS NULL AND taken.erp_key IS NOT NULL THEN 2
+                ELSE 1 END AS severity,
+           best.severity > 0 OR used.kind IS NOT NULL OR contested.title_id IS NOT NULL
+             OR fit IS NULL AND taken.erp_key IS NOT NULL AS keeps,
+           id AS title_id,
+           CASE WHEN best.severity > 0 AND best.severity >= coalesce(used.severity, 0) THEN best.erp_key
+                WHEN used.kind IS NOT NULL THEN used.erp_key
+                ELSE coalesce(fit, taken.erp_key, other_value, due.erp_key, other_due) END AS erp_key
+    FROM unmatched LEFT JOIN best ON best.title_id = id LEFT JOIN live ON live.title_id = id
+    LEFT JOIN doubt ON doubt.title_id = id LEFT JOIN taken ON taken.title_id = id
+    LEFT JOIN contested ON contested.title_id = id
+    LEFT JOIN due ON due.title_id = id LEFT JOIN used ON used.title_id = id
+    UNION ALL
+    SELECT kind, severity, true, title_id, erp_key FROM used
+    WHERE title_id NOT IN (SELECT id FROM unmatched) AND NOT EXISTS (
+      SELECT FROM judged
+      WHERE judged.title_id = used.title_id AND source IN (0, 3) AND judged.severity >= used.severity)
+    UNION ALL
+    SELECT kind, severity, is_current, title_id, erp_key FROM judged
+    WHERE severity > 0 AND (source IN (0, 3) OR NOT is_current)
+    UNION ALL
+    SELECT 'due_before_release', 2, false, title.id, held.erp_key
+    FROM run CROSS JOIN held
+    JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = held.title_id
+    WHERE title_part = 0 AND title.status = 'current' AND ${scope.isBooked}
+      AND title.anticipated_due_date <= (now() AT TIME ZONE run.time_zone)::date
+      AND title.id NOT IN (SELECT title_id FROM live WHERE is_own)
+      AND title.id NOT IN (SELECT title_id FROM judged WHERE severity > 0)
+    UNION ALL
+    -- An older version that is stated later than the newest receipt was not undone.
+    SELECT 'posted_twice', 2, false, min(booking.title_id), max(payable.erp_key)
+    FROM run CROSS JOIN (
+      SELECT *, ${BOOKING_OF_PAYABLE} AS booking FROM conciliation.erp_payable AS payable
+      WHERE booking_key IS NOT NULL AND status <> 'cancelled' AND closed_at IS NULL AND ${scope.made}
+    ) AS payable LEFT JOIN booking ON payable.booking = name || ':' || booking.occurrence
+    GROUP BY payable.booking, is_undone
+    HAVING count(*) > count(DISTINCT booking_key)
+        OR count(*) FILTER (WHERE status = 'open' AND ${STATED_AT} > posted_at)
+           > CASE WHEN is_undone THEN 0 ELSE 1 END
+    UNION ALL
+    SELECT 'reversal_refused', 2, true, coalesce(own.title_id, booking.title_id), split_part(erp_key, ',', 1)
+    FROM booking LEFT JOIN own ON line_id = booking.id WHERE kind = 'reverse' AND state = 'refused'
+    UNION ALL
+    SELECT CASE WHEN withdrawn IS NULL THEN 'missing_on_platform' ELSE 'withdrawn_open' END, 1, false,
+           withdrawn, erp_key
+    FROM ordered WHERE NOT has_current
+    UNION ALL
+    -- The program ends its own matches of this kind.
+    SELECT 'match_lost', 1, false, title_id, by_person.erp_key
+    FROM by_person JOIN ${titlesOf(Prisma.sql`by_person`)} AS title ON title.id = title_id
+    JOIN ${payablesOf(Prisma.sql`by_person`)} AS payable ON payable.erp_key = by_person.erp_key
+    WHERE title.status = 'withdrawn' OR payable.status = 'cancelled' AND NOT ${scope.isBooked}
+    UNION ALL
+    SELECT 'duplicated_in_erp', 1, false, title_id, copy
+    FROM (SELECT copy, title_id, erp_key, min(erp_key) OVER (PARTITION BY copy) AS first
+          FROM twin JOIN (
+            SELECT title_id, erp_key FROM conciliation.title_match
+            WHERE ended_at IS NULL AND erp_key = ANY(ARRAY(SELECT erp_key FROM twin))) AS match USING (erp_key)
+         ) AS matched WHERE erp_key = first
+  ), stated AS MATERIALIZED (
+    SELECT kind, severity,
+           keeps AND (title_id NOT IN (SELECT title_id FROM live WHERE is_own)
+                      OR severity > 1 AND kind = ANY(${[...KEEPING_LINES]}::text[])) AS waits,
+           array_position(${[...BREAK_KINDS]}::text[], kind) AS place, title_id,
+           payable.erp_key AS erp_key, title.accepted_date,
+           coalesce(title.provider_external_id, payable.supplier_external_id) AS supplier,
+           coalesce(title.original_value, payable.open_value) AS value,
+           md5(concat(${TITLE_GROUND}, ${STATED_GROUND}, ${PAYABLE_GROUND}))::uuid AS ground
+    FROM found
+    LEFT JOIN ${titlesOf(Prisma.sql`found`)} AS title ON title.id = title_id
+    LEFT JOIN ${payablesOf(Prisma.sql`found`)} AS payable ON payable.erp_key = found.erp_key
+    WHERE kind IS NOT NULL
+  ), broken AS MATERIALIZED (
+    SELECT * FROM stated
+    WHERE NOT EXISTS (
+      SELECT FROM conciliation.break_decision AS decision
+      WHERE decision.kind = stated.kind AND decision.title_id IS NOT DISTINCT FROM stated.title_id
+        AND decision.erp_key IS NOT DISTINCT FROM stated.erp_key AND decision.ground = stated.ground)
+  )`;
+
+/** What a payable states about its settlement, which no rule of the matching compares. */
+const STATED_GROUND = Prisma.sql`
+  ROW(payable.status, payable.closed_at IS NOT NULL, trim_scale(payable.open_value), payable.payee, payable.settled_as,
+      payable.settled_by, payable.paid_to)::text`;
+
+/**
+ * The breaks of the current titles of a date as its release judges them, `broken`. For a statement with WITH.
+ * @param date an expression of SQL of the type date
+ */
+export const releaseBreaks = (date: Prisma.Sql): Prisma.Sql => breaksOf(releaseScope(date));
+
+/** Configures the planner for the statements of a transaction that join whole sets, so that the plan does not depend on statistics. */
+export async function joinWholeSets(tx: Transaction): Promise<void> {
+  await tx.$executeRaw`
+    SELECT set_config('enable_nestloop', 'off', true), set_config('enable_mergejoin', 'off', true),
+           set_config('jit', 'off', true), set_config('work_mem', '64MB', true)`;
+}
+
+const TITLE_JSON = Prisma.sql`
+  CASE WHEN title.id IS NOT NULL THEN jsonb_build_object(
+    'id', title.id, 'orderUid', title.order_uid, 'acceptedDate', title.accepted_date,
+    'dueDate', title.anticipated_due_date, 'value', title.original_value::text,
+    'supplier', title.provider_external_id, 'isWithdrawn', title.status = 'withdrawn') END`;
+
+/** Of a row `payable`, and `title` that is its counterpart or has only nulls. */
+export const PAYABLE_JSON = Prisma.sql`
+  CASE WHEN payable.erp_key IS NOT NULL THEN jsonb_build_object(
+    'erpKey', payable.erp_key, 'company', payable.company,
+    'supplier', payable.supplier_external_id, 'document', payable.document,
+    'instalment', payable.instalment, 'orderUid', payable.order_uid, 'dueDate', payable.due_date,
+    'openValue', payable.open_value::text, 'status', payable.status,
+    'payee', ${PAYEE}) END`;
+
+/** Of rows `title` and `payable`. */
+const SUPPLIER_NAME = Prisma.sql`
+  (SELECT name FROM conciliation.provider
+   WHERE external_id = coalesce(title.provider_external_id, payable.supplier_external_id))`;
+
+const isIn = ({ date, supplier }: BreakFilter) => Prisma.sql`
+  (${date}::date IS NULL OR accepted_date = ${date}::date)
+  AND (${supplier}::text IS NULL OR supplier = ${supplier}::text)`;
+
+/** Returns the breaks of a filter, the most urgent first, then by the greatest value. */
+export function listBreaks(
+  database: Database,
+  request: BreakFilter & { readonly offset: number; readonly limit: number },
+): Promise<BreakList> {
+  const { kind, date, offset, limit } = request;
+  return database.prisma.$transaction(async (tx) => {
+    await joinWholeSets(tx);
+    const [row] = await tx.$queryRaw<[BreakList]>`
+    WITH ${breaksOf(wholeScope(date))}, filtered AS (SELECT * FROM broken WHERE ${isIn(request)}),
+    place AS (
+      SELECT * FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text
+      ORDER BY severity DESC, place, value DESC, title_id, erp_key OFFSET ${offset} LIMIT ${limit}
+    )
+    SELECT
+      (SELECT coalesce(jsonb_agg(counted), '[]') FROM (
+         SELECT kind, count(*) AS breaks, sum(value)::text AS value
+         FROM filtered GROUP BY kind, place ORDER BY place) AS counted) AS counts,
+      (SELECT jsonb_build_object('breaks', count(*), 'value', coalesce(sum(value), 0)::text) FROM filtered) AS sum,
+      (SELECT count(*)::float8 FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text)
+        AS total,
+      (SELECT coalesce(jsonb_agg(jsonb_build_object(
+                'kind', place.kind, 'isUrgent', severity > 1, 'ground', place.ground, 'title', ${TITLE_JSON},
+                'payable', ${PAYABLE_JSON}, 'supplierName', ${SUPPLIER_NAME})
+              ORDER BY severity DESC, place.place, place.value DESC, title_id, place.erp_key), '[]')
+       FROM place LEFT JOIN ${titlesOf(Prisma.sql`place`)} AS title ON title.id = title_id
+       LEFT JOIN ${payablesOf(Prisma.sql`place`)} AS payable ON payable.erp_key = place.erp_key) AS breaks`;
+    return row;
+  });
+}
+
+/** The breaks of one kind on one accepted date, as the newest run of the matching counted them. */
+export interface DayBreaks extends BreakCount {
+  /** Null: payables without a title. */
+  readonly date: CivilDate | null;
+  readonly isUrgent: boolean;
+}
+
+/** Counts the breaks of the whole ledger, as JSON of `DayBreaks[]`. */
+export const COUNTED_BREAKS = Prisma.sql`
+  (WITH ${breaksOf(wholeScope(null))}
+   SELECT coalesce(jsonb_agg(jsonb_build_object('date', accepted_date, 'kind', kind, 'isUrgent', severity > 1,
+                                                'breaks', breaks, 'value', value)
+                             ORDER BY severity DESC, place, accepted_date), '[]')
+   FROM (SELECT accepted_date, kind, severity, place, count(*) AS breaks, coalesce(${amountSum(Prisma.sql`value`)}, 0)::text AS value
+         FROM broken GROUP BY 1, 2, 3, 4) AS counted)`;
+
+/** Returns the breaks that the newest run has counted, the urgent ones first. Empty before the first run. */
+export async function readCountedBreaks(
+  client: Pick<Transaction, '$queryRaw'>,
+): Promise<readonly DayBreaks[]> {
+  const [run] = await client.$queryRaw<[{ breaks: DayBreaks[] }?]>`
+    SELECT breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1`;
+  return run?.breaks ?? [];
+}
+
+/** A break by its kind and its sides. */
+export interface BreakKey {
+  readonly kind: BreakKind;
+  readonly titleId: bigint | null;
+  readonly erpKey: string | null;
+}
+
+/** Returns a break; null: it does not exist, or no longer. */
+export async function readBreak(
+  client: Pick<Transaction, '$queryRaw'>,
+  { kind, titleId, erpKey }: BreakKey,
+): Promise<Break | null> {
+  const [row] = await client.$queryRaw<[Break?]>`
+    WITH ${breaksOf(breakScope({ titleId, erpKey }))}
+    SELECT broken.kind, severity > 1 AS "isUrgent", ground, ${TITLE_JSON} AS title, ${PAYABLE_JSON} AS payable,
+           ${SUPPLIER_NAME} AS "supplierName"
+    FROM (SELECT * FROM broken WHERE kind = ${kind} AND title_id IS NOT DISTINCT FROM ${titleId}::bigint
+            AND erp_key IS NOT DISTINCT FROM ${erpKey}::text) AS broken
+    LEFT JOIN conciliation.title AS title ON title.id = ${titleId}::bigint
+    LEFT JOIN conciliation.erp_payable AS payable ON payable.erp_key = ${erpKey}::text`;
+  return row ?? null;
+}
+
+/** A payable that a person may match with a title, and what both have in common. */
+export interface Candidate {
+  readonly payable: BreakPayable;
+  readonly sameOrder: boolean;
+  readonly sameValue: boolean;
+  readonly sameDue: boolean;
+}
+
+const CANDIDATES_SHOWN = 12;
+
+/** Returns the payables that no match has and that share the order, the value or the due date with a title. */
+export async function readCandidates(database: Database, titleId: bigint): Promise<Candidate[]> {
+  return database.prisma.$queryRaw<Candidate[]>`
+    SELECT ${PAYABLE_JSON} AS payable, coalesce(same_order, false) AS "sameOrder",
+           same_value AS "sameValue", coalesce(same_due, false) AS "sameDue"
+    FROM conciliation.title AS title CROSS JOIN LATERAL (
+      ${NEAR} AND payable.status = 'open' AND payable.closed_at IS NULL
+    ) AS near
+    JOIN conciliation.erp_payable AS payable ON payable.erp_key = near.erp_key
+    WHERE title.id = ${titleId} AND NOT EXISTS (
+      SELECT FROM conciliation.title_match WHERE erp_key = near.erp_key AND ended_at IS NULL)
+    ORDER BY same_order DESC NULLS LAST, same_value DESC, days, payable.erp_key
+    LIMIT ${CANDIDATES_SHOWN}`;
+}

@@ -1,0 +1,204 @@
+/** What people confirm for the matching: the buyers of companies, and the tax identifiers of financial agents. */
+import { type AuditAction, type Decision, recordAudit } from '../../base/audit/audit.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { hasConfirmed, requireOtherSigner } from '../../base/database/own-seal.sql.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { cnpjOf, readCompanyFacts } from './companies.sql.ts';
+import { forgetBreaks, type MatchDecision, WAITS } from './match-decisions.sql.ts';
+
+const MAX_COMPANY = 255;
+
+/** A company of the ERP and a buyer that it stands for. */
+export interface CompanyBuyer {
+  readonly company: string;
+  /** CNPJ. */
+  readonly buyer: string;
+}
+
+/** A company whose buyers are not known. */
+interface UnmappedCompany {
+  readonly company: string;
+  /** Open payables. */
+  readonly payables: number;
+  /** Sum of their open values. Exact decimal. */
+  readonly value: string;
+  /** The buyers of the titles that the rule `order` has matched with its payables, the most frequent first. */
+  readonly proposals: readonly { readonly buyer: string; readonly matches: number }[];
+}
+
+export interface Confirmation {
+  readonly id: bigint;
+  readonly confirmedBy: string;
+  readonly confirmedAt: Date;
+  readonly reason: string;
+}
+
+export interface Confirmations {
+  readonly unmapped: readonly UnmappedCompany[];
+  readonly companies: readonly (Confirmation & CompanyBuyer)[];
+  readonly agents: readonly (Confirmation & { readonly taxId: string; readonly sameAs: string })[];
+}
+
+/** Reads the confirmations that count, and the companies that need one. */
+export function readConfirmations(database: Database): Promise<Confirmations> {
+  return database.prisma.$transaction(async (tx) => {
+    const { unmapped } = await readCompanyFacts(tx);
+    const open = await tx.$queryRaw<{ company: string; payables: number; value: string }[]>`
+      SELECT company, count(*)::int AS payables, sum(open_value)::text AS value
+      FROM conciliation.erp_payable
+      WHERE status = 'open' AND closed_at IS NULL AND company = ANY(${[...unmapped]}::text[]) GROUP BY 1`;
+    const taught = await tx.$queryRaw<{ company: string; buyer: string; matches: number }[]>`
+      SELECT company, buyer_identification AS buyer, count(*)::int AS matches
+      FROM conciliation.title_match AS match
+      JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
+      JOIN conciliation.title AS title ON title.id = match.title_id
+      WHERE ended_at IS NULL AND rule = 'order' AND company = ANY(${[...unmapped]}::text[])
+        AND buyer_identification IS NOT NULL
+      GROUP BY 1, 2`;
+    const counts = { where: { endedAt: null }, orderBy: { id: 'asc' } } as const;
+    return {
+      unmapped: unmapped.map((company) => {
+        const matches = new Map<string, number>();
+        for (const row of taught) {
+          const buyer = cnpjOf(row.buyer);
+          if (row.company !== company || buyer === null) continue;
+          matches.set(buyer, (matches.get(buyer) ?? 0) + row.matches);
+        }
+        const found = open.find((row) => row.company === company);
+        return {
+          company,
+          payables: found?.payables ?? 0,
+          value: found?.value ?? '0',
+          proposals: [...matches]
+            .map(([buyer, count]) => ({ buyer, matches: count }))
+            .sort((a, b) => b.matches - a.matches || a.buyer.localeCompare(b.buyer)),
+        };
+      }),
+      companies: await tx.companyBuyer.findMany(counts),
+      agents: await tx.partyEquivalent.findMany(counts),
+    };
+  });
+}
+
+const requireCnpj = (field: string, text: string): string => {
+  const cnpj = cnpjOf(text);
+  if (cnpj !== null) return cnpj;
+  throw new InputError(`${field}: expected a CNPJ with the right check digits`, {
+    context: { fault: 'cnpj_expected' },
+  });
+};
+
+/**
+ * Records the buyers of companies. A pair that counts already stays as it is.
+ * @returns the number of new pairs
+ * @throws InputError when no pair is stated, or a company or a CNPJ cannot be read
+ */
+export function confirmCompanies(
+  database: Database,
+  pairs: readonly CompanyBuyer[],
+  decision: MatchDecision,
+): Promise<number> {
+  const data = pairs.map(({ company, buyer }) => {
+    const code = company.trim();
+    if (code === '' || code.length > MAX_COMPANY) {
+      throw new InputError(`company: expected 1 to ${MAX_COMPANY} characters`, {
+        context: { fault: 'company_expected', max: MAX_COMPANY },
+      });
+    }
+    return { company: code, buyer: requireCnpj('buyer', buyer), ...authorOf(decision) };
+  });
+  if (data.length === 0) {
+    throw new InputError('company: expected at least one company with its buyer', {
+      context: { fault: 'company_expected', max: MAX_COMPANY },
+    });
+  }
+  return decide(database, 'company.confirm', decision, async (tx) => {
+    const made = await tx.companyBuyer.createManyAndReturn({
+      data,
+      skipDuplicates: true,
+      select: { id: true },
+    });
+    return made.map(({ id }) => id);
+  });
+}
+
+/**
+ * Records that two CNPJs name one financial agent, such as a fund and its administrator.
+ * @throws InputError when one of the two is no CNPJ, or both are one company
+ */
+export async function confirmAgent(
+  database: Database,
+  { taxId, sameAs }: { readonly taxId: string; readonly sameAs: string },
+  decision: MatchDecision,
+): Promise<void> {
+  const [first, second] = [requireCnpj('taxId', taxId), requireCnpj('sameAs', sameAs)].sort();
+  if (first === undefined || second === undefined || first.slice(0, 8) === second.slice(0, 8)) {
+    throw new InputError('sameAs: expected the CNPJ of another company', {
+      context: { fault: 'cnpj_same' },
+    });
+  }
+  await decide(database, 'agent.confirm', decision, async (tx) => {
+    const made = await tx.partyEquivalent.createManyAndReturn({
+      data: [{ taxId: first, sameAs: second, ...authorOf(decision) }],
+      skipDuplicates: true,
+      select: { id: true },
+    });
+    return made.map(({ id }) => id);
+  });
+}
+
+/** Ends a confirmation: `company` or `agent`. One that has ended already stays as it is. */
+export async function endConfirmation(
+  database: Database,
+  kind: 'company' | 'agent',
+  id: bigint,
+  decision: Decision,
+): Promise<void> {
+  await decide(database, `${kind}.end`, decision, async (tx) => {
+    const ended = {
+      where: { id, endedAt: null },
+      data: { endedAt: new Date(), endedBy: decision.by },
+    };
+    const { count } =
+      kind === 'company'
+        ? await tx.companyBuyer.updateMany(ended)
+        : await tx.partyEquivalent.updateMany(ended);
+    return count === 0 ? [] : [id];
+  });
+}
+
+const authorOf = ({ by, reason }: Decision) => ({ confirmedBy: by, reason });
+
+/** Makes a decision, and a run of the matching due. The audit log names the rows, which are kept. */
+function decide(
+  database: Database,
+  action: AuditAction,
+  { by, reason, fourEyes }: MatchDecision,
+  act: (tx: Transaction) => Promise<bigint[]>,
+): Promise<number> {
+  return database.prisma.$transaction(async (tx) => {
+    await takeLock(tx, 'matching');
+    const rows = await act(tx);
+    if (rows.length === 0) return 0;
+    if (fourEyes === true && action.endsWith('.confirm')) await requireOthersToWait(tx, by);
+    await forgetBreaks(tx);
+    await recordAudit(tx, { actor: by, action, reason, details: { rows: rows.map(Number) } });
+    return rows.length;
+  });
+}
+
+/**
+ * A confirmation can match the titles that a signed day waits for, and end an urgent break.
+ * @throws InputError when the person has signed off such a day, and its bookings wait for their release
+ */
+async function requireOthersToWait(tx: Transaction, by: string): Promise<void> {
+  const waiting = await tx.$queryRaw<{ date: CivilDate }[]>`
+    SELECT day.date::text AS date
+    FROM conciliation.day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
+    WHERE ${WAITS}`;
+  const dates = waiting.map(({ date }) => date);
+  await requireOtherSigner(tx, dates, by, hasConfirmed(Prisma.sql`day.date`, by));
+}

@@ -1,0 +1,249 @@
+/** What a payable may say of a title, by what the lines of the title have asked for: docs/matching.md. */
+import { taxIdOf } from '../../base/database/tax-id.sql.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { isAgent } from './agents.sql.ts';
+import { TITLE_TAX_ID } from './candidates.sql.ts';
+
+const TITLE_AGENT = taxIdOf('title.financial_agent_identification');
+
+/** Days that an ERP has to show in its payables what a line asked for. An automatic clearing runs later than the posting. */
+export const GRACE_DAYS = 3;
+
+/**
+ * What the newest line of a title asks for.
+ * - `unbooked`: the date has no bookings
+ * - `before`: no line asks for anything
+ * - `reversed`: like `before`, after a posted reversal
+ * - `released`, `failed`: the ERP has not answered, or could not post; a final refusal of a posting is `failed`
+ * - `posted`: posted
+ * - `withdrawn`: a withdrawn title whose reversal is posted
+ */
+const LINE_STATES = [
+  'unbooked',
+  'before',
+  'reversed',
+  'released',
+  'failed',
+  'posted',
+  'withdrawn',
+] as const;
+type LineState = (typeof LINE_STATES)[number];
+
+/**
+ * - `-`: expected, or without meaning
+ * - `break`, `urgent`
+ * - `unmatched`: urgent where no match joins the two, otherwise expected
+ * - `vanished`: urgent, unless complete snapshots of this ERP state paid payables; then a break
+ * - `unanswered`: urgent where the ERP settled before the day of the release, or has not answered within the grace
+ * - `unchanged`: urgent once the ERP states the payable later than the receipt and the grace
+ * - `undone`: urgent once the ERP states the payable later than the receipt of the reversal, until then expected
+ * - `kept`: like `undone`, until then a break
+ * - `overdue`: a break once the due date and the grace are over
+ */
+type Verdict =
+  | '-'
+  | 'break'
+  | 'urgent'
+  | 'unmatched'
+  | 'vanished'
+  | 'unanswered'
+  | 'unchanged'
+  | 'undone'
+  | 'kept'
+  | 'overdue';
+
+/** What the row of a payable says. The first that applies, in this order. */
+export type Situation =
+  | 'settled_here'
+  | 'settled_elsewhere'
+  | 'assigned'
+  | 'offset'
+  | 'cancelled'
+  | 'paid_agent'
+  | 'paid_supplier'
+  | 'paid'
+  | 'other_payee'
+  | 'gone'
+  | 'part_agent'
+  | 'part'
+  | 'agent_payee'
+  | 'open';
+
+interface Cells {
+  readonly unbooked: Verdict;
+  readonly before: Verdict;
+  readonly released: Verdict;
+  readonly failed: Verdict;
+  readonly posted: Verdict;
+  /** Absent: as `before`. */
+  readonly reversed?: Verdict;
+  /** Absent: expected. */
+  readonly withdrawn?: Verdict;
+}
+
+const row = (
+  unbooked: Verdict,
+  before: Verdict,
+  released: Verdict,
+  failed: Verdict,
+  posted: Verdict,
+  more: Pick<Cells, 'reversed' | 'withdrawn'> = {},
+): Cells => ({ unbooked, before, released, failed, posted, ...more });
+
+const AFTER_REVERSAL = { reversed: 'kept', withdrawn: 'undone' } as const;
+
+/** The financial agent is to be paid instead of the supplier. */
+export const PAYEE_CHANGE: Readonly<Record<Situation, Cells>> = {
+  //                     unbooked     before      released      failed    posted
+  open: row('-', '-', '-', '-', 'unchanged'),
+  settled_here: row('-', 'break', '-', 'break', '-', AFTER_REVERSAL),
+  settled_elsewhere: row('urgent', 'urgent', 'urgent', 'urgent', 'urgent'),
+  assigned: row('-', 'break', '-', 'break', '-', { withdrawn: 'undone' }),
+  paid_supplier: row('urgent', 'urgent', 'urgent', 'urgent', 'urgent'),
+  paid_agent: row('-', 'break', '-', 'break', '-', { withdrawn: 'undone' }),
+  paid: row('unmatched', 'urgent', 'unanswered', 'urgent', '-'),
+  gone: row('-', 'vanished', 'unanswered', 'urgent', '-'),
+  offset: row('-', 'break', 'break', 'break', 'break'),
+  part: row('break', 'urgent', 'urgent', 'urgent', 'urgent'),
+  part_agent: row('break', 'urgent', 'urgent', 'urgent', '-'),
+  agent_payee: row('-', 'break', '-', 'break', '-', AFTER_REVERSAL),
+  other_payee: row('urgent', 'break', 'urgent', 'urgent', 'urgent'),
+  cancelled: row('-', 'break', 'urgent', 'break', 'break'),
+};
+
+/** The buyer is the financial agent, and pays the supplier before the due date. */
+export const EARLY_PAYMENT: Readonly<Record<Situation, Cells>> = {
+  open: row('-', '-', '-', '-', 'overdue'),
+  settled_here: row('-', 'break', '-', 'break', '-', AFTER_REVERSAL),
+  settled_elsewhere: row('urgent', 'urgent', 'urgent', 'urgent', 'urgent'),
+  assigned: row('-', 'break', 'break', 'break', 'break'),
+  paid_supplier: row('-', 'break', '-', 'break', '-'),
+  paid_agent: row('-', 'break', 'break', 'break', 'break'),
+  paid: row('-', 'break', '-', 'break', '-'),
+  gone: row('-', 'break', '-', 'break', '-'),
+  offset: row('-', 'break', 'break', 'break', 'break'),
+  part: row('break', 'break', '-', 'break', '-'),
+  part_agent: row('break', 'break', 'break', 'break', 'break'),
+  agent_payee: row('break', 'break', 'break', 'break', 'break'),
+  other_payee: row('urgent', 'break', 'urgent', 'urgent', 'urgent'),
+  cancelled: row('-', 'break', 'urgent', 'break', 'break'),
+};
+
+/** The kind of the break that a situation is. */
+const KIND_OF = {
+  open: 'still_open',
+  settled_here: 'already_assigned',
+  settled_elsewhere: 'anticipated_twice',
+  assigned: 'already_assigned',
+  paid_supplier: 'paid_to_supplier',
+  paid_agent: 'already_assigned',
+  paid: 'paid_to_supplier',
+  gone: 'gone_from_erp',
+  offset: 'offset_in_erp',
+  part: 'paid_in_part',
+  part_agent: 'paid_in_part',
+  agent_payee: 'payee_changed',
+  other_payee: 'payee_changed',
+  cancelled: 'cancelled_in_erp',
+} as const satisfies Record<Situation, string>;
+
+// Constants of this file. No input reaches Prisma.raw.
+const ROWS = Object.entries({ false: PAYEE_CHANGE, true: EARLY_PAYMENT }).flatMap(
+  ([isEarly, table]) =>
+    Object.entries(table).flatMap(([situation, cells]) =>
+      LINE_STATES.map((state: LineState) => {
+        const absent = state === 'reversed' ? cells.before : '-';
+        return `(${isEarly}, '${situation}', '${state}', '${cells[state] ?? absent}', '${KIND_OF[situation as Situation]}')`;
+      }),
+    ),
+);
+
+/** The tables as a relation: is_early, situation, state, verdict, kind. */
+export const VERDICTS: Prisma.Sql = Prisma.raw(
+  `(VALUES ${ROWS.join(',\n')}) AS verdict (is_early, situation, state, verdict, kind)`,
+);
+
+/** The tax identifiers that may name the supplier of a pair. */
+const isSupplier = (party: Prisma.Sql) => Prisma.sql`
+  (${isAgent(party, Prisma.sql`payable.supplier_tax_id`)} OR ${isAgent(party, TITLE_TAX_ID)})`;
+
+/**
+ * Whether the newest posted line of a title `title` asks that `party` be paid: the agent of a title that was restated
+ * since.
+ */
+const isPostedAgent = (party: Prisma.Sql) => Prisma.sql`
+  EXISTS (
+    SELECT FROM (
+      SELECT kind, ${taxIdOf('line.financial_agent_identification')} AS agent
+      FROM conciliation.booking_line AS line
+      WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash
+        AND line.title_id = title.id AND line.state = 'posted'
+      ORDER BY version DESC LIMIT 1
+    ) AS posted WHERE kind <> 'reverse' AND ${isAgent(party, Prisma.sql`posted.agent`)})`;
+
+/** Who is to be paid, of a pair `title`, `payable`: supplier, agent, other. Null: the ERP states no payee. */
+export const PAYEE: Prisma.Sql = Prisma.sql`
+  CASE WHEN payable.payee IS NULL THEN NULL
+       WHEN ${isSupplier(Prisma.sql`payable.payee`)} THEN 'supplier'
+       WHEN ${isAgent(Prisma.sql`payable.payee`, TITLE_AGENT)} THEN 'agent'
+       WHEN ${isPostedAgent(Prisma.sql`payable.payee`)} THEN 'agent' ELSE 'other' END`;
+
+/** True for a row `payable` that is to be paid to the supplier as the ERP entered it. */
+export const IS_PLAIN: Prisma.Sql = Prisma.sql`
+  (payable.status = 'open' AND payable.closed_at IS NULL AND payable.payee IS NULL AND payable.open_value <> 0
+   AND payable.settled_as IS NULL AND payable.settled_by IS NULL
+   AND (payable.total_value = payable.open_value) IS NOT FALSE)`;
+
+/**
+ * The situation of a pair `title`, `payable`.
+ * @param identities date and identity of the bookings of the payable's titles, see `identityOf`
+ * @param isPart whether less is open than its titles still ask for, because a part was paid
+ */
+export const situationOf = (identities: Prisma.Sql, isPart: Prisma.Sql): Prisma.Sql => {
+  // A payee that is the supplier's own says nothing about who was paid.
+  const paidTo = Prisma.sql`coalesce(payable.paid_to, CASE WHEN (${PAYEE}) <> 'supplier' THEN payable.payee END)`;
+  return Prisma.sql`
+    CASE WHEN payable.settled_by IS NOT NULL
+           THEN CASE WHEN (regexp_replace(payable.settled_by, ':[0-9]+:[0-9]+$', '') = ANY(${identities})) IS NOT TRUE
+                       THEN 'settled_elsewhere'
+                     -- A receiver that the ERP states contradicts the key, which the posting program may keep too long.
+                     WHEN payable.paid_to IS NOT NULL AND NOT ${isAgent(Prisma.sql`payable.paid_to`, TITLE_AGENT)}
+                          AND NOT ${isPostedAgent(Prisma.sql`payable.paid_to`)} THEN 'paid_supplier'
+                     WHEN (${PAYEE}) = 'other' THEN 'other_payee'
+                     ELSE 'settled_here' END
+         WHEN payable.settled_as = 'assignment' THEN 'assigned'
+         WHEN payable.settled_as = 'offset' THEN 'offset'
+         WHEN payable.status = 'cancelled' THEN 'cancelled'
+         WHEN payable.status = 'paid' OR payable.settled_as = 'payment'
+              OR payable.open_value = 0 AND payable.closed_at IS NULL
+           THEN CASE WHEN ${paidTo} IS NULL THEN 'paid'
+                     WHEN ${isAgent(paidTo, TITLE_AGENT)} AND NOT ${isSupplier(paidTo)} THEN 'paid_agent'
+                     ELSE 'paid_supplier' END
+         WHEN (${PAYEE}) = 'other' THEN 'other_payee'
+         WHEN payable.closed_at IS NOT NULL THEN 'gone'
+         WHEN ${isPart} THEN CASE WHEN (${PAYEE}) = 'agent' THEN 'part_agent' ELSE 'part' END
+         WHEN (${PAYEE}) = 'agent' THEN 'agent_payee'
+         ELSE 'open' END`;
+};
+
+const grace = Prisma.sql`make_interval(days => ${GRACE_DAYS}::int)`;
+
+/**
+ * The severity of a verdict: 0 expected, 1 a break, 2 urgent. Of a relation with the columns of the pair (`settled_on`,
+ * `changed_at`, `stated_at`, `title_due_date`, `is_matched`), of the line (`begun_at`, `posted_at`) and of the newest
+ * run (`states_paid`, `time_zone`).
+ */
+export const SEVERITY: Prisma.Sql = Prisma.sql`
+  CASE verdict
+    WHEN '-' THEN 0 WHEN 'break' THEN 1 WHEN 'urgent' THEN 2
+    WHEN 'unmatched' THEN CASE WHEN is_matched THEN 0 ELSE 2 END
+    WHEN 'vanished' THEN CASE WHEN states_paid THEN 1 ELSE 2 END
+    WHEN 'unanswered' THEN
+      CASE WHEN settled_on < (begun_at AT TIME ZONE time_zone)::date OR changed_at + ${grace} < now()
+           THEN 2 ELSE 0 END
+    WHEN 'unchanged' THEN CASE WHEN stated_at > posted_at + ${grace} THEN 2 ELSE 0 END
+    WHEN 'undone' THEN CASE WHEN stated_at > posted_at THEN 2 ELSE 0 END
+    WHEN 'kept' THEN CASE WHEN stated_at > posted_at THEN 2 ELSE 1 END
+    WHEN 'overdue' THEN
+      CASE WHEN title_due_date + ${GRACE_DAYS}::int < (now() AT TIME ZONE time_zone)::date THEN 1 ELSE 0 END
+  END`;

@@ -1,0 +1,170 @@
+import { type AuditAction, type Decision, recordAudit } from '../../base/audit/audit.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { requireOtherSigner } from '../../base/database/own-seal.sql.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { type BreakKey, readBreak } from './breaks.sql.ts';
+import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
+
+/** The reasons why a decision about matches is refused. */
+const MATCH_FAULTS = {
+  match_title: 'the title is not current, or has a match',
+  match_payable: 'the payable is not open, or has a match',
+  match_gone: 'the match does not exist, or has ended',
+  break_changed: 'the break has changed since it was shown; look at it again',
+} as const;
+type MatchFault = keyof typeof MATCH_FAULTS;
+
+const refuse = (fault: MatchFault) => new InputError(MATCH_FAULTS[fault], { context: { fault } });
+
+/**
+ * True for a row of `day` with its `seal` while a match, and the end of an urgent break, decide whether and how the
+ * bookings are released.
+ */
+export const WAITS = Prisma.sql`
+  day.date >= (SELECT bookings_from FROM conciliation.booking_start)
+  AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS released
+                  WHERE released.date = day.date AND released.sign_off_id = seal.id
+                    AND released.waiting_titles = 0)`;
+
+/** A person's decision about matches. The person does not sign the days of the titles off. */
+export interface MatchDecision extends Decision {
+  /** Whether the person who signed a day off may not decide what its bookings wait for. Absent: no. */
+  readonly fourEyes?: boolean;
+}
+
+/**
+ * Matches a title with a payable. The program never changes such a match.
+ * @returns the number of the match
+ * @throws InputError when one of the two has a match, the title is withdrawn or the payable is not open
+ */
+export function matchByPerson(
+  database: Database,
+  { titleId, erpKey }: { readonly titleId: bigint; readonly erpKey: string },
+  decision: MatchDecision,
+): Promise<bigint> {
+  const { by, reason } = decision;
+  return database.prisma.$transaction(async (tx) => {
+    await takeLock(tx, 'matching');
+    const [title] = await tx.$queryRaw<[{ date: CivilDate; ground: string }?]>`
+      SELECT accepted_date::text AS date, ${TITLE_GROUND}::text AS ground
+      FROM conciliation.title AS title
+      WHERE id = ${titleId} AND status = 'current'
+        AND NOT EXISTS (SELECT FROM conciliation.title_payable WHERE title_id = title.id)`;
+    if (title === undefined) throw refuse('match_title');
+    const [payable] = await tx.$queryRaw<[{ ground: string; value: string }?]>`
+      SELECT ${PAYABLE_GROUND}::text AS ground, (${PAYABLE_VALUE})::text AS value FROM conciliation.erp_payable AS payable
+      WHERE erp_key = ${erpKey} AND status = 'open' AND closed_at IS NULL
+        AND NOT EXISTS (SELECT FROM conciliation.title_payable WHERE erp_key = payable.erp_key)`;
+    if (payable === undefined) throw refuse('match_payable');
+    const { id } = await tx.titleMatch.create({
+      data: {
+        titleId,
+        erpKey,
+        rule: 'person',
+        ruleVersion: RULE_VERSION,
+        madeBy: by,
+        reason,
+        titleGround: title.ground,
+        erpGround: payable.ground,
+        erpValue: payable.value,
+      },
+    });
+    await recordDecision(tx, 'match.make', [title.date], decision, {
+      matchId: Number(id),
+      titleId: Number(titleId),
+    });
+    return id;
+  });
+}
+
+/**
+ * Ends a match, and a sum as a whole.
+ * @param matchId the number of any row of the match
+ * @returns the id of its first title
+ * @throws InputError when the match does not exist or has ended
+ */
+export function undoMatch(
+  database: Database,
+  matchId: bigint,
+  decision: MatchDecision,
+): Promise<bigint> {
+  const { by, reason } = decision;
+  return database.prisma.$transaction(async (tx) => {
+    await takeLock(tx, 'matching');
+    const ended = await tx.$queryRaw<{ titleId: bigint; date: CivilDate | null }[]>`
+      UPDATE conciliation.title_match AS match
+      SET ended_at = clock_timestamp(), ended_by = ${by}, end_reason = ${reason}
+      FROM conciliation.title_match AS named
+      WHERE named.id = ${matchId} AND match.ended_at IS NULL
+        AND (match.id = named.id OR match.sum_id = named.sum_id)
+      RETURNING match.title_id AS "titleId",
+        (SELECT accepted_date::text FROM conciliation.title WHERE id = match.title_id) AS date`;
+    const match = ended.toSorted((a, b) => Number(a.titleId - b.titleId))[0];
+    if (match === undefined) throw refuse('match_gone');
+    const dates = ended.map(({ date }) => date);
+    await recordDecision(tx, 'match.undo', dates, decision, {
+      matchId: Number(matchId),
+      titleId: Number(match.titleId),
+    });
+    return match.titleId;
+  });
+}
+
+/**
+ * Records that a person has resolved a break. The decision counts while both sides stay as they are.
+ * @param seenGround `Break.ground` as the person saw it
+ * @throws InputError when the break does not exist or has changed
+ */
+export function resolveBreak(
+  database: Database,
+  { seenGround, ...key }: BreakKey & { readonly seenGround: string },
+  decision: MatchDecision,
+): Promise<void> {
+  const { by, reason } = decision;
+  return database.prisma.$transaction(
+    async (tx) => {
+      await takeLock(tx, 'matching');
+      const found = await readBreak(tx, key);
+      if (found === null || found.ground !== seenGround) throw refuse('break_changed');
+      const { kind, titleId, erpKey } = key;
+      await tx.breakDecision.create({
+        data: { kind, titleId, erpKey, ground: found.ground, decidedBy: by, reason },
+      });
+      await recordDecision(tx, 'break.resolve', [found.title?.acceptedDate ?? null], decision, {
+        kind,
+        titleId: titleId === null ? null : Number(titleId),
+      });
+    },
+    { timeout: 60_000 },
+  );
+}
+
+/**
+ * Records a decision about matches for each of the dates of its titles.
+ * @throws InputError when the person has signed off a date whose bookings wait for their release
+ */
+async function recordDecision(
+  tx: Transaction,
+  action: AuditAction,
+  of: readonly (CivilDate | null)[],
+  decision: MatchDecision,
+  about: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const dates = [...new Set(of)].toSorted();
+  if (decision.fourEyes === true) await requireOtherSigner(tx, dates, decision.by, WAITS);
+  await forgetBreaks(tx);
+  const { by: actor, reason } = decision;
+  for (const date of dates.length === 0 ? [null] : dates) {
+    await recordAudit(tx, { actor, action, date, reason, details: about });
+  }
+}
+
+/** The breaks are counted again by the next run. */
+export async function forgetBreaks(tx: Transaction): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE conciliation.match_run SET breaks_known = false
+    WHERE id = (SELECT max(id) FROM conciliation.match_run)`;
+}

@@ -1,0 +1,64 @@
+import type { Database } from '../../base/database/database.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { type BreakPayable, PAYABLE_JSON } from './breaks.sql.ts';
+import type { RULES } from './candidates.sql.ts';
+import { arePayablesStale, hasPayables } from './payables/payable-state.sql.ts';
+
+type MatchRule = (typeof RULES)[number] | 'person';
+
+/** How far the titles of a date are matched. */
+export interface DayMatching {
+  /** Current titles. */
+  readonly titles: number;
+  readonly matched: number;
+  /** Whether the payables are older than the limit, so that changes of the ERP may be missing. */
+  readonly isStale: boolean;
+}
+
+/** Returns how far the titles of a date are matched; null: the ERP has given no payables. */
+export async function readDayMatching(
+  database: Database,
+  date: CivilDate,
+  maxAgeHours: number,
+): Promise<DayMatching | null> {
+  if (!(await hasPayables(database.prisma))) return null;
+  const [row] = await database.prisma.$queryRaw<[Omit<DayMatching, 'isStale'>]>`
+    SELECT count(*)::int AS titles, count(*) FILTER (WHERE EXISTS (
+             SELECT FROM conciliation.title_payable WHERE title_id = title.id))::int AS matched
+    FROM conciliation.title
+    WHERE accepted_date = ${date}::date AND status = 'current'`;
+  return { ...row, isStale: await arePayablesStale(database.prisma, maxAgeHours) };
+}
+
+export interface TitleMatch {
+  readonly id: bigint;
+  readonly rule: MatchRule;
+  readonly ruleVersion: number;
+  readonly runId: bigint | null;
+  readonly madeAt: Date;
+  readonly madeBy: string;
+  readonly reason: string | null;
+  readonly endedAt: Date | null;
+  readonly endedBy: string | null;
+  readonly endReason: string | null;
+  readonly payable: BreakPayable;
+  /** The rows of one sum have the same; null: one title and one payable. */
+  readonly sumId: bigint | null;
+  /** The other titles of the payable. */
+  readonly otherTitles: readonly number[];
+}
+
+/** Returns the matches of a title, the newest first: for a sum, one row for each payable. At most one match lasts. */
+export function readTitleMatches(database: Database, titleId: bigint): Promise<TitleMatch[]> {
+  return database.prisma.$queryRaw<TitleMatch[]>`
+    SELECT match.id, rule, rule_version::int AS "ruleVersion", run_id AS "runId",
+           made_at AS "madeAt", made_by AS "madeBy", reason, ended_at AS "endedAt",
+           ended_by AS "endedBy", end_reason AS "endReason", ${PAYABLE_JSON} AS payable, match.sum_id AS "sumId",
+           ARRAY(SELECT other.title_id::float8 FROM conciliation.title_match AS other
+                 WHERE other.sum_id = match.sum_id AND other.title_id <> match.title_id
+                 ORDER BY other.title_id) AS "otherTitles"
+    FROM conciliation.title_match AS match
+    JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
+    JOIN conciliation.title AS title ON title.id = match.title_id
+    WHERE title_id = ${titleId} ORDER BY (ended_at IS NULL) DESC, match.id DESC`;
+}

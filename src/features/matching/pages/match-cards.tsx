@@ -1,0 +1,123 @@
+import type { CivilDate } from '../../../base/values/business-day.ts';
+import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
+import {
+  ActionForm,
+  authorText,
+  Card,
+  Disclosure,
+  Metric,
+  Submit,
+} from '../../../console/shell/parts.tsx';
+import { mayUse } from '../../../console/shell/route-access.ts';
+import type { DayMatching, TitleMatch } from '../match-reads.sql.ts';
+import { MATCHING_ACTOR } from '../run-matching.sql.ts';
+import { breaksHref } from './break-address.ts';
+import { PayableSide, ReasonField } from './break-page.tsx';
+
+/** The author of a match or of its end. */
+const authorOf = ({ text }: PageContext, name: string) =>
+  name === MATCHING_ACTOR ? text('matching.matching') : authorText(text, name);
+
+/** How far a day is: captured, matched with the ERP, signed. */
+export function DayStages(props: {
+  readonly date: CivilDate;
+  readonly matching: DayMatching;
+  readonly signedOffBy: string | null;
+}) {
+  const { date, matching, signedOffBy } = props;
+  const { text, formats } = usePage();
+  return (
+    <Card
+      title={text('matching.stages')}
+      aside={<a href={breaksHref({ date })}>{text('matching.openBreaks')}</a>}
+      class="stack"
+    >
+      <dl class="metrics">
+        <Metric label={text('matching.captured')} value={formats.count(matching.titles)} />
+        <Metric
+          label={text('matching.matched')}
+          value={formats.count(matching.matched)}
+          class={matching.isStale || matching.matched < matching.titles ? 'is-warning' : ''}
+          href={breaksHref({ date })}
+        />
+        <Metric
+          label={text('matching.signed')}
+          value={signedOffBy === null ? text('matching.notSigned') : authorText(text, signedOffBy)}
+        />
+      </dl>
+      {matching.isStale && <p class="error">{text('matching.stale')}</p>}
+    </Card>
+  );
+}
+
+/** The match of a title and its earlier ones. */
+export function TitleMatches(props: { readonly matches: readonly TitleMatch[] }) {
+  const context = usePage();
+  const { text, formats } = context;
+  const role = context.principal?.role ?? 'viewer';
+  const [newest] = props.matches;
+  const present = newest?.endedAt === null ? newest : undefined;
+  const payables = props.matches.filter(({ endedAt }) => endedAt === null);
+  return (
+    <Card title={text('matching.match')}>
+      {present === undefined ? (
+        <p class="quiet">{text('matching.unmatched')}</p>
+      ) : (
+        <div class="stack">
+          {payables.map(({ payable }) => (
+            <PayableSide key={payable.erpKey} payable={payable} />
+          ))}
+          {present.otherTitles.length > 0 && (
+            <p>
+              {text('matching.sharedWith')}{' '}
+              {present.otherTitles.map((id) => [
+                <a key={String(id)} href={`/titles/${id}`}>
+                  {id}
+                </a>,
+                ' ',
+              ])}
+            </p>
+          )}
+          <p>
+            {text('matching.rule', {
+              rule: text(`matching.rules.${present.rule}`),
+              version: String(present.ruleVersion),
+            })}
+            <br />
+            <span class="quiet">
+              {text('matching.madeBy', {
+                who: authorOf(context, present.madeBy),
+                at: formats.instant(present.madeAt),
+              })}
+              {present.reason !== null && `: ${present.reason}`}
+            </span>
+          </p>
+          {mayUse(role, 'POST', '/matches/:id/undo') && (
+            <Disclosure label={text('matching.undo')}>
+              <ActionForm action={`/matches/${present.id}/undo`}>
+                <p class="small">{text('matching.undoHelp')}</p>
+                <ReasonField />
+                <Submit class="primary">{text('matching.undo')}</Submit>
+              </ActionForm>
+            </Disclosure>
+          )}
+        </div>
+      )}
+      <ul class="small">
+        {props.matches.map(
+          ({ id, payable, endedAt, endedBy, endReason }) =>
+            endedAt !== null && (
+              <li key={String(id)} class="anywhere">
+                {payable.erpKey}.{' '}
+                {text('matching.ended', {
+                  who: authorOf(context, endedBy ?? ''),
+                  at: formats.instant(endedAt),
+                  reason: text.find(`matching.endReasons.${endReason}`) ?? endReason ?? '',
+                })}
+              </li>
+            ),
+        )}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,179 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { readOwnSeal } from '../../../base/database/own-seal.sql.ts';
+import { InputError } from '../../../base/runtime/errors.ts';
+import { type ConsoleParts, payablesMaxAge } from '../../../console/shell/console-parts.ts';
+import { pageContext, textParameter, textParameters } from '../../../console/shell/page-context.ts';
+import { pagingOf } from '../../../console/shell/paging.tsx';
+import { actorOf, idOfPath, requireReason } from '../../../console/shell/path-parameters.ts';
+import { sendPage } from '../../../console/shell/send-page.ts';
+import { type BreakKey, listBreaks, readBreak, readCandidates } from '../breaks.sql.ts';
+import {
+  confirmAgent,
+  confirmCompanies,
+  endConfirmation,
+  readConfirmations,
+} from '../confirmations.sql.ts';
+import { matchByPerson, resolveBreak, undoMatch, WAITS } from '../match-decisions.sql.ts';
+import { arePayablesStale, readPayableState } from '../payables/payable-state.sql.ts';
+import { breakFilter, breakKey } from './break-address.ts';
+import { BreakPage } from './break-page.tsx';
+import { BREAK_FORMATS, sendBreaksFile } from './breaks-export.ts';
+import { BreaksPage } from './breaks-page.tsx';
+import { CompaniesPage, pairOf } from './companies-page.tsx';
+
+const BREAKS_A_PAGE = 50;
+
+/** Routes of breaks and matches. */
+export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database, fourEyes, timeZone } = parts;
+  const decisionOf = (request: FastifyRequest) => ({
+    by: actorOf(request),
+    reason: requireReason(request.body),
+    fourEyes,
+  });
+
+  server.get('/breaks', async (request, reply) => {
+    const filter = breakFilter(request.query);
+    const read = (offset: number) =>
+      listBreaks(database, { ...filter, offset, limit: BREAKS_A_PAGE });
+    const asked = pagingOf(request.query, 'page', Number.MAX_SAFE_INTEGER, BREAKS_A_PAGE);
+    let list = await read(asked.offset);
+    const paging = pagingOf(request.query, 'page', list.total, BREAKS_A_PAGE);
+    if (paging.page !== asked.page) list = await read(paging.offset);
+    const state = await readPayableState(database.prisma);
+    const isStale =
+      state !== null && (await arePayablesStale(database.prisma, payablesMaxAge(parts)));
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text('matching.title'),
+      active: '/breaks',
+      body: <BreaksPage data={{ filter, state, isStale, list, paging }} />,
+    }));
+  });
+
+  server.post('/breaks/export', async (request, reply) => {
+    const format = BREAK_FORMATS.find((known) => known === textParameter(request.body, 'format'));
+    if (format === undefined) {
+      throw new InputError(`format: expected ${BREAK_FORMATS.join(' or ')}`, {
+        context: { fault: 'file_format' },
+      });
+    }
+    return sendBreaksFile(reply, parts, {
+      filter: breakFilter(request.body),
+      format,
+      language: pageContext(request, timeZone).language,
+      actor: actorOf(request),
+    });
+  });
+
+  server.get('/break', async (request, reply) => {
+    const key = breakKey(request.query);
+    return key === null ? reply.callNotFound() : showBreak(request, reply, key);
+  });
+
+  const showBreak = async (request: FastifyRequest, reply: FastifyReply, key: BreakKey) => {
+    const found = await readBreak(database.prisma, key);
+    const candidates =
+      found?.title == null || found.title.isWithdrawn
+        ? []
+        : await readCandidates(database, BigInt(found.title.id));
+    const date = found?.title?.acceptedDate ?? null;
+    const ownDate = fourEyes
+      ? await readOwnSeal(database.prisma, [date], actorOf(request), WAITS)
+      : null;
+    return sendPage(request, reply, parts, (context) => {
+      const { text } = context;
+      return {
+        title: text(`matching.kinds.${key.kind}`),
+        active: '/breaks',
+        status: found === null ? 404 : 200,
+        body:
+          found === null ? (
+            <section class="card stack">
+              <h1>{text(`matching.kinds.${key.kind}`)}</h1>
+              <p>{text('matching.gone')}</p>
+              <p>
+                <a href="/breaks">← {text('matching.title')}</a>
+              </p>
+            </section>
+          ) : (
+            <BreakPage found={found} candidates={candidates} ownDate={ownDate} />
+          ),
+      };
+    });
+  };
+
+  server.post('/break/match', async (request, reply) => {
+    const key = breakKey({ ...(request.body as object), kind: 'missing_in_erp' });
+    if (key?.titleId == null || key.erpKey === null) return reply.callNotFound();
+    await matchByPerson(
+      database,
+      { titleId: key.titleId, erpKey: key.erpKey },
+      decisionOf(request),
+    );
+    return reply.redirect(listAfter(request.body, 'matched'), 303);
+  });
+
+  server.post('/break/resolve', async (request, reply) => {
+    const key = breakKey(request.body);
+    if (key === null) return reply.callNotFound();
+    const seenGround = textParameter(request.body, 'ground') ?? '';
+    await resolveBreak(database, { ...key, seenGround }, decisionOf(request));
+    return reply.redirect(listAfter(request.body, 'break_resolved'), 303);
+  });
+
+  server.post('/matches/:id/undo', async (request, reply) => {
+    const id = idOfPath(request);
+    if (id === null) return reply.callNotFound();
+    const titleId = await undoMatch(database, id, decisionOf(request));
+    return reply.redirect(`/titles/${titleId}?notice=match_undone`, 303);
+  });
+
+  server.get('/companies', async (request, reply) => {
+    const data = await readConfirmations(database);
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text('matching.companies'),
+      active: '/breaks',
+      body: <CompaniesPage data={data} />,
+    }));
+  });
+
+  server.post('/companies', async (request, reply) => {
+    const { body } = request;
+    const company = textParameter(body, 'company');
+    const buyer = textParameter(body, 'buyer');
+    const pairs = [
+      ...textParameters(body, 'pair').map(pairOf),
+      ...(company === null && buyer === null
+        ? []
+        : [{ company: company ?? '', buyer: buyer ?? '' }]),
+    ];
+    await confirmCompanies(database, pairs, decisionOf(request));
+    return reply.redirect('/companies?notice=confirmed', 303);
+  });
+
+  server.post('/agents', async (request, reply) => {
+    const { body } = request;
+    const field = (name: string) => textParameter(body, name) ?? '';
+    const agents = { taxId: field('taxId'), sameAs: field('sameAs') };
+    await confirmAgent(database, agents, decisionOf(request));
+    return reply.redirect('/companies?notice=confirmed', 303);
+  });
+
+  for (const [path, kind] of [
+    ['/companies/:id/end', 'company'],
+    ['/agents/:id/end', 'agent'],
+  ] as const) {
+    server.post(path, async (request, reply) => {
+      const id = idOfPath(request);
+      if (id === null) return reply.callNotFound();
+      await endConfirmation(database, kind, id, decisionOf(request));
+      return reply.redirect('/companies?notice=confirmation_ended', 303);
+    });
+  }
+}
+
+/** The breaks of the date whose break was decided. */
+function listAfter(body: unknown, notice: string): string {
+  const { date } = breakFilter(body);
+  return `/breaks?${new URLSearchParams({ ...(date !== null && { date }), notice })}`;
+}

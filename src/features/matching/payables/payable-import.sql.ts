@@ -1,0 +1,273 @@
+import { recordAudit } from '../../../base/audit/audit.ts';
+import type { Transaction } from '../../../base/database/database.ts';
+import { InputError } from '../../../base/runtime/errors.ts';
+import { Prisma } from '../../../generated/prisma/client.ts';
+import { PAYABLE_FIELDS, type Payable } from './payable.ts';
+import type { StatedPayable } from './payable-file.ts';
+
+/** snapshot: all open payables of the ERP; delta: payables that changed. */
+export const IMPORT_KINDS = ['snapshot', 'delta'] as const;
+export type ImportKind = (typeof IMPORT_KINDS)[number];
+
+interface ImportCounts {
+  readonly inserted: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  /** Left as they are, because a newer version or a later statement has written them. */
+  readonly outdated: number;
+  /** Of the changed ones: a snapshot gave them an older version. */
+  readonly downgraded: number;
+  /** Of the changed ones: their version cannot be compared with the one before. */
+  readonly incomparable: number;
+  readonly rejected: number;
+}
+
+/** A fault of a payable that was left out, without values. */
+export interface PayableReject {
+  /** The line of a CSV file or the place in a JSON list, from 1. */
+  readonly at: number;
+  readonly field: string;
+  readonly expected: string;
+}
+
+export interface BatchReport extends ImportCounts {
+  /** ERP keys of downgraded payables; at most `MAX_REPORTED_KEYS`. */
+  readonly downgradedKeys: readonly string[];
+  readonly rejects: readonly PayableReject[];
+}
+
+/** An import that has ended. */
+export interface EndedImport extends ImportCounts {
+  readonly importId: bigint;
+  readonly kind: ImportKind;
+  /** Whether every payable was accepted and as many payables arrived as were announced. */
+  readonly isComplete: boolean;
+  /** Open payables that a complete snapshot lacks. They are closed. */
+  readonly closed: number;
+}
+
+/** Payables that one statement writes. */
+export const PAYABLES_AT_ONCE = 1000;
+export const MAX_REPORTED_KEYS = 20;
+
+/** `supplierTaxId` is `supplier_tax_id`. */
+const COLUMN_OF = new Map(
+  PAYABLE_FIELDS.map((field) => [
+    field,
+    field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  ]),
+);
+const COLUMNS = [...COLUMN_OF.values()];
+const [, ...CONTENT] = COLUMNS;
+const columns = Prisma.raw(COLUMNS.join(', '));
+const contentOf = (relation: string) =>
+  Prisma.raw(`ROW(${CONTENT.map((column) => `${relation}.${column}`).join(', ')})`);
+const REPLACEMENTS = Prisma.raw(
+  CONTENT.map((column) => `${column} = excluded.${column}`).join(', '),
+);
+
+/** The stated columns. An absent one is null in SQL, and most are. */
+function rowOf(payable: Payable): Record<string, string> {
+  const row: Record<string, string> = {};
+  for (const [field, column] of COLUMN_OF) {
+    const value = payable[field];
+    if (value !== null) row[column] = value;
+  }
+  return row;
+}
+
+/** Whether an import, or SQL of the ERP, has written a row after `start`. An import may begin within a transaction of the ERP. */
+const isStatedAfter = (row: Prisma.Sql, start: Prisma.Sql) => Prisma.sql`
+  (${row}.stated_at > ${start}
+   OR ${row}.changed_at > ${start} AND ${row}.closed_at IS NULL
+      AND ${row}.stated_at IS DISTINCT FROM (SELECT own.started_at FROM conciliation.erp_payable_import AS own
+                                             WHERE own.id = ${row}.import_id))`;
+
+/** Whether the version is older than the one of the present row. Null: the texts cannot be compared. */
+const isOlder = (version: Prisma.Sql, present: Prisma.Sql) => Prisma.sql`
+  CASE WHEN ${present} IS NOT NULL AND ${version} IS DISTINCT FROM ${present}
+       THEN conciliation.is_older_version(${version}, ${present}) ELSE false END`;
+
+const REPEATED = 'is in this import already, with another content';
+
+/** Begins an import. Returns its number. */
+export async function beginImport(
+  tx: Transaction,
+  { kind, by }: { readonly kind: ImportKind; readonly by: string },
+): Promise<bigint> {
+  const { id } = await tx.erpPayableImport.create({ data: { kind, importedBy: by } });
+  return id;
+}
+
+/**
+ * Writes payables of an import, and keeps those with a fault as rejects. A payable replaces the row of its key as
+ * a whole. A row with equal content stays unchanged, so a repeated request changes nothing. Outdated, so left as it
+ * is, is a row that an import which began later, or later SQL of the ERP, has written, and in a delta a row with a
+ * newer version. A second payable of one import with the same key and another content is rejected.
+ * @throws InputError when the import does not exist or has ended, or when a later snapshot is complete
+ */
+export async function addPayables(
+  tx: Transaction,
+  importId: bigint,
+  stated: readonly StatedPayable[],
+): Promise<BatchReport> {
+  const { kind } = await lockOpenImport(tx, importId);
+  const isDelta = kind === 'delta';
+  const items = stated.flatMap(({ at, payable }) => (payable === null ? [] : [{ at, payable }]));
+  const rows = items.map(({ payable }) => rowOf(payable));
+  const [{ repeated, downgradedKeys, ...counts }] = await tx.$queryRaw<
+    [
+      Omit<ImportCounts, 'rejected'> &
+        Pick<BatchReport, 'downgradedKeys'> & { readonly repeated: readonly number[] },
+    ]
+  >`
+    WITH import AS (
+      SELECT started_at FROM conciliation.erp_payable_import WHERE id = ${importId}
+    ), stated AS (
+      SELECT ordinality::int AS place, ${columns}, ${contentOf('stated')} AS content
+      FROM jsonb_populate_recordset(NULL::conciliation.erp_payable, ${JSON.stringify(rows)}::jsonb)
+        WITH ORDINALITY AS stated
+    ), judged AS (
+      SELECT stated.*, present.erp_key IS NULL AS is_new,
+             present.closed_at IS NOT NULL OR present.content IS DISTINCT FROM stated.content AS differs,
+             coalesce(present.import_id = ${importId} AND present.stated_at = started_at, false) AS is_again,
+             coalesce(${isStatedAfter(Prisma.sql`present`, Prisma.sql`started_at`)}, false) AS is_late,
+             ${isOlder(Prisma.sql`stated.version`, Prisma.sql`present.version`)} AS is_older,
+             first_value(stated.content) OVER same_key IS DISTINCT FROM stated.content AS is_other_copy,
+             row_number() OVER same_key AS copy
+      FROM import CROSS JOIN stated
+      LEFT JOIN LATERAL (
+        SELECT erp_key, import_id, closed_at, stated_at, changed_at, version, ${contentOf('payable')} AS content
+        FROM conciliation.erp_payable AS payable WHERE payable.erp_key = stated.erp_key
+      ) AS present ON true
+      WINDOW same_key AS (PARTITION BY stated.erp_key ORDER BY place)
+    ), sorted AS (
+      SELECT judged.*, is_other_copy OR is_again AND differs AS is_repeated,
+             is_late OR ${isDelta} AND NOT is_again AND is_older IS TRUE AS is_outdated
+      FROM judged
+    ), written AS (
+      INSERT INTO conciliation.erp_payable AS payable (${columns}, import_id, stated_at)
+      SELECT ${columns}, ${importId}, started_at FROM sorted, import
+      WHERE NOT is_repeated AND NOT is_again AND copy = 1
+      -- In the order of the key: two imports then wait for each other without a deadlock.
+      ORDER BY erp_key
+      ON CONFLICT (erp_key) DO UPDATE
+      SET ${REPLACEMENTS}, import_id = excluded.import_id, stated_at = excluded.stated_at, closed_at = NULL
+      -- Decided on the locked row, which another import may have written meanwhile.
+      WHERE NOT ${isStatedAfter(Prisma.sql`payable`, Prisma.sql`excluded.stated_at`)}
+        AND (NOT ${isDelta}
+             OR (${isOlder(Prisma.sql`excluded.version`, Prisma.sql`payable.version`)}) IS NOT TRUE)
+    )
+    SELECT count(*) FILTER (WHERE is_written AND is_new)::int AS inserted,
+           count(*) FILTER (WHERE is_change)::int AS changed,
+           count(*) FILTER (WHERE NOT is_repeated AND (copy > 1 OR NOT is_new AND NOT differs))::int AS unchanged,
+           count(*) FILTER (WHERE NOT is_repeated AND copy = 1 AND is_outdated AND differs)::int AS outdated,
+           count(*) FILTER (WHERE is_change AND is_older)::int AS downgraded,
+           count(*) FILTER (WHERE is_change AND is_older IS NULL)::int AS incomparable,
+           coalesce((array_agg(erp_key ORDER BY erp_key)
+                     FILTER (WHERE is_change AND is_older))[:${MAX_REPORTED_KEYS}::int], '{}') AS "downgradedKeys",
+           coalesce(array_agg(place ORDER BY place) FILTER (WHERE is_repeated), '{}') AS repeated
+    FROM (SELECT *, is_written AND NOT is_new AND differs AS is_change
+          FROM (SELECT *, NOT is_repeated AND copy = 1 AND NOT is_outdated AS is_written FROM sorted) AS sorted)
+      AS sorted`;
+  const faults = [
+    ...stated.map(({ at, faults: found }) => ({ at, faults: found })),
+    ...repeated.map((place) => ({
+      at: items[place - 1]?.at ?? 0,
+      faults: [{ field: 'erpKey', expected: REPEATED }],
+    })),
+  ].filter(({ faults: found }) => found.length > 0);
+  await keepRejects(tx, importId, stated, faults);
+  await tx.erpPayableImport.update({
+    where: { id: importId },
+    data: {
+      inserted: { increment: counts.inserted },
+      changed: { increment: counts.changed },
+      unchanged: { increment: counts.unchanged },
+      outdated: { increment: counts.outdated },
+      downgraded: { increment: counts.downgraded },
+      incomparable: { increment: counts.incomparable },
+      rejected: { increment: faults.length },
+    },
+  });
+  return {
+    ...counts,
+    downgradedKeys,
+    rejected: faults.length,
+    rejects: faults.flatMap(({ at, faults: found }) => found.map((fault) => ({ at, ...fault }))),
+  };
+}
+
+async function keepRejects(
+  tx: Transaction,
+  importId: bigint,
+  stated: readonly StatedPayable[],
+  faults: readonly Pick<StatedPayable, 'at' | 'faults'>[],
+): Promise<void> {
+  const raws = new Map(stated.map(({ at, raw }) => [at, raw]));
+  await tx.erpPayableReject.createMany({
+    data: faults.map(({ at, faults: found }) => ({
+      importId,
+      at,
+      reasons: found.map(({ field, expected }) => `${field}: ${expected}`),
+      raw: raws.get(at) ?? '',
+    })),
+  });
+}
+
+/**
+ * Ends an import. A complete snapshot closes the open payables that it lacks, except those that a later import
+ * or later SQL of the ERP has written. An incomplete snapshot closes none.
+ * @param announced the number of payables that the ERP sent; null: not stated
+ * @throws InputError when the import does not exist or has ended, or when a later snapshot is complete
+ */
+export async function endImport(
+  tx: Transaction,
+  importId: bigint,
+  { by, announced }: { readonly by: string; readonly announced: number | null },
+): Promise<EndedImport> {
+  const { kind, rejected } = await lockOpenImport(tx, importId);
+  const arrived = await tx.erpPayable.count({ where: { importId } });
+  // An export that failed has no payable. That the ERP owes nothing has to be stated.
+  const isWhole = announced === null ? kind === 'delta' || arrived > 0 : arrived === announced;
+  const isComplete = rejected === 0 && isWhole;
+  const closed =
+    kind === 'snapshot' && isComplete
+      ? await tx.$executeRaw`
+          UPDATE conciliation.erp_payable AS payable SET closed_at = now(), stated_at = import.started_at
+          FROM conciliation.erp_payable_import AS import
+          WHERE import.id = ${importId} AND payable.closed_at IS NULL AND payable.import_id <> import.id
+            AND NOT ${isStatedAfter(Prisma.sql`payable`, Prisma.sql`import.started_at`)}`
+      : 0;
+  const [counts] = await tx.$queryRaw<[ImportCounts]>`
+    UPDATE conciliation.erp_payable_import
+    SET ended_at = clock_timestamp(), is_complete = ${isComplete}, closed = ${closed}
+    WHERE id = ${importId} RETURNING inserted, changed, unchanged, outdated, downgraded, incomparable, rejected`;
+  const ended = { kind, ...counts, isComplete, closed };
+  await recordAudit(tx, {
+    actor: by,
+    action: 'payables.import',
+    details: { importId: Number(importId), ...ended },
+  });
+  return { importId, ...ended };
+}
+
+async function lockOpenImport(
+  tx: Transaction,
+  importId: bigint,
+): Promise<{ readonly kind: ImportKind; readonly rejected: number }> {
+  const [row] = await tx.$queryRaw<
+    [{ kind: ImportKind; rejected: number; isEnded: boolean; isOutdated: boolean }?]
+  >`
+    SELECT kind, rejected, ended_at IS NOT NULL OR kind = 'sql' AS "isEnded",
+           EXISTS (SELECT FROM conciliation.erp_payable_import AS later
+                   WHERE later.id > ${importId} AND later.kind = 'snapshot' AND later.is_complete) AS "isOutdated"
+    FROM conciliation.erp_payable_import WHERE id = ${importId} FOR UPDATE`;
+  if (row === undefined) throw new InputError('id: there is no such import');
+  if (row.isEnded) throw new InputError('id: the import has ended');
+  // Its payables would open again what the later snapshot has closed.
+  if (row.isOutdated) {
+    throw new InputError('id: a snapshot that began later is complete; begin another import');
+  }
+  return row;
+}

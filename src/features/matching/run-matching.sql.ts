@@ -1,0 +1,293 @@
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { askedLines } from './asked-lines.sql.ts';
+import { CHANGED, COUNTED_BREAKS, joinWholeSets, WITHDRAWN } from './breaks.sql.ts';
+import {
+  BUYER_NAME,
+  CANDIDATES,
+  CERTAIN,
+  COMPANY_NAME,
+  companyNames,
+  IS_REDUCED,
+  MAY_BE_COMPANY,
+  PAYABLE_GROUND,
+  PAYABLE_VALUE,
+  RULE_VERSION,
+  RULES,
+  TITLE_GROUND,
+  VETOED,
+} from './candidates.sql.ts';
+import { type CompanyFacts, readCompanyFacts } from './companies.sql.ts';
+import { arePayablesStale } from './payables/payable-state.sql.ts';
+import { SUMS } from './sums.sql.ts';
+
+export interface MatchingRun {
+  readonly runId: bigint;
+  /** Matches that were made. */
+  readonly matched: number;
+  /** Matches of earlier runs that ended, because one of their sides changed. */
+  readonly reopened: number;
+}
+
+export interface RunRequest {
+  /** The person, or `MATCHING_ACTOR`. */
+  readonly by: string;
+  /** TIMEZONE of the program. Absent: the default. */
+  readonly timeZone?: string;
+  /** BOOKINGS_FROM. Absent or null: not set; then the dates from the stored one on have bookings. */
+  readonly bookingsFrom?: CivilDate | null;
+}
+
+/** The author of a run that no person requested. */
+export const MATCHING_ACTOR = 'matching';
+
+/** Why a match ended whose sides are as they were, beside other rows. */
+const NOT_CHOSEN = 'the rules choose another pair or none';
+
+const ASKED = askedLines({ lines: Prisma.sql`true`, titles: Prisma.sql`true` });
+
+const SUM_PLACE = RULES.indexOf('sum') + 1;
+
+const TRANSACTION = { timeout: 900_000, maxWait: 60_000 };
+
+/**
+ * Matches current titles with open payables. Ends matches of the program whose title or payable changed in a
+ * compared field, and those that the rules would not make again, unless they are fixed, see `CANDIDATES`; a match of
+ * a person is never changed. The order of the rows changes nothing, and a second run over the same rows changes nothing.
+ */
+export function runMatching(
+  database: Database,
+  { by, timeZone = 'America/Sao_Paulo', bookingsFrom = null }: RunRequest,
+): Promise<MatchingRun> {
+  return database.prisma.$transaction(async (tx) => {
+    await takeLock(tx, 'matching');
+    await joinWholeSets(tx);
+    const [{ id: runId }] = await tx.$queryRaw<[{ id: bigint }]>`
+      INSERT INTO conciliation.match_run
+        (requested_by, rule_version, started_at, payables_seen, bookings_seen, time_zone, bookings_from, states_paid)
+      SELECT ${by}, ${RULE_VERSION}, at, ${payablesSeen(Prisma.sql`at`)}, ${BOOKINGS_SEEN}, ${timeZone},
+             ${bookingsFrom}::date,
+             EXISTS (SELECT FROM conciliation.erp_payable AS payable
+                     JOIN conciliation.erp_payable_import AS stated ON stated.id = import_id
+                     WHERE status = 'paid' AND kind = 'snapshot' AND is_complete)
+      FROM (SELECT clock_timestamp() AS at) AS start RETURNING id`;
+    const companies = await readCompanyFacts(tx);
+    const groundless = await endGroundless(tx, companies);
+    await inheritMatches(tx, runId);
+    const [{ matched, replaced }] = await tx.$queryRaw<[{ matched: number; replaced: number }]>`
+      WITH RECURSIVE ${companyNames(companies)}, ${ASKED}, ${CANDIDATES}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
+        SELECT chosen.*, ${TITLE_GROUND} AS title_ground, ${PAYABLE_GROUND} AS erp_ground, ${PAYABLE_VALUE} AS erp_value
+        FROM (SELECT place, title_id, erp_key, NULL::bigint AS sum_id, 0 AS title_part, 0 AS erp_part FROM certain
+              UNION ALL
+              SELECT ${SUM_PLACE}, title_id, erp_key, sum_id, title_part, erp_part FROM certain_row) AS chosen
+        JOIN conciliation.title AS title ON title.id = title_id
+        JOIN conciliation.erp_payable AS payable ON payable.erp_key = chosen.erp_key
+      ), ${VETOED}, refused AS (
+        SELECT chosen.title_id, chosen.erp_key, sum_id FROM chosen JOIN vetoed USING (title_id, erp_key)
+        UNION
+        -- What a person has undone is not matched again while both sides are the same.
+        SELECT chosen.title_id, chosen.erp_key, sum_id FROM chosen
+        WHERE EXISTS (
+          SELECT FROM conciliation.title_match AS ended
+          WHERE ended.title_id = chosen.title_id AND ended.erp_key = chosen.erp_key
+            AND ended_by <> ${MATCHING_ACTOR} AND ended.title_ground = chosen.title_ground
+            AND ended.erp_ground = chosen.erp_ground)
+      ), wanted AS MATERIALIZED (
+        SELECT *, coalesce(sum_id, -title_id) AS key, count(*) OVER (PARTITION BY coalesce(sum_id, -title_id)) AS rows
+        FROM chosen
+        WHERE NOT EXISTS (SELECT FROM refused
+                          WHERE refused.title_id = chosen.title_id AND refused.erp_key = chosen.erp_key)
+          AND NOT EXISTS (SELECT FROM refused WHERE refused.sum_id = chosen.sum_id)
+      ), kept AS MATERIALIZED (
+        SELECT wanted.key AS wanted, lasting.key AS lasting
+        FROM wanted JOIN lasting USING (title_id, erp_key, rows)
+        GROUP BY 1, 2 HAVING count(*) = max(rows)
+      ), ended AS (
+        UPDATE conciliation.title_match AS match
+        SET ended_at = clock_timestamp(), ended_by = ${MATCHING_ACTOR}, end_reason = ${NOT_CHOSEN}
+        FROM lasting
+        WHERE NOT is_fixed AND match.id = lasting.id AND NOT EXISTS (SELECT FROM kept WHERE kept.lasting = lasting.key)
+        RETURNING key
+      ), made AS (
+        INSERT INTO conciliation.title_match
+          (title_id, erp_key, sum_id, title_part, erp_part, rule, rule_version, run_id, made_by,
+           title_ground, erp_ground, erp_value)
+        SELECT title_id, erp_key, sum_id, title_part, erp_part, (${[...RULES]}::text[])[place],
+               ${RULE_VERSION}, ${runId}, ${by}, title_ground, erp_ground, erp_value
+        -- The rows that end give their places free first.
+        FROM wanted CROSS JOIN (SELECT count(*) FROM ended) AS after
+        WHERE NOT EXISTS (SELECT FROM kept WHERE kept.wanted = wanted.key)
+        RETURNING id, sum_id
+      )
+      SELECT (SELECT count(DISTINCT coalesce(sum_id, id))::int FROM made) AS matched,
+             (SELECT count(DISTINCT key)::int FROM ended) AS replaced`;
+    const reopened = groundless + replaced;
+    await tx.$executeRaw`
+      UPDATE conciliation.match_run
+      SET matched = ${matched}, reopened = ${reopened}, breaks_known = true, breaks = ${COUNTED_BREAKS},
+          unmapped_companies = ${companies.unmapped.length}
+      WHERE id = ${runId}`;
+    return { runId, matched, reopened };
+  }, TRANSACTION);
+}
+
+/**
+ * A number that a committed change of a payable changes. The time of a change is that of its statement or of the
+ * begin of its transaction, so a payable may appear with a time before the run that has not seen the payable.
+ */
+const payablesSeen = (at: Prisma.Sql) => Prisma.sql`
+  (SELECT coalesce(sum(extract(epoch FROM changed_at)), 0) FROM conciliation.erp_payable
+   WHERE changed_at >= ${at} - interval '1 day')`;
+
+/** A number that grows with each batch and each receipt that was compared. */
+const BOOKINGS_SEEN = Prisma.sql`
+  (coalesce((SELECT max(id) FROM conciliation.booking_batch), 0)
+   + coalesce((SELECT max(id) FROM conciliation.booking_receipt WHERE outcome IS NOT NULL), 0))`;
+
+/** Ends a sum as a whole. What a line has asked for ends no match: the payable and the title are judged by the line. */
+async function endGroundless(tx: Transaction, companies: CompanyFacts): Promise<number> {
+  const [{ ended }] = await tx.$queryRaw<[{ ended: number }]>`
+    WITH ${companyNames(companies)}, ${ASKED}, entered_again AS MATERIALIZED (
+      SELECT gone.erp_key FROM conciliation.erp_payable AS gone JOIN conciliation.erp_payable AS fresh
+        ON fresh.document = gone.document AND fresh.erp_key <> gone.erp_key
+       AND ROW(fresh.supplier_external_id, fresh.supplier_tax_id, fresh.instalment)
+           IS NOT DISTINCT FROM ROW(gone.supplier_external_id, gone.supplier_tax_id, gone.instalment)
+      WHERE gone.closed_at IS NOT NULL AND gone.status = 'open' AND fresh.closed_at IS NULL AND fresh.status = 'open'
+    ), changed AS MATERIALIZED (
+      SELECT coalesce(sum_id, id) AS key, min(reason) AS reason
+      FROM (
+        SELECT match.id, sum_id, ${reasonOf()} AS reason,
+               title.status = 'current' AND title_id IN (SELECT title_id FROM live WHERE is_own) AS is_asked
+        FROM conciliation.title_match AS match
+        JOIN (SELECT title.*, buyer, is_claimed FROM conciliation.title AS title ${BUYER_NAME}) AS title
+          ON title.id = title_id
+        JOIN (SELECT payable.*, buyers, roots, is_named FROM conciliation.erp_payable AS payable ${COMPANY_NAME})
+          AS payable ON payable.erp_key = match.erp_key
+        WHERE ended_at IS NULL AND rule <> 'person'
+      ) AS judged
+      WHERE reason IS NOT NULL GROUP BY 1
+      HAVING bool_or(reason = ${WITHDRAWN}) OR NOT bool_or(is_asked)
+    ), ended AS (
+      UPDATE conciliation.title_match AS match
+      SET ended_at = clock_timestamp(), ended_by = ${MATCHING_ACTOR}, end_reason = changed.reason
+      FROM changed WHERE coalesce(match.sum_id, match.id) = changed.key AND ended_at IS NULL
+      RETURNING changed.key
+    )
+    SELECT count(DISTINCT key)::int AS ended FROM ended`;
+  return ended;
+}
+
+const reasonOf = () => Prisma.sql`
+  CASE WHEN title.status = 'withdrawn' THEN ${WITHDRAWN}
+       WHEN payable.status = 'cancelled' THEN 'the payable is cancelled'
+       WHEN ${TITLE_GROUND} <> title_ground THEN 'the title has changed'
+       -- A payable of which nothing is left is paid, as one with the status; one of which less is left is paid in part.
+       WHEN ${PAYABLE_GROUND} <> erp_ground AND payable.status = 'open' AND payable.open_value <> 0 AND NOT ${IS_REDUCED}
+         THEN ${CHANGED}
+       WHEN NOT ${MAY_BE_COMPANY} THEN 'the company is another buyer'
+       WHEN payable.erp_key IN (SELECT erp_key FROM entered_again) THEN 'the payable is entered again'
+  END`;
+
+/**
+ * Gives the successor of a restated title its payables, where a line asked for them and the reversal is not posted.
+ * The successor is the title that a merge linked with the withdrawn title, or the only title of the same order, buyer,
+ * provider, due date and value on another accepted date.
+ */
+async function inheritMatches(tx: Transaction, runId: bigint): Promise<void> {
+  await tx.$executeRaw`
+    WITH RECURSIVE ${ASKED}, gone AS MATERIALIZED (
+      SELECT title.* FROM conciliation.title AS title
+      WHERE status = 'withdrawn' AND id = ANY(ARRAY(SELECT title_id FROM left_over WHERE NOT is_undone))
+    ), heir AS (
+      SELECT link.predecessor_id AS gone_id, link.title_id FROM conciliation.title_succession AS link
+      JOIN gone ON gone.id = link.predecessor_id
+      UNION
+      SELECT heir.gone_id, link.title_id
+      FROM heir JOIN conciliation.title_succession AS link ON link.predecessor_id = heir.title_id
+    ), moved AS (
+      SELECT gone.id AS gone_id, title.id AS title_id, count(*) OVER (PARTITION BY gone.id) AS heirs,
+             count(*) OVER (PARTITION BY title.id) AS predecessors
+      FROM gone JOIN (
+        SELECT * FROM conciliation.title
+        WHERE status = 'current' AND order_uid = ANY(ARRAY(SELECT order_uid FROM gone))
+      ) AS title ON title.order_uid = gone.order_uid AND title.accepted_date <> gone.accepted_date
+       AND ROW(title.buyer_identification, title.provider_external_id, title.anticipated_due_date)
+           IS NOT DISTINCT FROM
+           ROW(gone.buyer_identification, gone.provider_external_id, gone.anticipated_due_date)
+       AND title.original_value = gone.original_value
+    ), successor AS MATERIALIZED (
+      SELECT DISTINCT ON (title_id) gone_id, title_id FROM (
+        SELECT gone_id, title_id FROM heir
+        UNION ALL SELECT gone_id, title_id FROM moved WHERE heirs = 1 AND predecessors = 1
+      ) AS known
+      WHERE title_id = ANY(ARRAY(SELECT id FROM conciliation.title WHERE status = 'current'
+                                   AND id = ANY(ARRAY(SELECT title_id FROM heir UNION SELECT title_id FROM moved))))
+        AND NOT EXISTS (SELECT FROM conciliation.title_match AS own
+                        WHERE own.title_id = known.title_id AND own.ended_at IS NULL)
+      ORDER BY title_id, gone_id DESC
+    ), inherited AS MATERIALIZED (
+      -- The newest match of the withdrawn title, unless another title has one of its payables.
+      SELECT match.*, successor.title_id AS heir_id FROM successor
+      JOIN conciliation.title_match AS match ON match.title_id = gone_id
+      WHERE (ended_at IS NULL OR ended_by = ${MATCHING_ACTOR} AND end_reason = ${WITHDRAWN}) AND erp_part = 0
+        AND coalesce(sum_id, match.id) = (
+          SELECT coalesce(newest.sum_id, newest.id) FROM conciliation.title_match AS newest
+          WHERE newest.title_id = gone_id ORDER BY newest.id DESC LIMIT 1)
+        AND NOT EXISTS (
+          SELECT FROM conciliation.title_match AS sum JOIN conciliation.title_match AS other USING (erp_key)
+          WHERE coalesce(sum.sum_id, sum.id) = coalesce(match.sum_id, match.id) AND other.ended_at IS NULL
+            AND other.title_id <> gone_id)
+    ), sum AS MATERIALIZED (
+      SELECT sum_id, nextval('conciliation.title_match_id_seq') AS new_id
+      FROM (SELECT DISTINCT sum_id FROM inherited WHERE sum_id IS NOT NULL) AS sums
+    ), ended AS (
+      UPDATE conciliation.title_match AS match
+      SET ended_at = clock_timestamp(), ended_by = ${MATCHING_ACTOR}, end_reason = 'the title is restated'
+      FROM inherited WHERE inherited.id = match.id AND match.ended_at IS NULL RETURNING match.id
+    )
+    INSERT INTO conciliation.title_match
+      (title_id, erp_key, sum_id, title_part, erp_part, rule, rule_version, run_id, made_by, reason,
+       title_ground, erp_ground, erp_value)
+    SELECT heir_id, inherited.erp_key, new_id, title_part, 0, rule, rule_version,
+           CASE WHEN rule <> 'person' THEN ${runId}::bigint END, made_by, inherited.reason,
+           ${TITLE_GROUND}, ${PAYABLE_GROUND}, ${PAYABLE_VALUE}
+    FROM inherited LEFT JOIN sum USING (sum_id)
+    CROSS JOIN (SELECT count(*) FROM ended) AS after
+    JOIN conciliation.title AS title ON title.id = heir_id
+    JOIN conciliation.erp_payable AS payable ON payable.erp_key = inherited.erp_key`;
+}
+
+/**
+ * Whether titles, payables, bookings or BOOKINGS_FROM changed after the newest run began, a person has decided since,
+ * or another day has begun. Stale payables are not
+ * matched by the service.
+ * @param maxAgeHours the age from which payables are stale
+ */
+export async function isMatchingDue(
+  database: Database,
+  maxAgeHours: number,
+  bookingsFrom: CivilDate | null = null,
+): Promise<boolean> {
+  if (await arePayablesStale(database.prisma, maxAgeHours)) return false;
+  const [row] = await database.prisma.$queryRaw<[{ due: boolean }]>`
+    WITH newest AS (
+      SELECT max(started_at) AS at, bool_or(NOT breaks_known) AS is_unknown, max(payables_seen) AS seen,
+             max(bookings_seen) AS bookings, max(time_zone) AS zone, max(bookings_from) AS bookings_from
+      FROM conciliation.match_run WHERE id = (SELECT max(id) FROM conciliation.match_run)
+    )
+    SELECT EXISTS (SELECT FROM conciliation.erp_payable)
+       AND (at IS NULL OR is_unknown
+            OR seen <> ${payablesSeen(Prisma.sql`at`)}
+            OR bookings <> ${BOOKINGS_SEEN} OR bookings_from IS DISTINCT FROM ${bookingsFrom}::date
+            -- Graces and due dates end with a day.
+            OR (at AT TIME ZONE zone)::date < (now() AT TIME ZONE zone)::date
+            -- A merge may commit after the time of its pull. The checks of its date run after the commit.
+            OR EXISTS (SELECT FROM conciliation.day_check WHERE checked_at >= at)
+            OR EXISTS (SELECT FROM conciliation.pull
+                       WHERE finished_at >= at AND coalesce(inserted + changed + withdrawn + restored, 0) > 0)
+           ) AS due
+    FROM newest`;
+  return row.due;
+}

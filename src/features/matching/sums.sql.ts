@@ -1,0 +1,167 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import { IS_COMPANY, pairsBySupplier } from './candidates.sql.ts';
+
+/** The most candidates of a title or a payable among which the rule `sum` looks for items. */
+export const SUM_CANDIDATES = 12;
+
+/** The most items of a sum. */
+export const SUM_ITEMS = 5;
+
+const SAME_DUE_DATE = Prisma.sql`payable.due_date = title.anticipated_due_date`;
+
+const NEAR = Prisma.sql`title.id AS title_id, title.order_uid AS title_order, title.original_value,
+  payable.erp_key, payable.order_uid AS payable_order, payable.open_value,
+  ltrim(payable.document, '0') AS document, title.payables, payable.titles,
+  ${IS_COMPANY} AS is_company, title.fits_none AND payable.fits_none AS fits_none, title.is_fixed OR payable.is_fixed AS is_fixed`;
+
+interface Side {
+  readonly table: Prisma.Sql;
+  readonly key: Prisma.Sql;
+  readonly pairKey: Prisma.Sql;
+  readonly code: Prisma.Sql;
+  readonly dueDate: Prisma.Sql;
+}
+const TITLES: Side = {
+  table: Prisma.sql`open_title`,
+  key: Prisma.sql`id`,
+  pairKey: Prisma.sql`title_id`,
+  code: Prisma.sql`provider_external_id`,
+  dueDate: Prisma.sql`anticipated_due_date`,
+};
+const PAYABLES: Side = {
+  table: Prisma.sql`open_payable`,
+  key: Prisma.sql`erp_key`,
+  pairKey: Prisma.sql`erp_key`,
+  code: Prisma.sql`supplier_external_id`,
+  dueDate: Prisma.sql`due_date`,
+};
+
+/**
+ * The number of candidates of each row of `own` among `others`, as `name`, without making the pairs, and whether no
+ * other rule accepts a pair of the row.
+ */
+const counted = (own: Side, others: Side, name: Prisma.Sql) => Prisma.sql`
+  SELECT own.*, (coalesce(by_code.rows, 0)
+           + coalesce(CASE WHEN ${own.code} IS NULL THEN by_party.rows ELSE by_party.without_code END, 0)) AS ${name},
+         fitting.key IS NULL AS fits_none
+  FROM ${own.table} AS own
+  LEFT JOIN (SELECT DISTINCT ${own.pairKey} AS key FROM pair) AS fitting ON fitting.key = own.${own.key}
+  LEFT JOIN (SELECT ${others.code} AS code, ${others.dueDate} AS due, count(*) AS rows
+             FROM ${others.table} WHERE ${others.code} IS NOT NULL GROUP BY 1, 2) AS by_code
+    ON by_code.code = ${own.code} AND by_code.due = ${own.dueDate}
+  LEFT JOIN (SELECT party, ${others.dueDate} AS due, count(*) AS rows,
+                    count(*) FILTER (WHERE ${others.code} IS NULL) AS without_code
+             FROM ${others.table} WHERE party IS NOT NULL GROUP BY 1, 2) AS by_party
+    ON by_party.party = own.party AND by_party.due = ${own.dueDate}`;
+
+/** All combinations of an owner's candidates that add up to the owner's value, as `owner` and `items`. */
+const combinations = (names: {
+  readonly owner: Prisma.Sql;
+  readonly item: Prisma.Sql;
+  readonly target: Prisma.Sql;
+  readonly value: Prisma.Sql;
+  readonly among: Prisma.Sql;
+}) => {
+  const { owner, item, target, value } = names;
+  return Prisma.sql`
+    candidate AS MATERIALIZED (
+      -- With later candidates, a total grows by at least "least" and at most "most". Others cannot reach the target.
+      SELECT ${owner} AS owner, ${item} AS item, ${target} AS target, ${value} AS value,
+             ${value} + coalesce(sum(least(${value}, 0)) OVER later, 0) AS least,
+             ${value} + coalesce(sum(greatest(${value}, 0)) OVER later, 0) AS most
+      FROM near_by_due WHERE ${names.among}
+      WINDOW later AS (PARTITION BY ${owner} ORDER BY ${item} ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
+    ), walk AS (
+      SELECT owner, target, ARRAY[item] AS items, item AS last, value AS total
+      FROM candidate WHERE target BETWEEN least AND most
+      UNION ALL
+      SELECT owner, walk.target, items || item, item, total + value
+      FROM walk JOIN candidate USING (owner)
+      WHERE item > last AND cardinality(items) < ${SUM_ITEMS}
+        AND walk.target BETWEEN total + least AND total + most
+    )`;
+};
+
+/**
+ * The sums without doubt: one title and 2 to 5 payables, or one payable and 2 to 5 titles, of one supplier and due
+ * date. A sum is taken only where its rows share the order or the document, where all its payables are of the titles'
+ * company, where none of its titles and payables is in a pair of another rule or in another sum, and where all
+ * candidates could be looked at. Looks only near titles and payables that no other rule accepts, and never at more pairs
+ * than `SUM_CANDIDATES` for each row. For a statement with WITH RECURSIVE, after `CANDIDATES`.
+ */
+export const SUMS = Prisma.sql`
+  counted_title AS MATERIALIZED (${counted(TITLES, PAYABLES, Prisma.sql`payables`)}),
+  counted_payable AS MATERIALIZED (${counted(PAYABLES, TITLES, Prisma.sql`titles`)}),
+  lone_title AS MATERIALIZED (
+    SELECT * FROM counted_title WHERE payables <= ${SUM_CANDIDATES} AND fits_none
+  ), lone_payable AS MATERIALIZED (
+    SELECT * FROM counted_payable WHERE titles <= ${SUM_CANDIDATES} AND fits_none
+  ), lone_pair AS MATERIALIZED (
+    ${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: Prisma.sql`lone_title`, payables: Prisma.sql`lone_payable` })}
+  ), near_title AS MATERIALIZED (
+    SELECT * FROM lone_title WHERE id IN (
+      SELECT title_id FROM lone_pair GROUP BY title_id
+      HAVING count(*) FILTER (WHERE payable_order = title_order) > 1
+          OR count(document) > count(DISTINCT document)
+      UNION
+      SELECT title_id FROM lone_pair WHERE erp_key IN (
+        SELECT erp_key FROM lone_pair GROUP BY erp_key HAVING count(*) > count(DISTINCT title_order)))
+  ), near_payable AS MATERIALIZED (
+    SELECT * FROM counted_payable WHERE titles <= ${SUM_CANDIDATES} AND erp_key IN (
+      SELECT erp_key FROM (${pairsBySupplier(Prisma.sql`payable.erp_key`, SAME_DUE_DATE, { titles: Prisma.sql`near_title`, payables: Prisma.sql`counted_payable` })}) AS near)
+  ), rival_title AS MATERIALIZED (
+    SELECT * FROM counted_title WHERE id IN (
+      SELECT title_id FROM (${pairsBySupplier(Prisma.sql`title.id AS title_id`, SAME_DUE_DATE, { titles: Prisma.sql`counted_title`, payables: Prisma.sql`near_payable` })}) AS near)
+  ), near_by_due AS MATERIALIZED (
+    SELECT *, max(titles) OVER (PARTITION BY title_id) > ${SUM_CANDIDATES}
+           OR max(payables) OVER (PARTITION BY erp_key) > ${SUM_CANDIDATES} AS is_large
+    FROM (${pairsBySupplier(
+      NEAR,
+      Prisma.sql`${SAME_DUE_DATE}
+        AND (title.payables <= ${SUM_CANDIDATES} OR payable.titles <= ${SUM_CANDIDATES})`,
+      { titles: Prisma.sql`rival_title`, payables: Prisma.sql`counted_payable` },
+    )}) AS near
+  ), payable_sum AS MATERIALIZED (
+    WITH RECURSIVE ${combinations({
+      owner: Prisma.sql`title_id`,
+      item: Prisma.sql`erp_key`,
+      target: Prisma.sql`original_value`,
+      value: Prisma.sql`open_value`,
+      among: Prisma.sql`payables <= ${SUM_CANDIDATES}`,
+    })}
+    SELECT 'title ' || owner || ' ' || items::text AS sum, owner AS title_id, unnest(items) AS erp_key
+    FROM walk WHERE total = target AND cardinality(items) > 1
+  ), title_sum AS MATERIALIZED (
+    WITH RECURSIVE ${combinations({
+      owner: Prisma.sql`erp_key`,
+      item: Prisma.sql`title_id`,
+      target: Prisma.sql`open_value`,
+      value: Prisma.sql`original_value`,
+      among: Prisma.sql`titles <= ${SUM_CANDIDATES}
+        AND erp_key IN (SELECT erp_key FROM near_payable)`,
+    })}
+    SELECT 'payable ' || owner || ' ' || items::text AS sum, unnest(items) AS title_id, owner AS erp_key
+    FROM walk WHERE total = target AND cardinality(items) > 1
+  ), sum_row AS (
+    SELECT *, min(sum) OVER by_title = max(sum) OVER by_title
+              AND min(sum) OVER by_payable = max(sum) OVER by_payable AS is_only
+    FROM (SELECT sum, title_id, erp_key, true AS is_of_payables FROM payable_sum
+          UNION ALL SELECT sum, title_id, erp_key, false FROM title_sum) AS rows
+    WINDOW by_title AS (PARTITION BY title_id), by_payable AS (PARTITION BY erp_key)
+  ), certain_sum AS MATERIALIZED (
+    SELECT sum, nextval('conciliation.title_match_id_seq') AS sum_id FROM (
+      SELECT sum FROM sum_row JOIN near_by_due AS near USING (title_id, erp_key)
+      GROUP BY sum, is_of_payables
+      HAVING bool_and(is_only AND NOT is_large)
+         AND bool_and(payable_order IS NULL OR payable_order = title_order)
+         AND (count(payable_order) = count(*)
+              OR is_of_payables AND count(document) = count(*) AND count(DISTINCT document) = 1
+              OR NOT is_of_payables AND count(DISTINCT title_order) = 1)
+         AND bool_and(is_company AND fits_none AND NOT is_fixed)
+    ) AS found
+  ), certain_row AS (
+    SELECT sum_row.title_id, sum_row.erp_key, sum_id,
+           CASE WHEN is_of_payables THEN row_number() OVER (PARTITION BY sum ORDER BY erp_key) - 1 ELSE 0 END AS title_part,
+           CASE WHEN is_of_payables THEN 0 ELSE row_number() OVER (PARTITION BY sum ORDER BY title_id) - 1 END AS erp_part
+    FROM certain_sum JOIN sum_row USING (sum)
+  )`;

@@ -1,0 +1,291 @@
+/**
+ * Erases the personal data of a party from every table: docs/privacy.md. Titles, amounts, dates,
+ * hashes and seals stay. A first transaction adds the party to the list of erased parties. From
+ * then on every merge removes the party's data from its rows (`eraseErased`). A second transaction
+ * can therefore search all titles without delaying merges, and finds all data of the party.
+ */
+import { recordAudit } from '../../base/audit/audit.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { taxIdOf } from '../../base/database/tax-id.sql.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { writeTotals } from '../schedule/schedule-totals.sql.ts';
+import { contentAlterations } from '../verify/alterations.sql.ts';
+import { appendDigest, hasRecordedRows } from '../verify/date-digest.sql.ts';
+import { erasePayables, eraseProviders } from './erase-supplier-rows.sql.ts';
+import { eraseBookings, eraseRevisions, eraseStaged, eraseTitles } from './erase-title-rows.sql.ts';
+import { isNamedIn, keysInText, PARTY_KEYS } from './erased-parties.sql.ts';
+import { endErasure, findListed, LOCK_TIMEOUT, listParty, TRANSACTION } from './party-list.sql.ts';
+import {
+  addExternalIds,
+  keysOf,
+  type NamedParty,
+  type PartyNames,
+  toNames,
+  undecidedTaxIds,
+} from './party-names.sql.ts';
+
+export interface ErasureRequest {
+  readonly party: NamedParty;
+  readonly by: string;
+  readonly reason: string;
+  /** Rolls everything back after counting. */
+  readonly isDryRun: boolean;
+  /** What to do with titles that may name the party: `undecidedTaxIds`. Without a decision, such titles are an error. */
+  readonly undecided?: 'erase' | 'keep' | undefined;
+}
+
+/** Number of rows with erased data, by table. */
+export interface ErasureCounts {
+  readonly bookingLines: number;
+  readonly bookingReceipts: number;
+  readonly titles: number;
+  readonly revisions: number;
+  readonly partyAccounts: number;
+  readonly accountChanges: number;
+  readonly rejects: number;
+  readonly drift: number;
+  readonly providers: number;
+  readonly providerBatches: number;
+  readonly payables: number;
+  readonly payableRejects: number;
+}
+
+export interface ErasureReport {
+  /** `erased_party.id`; null in a dry run for a party that is not on the list. */
+  readonly partyId: number | null;
+  /** Replaces the party's names. */
+  readonly pseudonym: string | null;
+  readonly counts: ErasureCounts;
+}
+
+/**
+ * May be called again for the same party, and then erases the remaining data.
+ * @throws InputError when no row names the party, an external id belongs to several tax identifiers, or titles may
+ * name the party and nothing is decided about them
+ * @throws StagingUnavailableError when running merges do not end in time; the call can be repeated
+ */
+export async function eraseParty(
+  database: Database,
+  request: ErasureRequest,
+): Promise<ErasureReport> {
+  const given = await decideNames(database, request);
+  const list = (names: PartyNames) =>
+    request.isDryRun
+      ? findListed(database.prisma, keysOf(names))
+      : listParty(database, names, request);
+  const listed = await list(given);
+  // Once the tax identifier is on the list, no title gives the party another number.
+  const names = await addExternalIds(database, given);
+  if (names.externalIds.length > given.externalIds.length) await list(names);
+  const partyId = listed?.id ?? null;
+  const counts = await eraseEverywhere(database, names, request, partyId);
+  const isNowhere = Object.values(counts).every((count) => count === 0);
+  if (isNowhere && (listed === null || listed.isNew)) {
+    if (partyId !== null) await endErasure(database.prisma, partyId);
+    throw new InputError('no title, provider, payable or rejected title names this party');
+  }
+  return {
+    partyId: partyId === null ? null : Number(partyId),
+    pseudonym: partyId === null ? null : pseudonymOf(partyId),
+    counts,
+  };
+}
+
+async function decideNames(
+  database: Database,
+  { party, undecided }: ErasureRequest,
+): Promise<PartyNames> {
+  const names = await toNames(database, party);
+  const others = undecided === 'keep' ? [] : await undecidedTaxIds(database, names);
+  if (others.length > 0 && undecided === undefined) {
+    throw new InputError(
+      'titles have a number that is this tax identifier or, with or without leading zeros, another one; look at them, then repeat with --undecided erase or --undecided keep',
+    );
+  }
+  return { ...names, taxIds: [...names.taxIds, ...others] };
+}
+
+/**
+ * Ends an erasure: later answers about the party are stored unchanged. Erased data returns only if
+ * the platform restates it.
+ * @throws InputError when the erasure does not exist or has ended
+ */
+export function liftErasure(
+  database: Database,
+  partyId: bigint,
+  decision: { readonly by: string; readonly reason: string },
+): Promise<void> {
+  return database.prisma.$transaction(async (tx) => {
+    const lifted = await endErasure(tx, partyId);
+    if (lifted === 0) throw new InputError(`there is no erased party ${partyId}, or it was lifted`);
+    await recordAudit(tx, {
+      actor: decision.by,
+      action: 'party.lift',
+      reason: decision.reason,
+      details: { erasedPartyId: Number(partyId) },
+    });
+  });
+}
+
+function pseudonymOf(partyId: bigint): string {
+  return `erased-${partyId}`;
+}
+
+class Undo extends Error {}
+
+async function eraseEverywhere(
+  database: Database,
+  names: PartyNames,
+  { by, isDryRun, reason }: ErasureRequest,
+  partyId: bigint | null,
+): Promise<ErasureCounts> {
+  const pseudonym = pseudonymOf(partyId ?? 0n);
+  let counts: ErasureCounts | null = null;
+  await database.prisma
+    .$transaction(async (tx) => {
+      await tx.$executeRaw`
+        SELECT set_config('statement_timeout', '0', true),
+               set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
+      await findTitles(tx, names);
+      counts = await eraseRows(tx, names, pseudonym);
+      if (isDryRun) throw new Undo();
+      const details = { erasedPartyId: Number(partyId), ...counts };
+      const isEmpty = Object.values(counts).every((count) => count === 0);
+      if (!isEmpty) {
+        await recordAudit(tx, { actor: by, action: 'party.erased', reason, details });
+      }
+    }, TRANSACTION)
+    .catch((error: unknown) => {
+      if (!(error instanceof Undo)) throw error;
+    });
+  if (counts === null) throw new Error('an erasure has no counts');
+  return counts;
+}
+
+/**
+ * Finds the titles that name the party now, or did in one of their revisions. Reads both tables
+ * completely.
+ */
+async function findTitles(tx: Transaction, names: PartyNames): Promise<void> {
+  const keys = keysOf(names);
+  const mentions = (column: string) => Prisma.sql`(
+    ${taxIdOf(`${column} ->> 'provider_identification'`)} = ANY(${names.taxIds}::text[])
+    OR ${taxIdOf(`${column} ->> 'financial_agent_identification'`)} = ANY(${names.taxIds}::text[])
+    OR btrim(${Prisma.raw(column)} ->> 'provider_external_id') = ANY(${names.externalIds}::text[]))`;
+  await tx.$executeRaw`CREATE TEMPORARY TABLE party_title (id bigint PRIMARY KEY) ON COMMIT DROP`;
+  await tx.$executeRaw`
+    INSERT INTO pg_temp.party_title
+    SELECT id FROM conciliation.title
+    WHERE ${PARTY_KEYS.provider} = ANY(${keys}::text[])
+       OR ${PARTY_KEYS.financial_agent} = ANY(${keys}::text[])
+       OR btrim(provider_external_id) = ANY(${names.externalIds}::text[])
+    UNION
+    SELECT title_id FROM conciliation.title_revision
+    WHERE ${mentions('before')} OR ${mentions('after')}`;
+  await tx.$executeRaw`ANALYZE pg_temp.party_title`;
+}
+
+async function eraseRows(
+  tx: Transaction,
+  names: PartyNames,
+  pseudonym: string,
+): Promise<ErasureCounts> {
+  const keys = keysOf(names);
+  // The days first, as a merge and a release lock them: the totals of a date are those of all of its titles.
+  const dates = await lockDays(tx);
+  // Bookings next: a release locks the lines, and then waits for merges.
+  const bookings = await eraseBookings(tx, names, pseudonym);
+  // Staged titles before revisions: a merge locks its staged titles first, then title_revision.
+  await eraseStaged(tx, keys, pseudonym);
+  // Revisions before titles, because the present titles decide which revisions belong to the party.
+  const revisions = await eraseRevisions(tx, keys, pseudonym);
+  // A digest of a date with an altered title would cover the alteration.
+  const recorded: CivilDate[] = [];
+  for (const date of dates) {
+    const altered = await tx.$queryRaw<unknown[]>`
+      SELECT FROM (${contentAlterations(date)}) AS altered LIMIT 1`;
+    if (altered.length === 0 && (await hasRecordedRows(tx, date))) recorded.push(date);
+  }
+  const titles = await eraseTitles(tx, keys, pseudonym);
+  for (const date of recorded) {
+    if (!(await hasRecordedRows(tx, date))) await appendDigest(tx, date);
+  }
+  const isParty = Prisma.sql`(
+    'tax_id:' || ${taxIdOf('party_key')} = ANY(${keys}::text[])
+    OR (kind = 'provider' AND 'external_id:' || party_key = ANY(${keys}::text[])))`;
+  const partyAccounts = await tx.$executeRaw`
+    DELETE FROM conciliation.party_account
+    WHERE ${isParty} OR 'tax_id:' || tax_id = ANY(${keys}::text[])`;
+  await writeTotals(tx, Prisma.sql`accepted_date = ANY(${dates}::date[])`, null);
+  const accountChanges = await tx.$executeRaw`
+    UPDATE conciliation.account_change
+    -- The key of a party by its tax identifier is a normal form, as the payment schedule compares it.
+    SET party_key = CASE WHEN 'tax_id:' || ${taxIdOf('party_key')} = ANY(${keys}::text[])
+                         THEN conciliation.tax_id(${pseudonym}) ELSE ${pseudonym} END, before = ${NO_ACCOUNT}::jsonb, after = ${NO_ACCOUNT}::jsonb
+    WHERE ${isParty}`;
+  const rejects = await tx.$executeRaw`
+    UPDATE conciliation.rejected_title reject SET raw = ''
+    WHERE raw <> '' AND EXISTS (
+      SELECT FROM ${keysInText('reject.raw')} AS named WHERE named.key = ANY(${keys}::text[]))`;
+  // Two values may become one.
+  const [{ drift }] = await tx.$queryRaw<[{ drift: number }]>`
+    WITH named AS (
+      DELETE FROM conciliation.drift WHERE ${isNamedIn(Prisma.sql`value`, names, Prisma.sql`false`)} RETURNING *
+    ), kept AS (
+      INSERT INTO conciliation.drift
+        (path, kind, value, first_pull_id, first_seen_at, acknowledged_at, acknowledged_by, reason)
+      SELECT path, kind, ${pseudonym}, first_pull_id, first_seen_at, acknowledged_at, acknowledged_by, reason
+      FROM named ORDER BY acknowledged_at NULLS FIRST
+      ON CONFLICT DO NOTHING
+    )
+    SELECT count(*)::int AS drift FROM named`;
+  const providerBatches = await tx.$executeRaw`
+    UPDATE conciliation.provider_batch batch
+    SET answer = NULL,
+        external_ids = ARRAY(
+          SELECT CASE WHEN id = ANY(${names.externalIds}::text[]) THEN ${pseudonym} ELSE id END
+          FROM unnest(batch.external_ids) WITH ORDINALITY AS sent (id, place) ORDER BY place)
+    WHERE external_ids && ${names.externalIds}::text[]
+       OR (answer IS NOT NULL AND EXISTS (
+             SELECT FROM ${keysInText('batch.answer')} AS named WHERE named.key = ANY(${keys}::text[])))`;
+  const providers = await eraseProviders(tx, names, pseudonym);
+  const payables = await erasePayables(tx, names, pseudonym);
+  const payableRejects = await tx.$executeRaw`
+    UPDATE conciliation.erp_payable_reject reject SET raw = ''
+    WHERE raw <> '' AND EXISTS (
+      SELECT FROM ${keysInText('reject.raw')} AS named WHERE named.key = ANY(${keys}::text[]))`;
+  return {
+    ...bookings,
+    titles,
+    revisions,
+    partyAccounts,
+    accountChanges,
+    rejects,
+    drift,
+    providers,
+    providerBatches,
+    payables,
+    payableRejects,
+  };
+}
+
+/** Locks the days of the titles that `findTitles` has found, and returns them. */
+async function lockDays(tx: Transaction): Promise<CivilDate[]> {
+  const days = await tx.$queryRaw<{ date: CivilDate }[]>`
+    SELECT date::text AS date FROM conciliation.day
+    WHERE date = ANY(ARRAY(SELECT DISTINCT accepted_date FROM conciliation.title
+                           WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title))))
+    ORDER BY day.date FOR UPDATE`;
+  return days.map(({ date }) => date);
+}
+
+const NO_ACCOUNT = JSON.stringify({
+  bank: null,
+  agency: null,
+  agencyDigit: null,
+  account: null,
+  accountDigit: null,
+  destination: null,
+});

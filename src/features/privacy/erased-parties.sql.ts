@@ -1,0 +1,160 @@
+import type { Transaction } from '../../base/database/database.ts';
+import { taxIdOf, taxIdText } from '../../base/database/tax-id.sql.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { keysOf, type PartyNames } from './party-names.sql.ts';
+
+/*
+ * A party is a provider or a financial agent. The list erased_party knows an erased party by hashes of its
+ * keys: 'tax_id:' and a tax identifier, or 'external_id:' and the ERP's number of a provider.
+ */
+
+/** Personal columns of a title, by the party that they are about. */
+export const PARTY_COLUMNS = {
+  provider: {
+    /** Replaced by the party's pseudonym, so that its titles still belong together. */
+    names: ['provider_external_id', 'provider_identification'],
+    /** Replaced by null. */
+    details: [
+      'provider_bank',
+      'provider_agency',
+      'provider_agency_digit',
+      'provider_account',
+      'provider_account_digit',
+    ],
+  },
+  financial_agent: {
+    names: ['financial_agent_identification', 'financial_agent_name'],
+    details: [
+      'payment_bank',
+      'payment_agency',
+      'payment_agency_digit',
+      'payment_account',
+      'payment_account_digit',
+    ],
+  },
+} as const;
+
+// Column names and expressions of this file. No input reaches Prisma.raw.
+
+/**
+ * The key of a party that a row with the columns of a title names; null: none. The ERP's number of a provider
+ * counts only where the title states no tax identifier: the ERP may give the number to another supplier.
+ */
+export const PARTY_KEYS = {
+  provider: Prisma.raw(
+    `coalesce('tax_id:' || ${taxIdText('provider_identification')},
+              'external_id:' || nullif(btrim(provider_external_id), ''))`,
+  ),
+  financial_agent: Prisma.raw(`'tax_id:' || ${taxIdText('financial_agent_identification')}`),
+} as const;
+
+/** The assignments for an erased party's columns, given its `pseudonym`. */
+const assignmentsOf = ({ names, details }: (typeof PARTY_COLUMNS)[keyof typeof PARTY_COLUMNS]) =>
+  Prisma.raw(
+    [
+      ...names.map((name) => `${name} = pseudonym`),
+      ...details.map((name) => `${name} = NULL`),
+    ].join(', '),
+  );
+export const ASSIGNMENTS = {
+  provider: assignmentsOf(PARTY_COLUMNS.provider),
+  financial_agent: assignmentsOf(PARTY_COLUMNS.financial_agent),
+} as const;
+
+/** Returns every key that the text of an answer may contain: its JSON strings and numbers. */
+export const keysInText = (column: string): Prisma.Sql =>
+  Prisma.raw(`
+    (SELECT DISTINCT named.key
+     FROM regexp_matches(${column}, '"((?:[^"\\\\]|\\\\.)*)"|([0-9]+)', 'g') AS token
+     CROSS JOIN LATERAL (SELECT coalesce(token[1], token[2]) AS value) AS found
+     CROSS JOIN LATERAL (VALUES ('tax_id:' || ${taxIdText('value')}),
+                                ('external_id:' || nullif(btrim(value), ''))) AS named (key)
+     WHERE named.key IS NOT NULL)`);
+
+/** A tax identifier with some of the signs of its mask; and with all or none, where such signs may be beside it. */
+const WRITINGS = [
+  '[0-9A-Za-z][0-9A-Za-z./-]{8,}',
+  '[0-9]{3}[.][0-9]{3}[.][0-9]{3}-[0-9]{2}|[0-9A-Za-z]{2}(?:[.][0-9A-Za-z]{3}){2}/[0-9A-Za-z]{4}-[0-9]{2}|[0-9A-Za-z]{9,}',
+];
+
+/**
+ * Returns the rows (key) of the parties that a text may name: everything of the form of a tax identifier. Numbers of
+ * the ERP are not looked for: a short one is part of many values.
+ */
+const taxIdsInText = (text: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  SELECT DISTINCT 'tax_id:' || tax_id AS key
+  FROM unnest(${WRITINGS}::text[]) AS writing CROSS JOIN LATERAL regexp_matches(${text}, writing, 'g') AS token
+  CROSS JOIN LATERAL (SELECT ${taxIdOf('token[1]')} AS tax_id) AS plain
+  -- Also a text of up to 14 characters with wrong check digits: no-cpf-or-cnpj: has 15.
+  WHERE length(tax_id) <= 29`;
+
+/**
+ * Whether a text that is not the platform's names the party. Only in a row that is about the party (`isOwn`) is a
+ * part of the text that equals its number in the ERP taken for that number.
+ */
+export const isNamedIn = (text: Prisma.Sql, names: PartyNames, isOwn: Prisma.Sql): Prisma.Sql => {
+  const keys = keysOf({ ...names, externalIds: [] });
+  return Prisma.sql`(
+    EXISTS (SELECT FROM (${taxIdsInText(text)}) AS named WHERE key = ANY(${keys}::text[]))
+    OR (${isOwn} AND EXISTS (SELECT FROM unnest(${names.externalIds}::text[]) AS number
+                             WHERE strpos(${text}, number) > 0)))`;
+};
+
+/**
+ * Returns the rows (fence, ordinal, key) of the parties that undocumented fields of staged titles may name: every
+ * text of the form of a tax identifier, and the provider's second number. Escapes are left out first, because a field
+ * that is kept as JSON text has them beside the values.
+ */
+export const keysOfExtra = (titles: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  SELECT fence, ordinal, named.key
+  FROM conciliation.staged_title AS staged
+  CROSS JOIN LATERAL (
+    ${taxIdsInText(Prisma.sql`regexp_replace(staged.extra::text, '\\\\+(u[0-9A-Fa-f]{4}|.)', ' ', 'g')`)}
+    UNION ALL
+    SELECT 'external_id:' || nullif(btrim(staged.extra #>> '{provider,externalId}'), '')
+  ) AS named
+  WHERE ${titles} AND staged.extra IS NOT NULL AND named.key IS NOT NULL`;
+
+/** Returns the rows (key, pseudonym) of the keys of erased parties. `keys` has a column `key`. */
+const erasedAmong = (keys: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  SELECT named.key, 'erased-' || party.id AS pseudonym
+  FROM ${keys} AS named
+  JOIN conciliation.erased_party AS party
+    ON party.ended_at IS NULL
+   AND sha256(party.salt || convert_to(named.key, 'UTF8')) = ANY(party.key_hashes)`;
+
+/** The pseudonym of the erased party that a text names; null: none. */
+export const pseudonymIn = (text: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  (SELECT min(pseudonym) FROM (${erasedAmong(Prisma.sql`(${taxIdsInText(text)})`)}) AS erased)`;
+
+/**
+ * Removes the personal data of erased parties from the staged rows of an attempt, also from the undocumented
+ * fields of titles of other parties. Every transaction that turns staged rows into titles calls this before it
+ * compares them with titles, if `readDay` has found erased parties. The hashes stay those of the answer, so that an erased title compares equal, and the
+ * revision of a restated one has no personal data.
+ */
+export async function eraseErased(tx: Transaction, fence: bigint): Promise<void> {
+  for (const kind of ['provider', 'financial_agent'] as const) {
+    const named = Prisma.sql`
+      (SELECT DISTINCT ${PARTY_KEYS[kind]} AS key FROM conciliation.staged_title WHERE fence = ${fence})`;
+    await tx.$executeRaw`
+      WITH erased AS MATERIALIZED (${erasedAmong(named)})
+      UPDATE conciliation.staged_title staged
+      SET ${ASSIGNMENTS[kind]}, extra = NULL, erased_at = now()
+      FROM erased
+      WHERE staged.fence = ${fence} AND ${PARTY_KEYS[kind]} = erased.key`;
+  }
+  await tx.$executeRaw`
+    WITH named AS MATERIALIZED (${keysOfExtra(Prisma.sql`staged.fence = ${fence}`)}),
+         erased AS MATERIALIZED (${erasedAmong(Prisma.sql`(SELECT DISTINCT key FROM named)`)})
+    UPDATE conciliation.staged_title staged SET extra = NULL,
+        -- The content hash covers a destination that the row has no longer.
+        erased_at = CASE WHEN extra #> '{provider,bankAccount}' IS NOT NULL
+                           OR extra #> '{financialAgent,payment}' IS NOT NULL
+                         THEN coalesce(erased_at, now()) ELSE erased_at END
+    FROM (SELECT DISTINCT fence, ordinal FROM named JOIN erased USING (key)) AS found
+    WHERE staged.fence = found.fence AND staged.ordinal = found.ordinal`;
+  await tx.$executeRaw`
+    UPDATE conciliation.staged_reject reject SET raw = ''
+    WHERE fence = ${fence} AND EXISTS (${erasedAmong(keysInText('reject.raw'))})`;
+}

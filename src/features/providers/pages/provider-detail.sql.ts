@@ -1,0 +1,77 @@
+import type { Database } from '../../../base/database/database.ts';
+import type { CivilDate } from '../../../base/values/business-day.ts';
+import { Prisma } from '../../../generated/prisma/client.ts';
+import type { BankAccount } from '../../accounts/account-changes.sql.ts';
+import { NO_ACCOUNT_FORM } from '../../accounts/bank-account.ts';
+import {
+  type LastRequest,
+  lastRequest,
+  lastRequestColumns,
+  type ProviderRow,
+} from './provider-list.sql.ts';
+
+/** A provider as the ERP states it. Personal data, except for the states and times. */
+export interface ProviderDetail extends ProviderRow, LastRequest {
+  readonly type: string | null;
+  readonly canAnticipate: boolean | null;
+  readonly phones: unknown;
+  readonly emailAddresses: unknown;
+  readonly accounts: unknown;
+  /** The platform's refusal. */
+  readonly refusal: string | null;
+  readonly changedAt: Date;
+  /** The number of requests that had the provider. */
+  readonly requests: number;
+}
+
+/** Returns null for a provider that the ERP has not written. */
+export async function readProviderDetail(
+  database: Database,
+  externalId: string,
+): Promise<ProviderDetail | null> {
+  const [provider] = await database.prisma.$queryRaw<[ProviderDetail?]>`
+    SELECT external_id AS "externalId", name, identification_number AS identification, type,
+           can_anticipate AS "canAnticipate", phones, email_addresses AS "emailAddresses", accounts,
+           sync_state AS state, changed_at AS "changedAt", synced_at AS "syncedAt",
+           CASE WHEN sync_state = 'invalid' THEN last_error END AS faults,
+           CASE WHEN sync_state = 'rejected' THEN last_error END AS refusal,
+           (SELECT count(*) FROM conciliation.provider_batch
+            WHERE external_ids @> ARRAY[${externalId}])::float8 AS requests,
+           ${lastRequestColumns}
+    FROM conciliation.provider provider
+    LEFT JOIN LATERAL ${lastRequest(Prisma.sql`provider.external_id`)} ON true
+    WHERE external_id = ${externalId}`;
+  return provider ?? null;
+}
+
+/** A bank account that titles name for a provider. Personal data. */
+export interface SeenAccount extends BankAccount {
+  readonly lastAcceptedDate: CivilDate;
+  readonly firstSeenAt: Date;
+}
+
+/** The accounts of a provider, each in the writing that was seen last. Titles without an account are left out. */
+const accountsOf = (partyKey: string) => Prisma.sql`
+  SELECT DISTINCT ON (account_hash) *, min(first_seen_at) OVER (PARTITION BY account_hash) AS seen_at
+  FROM conciliation.party_account
+  WHERE kind = 'provider' AND party_key = ${partyKey} AND normal_form <> ${NO_ACCOUNT_FORM}
+  ORDER BY account_hash, last_accepted_date DESC, last_seen_at DESC, writing_hash`;
+
+export async function countSeenAccounts(database: Database, partyKey: string): Promise<number> {
+  const [{ count }] = await database.prisma.$queryRaw<[{ count: number }]>`
+    SELECT count(*)::float8 AS count FROM (${accountsOf(partyKey)}) AS account`;
+  return count;
+}
+
+/** Returns a part of the provider's accounts, the last seen first. */
+export function readSeenAccounts(
+  database: Database,
+  partyKey: string,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<SeenAccount[]> {
+  return database.prisma.$queryRaw<SeenAccount[]>`
+    SELECT bank, agency, agency_digit AS "agencyDigit", account, account_digit AS "accountDigit", destination,
+           last_accepted_date::text AS "lastAcceptedDate", seen_at AS "firstSeenAt"
+    FROM (${accountsOf(partyKey)}) AS account
+    ORDER BY last_accepted_date DESC, account_hash OFFSET ${offset} LIMIT ${limit}`;
+}

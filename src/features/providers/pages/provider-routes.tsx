@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { recordAudit } from '../../../base/audit/audit.ts';
+import { InputError } from '../../../base/runtime/errors.ts';
+import { dateIn } from '../../../base/values/business-day.ts';
+import { parseTaxId } from '../../../base/values/tax-id.ts';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { textParameter, textParameters } from '../../../console/shell/page-context.ts';
+import { pagingOf } from '../../../console/shell/paging.tsx';
+import { actorOf, requireReason } from '../../../console/shell/path-parameters.ts';
+import { sendPage } from '../../../console/shell/send-page.ts';
+import {
+  ACCOUNT_DECISIONS,
+  CHANGE_LISTS,
+  type ChangeListName,
+  countAccountChanges,
+  decideAccountChanges,
+  readAccountChanges,
+} from '../../accounts/account-changes.sql.ts';
+import { AccountChangesPage } from '../../accounts/pages/account-changes-page.tsx';
+import { parseTitleQuery } from '../../titles/pages/title-filters.ts';
+import { readTitleCount } from '../../titles/pages/title-list.sql.ts';
+import { SYNC_STATES } from '../provider.ts';
+import { readProviderSummary } from '../providers.sql.ts';
+import { accountPartyKey, externalIdOf } from './provider-address.ts';
+import { countSeenAccounts, readProviderDetail, readSeenAccounts } from './provider-detail.sql.ts';
+import { countProviders, type ProviderFilter, readProviders } from './provider-list.sql.ts';
+import { ProviderPage } from './provider-page.tsx';
+import { ProvidersPage, providersHref } from './providers-page.tsx';
+
+const PROVIDERS_A_PAGE = 50;
+const CHANGES_A_PAGE = 50;
+const ACCOUNTS_A_PAGE = 20;
+const CHANGES_OF_PROVIDER = 10;
+
+/** Text with the form of a CPF or CNPJ, without its mask. Its check digits may be wrong, and leading zeros missing. */
+const TAX_ID = /^(?:\d{9,14}|[\dA-Z]{12}\d{2})$/;
+
+/** Routes for the ERP's providers and the changes of bank accounts. */
+export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+
+  const showProviders = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    filter: ProviderFilter,
+  ) => {
+    const [summary, openChanges, total] = await Promise.all([
+      readProviderSummary(database),
+      countAccountChanges(database, { list: 'open', providerKey: null }),
+      countProviders(database, filter),
+    ]);
+    const paging = pagingOf(request.query, 'page', total, PROVIDERS_A_PAGE);
+    const providers = await readProviders(database, filter, paging);
+    const data = { summary, openChanges, filter, providers, paging };
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text('providers.title'),
+      active: '/providers',
+      body: <ProvidersPage data={data} />,
+    }));
+  };
+  const filterOf = (source: unknown) => ({
+    text: textParameter(source, 'q')?.slice(0, 200) ?? null,
+    state: SYNC_STATES.find((known) => known === textParameter(source, 'state')) ?? null,
+  });
+  server.get('/providers', (request, reply) =>
+    showProviders(request, reply, { ...filterOf(request.query), taxId: null }),
+  );
+  server.post('/providers', (request, reply) => {
+    const { text, state } = filterOf(request.body);
+    const plain = (text ?? '').replace(/[./\- ]/g, '').toUpperCase();
+    return TAX_ID.test(plain)
+      ? showProviders(request, reply, {
+          text,
+          state,
+          taxId: parseTaxId(text ?? '')?.digits ?? null,
+        })
+      : reply.redirect(providersHref(text, state), 303);
+  });
+
+  const showProvider = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    isRevealed: boolean,
+  ) => {
+    const externalId = externalIdOf(request.query);
+    if (externalId === null) return reply.callNotFound();
+    const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
+    const { filter } = parseTitleQuery({}, null, 'en');
+    const titleFilter = { ...filter, providerId: externalId };
+    const partyKey = accountPartyKey(externalId);
+    const changeFilter = { list: 'all', providerKey: partyKey } as const;
+    const [provider, titleCount, accountCount, changeCount] = await Promise.all([
+      readProviderDetail(database, externalId),
+      readTitleCount(database, titleFilter, today),
+      countSeenAccounts(database, partyKey),
+      countAccountChanges(database, changeFilter),
+    ]);
+    if (provider === null && titleCount.titles + accountCount + changeCount === 0) {
+      return reply.callNotFound();
+    }
+    const accountPaging = pagingOf(request.query, 'accounts', accountCount, ACCOUNTS_A_PAGE);
+    const changePaging = pagingOf(request.query, 'changes', changeCount, CHANGES_OF_PROVIDER);
+    const [accounts, changes] = await Promise.all([
+      readSeenAccounts(database, partyKey, accountPaging),
+      readAccountChanges(database, changeFilter, changePaging),
+    ]);
+    const fingerprint = fingerprintOf(externalId);
+    if (isRevealed) {
+      // Before the page is shown, so that every access leaves an entry.
+      await recordAudit(database.prisma, {
+        actor: actorOf(request),
+        action: 'provider.reveal',
+        details: { provider: fingerprint },
+      });
+    }
+    const data = {
+      externalId,
+      fingerprint,
+      provider,
+      accounts,
+      accountPaging,
+      changes,
+      changePaging,
+      titleCount,
+      isRevealed,
+    };
+    return sendPage(request, reply, parts, () => ({
+      title: provider?.name ?? externalId,
+      active: '/providers',
+      body: <ProviderPage data={data} />,
+    }));
+  };
+  server.get('/provider', (request, reply) => showProvider(request, reply, false));
+  server.post('/provider', (request, reply) => showProvider(request, reply, true));
+
+  const showChanges = async (request: FastifyRequest, reply: FastifyReply, isRevealed: boolean) => {
+    const wanted = textParameter(request.query, 'state');
+    const state = CHANGE_LISTS.find((known) => known === wanted) ?? 'open';
+    const countOf = (list: ChangeListName) =>
+      countAccountChanges(database, { list, providerKey: null });
+    const [open, refused, decided] = await Promise.all([
+      countOf('open'),
+      countOf('refused'),
+      countOf('decided'),
+    ]);
+    const counts = { open, refused, decided, all: open + refused + decided };
+    const paging = pagingOf(request.query, 'page', counts[state], CHANGES_A_PAGE);
+    const changes = await readAccountChanges(database, { list: state, providerKey: null }, paging);
+    if (isRevealed) {
+      await recordAudit(database.prisma, {
+        actor: actorOf(request),
+        action: 'account_change.reveal',
+        details: { accountChangeIds: changes.map(({ id }) => id) },
+      });
+    }
+    const data = { state, counts, changes, paging, isRevealed };
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text('providers.changes'),
+      active: '/account-changes',
+      body: <AccountChangesPage data={data} />,
+    }));
+  };
+  server.get('/account-changes', (request, reply) => showChanges(request, reply, false));
+  server.post('/account-changes', (request, reply) => showChanges(request, reply, true));
+
+  server.post('/account-changes/decide', async (request, reply) => {
+    const wanted = textParameter(request.body, 'decision');
+    const state = ACCOUNT_DECISIONS.find((known) => known === wanted);
+    if (state === undefined) {
+      throw new InputError(`decision: expected one of ${ACCOUNT_DECISIONS.join(', ')}`, {
+        context: { fault: 'account_decision' },
+      });
+    }
+    const ids = textParameters(request.body, 'changes')
+      .flatMap((text) => text.split(' '))
+      .filter((text) => /^\d{1,18}$/.test(text));
+    const reason = requireReason(request.body);
+    await decideAccountChanges(database, ids.map(BigInt), {
+      by: actorOf(request),
+      state,
+      reason,
+    });
+    return reply.redirect(`/account-changes?notice=account_${state}`, 303);
+  });
+}
+
+/** Names a provider in the audit log, which is never erased and holds no key of a person. */
+function fingerprintOf(externalId: string): string {
+  return createHash('sha256').update(externalId).digest('hex').slice(0, 16);
+}

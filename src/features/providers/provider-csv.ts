@@ -1,0 +1,129 @@
+import type { CsvRecord } from '../../base/files/csv-records.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import type { FieldFault } from '../../base/values/field-reader.ts';
+import { ACCOUNT_FIELDS, type ProviderAccount } from './provider.ts';
+
+/** The columns that occur once for a provider. Accounts have separate columns. */
+const COLUMNS = [
+  'externalId',
+  'type',
+  'identificationNumber',
+  'name',
+  'canAnticipate',
+  'phones',
+  'emailAddresses',
+] as const;
+const REQUIRED_COLUMNS = ['externalId', 'identificationNumber', 'name'] as const;
+/** `account1.bankNumber` to `account9.defaultAccount`. */
+const ACCOUNT_COLUMN = /^account([1-9])\.(\w+)$/;
+/** Separates several phones or addresses in one cell. */
+const LIST_SEPARATOR = '|';
+
+/** The meaning of a column of the file. */
+type Column =
+  | { readonly field: (typeof COLUMNS)[number] }
+  | { readonly account: number; readonly field: keyof ProviderAccount };
+
+/** A row in the shape of a provider, unchecked. */
+export interface CsvCandidate {
+  readonly candidate: Readonly<Record<string, unknown>>;
+  /** Returns the column for the field of a fault. */
+  readonly toColumn: (field: string) => string;
+}
+
+/** Reads the rows of a file according to its first line. */
+export class ProviderCsv {
+  readonly #columns: readonly Column[];
+
+  /** @throws InputError when the first line is not a header of known columns without repetitions */
+  constructor(header: CsvRecord) {
+    if (header.fault !== null) throw new InputError(`line ${header.line}: ${header.fault}`);
+    const named = header.cells.map((cell) => toColumn(cell.trim()));
+    const unknown = named.flatMap((column, index) => (column === null ? [index + 1] : []));
+    // The text may be a provider's data instead of a column's name, so it is not quoted.
+    if (unknown.length > 0) {
+      throw new InputError(
+        `line ${header.line}: no known name in column ${unknown.join(', ')}; expected ${COLUMNS.join(', ')}, or account1.${ACCOUNT_FIELDS[0]} and so on`,
+      );
+    }
+    const columns = named.filter((column) => column !== null);
+    const names = columns.map(nameOf);
+    const missing = REQUIRED_COLUMNS.filter((name) => !names.includes(name));
+    if (missing.length > 0) {
+      throw new InputError(`line ${header.line}: the header lacks ${missing.join(', ')}`);
+    }
+    const repeated = names.find((name, index) => names.indexOf(name) !== index);
+    if (repeated !== undefined) {
+      throw new InputError(`line ${header.line}: the column ${repeated} occurs twice`);
+    }
+    this.#columns = columns;
+  }
+
+  /** Returns the provider, or the fault that makes the row unreadable. */
+  read(record: CsvRecord): CsvCandidate | FieldFault {
+    if (record.fault !== null) return { field: '(row)', expected: record.fault };
+    if (record.cells.length !== this.#columns.length) {
+      const expected = `expected ${this.#columns.length} cells, got ${record.cells.length}`;
+      return { field: '(row)', expected };
+    }
+    const candidate: Record<string, unknown> = {};
+    const accounts = new Map<number, Record<string, unknown>>();
+    for (const [index, column] of this.#columns.entries()) {
+      const cell = record.cells[index] ?? '';
+      if (cell.trim() === '') continue;
+      if (!('account' in column)) candidate[column.field] = toValue(column.field, cell);
+      else {
+        const account = accounts.get(column.account) ?? {};
+        account[column.field] = column.field === 'defaultAccount' ? toFlag(cell) : cell;
+        accounts.set(column.account, account);
+      }
+    }
+    const numbers = [...accounts.keys()].sort();
+    if (numbers.length > 0) candidate['accounts'] = numbers.map((number) => accounts.get(number));
+    return { candidate, toColumn: (field) => toColumnName(field, numbers) };
+  }
+}
+
+function toColumn(name: string): Column | null {
+  const field = COLUMNS.find((known) => known.toLowerCase() === name.toLowerCase());
+  if (field !== undefined) return { field };
+  const [, number, text = ''] = ACCOUNT_COLUMN.exec(name) ?? [];
+  const accountField = ACCOUNT_FIELDS.find((known) => known.toLowerCase() === text.toLowerCase());
+  return accountField === undefined ? null : { account: Number(number), field: accountField };
+}
+
+function nameOf(column: Column): string {
+  return 'account' in column ? `account${column.account}.${column.field}` : column.field;
+}
+
+function toValue(field: (typeof COLUMNS)[number], cell: string): unknown {
+  if (field === 'canAnticipate') return toFlag(cell);
+  if (field === 'phones') return toList(cell).map((number) => ({ number }));
+  if (field === 'emailAddresses') return toList(cell).map((email) => ({ email }));
+  return cell;
+}
+
+function toList(cell: string): string[] {
+  return cell
+    .split(LIST_SEPARATOR)
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+/** The words for yes and no of spreadsheets in English and Portuguese. */
+const FLAGS = new Map([
+  ...['true', 'yes', 'verdadeiro', 'sim'].map((word) => [word, true] as const),
+  ...['false', 'no', 'falso', 'não', 'nao'].map((word) => [word, false] as const),
+]);
+
+/** Other values stay text, which the check refuses. */
+function toFlag(cell: string): boolean | string {
+  return FLAGS.get(cell.trim().normalize('NFC').toLowerCase()) ?? cell;
+}
+
+/** Maps `accounts[0].bankNumber` to `account1.bankNumber`, `phones[1].number` to `phones`. */
+function toColumnName(field: string, accountNumbers: readonly number[]): string {
+  const [, list = field, index, rest] = /^(\w+)\[(\d+)\](?:\.(.*))?$/.exec(field) ?? [];
+  if (list !== 'accounts' || index === undefined) return list;
+  return `account${accountNumbers[Number(index)] ?? 1}.${rest ?? ''}`;
+}

@@ -1,0 +1,267 @@
+/**
+ * providers/ sends the ERP's providers to the platform: pending rows are checked, sent in requests of at most
+ * a hundred, and marked with the result. A refused request is halved until each faulty provider was sent
+ * alone. This file handles one batch, from the right to push to the last answer. A crash loses nothing: a row
+ * is pending until an answer about its present content was recorded, and a row may be sent twice.
+ */
+
+import type { Database } from '../../base/database/database.ts';
+import {
+  ConciliationError,
+  PlatformAuthError,
+  PlatformRateLimitedError,
+  ShutdownError,
+  StagingUnavailableError,
+  TokenUnusableError,
+} from '../../base/runtime/errors.ts';
+import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import { backoffDelayMs, type RetryPolicy } from '../../core/planner/retry.ts';
+import { toStopReason } from '../../core/platform/http-client.ts';
+import type { ProvidersClient } from '../../core/platform/providers-client.ts';
+import { toAnswerText } from './answer-text.ts';
+import { type CheckedProvider, gatherBatch } from './gather-batch.ts';
+import { isolateCulprits, type Verdict } from './isolate-culprits.ts';
+import {
+  countFailuresInARow,
+  openBatch,
+  type RecordedAnswer,
+  recordAnswer,
+  recordBatchFailure,
+} from './provider-batches.sql.ts';
+import { findRefusals } from './provider-statuses.ts';
+import { type PushLock, tryPushLock } from './push-lock.sql.ts';
+
+export interface PushParts {
+  readonly database: Database;
+  readonly platform: ProvidersClient;
+  readonly logger: Logger;
+  readonly retry: RetryPolicy;
+  /** The actor of pushes in the audit log. */
+  readonly actor: string;
+  /** Called after each request, except interrupted ones. */
+  readonly onRequest?: (observed: ObservedRequest) => void;
+  /** The random source of the backoff; replaced in tests. */
+  readonly random?: () => number;
+}
+
+/** Counts of rows; all zero if there was no work. */
+export interface PushCounts {
+  readonly requests: number;
+  readonly synced: number;
+  readonly rejected: number;
+  readonly invalid: number;
+  /** Rows that were not sent, because the platform has their content. */
+  readonly unchanged: number;
+  /** Rows that are pending again, because the other row with their tax identifier has changed. */
+  readonly relieved: number;
+}
+
+/**
+ * The outcome of one batch. `busy`: another process is pushing; nothing was done. `retry`,
+ * `unauthorized` and `failed`: a request decided nothing, its rows are still pending, and
+ * `readPushDelayMs` waits for `delayMs`. After `failed` and `unauthorized` a person has to act.
+ */
+export type PushReport = PushCounts &
+  ({ readonly kind: 'done' } | { readonly kind: 'busy' } | FailedRequest);
+
+/** `taken` and `refused`: the platform decided. Other outcomes: it did not. */
+type RequestOutcome = Verdict | FailedRequest['kind'];
+
+/** The outcome of a request, for the metrics. */
+interface ObservedRequest {
+  readonly outcome: RequestOutcome;
+  /** Null: there was no answer. */
+  readonly httpStatus: number | null;
+}
+
+interface FailedRequest {
+  readonly kind: 'retry' | 'unauthorized' | 'failed';
+  readonly delayMs: number;
+  readonly error: ConciliationError;
+}
+
+/**
+ * Statuses that refuse the content of a request. 400 is documented. Gateways or later versions of
+ * the platform may use the others for the same purpose.
+ */
+const REFUSALS: ReadonlySet<number> = new Set([400, 409, 413, 422]);
+
+/** Failures that make the next wait longer. */
+const COUNTED_CODES = [
+  'PLATFORM_UNAVAILABLE',
+  'PLATFORM_RATE_LIMITED',
+  'PLATFORM_AUTH',
+  'PLATFORM_CONTRACT',
+  'CONFIG_INVALID',
+  'DEFECT',
+];
+
+/** The stored length of `provider.last_error`. `provider_batch` has the complete answer. */
+const MAX_REFUSAL_CHARACTERS = 2000;
+
+/** The state of one call of `pushOnce`: its counts, and the open request. */
+interface PushRun {
+  readonly parts: PushParts;
+  readonly lock: PushLock;
+  readonly signal: AbortSignal;
+  readonly stopping: AbortSignal;
+  readonly counts: { -readonly [Count in keyof PushCounts]: number };
+  open: { readonly batchId: bigint; answer: RecordedAnswer } | null;
+}
+
+/**
+ * Checks pending rows and pushes the next batch, with all requests that are necessary to isolate
+ * faulty rows. Only one batch is active at a time, over all processes on the database.
+ * @param signal aborts the open request; the platform may still apply it, without a record here
+ * @param stopping starts no further request, and lets the open one end
+ * @throws ShutdownError when either aborted; rows without an answer are pending
+ * @throws StagingUnavailableError when an outcome could not be recorded; its rows are pending
+ * @throws any other error for a defect of the program
+ */
+export async function pushOnce(
+  parts: PushParts,
+  signal: AbortSignal,
+  stopping: AbortSignal = signal,
+): Promise<PushReport> {
+  const counts = { requests: 0, synced: 0, rejected: 0, invalid: 0, unchanged: 0, relieved: 0 };
+  const lock = await tryPushLock(parts.database);
+  if (lock === null) return { kind: 'busy', ...counts };
+  const run: PushRun = {
+    parts,
+    lock,
+    signal: AbortSignal.any([signal, lock.lost]),
+    stopping: AbortSignal.any([signal, stopping, lock.lost]),
+    counts,
+    open: null,
+  };
+  try {
+    await pushBatch(run);
+    if (counts.requests > 0 || counts.invalid > 0) {
+      const message = counts.requests > 0 ? 'providers pushed' : 'no provider to push';
+      parts.logger.info({ ...counts }, message);
+    }
+    return { kind: 'done', ...counts };
+  } catch (error) {
+    return { ...(await endFailedRequest(run, error)), ...counts };
+  } finally {
+    await lock.release();
+  }
+}
+
+async function pushBatch(run: PushRun): Promise<void> {
+  const { checked, invalid, unchanged, relieved } = await gatherBatch(
+    run.parts.database,
+    run.parts.actor,
+  );
+  Object.assign(run.counts, { invalid, unchanged, relieved });
+  await isolateCulprits(checked, (items) => request(run, items));
+}
+
+/** Makes one request: records it, sends it, and records its answer, in this order. */
+async function request(run: PushRun, items: readonly CheckedProvider[]): Promise<Verdict> {
+  const { database, platform, actor } = run.parts;
+  if (run.stopping.aborted) throw toStopReason(run.stopping);
+  const batch = await openBatch(
+    database,
+    run.lock,
+    items.map(({ row }) => row),
+  );
+  // All rows have changed since the check. Another batch sends them.
+  if (batch === null) return 'taken';
+  run.open = { batchId: batch.batchId, answer: { httpStatus: null, text: null } };
+  run.counts.requests += 1;
+  const externalIds = new Set(batch.externalIds);
+  const sent = items.filter(({ row }) => externalIds.has(row.externalId));
+
+  const { httpStatus, body, error } = await platform.pushProviders(
+    sent.map(({ provider }) => provider),
+    run.signal,
+  );
+  const answer = { httpStatus, text: toAnswerText(body) };
+  run.open.answer = answer;
+  if (error !== null && !REFUSALS.has(httpStatus)) throw error;
+
+  const isRefused = error !== null;
+  const refusals = isRefused
+    ? new Map(sent.map(({ row }) => [row.externalId, toRefusal(answer)]))
+    : findRefusals(body, externalIds);
+  // The refusal of a request with several rows does not name the faulty row.
+  const decided = isRefused && sent.length > 1 ? [] : sent;
+  const { synced, rejected } = await recordAnswer(
+    database,
+    run.lock,
+    batch.batchId,
+    answer,
+    decided.map(({ row }) => ({ ...row, refusal: refusals.get(row.externalId) ?? null })),
+    actor,
+  );
+  run.open = null;
+  run.counts.synced += synced;
+  run.counts.rejected += rejected;
+  const outcome = isRefused ? 'refused' : 'taken';
+  run.parts.onRequest?.({ outcome, httpStatus });
+  return outcome;
+}
+
+function toRefusal({ httpStatus, text }: { httpStatus: number; text: string }): string {
+  const said = text.trim() === '' ? 'without a word' : text.slice(0, MAX_REFUSAL_CHARACTERS);
+  return `the platform answered ${httpStatus}: ${said}`;
+}
+
+/** Records why the open request decided nothing, and returns when it may be retried. */
+async function endFailedRequest(run: PushRun, error: unknown): Promise<FailedRequest> {
+  const { parts, open } = run;
+  // Without an open request, or without a database, there is nothing to record. The row of the
+  // request stays without an answer, as after a crash.
+  if (open === null || error instanceof StagingUnavailableError) throw error;
+  const known = error instanceof ConciliationError;
+  const delayMs =
+    error instanceof ShutdownError ? null : await nextDelayMs(parts, error, open.answer.httpStatus);
+  await recordBatchFailure(parts.database, open.batchId, open.answer, {
+    errorCode: known ? error.code : 'DEFECT',
+    delayMs,
+  });
+  parts.logger.warn(
+    {
+      ...run.counts,
+      batchId: String(open.batchId),
+      retryDelayMs: delayMs,
+      err: describeError(error),
+    },
+    'provider request failed',
+  );
+  if (delayMs === null) throw error;
+  const kind = toFailureKind(error, open.answer.httpStatus);
+  parts.onRequest?.({ outcome: kind, httpStatus: open.answer.httpStatus });
+  if (!known) throw error;
+  return { kind, delayMs, error };
+}
+
+function toFailureKind(error: unknown, httpStatus: number | null): FailedRequest['kind'] {
+  if (waitsForToken(error, httpStatus)) return 'unauthorized';
+  return error instanceof ConciliationError && error.retryable ? 'retry' : 'failed';
+}
+
+/** 403 means that the token may not push. It may still be valid for pulls, which must not stop. */
+function waitsForToken(error: unknown, httpStatus: number | null): boolean {
+  return (
+    error instanceof TokenUnusableError ||
+    (error instanceof PlatformAuthError && httpStatus !== 403)
+  );
+}
+
+async function nextDelayMs(
+  parts: PushParts,
+  error: unknown,
+  httpStatus: number | null,
+): Promise<number> {
+  // A push waits for another token, and may continue when there is one.
+  if (waitsForToken(error, httpStatus)) return 0;
+  const failures = await countFailuresInARow(parts.database, COUNTED_CODES);
+  return backoffDelayMs(
+    parts.retry,
+    failures + 1,
+    error instanceof PlatformRateLimitedError ? error.retryAfterSeconds : null,
+    (parts.random ?? Math.random)(),
+  );
+}

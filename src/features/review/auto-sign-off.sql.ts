@@ -1,0 +1,65 @@
+/** AUTO_SIGN_OFF=clean: the first seal of a day about which there is nothing to decide. */
+
+import type { Database } from '../../base/database/database.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { HAS_BREAK, isChecked } from '../../core/ledger/day-note.sql.ts';
+import { AUTO_SIGN_OFF_AUTHOR } from '../../core/ledger/sign-off.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
+import { RELEASE_TRANSACTION } from '../bookings/release.sql.ts';
+import { hasFault, type ReleaseRules } from '../bookings/release-conditions.sql.ts';
+import { isAltered } from '../verify/verify.sql.ts';
+import { sealDay } from './sign-off.sql.ts';
+
+/** A request for a pull, a look at identifiers and an export decide nothing about the data. */
+const isDecision = Prisma.sql`
+  entry.action <> 'pull.request' AND entry.action NOT LIKE '%.reveal' AND entry.action NOT LIKE '%export'`;
+
+/**
+ * True for a row of `day` that the program may seal: reconciled, checked, and without a withheld
+ * withdrawal, a difference between a title and its record, a payment on hold, a break with the ERP's
+ * payables, or a decision in the audit log. An earlier seal, a reopening, an acceptance of rejects and a release have left an entry there.
+ */
+const isClean = (rules: ReleaseRules) => Prisma.sql`
+  day.state = 'reconciled' AND ${isChecked}
+  AND NOT EXISTS (SELECT FROM conciliation.pull AS merged
+                  WHERE merged.id = day.last_pull_id AND merged.withheld > 0)
+  AND NOT EXISTS (SELECT FROM conciliation.title_finding AS finding
+                  WHERE finding.date = day.date AND finding.closed_at IS NULL)
+  AND day.date NOT IN (SELECT accepted_date FROM (${OPEN_HOLDS}) AS held_payment)
+  AND NOT ${hasFault('not_matched', Prisma.sql`day.date`, rules)}
+  AND NOT ${HAS_BREAK}
+  AND NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry WHERE entry.date = day.date AND ${isDecision})`;
+
+/**
+ * Seals each clean day in a separate transaction, and releases its bookings.
+ * @param range from the first date whose seals release bookings to the last date that is over
+ * @returns the days, in date order
+ */
+export async function signCleanDays(
+  database: Database,
+  range: ReleaseRules & { readonly bookingsFrom: CivilDate; readonly to: CivilDate },
+): Promise<CivilDate[]> {
+  const { bookingsFrom, to } = range;
+  const days = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
+    SELECT day.date::text AS date FROM conciliation.day
+    WHERE day.date BETWEEN ${bookingsFrom}::date AND ${to}::date AND ${isClean(range)} ORDER BY day.date`;
+  const signed: CivilDate[] = [];
+  for (const { date } of days) {
+    const isSigned = await database.prisma.$transaction(async (tx) => {
+      // A separate statement: the following statement sees changes that a merge or a person has committed meanwhile.
+      await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
+      const clean = await tx.$queryRaw<unknown[]>`
+        SELECT FROM conciliation.day WHERE day.date = ${date}::date AND ${isClean(range)}`;
+      if (clean.length === 0 || (await isAltered(tx, date))) return false;
+      await sealDay(tx, date, {
+        ...range,
+        by: AUTO_SIGN_OFF_AUTHOR,
+        reason: 'AUTO_SIGN_OFF=clean',
+      });
+      return true;
+    }, RELEASE_TRANSACTION);
+    if (isSigned) signed.push(date);
+  }
+  return signed;
+}

@@ -1,0 +1,186 @@
+import { amountSum } from '../../base/database/amount-sum.sql.ts';
+import type { Database } from '../../base/database/database.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { type DayNote, dayNoteColumns } from '../../core/ledger/day-note.sql.ts';
+import type { DayState } from '../../core/ledger/day-state.ts';
+import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
+import type { AmountColumn } from '../titles/export-titles.sql.ts';
+
+/** A day of the ledger with all columns. Sums are decimal text, exact, over current titles. */
+export interface LedgerDay extends DayNote {
+  readonly date: CivilDate;
+  readonly state: DayState;
+  readonly titles: number;
+  readonly withdrawn: number;
+  readonly rejected: number;
+  readonly sums: Readonly<Record<AmountColumn, string>>;
+  readonly contentDigest: string | null;
+  readonly heldPullId: number | null;
+  readonly verifiedAt: Date | null;
+  readonly changedAt: Date | null;
+  readonly signedOffAt: Date | null;
+  readonly signedOffBy: string | null;
+  readonly signedOffDigest: string | null;
+  readonly isRestated: boolean;
+}
+
+/** The columns of `LedgerDay` but for its note, for a query of `conciliation.day`. */
+export const LEDGER_DAY_COLUMNS = Prisma.raw(`
+  date::text AS date, state, title_count AS titles, withdrawn_count AS withdrawn,
+  rejected_count AS rejected, content_digest AS "contentDigest", held_pull_id::float8 AS "heldPullId",
+  verified_at AS "verifiedAt", changed_at AS "changedAt", signed_off_at AS "signedOffAt",
+  signed_off_by AS "signedOffBy", signed_off_digest AS "signedOffDigest",
+  restated_after_sign_off AS "isRestated",
+  jsonb_build_object(${AMOUNT_COLUMNS.map((name) => `'${name}', ${name}_sum::text`).join(', ')}) AS sums`);
+
+/*
+ * A row of a date that has not begun is a mistake, and a page that used the greatest date would
+ * show the year 9999. Therefore every reader of the ledger gets today's date and returns no later
+ * row.
+ */
+
+/** The days of a range, both ends included, in date order. */
+export function readLedgerDays(
+  database: Database,
+  range: { readonly from: CivilDate; readonly to: CivilDate },
+  today: CivilDate,
+): Promise<LedgerDay[]> {
+  return database.prisma.$queryRaw<LedgerDay[]>`
+    SELECT ${LEDGER_DAY_COLUMNS}, ${dayNoteColumns} FROM conciliation.day
+    WHERE date BETWEEN ${range.from}::date AND least(${range.to}::date, ${today}::date)
+    ORDER BY date`;
+}
+
+/** Returns null when the ledger does not have the date. */
+export async function readLedgerDay(
+  database: Database,
+  date: CivilDate,
+  today: CivilDate,
+): Promise<LedgerDay | null> {
+  const [day] = await readLedgerDays(database, { from: date, to: date }, today);
+  return day ?? null;
+}
+
+/** Why a day needs a person, the most urgent reason first. */
+export const NEEDS = ['failed', 'restated', 'held', 'attention', 'sign_off'] as const;
+export type Need = (typeof NEEDS)[number];
+
+/** The days of the whole ledger with one need. */
+export interface NeedyDays {
+  readonly need: Need;
+  readonly days: number;
+  /** Decimal text, exact. */
+  readonly originalValueSum: string;
+  /** In date order. */
+  readonly dates: readonly CivilDate[];
+}
+
+/** Returns the days that need a person. A day has one reason, its most urgent one. */
+export function readNeeds(database: Database, today: CivilDate): Promise<NeedyDays[]> {
+  return database.prisma.$queryRaw<NeedyDays[]>`
+    SELECT need, count(*)::int AS days, coalesce(${amountSum(Prisma.sql`original_value_sum`)}, 0)::text AS "originalValueSum",
+           array_agg(date::text ORDER BY date) AS dates
+    FROM (
+      SELECT date, original_value_sum,
+             CASE WHEN state = 'failed' THEN 'failed'
+                  WHEN restated_after_sign_off THEN 'restated'
+                  WHEN state IN ('held', 'attention') THEN state
+                  ELSE 'sign_off' END AS need
+      FROM conciliation.day
+      WHERE date <= ${today}::date
+        AND (state IN ('failed', 'held', 'attention') OR restated_after_sign_off
+             OR (state = 'reconciled' AND signed_off_at IS NULL))
+    ) AS needy GROUP BY need`;
+}
+
+export interface OpenCounts {
+  readonly urgentBreaks: number;
+  readonly urgentValue: string | null;
+  readonly otherBreaks: number;
+  readonly otherValue: string | null;
+  readonly unmappedCompanies: number;
+  readonly accountChanges: number;
+  readonly heldTitles: number;
+  readonly heldValue: string | null;
+  readonly equalTitles: number;
+  readonly equalValue: string | null;
+  readonly findings: number;
+  readonly findingsValue: string | null;
+}
+
+/** What the newest run of the matching, the watch of bank accounts and the checks have left for a person. */
+export async function readOpenCounts({ prisma }: Database): Promise<OpenCounts> {
+  const [counts] = await prisma.$queryRaw<[OpenCounts]>`
+    SELECT breaks.*, holds.*, findings.*,
+           coalesce((SELECT unmapped_companies FROM conciliation.match_run ORDER BY id DESC LIMIT 1), 0)
+             AS "unmappedCompanies",
+           (SELECT count(*) FROM conciliation.account_change WHERE state = 'open')::int AS "accountChanges"
+    FROM (
+      SELECT coalesce(sum(breaks) FILTER (WHERE "isUrgent"), 0)::int AS "urgentBreaks",
+             (sum(value) FILTER (WHERE "isUrgent"))::text AS "urgentValue",
+             coalesce(sum(breaks) FILTER (WHERE NOT "isUrgent"), 0)::int AS "otherBreaks",
+             (sum(value) FILTER (WHERE NOT "isUrgent"))::text AS "otherValue"
+      FROM jsonb_to_recordset((SELECT breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1))
+             AS counted ("isUrgent" boolean, breaks integer, value numeric)
+    ) AS breaks CROSS JOIN (
+      SELECT count(*)::int AS "heldTitles", (${amountSum(Prisma.sql`original_value`)})::text AS "heldValue"
+      FROM (SELECT DISTINCT hold.title_id, original_value FROM (${OPEN_HOLDS}) AS hold
+            JOIN conciliation.account_change AS change ON change.id = account_change_id AND state = 'open') AS held
+    ) AS holds CROSS JOIN (
+      SELECT (count(*) FILTER (WHERE code = 'equal_in_day'))::int AS "equalTitles",
+             (${amountSum(Prisma.sql`original_value`, Prisma.sql`code = 'equal_in_day'`)})::text AS "equalValue",
+             (count(*) FILTER (WHERE code <> 'equal_in_day'))::int AS findings,
+             (${amountSum(Prisma.sql`original_value`, Prisma.sql`code <> 'equal_in_day'`)})::text AS "findingsValue"
+      FROM conciliation.check_finding AS finding JOIN conciliation.title ON title.id = title_id
+      WHERE closed_at IS NULL AND resolved_at IS NULL AND severity = 'info'
+    ) AS findings`;
+  return counts;
+}
+
+export async function readYesterday({ prisma }: Database, date: CivilDate): Promise<Yesterday> {
+  const [day] = await prisma.$queryRaw<[Omit<Yesterday, 'date'>?]>`
+    SELECT CASE WHEN state = 'held' AND content_digest IS NULL THEN 'first_held'
+                WHEN state = 'reconciled' AND restated_after_sign_off THEN 'restated'
+                WHEN state = 'reconciled' AND signed_off_at IS NOT NULL THEN 'signed'
+                ELSE state END AS state,
+           title_count AS titles, original_value_sum::text AS "originalValueSum"
+    FROM conciliation.day WHERE date = ${date}::date`;
+  return { date, ...(day ?? { state: 'absent', titles: 0, originalValueSum: '0' }) };
+}
+
+/** Returns the closed dates from the start on whose day no pull has brought, without the failed ones. */
+export async function readMissingDates(
+  { prisma }: Database,
+  closed: CivilDate,
+): Promise<CivilDate[]> {
+  const rows = await prisma.$queryRaw<{ date: CivilDate }[]>`
+    SELECT wanted.date::date::text AS date
+    FROM conciliation.checkpoint
+    CROSS JOIN generate_series(start_date::timestamp, ${closed}::timestamp, interval '1 day') AS wanted (date)
+    LEFT JOIN conciliation.day ON day.date = wanted.date::date
+    WHERE coalesce(day.state, 'pending') = 'pending' ORDER BY 1`;
+  return rows.map(({ date }) => date);
+}
+
+/** The last date that is over. */
+export interface Yesterday {
+  readonly date: CivilDate;
+  /** `absent`: the ledger does not have the date. `first_held`: no response was merged yet. */
+  readonly state: DayState | 'absent' | 'first_held' | 'signed' | 'restated';
+  readonly titles: number;
+  readonly originalValueSum: string;
+}
+
+/** Returns the first and last date of the ledger; null: it is empty. */
+export async function readLedgerRange(
+  database: Database,
+  today: CivilDate,
+): Promise<{ readonly from: CivilDate; readonly to: CivilDate } | null> {
+  const [range] = await database.prisma.$queryRaw<
+    [{ from: CivilDate | null; to: CivilDate | null }]
+  >`SELECT min(date)::text AS "from", max(date)::text AS "to"
+    FROM conciliation.day WHERE date <= ${today}::date`;
+  return range.from === null || range.to === null ? null : { from: range.from, to: range.to };
+}

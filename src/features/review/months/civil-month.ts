@@ -1,0 +1,99 @@
+import { hash } from 'node:crypto';
+import {
+  addDays,
+  type CivilDate,
+  parseCivilDate,
+  toCivilDate,
+} from '../../../base/values/business-day.ts';
+import { AMOUNT_COLUMNS } from '../../../core/title/title.ts';
+
+/** A month of the calendar as `YYYY-MM`. Text order is month order. */
+declare const civilMonth: unique symbol;
+export type CivilMonth = string & { readonly [civilMonth]: true };
+
+/** Returns the month; null for text that is not `YYYY-MM`, and near the ends of the calendar. */
+export function parseMonth(text: string): CivilMonth | null {
+  const isMonth = parseCivilDate(`${text}-01`) !== null && text > '1900' && text < '9000';
+  return isMonth ? (text as CivilMonth) : null;
+}
+
+export function firstDateOf(month: CivilMonth): CivilDate {
+  return toCivilDate(`${month}-01`);
+}
+
+export function lastDateOf(month: CivilMonth): CivilDate {
+  // 31 days after the first of a month is a day of the next month.
+  return addDays(toCivilDate(`${addDays(firstDateOf(month), 31).slice(0, 7)}-01`), -1);
+}
+
+/** The columns of `sign_off` that a month seal covers: all that never change. */
+export const SEAL_FIELDS = [
+  'date',
+  'id',
+  'signed_off_at',
+  'signed_off_by',
+  'reason',
+  'fence',
+  'content_digest',
+  'title_count',
+  'withdrawn_count',
+  'rejected_count',
+  ...AMOUNT_COLUMNS.map((column) => `${column}_sum` as const),
+] as const;
+
+/** A seal of a day as text: instants in UTC with microseconds, amounts with every stored digit. */
+export type SealRecord = Readonly<Record<(typeof SEAL_FIELDS)[number], string | null>>;
+
+/**
+ * Returns SHA-256 over the month and the seals of its days in date order, in hexadecimal. Each value is
+ * preceded by its length in bytes, and a missing value is `-`, so values cannot run into each other. The
+ * verifier of the evidence file computes the same.
+ */
+export function monthDigest(month: CivilMonth, seals: readonly SealRecord[]): string {
+  const values = seals.flatMap((seal) => SEAL_FIELDS.map((field) => seal[field]));
+  const lines = ['month seal 1', month, ...values].map((value) =>
+    value === null ? '-\n' : `${Buffer.byteLength(value)}:${value}\n`,
+  );
+  return hash('sha256', lines.join(''), 'hex');
+}
+
+/**
+ * Why a month cannot be sealed.
+ * - `not_begun`: the ledger has no start date, or the month ends before it
+ * - `not_signed`: days are not signed off
+ * - `restated`: days were restated after their sign-off
+ * - `waiting`: days are held or have rejected titles, so a person has to decide about their newest response
+ * - `already_sealed`: the newest seal holds
+ * - `changed_meanwhile`: the days have other seals than the person saw
+ */
+export type MonthFault =
+  | 'not_begun'
+  | 'not_signed'
+  | 'restated'
+  | 'waiting'
+  | 'already_sealed'
+  | 'changed_meanwhile';
+
+export const MONTH_FAULTS: Readonly<Record<MonthFault, string>> = {
+  not_begun: 'the month ends before the start date of the ledger',
+  not_signed: 'not every day of the month is signed off',
+  restated: 'days of the month were restated after their sign-off',
+  waiting: 'days of the month are held or have rejected titles',
+  already_sealed: 'the month is sealed already',
+  changed_meanwhile: 'days of the month were signed off again since the month was looked at',
+};
+
+/**
+ * The cause that broke a month seal.
+ * - `restated`: the platform restated the day
+ * - `reopened`: a person reopened the day
+ * - `sealed_again`: the day was signed off again
+ * - `added`: an earlier start date added the day to the month
+ */
+export const BREAK_CAUSES = ['restated', 'reopened', 'sealed_again', 'added'] as const;
+type BreakCause = (typeof BREAK_CAUSES)[number];
+
+export interface BrokenDay {
+  readonly date: CivilDate;
+  readonly cause: BreakCause;
+}

@@ -1,0 +1,129 @@
+import { recordAudit } from '../../../base/audit/audit.ts';
+import { type ChainLink, readChainHead } from '../../../base/audit/audit-chain.sql.ts';
+import type { Database } from '../../../base/database/database.ts';
+import { withSnapshot } from '../../../base/export/snapshot.sql.ts';
+import { InputError } from '../../../base/runtime/errors.ts';
+import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
+import { pastTitles } from '../../../core/ledger/past-titles.sql.ts';
+import {
+  type ExportColumn,
+  type ExportRow,
+  type RowBatches,
+  TITLE_EXPORT_COLUMNS,
+} from '../../../core/title/export-columns.ts';
+import { CONTENT_VERSIONS, VALUE_COLUMNS } from '../../../core/title/title.ts';
+import { Prisma } from '../../../generated/prisma/client.ts';
+import { PARTY_COLUMNS } from '../../privacy/erased-parties.sql.ts';
+import type { BrokenDay, CivilMonth, SealRecord } from './civil-month.ts';
+import { type MonthSeal, readBrokenMonths, readMonthSeals, SEAL_RECORD } from './month-seal.sql.ts';
+
+/** A seal of a day with all columns, as text. */
+type EvidenceDay = SealRecord & {
+  readonly ended_at: string | null;
+  readonly ended_by: string | null;
+  readonly end_reason: string | null;
+  /** The columns that the content hashes of the day cover, in their order. */
+  readonly content_columns: readonly string[];
+};
+
+/** The content that the newest seal of a month covers. */
+export interface Evidence {
+  readonly seal: MonthSeal;
+  readonly days: readonly EvidenceDay[];
+  /** The days that break the seal now. */
+  readonly broken: readonly BrokenDay[];
+  /** The newest link of the audit log, which covers the entry about this file. */
+  readonly auditHead: ChainLink | null;
+  /** The titles of a day as they stood when it was signed. May be called more than once. */
+  readonly titlesOf: (day: EvidenceDay) => RowBatches;
+}
+
+const VALUES: ReadonlySet<string> = new Set(VALUE_COLUMNS);
+
+/**
+ * The columns of a title in the evidence. Undocumented fields are left out: the digest does not cover
+ * them, and their former values are not kept.
+ */
+export const EVIDENCE_COLUMNS: readonly ExportColumn[] = [
+  ...TITLE_EXPORT_COLUMNS.filter(
+    ({ name }) => name === 'id' || name === 'occurrence' || VALUES.has(name),
+  ),
+  { name: 'content_hash', kind: 'text' },
+  { name: 'is_erased', kind: 'boolean' },
+];
+
+/**
+ * Whether the title named an erased party when it was signed, or does now: the party may be another one since,
+ * and only the revisions of the title were erased.
+ */
+const IS_ERASED = [
+  'title.erased_at IS NOT NULL',
+  ...Object.values(PARTY_COLUMNS)
+    .flatMap(({ names }) => names)
+    .map((name) => `coalesce(past.${name} ~ '^erased-[0-9]+$', false)`),
+].join(' OR ');
+
+const cells = Prisma.raw(
+  EVIDENCE_COLUMNS.map(({ name }) => {
+    if (name === 'content_hash') return `replace(past.content_hash::text, '-', '')`;
+    return name === 'is_erased' ? `(${IS_ERASED})::text` : `past.${name}::text`;
+  }).join(', '),
+);
+
+const titlesOf = (date: CivilDate, fence: bigint): Prisma.Sql => Prisma.sql`
+  SELECT ${cells} ${pastTitles(date, fence)}
+  ORDER BY past.order_uid COLLATE "C", past.occurrence, past.id`;
+
+const DAYS_SQL = `
+  SELECT ${SEAL_RECORD.sql} || jsonb_build_object(
+           'ended_at', to_char(seal.ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+           'ended_by', seal.ended_by, 'end_reason', seal.end_reason) AS record,
+         day.content_version AS version
+  FROM conciliation.month_seal AS month
+  JOIN conciliation.sign_off AS seal ON seal.id = ANY(month.sign_off_ids)
+  JOIN conciliation.day AS day ON day.date = seal.date
+  WHERE month.id = $1::bigint ORDER BY seal.date`;
+
+/**
+ * Calls `read` with what the newest seal of a month covers, as of one instant. The audit log records the
+ * evidence before that. Titles come through a cursor, so memory does not grow with their number.
+ * @throws InputError when the month is not sealed
+ * @throws StagingUnavailableError when the connection to the database is lost
+ * @throws ShutdownError when `signal` is aborted
+ * @throws the errors of `read`
+ */
+export function readEvidence<T>(
+  database: Database,
+  request: { readonly month: CivilMonth; readonly actor: string },
+  signal: AbortSignal,
+  read: (evidence: Evidence) => Promise<T>,
+): Promise<T> {
+  const { month, actor } = request;
+  return withSnapshot(database, signal, async (snapshot) => {
+    const [seal] = await readMonthSeals(database, month);
+    if (seal === undefined) {
+      throw new InputError(`${month} is not sealed`, { context: { fault: 'month_open', month } });
+    }
+    const rows: { record: Omit<EvidenceDay, 'content_columns'>; version: number }[] =
+      await snapshot.query(DAYS_SQL, [seal.id]);
+    const broken = (await readBrokenMonths(database.prisma)).find((each) => each.month === month);
+    await recordAudit(database.prisma, {
+      actor,
+      action: 'month.evidence',
+      details: { month, monthSealId: seal.id, digest: seal.digest },
+    });
+    return read({
+      seal,
+      days: rows.map(({ record, version }) => ({
+        ...record,
+        content_columns: CONTENT_VERSIONS[version - 1] ?? [],
+      })) as EvidenceDay[],
+      broken: broken?.days ?? [],
+      auditHead: await readChainHead(database),
+      titlesOf: ({ date, fence }) => {
+        const { text, values } = titlesOf(toCivilDate(date ?? ''), BigInt(fence ?? ''));
+        return snapshot.read<ExportRow>(text, values, { rowMode: 'array' });
+      },
+    });
+  });
+}

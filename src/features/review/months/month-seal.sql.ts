@@ -1,0 +1,292 @@
+/**
+ * closing/ seals months. A month seal covers the seals of all days of the month. Whether a month seal
+ * still holds is not stored: each read derives the answer from the seals of the days.
+ */
+import { recordAudit } from '../../../base/audit/audit.ts';
+import type { Database, Transaction } from '../../../base/database/database.ts';
+import { InputError } from '../../../base/runtime/errors.ts';
+import type { CivilDate } from '../../../base/values/business-day.ts';
+import type { DayState } from '../../../core/ledger/day-state.ts';
+import { Prisma } from '../../../generated/prisma/client.ts';
+import { listDates } from '../../alerts/messages/dated-alerts.ts';
+import { SEALED_MEASURES } from '../restated-days.sql.ts';
+import {
+  type BrokenDay,
+  type CivilMonth,
+  firstDateOf,
+  lastDateOf,
+  MONTH_FAULTS,
+  type MonthFault,
+  monthDigest,
+  SEAL_FIELDS,
+  type SealRecord,
+} from './civil-month.ts';
+
+/** Counts and sums over the seals of a month. Decimal text, exact. */
+export type MonthTotals = Readonly<Record<(typeof SEALED_MEASURES)[number], string>>;
+
+/** A seal of a month. */
+export interface MonthSeal {
+  readonly id: number;
+  readonly month: CivilMonth;
+  readonly sealedAt: Date;
+  readonly sealedBy: string;
+  readonly reason: string | null;
+  readonly digest: string;
+  readonly days: number;
+  readonly totals: MonthTotals;
+}
+
+/** A month of the ledger. */
+export interface Month {
+  readonly month: CivilMonth;
+  /** The days that a seal has to cover: from the start date or the first of the month to its last day. */
+  readonly from: CivilDate;
+  readonly to: CivilDate;
+  readonly days: number;
+  /** Signed off, not restated since, and reconciled: no newer response waits for a person. */
+  readonly signed: number;
+  readonly restated: number;
+  /** Null: the month was never sealed. */
+  readonly seal: MonthSeal | null;
+  /** The days that break the seal; empty: the seal holds, or there is none. */
+  readonly broken: readonly BrokenDay[];
+}
+
+/** - `ready`: all days are signed off, no day waits for a person, and no seal is valid */
+export const MONTH_STATES = ['open', 'ready', 'sealed', 'broken'] as const;
+export type MonthState = (typeof MONTH_STATES)[number];
+
+export function stateOf({ days, signed, seal, broken }: Month): MonthState {
+  if (seal !== null && broken.length === 0) return 'sealed';
+  if (signed === days) return 'ready';
+  return seal === null ? 'open' : 'broken';
+}
+
+/** A day that a month seal has to cover. */
+export interface MonthDay {
+  readonly date: CivilDate;
+  /** Null: the ledger does not have the date. */
+  readonly state: DayState | null;
+  readonly isRestated: boolean;
+  /** The present seal; null: the day is not signed off. */
+  readonly seal: SealRecord | null;
+}
+
+// The names are constants of this program. No input reaches Prisma.raw.
+
+/** The columns of `sign_off AS seal` as a `SealRecord`. */
+export const SEAL_RECORD = Prisma.raw(
+  `jsonb_build_object(${SEAL_FIELDS.map((field) =>
+    field === 'signed_off_at'
+      ? `'${field}', to_char(seal.signed_off_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+      : `'${field}', seal.${field}::text`,
+  ).join(', ')})`,
+);
+
+const measures = Prisma.raw(SEALED_MEASURES.join(', '));
+const sums = Prisma.raw(SEALED_MEASURES.map((name) => `sum(${name})`).join(', '));
+const totals = Prisma.raw(
+  `jsonb_build_object(${SEALED_MEASURES.map((name) => `'${name}', ${name}::text`).join(', ')})`,
+);
+
+const sealColumns = Prisma.sql`
+  id::float8 AS id, to_char(month, 'YYYY-MM') AS month, sealed_at AS "sealedAt",
+  sealed_by AS "sealedBy", reason, digest, cardinality(sign_off_ids) AS days, ${totals} AS totals`;
+
+/** The newest seal of each month. The earlier ones are kept and no longer count. */
+const newest = Prisma.sql`
+  SELECT DISTINCT ON (month) * FROM conciliation.month_seal ORDER BY month, id DESC`;
+
+/** The days that break the seal `newest`, as an array of `BrokenDay`. */
+const brokenDays = Prisma.sql`
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('date', date::text, 'cause', cause) ORDER BY date), '[]')
+   FROM (
+     SELECT old.date,
+            CASE WHEN old.ended_at IS NULL THEN 'restated'
+                 WHEN EXISTS (SELECT FROM conciliation.sign_off AS present
+                              WHERE present.date = old.date AND present.ended_at IS NULL)
+                 THEN 'sealed_again' ELSE 'reopened' END AS cause
+     FROM conciliation.sign_off AS old JOIN conciliation.day ON day.date = old.date
+     WHERE old.id = ANY(newest.sign_off_ids)
+       AND (old.ended_at IS NOT NULL OR day.restated_after_sign_off)
+     UNION ALL
+     SELECT expected.at::date, 'added'
+     FROM conciliation.checkpoint
+     CROSS JOIN generate_series(greatest(newest.month, start_date)::timestamp,
+                                newest.month + interval '1 month - 1 day', '1 day') AS expected (at)
+     WHERE NOT EXISTS (SELECT FROM conciliation.sign_off AS old
+                       WHERE old.id = ANY(newest.sign_off_ids) AND old.date = expected.at::date)
+   ) AS broken)`;
+
+/**
+ * Returns the months from that of the start date to that of `today`, and every other sealed month, the
+ * newest first. `only` selects one of them.
+ */
+export async function readMonths(
+  database: Database,
+  today: CivilDate,
+  only: CivilMonth | null = null,
+): Promise<Month[]> {
+  const rows = await database.prisma.$queryRaw<(Omit<Month, 'seal'> & { sealId: number | null })[]>`
+    WITH newest AS MATERIALIZED (${newest}), known AS (
+      SELECT at::date AS month FROM conciliation.checkpoint
+      CROSS JOIN generate_series(date_trunc('month', start_date::timestamp),
+                                 ${today}::timestamp, '1 month') AS begun (at)
+      UNION SELECT month FROM newest
+    ), bounded AS (
+      SELECT month, (month + interval '1 month - 1 day')::date AS last,
+             coalesce((SELECT greatest(month, start_date) FROM conciliation.checkpoint
+                       WHERE start_date < month + interval '1 month'), month) AS first
+      FROM known
+    )
+    SELECT to_char(month, 'YYYY-MM') AS month, first::text AS "from", last::text AS "to",
+           last - first + 1 AS days, present.signed, present.restated, newest.id::float8 AS "sealId",
+           CASE WHEN newest.id IS NULL THEN '[]' ELSE ${brokenDays} END AS broken
+    FROM bounded LEFT JOIN newest USING (month)
+    CROSS JOIN LATERAL (
+      SELECT (count(*) FILTER (WHERE signed_off_at IS NOT NULL AND NOT restated_after_sign_off
+                                 AND state = 'reconciled'))::int AS signed,
+             (count(*) FILTER (WHERE restated_after_sign_off))::int AS restated
+      FROM conciliation.day WHERE date BETWEEN first AND last
+    ) AS present
+    WHERE ${only}::text IS NULL OR to_char(month, 'YYYY-MM') = ${only}::text
+    ORDER BY bounded.month DESC`;
+  const seals = new Map((await readMonthSeals(database, only)).map((seal) => [seal.id, seal]));
+  return rows.map(({ sealId, ...month }) => ({
+    ...month,
+    seal: sealId === null ? null : (seals.get(sealId) ?? null),
+  }));
+}
+
+/** Returns all seals, the newest first; `month` selects those of a month. */
+export function readMonthSeals(database: Database, month: CivilMonth | null): Promise<MonthSeal[]> {
+  return database.prisma.$queryRaw<MonthSeal[]>`
+    SELECT ${sealColumns} FROM conciliation.month_seal
+    WHERE ${month}::text IS NULL OR to_char(month, 'YYYY-MM') = ${month}::text ORDER BY id DESC`;
+}
+
+/** Returns the days of a range, each with its present seal, in date order. */
+export function readMonthDays(
+  client: Pick<Transaction, '$queryRaw'>,
+  { from, to }: Pick<Month, 'from' | 'to'>,
+): Promise<MonthDay[]> {
+  return client.$queryRaw<MonthDay[]>`
+    SELECT expected.at::date::text AS date, day.state,
+           coalesce(day.restated_after_sign_off, false) AS "isRestated",
+           CASE WHEN seal.id IS NOT NULL THEN ${SEAL_RECORD} END AS seal
+    FROM generate_series(${from}::timestamp, ${to}::timestamp, '1 day') AS expected (at)
+    LEFT JOIN conciliation.day ON day.date = expected.at::date
+    LEFT JOIN conciliation.sign_off AS seal
+      ON seal.date = expected.at::date AND seal.ended_at IS NULL
+    ORDER BY expected.at`;
+}
+
+/** Returns the digest that a seal over these days would have; null: a day cannot be covered. */
+export function digestOfDays(month: CivilMonth, days: readonly MonthDay[]): string | null {
+  const seals = days.flatMap(({ seal, isRestated, state }) =>
+    seal === null || isRestated || state !== 'reconciled' ? [] : seal,
+  );
+  return seals.length === days.length && days.length > 0 ? monthDigest(month, seals) : null;
+}
+
+/** A month whose newest seal does not hold. */
+export interface BrokenMonth {
+  readonly month: CivilMonth;
+  readonly sealId: bigint;
+  readonly days: readonly BrokenDay[];
+}
+
+export async function readBrokenMonths(
+  client: Pick<Transaction, '$queryRaw'>,
+): Promise<BrokenMonth[]> {
+  return client.$queryRaw<BrokenMonth[]>`
+    SELECT * FROM (
+      SELECT to_char(month, 'YYYY-MM') AS month, id AS "sealId", ${brokenDays} AS days
+      FROM (${newest}) AS newest
+    ) AS looked WHERE days <> '[]' ORDER BY month`;
+}
+
+/**
+ * Seals a month whose days are all signed off and reconciled. A new seal succeeds the one before, which is kept.
+ * @returns the seal
+ * @throws InputError when the month cannot be sealed; `context.fault` is a `MonthFault`
+ */
+export async function sealMonth(
+  database: Database,
+  month: CivilMonth,
+  signing: {
+    readonly by: string;
+    readonly reason: string | null;
+    /** The digest that the person saw; null: any. */
+    readonly seenDigest: string | null;
+  },
+): Promise<MonthSeal> {
+  const id = await database.prisma.$transaction(async (tx) => {
+    const checkpoint = await tx.checkpoint.findFirst({ select: { startDate: true } });
+    const range = { from: firstDateOf(month), to: lastDateOf(month) };
+    if (checkpoint === null || checkpoint.startDate > range.to) throw refusal(month, 'not_begun');
+    if (checkpoint.startDate > range.from) range.from = checkpoint.startDate;
+    // Merges, sign-offs and reopenings lock the day's row as well, so no seal of a day ends before the
+    // commit. The order of the dates keeps two persons from waiting for each other.
+    await tx.$queryRaw`
+      SELECT FROM conciliation.day WHERE date BETWEEN ${range.from}::date AND ${range.to}::date
+      ORDER BY date FOR UPDATE`;
+    const days = await readMonthDays(tx, range);
+    const digest = requireDigest(month, days);
+    if (signing.seenDigest !== null && signing.seenDigest !== digest) {
+      throw refusal(month, 'changed_meanwhile');
+    }
+    const [latest] = await tx.$queryRaw<[{ digest: string }?]>`
+      SELECT digest FROM conciliation.month_seal WHERE month = ${firstDateOf(month)}::date
+      ORDER BY id DESC LIMIT 1`;
+    if (latest?.digest === digest) throw refusal(month, 'already_sealed');
+    const signOffIds = days.map(({ seal }) => BigInt(seal?.id ?? 0));
+    const [seal] = await tx.$queryRaw<[{ id: bigint }]>`
+      INSERT INTO conciliation.month_seal (month, sealed_at, sealed_by, reason, sign_off_ids, digest, ${measures})
+      -- Not the time of the begin: days may have been signed off while this transaction waited for the locks.
+      SELECT ${firstDateOf(month)}::date, clock_timestamp(), ${signing.by}, ${signing.reason}, ${signOffIds}::bigint[],
+             ${digest}, ${sums}
+      FROM conciliation.sign_off WHERE id = ANY(${signOffIds}::bigint[])
+      RETURNING id`;
+    await recordAudit(tx, {
+      actor: signing.by,
+      action: 'month.seal',
+      reason: signing.reason,
+      details: {
+        month,
+        monthSealId: Number(seal.id),
+        digest,
+        days: days.length,
+      },
+    });
+    return Number(seal.id);
+  });
+  const seals = await readMonthSeals(database, month);
+  const seal = seals.find((each) => each.id === id);
+  if (seal === undefined) throw new Error('the month seal is missing');
+  return seal;
+}
+
+function requireDigest(month: CivilMonth, days: readonly MonthDay[]): string {
+  const unsigned = days.filter(({ seal }) => seal === null);
+  if (unsigned.length > 0) throw refusal(month, 'not_signed', unsigned);
+  const restated = days.filter(({ isRestated }) => isRestated);
+  if (restated.length > 0) throw refusal(month, 'restated', restated);
+  const waiting = days.filter(({ state }) => state !== 'reconciled');
+  if (waiting.length > 0) throw refusal(month, 'waiting', waiting);
+  const digest = digestOfDays(month, days);
+  if (digest === null) throw refusal(month, 'not_signed');
+  return digest;
+}
+
+function refusal(month: CivilMonth, fault: MonthFault, days: readonly MonthDay[] = []): InputError {
+  const named =
+    days.length === 0
+      ? ''
+      : `: ${listDates(
+          days.map(({ date }) => date),
+          'en',
+        )}`;
+  return new InputError(`${month}: ${MONTH_FAULTS[fault]}${named}`, { context: { fault } });
+}

@@ -1,0 +1,250 @@
+import type { Database } from '../../base/database/database.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { undoneAlterations } from '../../core/ledger/past-titles.sql.ts';
+import { TITLE_COLUMNS } from '../../core/title/title.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+
+/** A first pull has only new titles, and another page lists the titles of a day. */
+const NEW_TITLES_LISTED = 10;
+
+/**
+ * The difference of one title of a date from its state at an earlier fetch. A title that replaced a withdrawn one
+ * (`title_succession`) is one changed title, with the fields in which the two differ.
+ */
+export interface MovedTitle {
+  readonly titleId: number;
+  readonly orderUid: string;
+  readonly occurrence: number;
+  readonly kind: 'inserted' | 'changed' | 'withdrawn' | 'restored';
+  /** The differing columns of `title` with the old and the new value, except `status`. */
+  readonly fields: readonly MovedField[];
+  /**
+   * The original value that the date counts now, and the one that it counted then. Decimal text;
+   * null: not counted.
+   */
+  readonly originalValue: string;
+  /** The newest pull that changed it. */
+  readonly pullId: number;
+  readonly changedAt: Date;
+}
+
+/** Values as PostgreSQL writes them into jsonb, amounts as exact decimal text; null: not stated. */
+export interface MovedField {
+  readonly column: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** A change of a title, made or planned. */
+export type Move = Pick<MovedTitle, 'orderUid' | 'kind' | 'fields' | 'originalValue'> & {
+  /** Null: the title is not merged yet. */
+  readonly titleId: number | null;
+  /** Null: planned. */
+  readonly pullId: number | null;
+};
+
+export interface MovedTitles<Shown extends Move = MovedTitle> {
+  /**
+   * The number of all differing titles. `titles` may hold fewer: new titles come last, and only a
+   * few of them.
+   */
+  readonly count: number;
+  readonly counts: Readonly<Record<MovedTitle['kind'], number>>;
+  readonly titles: readonly Shown[];
+}
+
+/**
+ * Returns the changes of a date since a fetch, by title: the present state compared with the state
+ * before the first later change. A title that changed and changed back is not included. Compares
+ * fences and not times: the time of a merge is that of its start, and the merge may have waited for
+ * the very transaction with which it is compared.
+ * @param fence the fence of the fetch to compare with; changes with a greater fence count
+ */
+export async function readMovedTitles(
+  database: Database,
+  date: CivilDate,
+  fence: bigint,
+  limit: number,
+): Promise<MovedTitles> {
+  const rows = await database.prisma.$queryRaw<(MovedTitle & Counts)[]>(
+    movedQuery(date, fence, { limit, newTitles: Math.min(limit, NEW_TITLES_LISTED) }),
+  );
+  const { changed = 0, withdrawn = 0, restored = 0, inserted = 0 } = rows[0] ?? {};
+  return {
+    count: changed + withdrawn + restored + inserted,
+    counts: { changed, withdrawn, restored, inserted },
+    titles: rows.map(toTitle),
+  };
+}
+
+type Counts = Readonly<Record<MovedTitle['kind'], number>>;
+
+function toTitle(row: MovedTitle & Counts): MovedTitle {
+  const { titleId, orderUid, occurrence, kind, fields, originalValue, pullId, changedAt } = row;
+  return { titleId, orderUid, occurrence, kind, fields, originalValue, pullId, changedAt };
+}
+
+/**
+ * Selects the changes of a date since a fetch, see `readMovedTitles`. Each row has all counts.
+ * @param limits the most rows, and the most new titles among them; null: all
+ */
+export function movedQuery(
+  date: CivilDate,
+  fence: bigint,
+  limits: { readonly limit: number | null; readonly newTitles: number | null },
+): Prisma.Sql {
+  // `->>` on jsonb keeps every digit of a number; a JavaScript number does not.
+  return Prisma.sql`
+    WITH RECURSIVE later AS MATERIALIZED (
+      SELECT id, inserted FROM conciliation.pull
+      WHERE date = ${date}::date AND state = 'merged' AND fence > ${fence}
+    ), arrival AS MATERIALIZED (
+      SELECT id FROM later WHERE inserted > 0
+    ), revised AS (
+      SELECT title.id,
+             array_agg(revision.before ORDER BY revision.revision) AS befores
+      FROM later
+      JOIN conciliation.title_revision revision ON revision.pull_id = later.id
+      JOIN conciliation.title title ON title.id = revision.title_id
+      WHERE title.accepted_date = ${date}::date
+        AND NOT title.first_pull_id = ANY(SELECT id FROM later)
+        AND (revision.title_id, revision.pull_id) NOT IN (${undoneAlterations(date)})
+      GROUP BY title.id
+    ), compared AS (
+      SELECT title.id, title.order_uid, title.occurrence, title.status, title.original_value,
+             title.last_change_pull_id, title.changed_at,
+             coalesce(old.status, title.status) AS old_status, old.fields, old.row_then
+      FROM revised JOIN conciliation.title title USING (id)
+      CROSS JOIN LATERAL (
+        SELECT max(first.value #>> '{}') FILTER (WHERE first.key = 'status') AS status,
+               coalesce(jsonb_agg(jsonb_build_object(
+                 'column', first.key, 'before', first.value #>> '{}',
+                 'after', to_jsonb(title) ->> first.key) ORDER BY first.key)
+                 FILTER (WHERE first.key <> 'status'
+                           AND first.value IS DISTINCT FROM to_jsonb(title) -> first.key), '[]') AS fields,
+               to_jsonb(title) || jsonb_object_agg(first.key, first.value) AS row_then
+        FROM (
+          SELECT DISTINCT ON (field.key) field.key, field.value
+          FROM unnest(revised.befores) WITH ORDINALITY AS step (before, number)
+          CROSS JOIN LATERAL jsonb_each(step.before) AS field (key, value)
+          ORDER BY field.key, step.number
+        ) AS first
+      ) AS old
+    ), different AS (
+      SELECT id, order_uid, occurrence, original_value, last_change_pull_id, changed_at, fields, row_then,
+             CASE WHEN old_status = status THEN 'changed'
+                  WHEN status = 'withdrawn' THEN 'withdrawn' ELSE 'restored' END AS kind
+      FROM compared
+      WHERE old_status <> status OR (status = 'current' AND fields <> '[]')
+    ), arrived AS (
+      SELECT id, order_uid, occurrence, original_value, last_change_pull_id, changed_at
+      FROM conciliation.title
+      WHERE accepted_date = ${date}::date AND status = 'current'
+        AND EXISTS (SELECT FROM arrival) AND first_pull_id = ANY(SELECT id FROM arrival)
+    ), link AS MATERIALIZED (
+      SELECT title_id, predecessor_id, pull_id FROM conciliation.title_succession
+      WHERE accepted_date = ${date}::date AND pull_id = ANY(SELECT id FROM arrival)
+    ), predecessor AS (
+      SELECT link.title_id, link.predecessor_id, link.pull_id
+      FROM link WHERE title_id IN (SELECT id FROM arrived)
+      UNION
+      SELECT predecessor.title_id, link.predecessor_id, predecessor.pull_id
+      FROM predecessor JOIN link ON link.title_id = predecessor.predecessor_id
+    ), replacement AS (
+      SELECT DISTINCT ON (different.id) predecessor.title_id, different.id AS replaced_id, row_then
+      FROM predecessor JOIN different ON different.id = predecessor_id AND kind = 'withdrawn'
+      ORDER BY different.id, predecessor.pull_id DESC
+    ), moved AS (
+      SELECT id, order_uid, occurrence, original_value, last_change_pull_id, changed_at, fields, kind
+      FROM different WHERE id NOT IN (SELECT replaced_id FROM replacement)
+      UNION ALL
+      SELECT arrived.*, (
+               SELECT jsonb_agg(jsonb_build_object('column', name, 'before', row_then ->> name,
+                                                   'after', to_jsonb(title) ->> name) ORDER BY name)
+               FROM unnest(${[...TITLE_COLUMNS]}::text[]) AS name
+               WHERE row_then -> name IS DISTINCT FROM to_jsonb(title) -> name), 'changed'
+      FROM replacement JOIN arrived ON arrived.id = title_id
+      JOIN conciliation.title AS title ON title.id = title_id
+    ), fresh AS (
+      SELECT * FROM arrived WHERE id NOT IN (SELECT title_id FROM replacement)
+    ), listed AS (
+      SELECT *, '[]'::jsonb AS no_fields FROM fresh
+      ORDER BY order_uid COLLATE "C", occurrence, id LIMIT ${limits.newTitles}::int
+    ), counted AS (
+      SELECT (SELECT count(*) FROM moved WHERE kind = 'changed')::int AS changed,
+             (SELECT count(*) FROM moved WHERE kind = 'withdrawn')::int AS withdrawn,
+             (SELECT count(*) FROM moved WHERE kind = 'restored')::int AS restored,
+             (SELECT count(*) FROM fresh)::int AS inserted
+    ), shown AS (
+      SELECT * FROM moved
+      UNION ALL
+      SELECT id, order_uid, occurrence, original_value, last_change_pull_id, changed_at, no_fields,
+             'inserted'
+      FROM listed
+    )
+    SELECT counted.*, shown.id::float8 AS "titleId", order_uid AS "orderUid", occurrence,
+           kind, fields, original_value::text AS "originalValue",
+           last_change_pull_id::float8 AS "pullId", changed_at AS "changedAt"
+    FROM shown, counted
+    ORDER BY array_position('{changed,withdrawn,restored,inserted}'::text[], kind),
+             order_uid COLLATE "C", occurrence, shown.id LIMIT ${limits.limit}::int`;
+}
+
+/** Returns the fence of the present seal of a date; null: it has none. */
+export async function readSealFence(database: Database, date: CivilDate): Promise<bigint | null> {
+  const seal = await database.prisma.signOff.findFirst({
+    where: { date, endedAt: null },
+    select: { fence: true },
+  });
+  return seal?.fence ?? null;
+}
+
+/**
+ * Returns the fence before the newest pull that changed the date, so that the changes of this pull
+ * are shown.
+ */
+export async function readFenceBeforeLastChange(
+  database: Database,
+  date: CivilDate,
+): Promise<{ readonly fence: bigint; readonly pullId: bigint } | null> {
+  const pull = await database.prisma.pull.findFirst({
+    where: { date, state: 'merged' },
+    orderBy: { fence: 'desc' },
+    select: { id: true, fence: true },
+  });
+  return pull?.fence ? { fence: pull.fence - 1n, pullId: pull.id } : null;
+}
+
+/**
+ * The changes that the page of a date shows: since its seal, or without a seal those of its newest
+ * change.
+ */
+export interface DayChanges {
+  readonly since: 'sign_off' | 'last_change';
+  /**
+   * The pull that made the newest change; null: compared with the seal, or the date never changed.
+   */
+  readonly pullId: number | null;
+  readonly moved: MovedTitles;
+}
+
+export async function readDayChanges(
+  database: Database,
+  date: CivilDate,
+  limit: number,
+): Promise<DayChanges> {
+  const seal = await readSealFence(database, date);
+  if (seal !== null) {
+    const moved = await readMovedTitles(database, date, seal, limit);
+    return { since: 'sign_off', pullId: null, moved };
+  }
+  const last = await readFenceBeforeLastChange(database, date);
+  return {
+    since: 'last_change',
+    pullId: last === null ? null : Number(last.pullId),
+    moved:
+      last === null
+        ? { count: 0, counts: { changed: 0, withdrawn: 0, restored: 0, inserted: 0 }, titles: [] }
+        : await readMovedTitles(database, date, last.fence, limit),
+  };
+}

@@ -1,0 +1,268 @@
+import type { CivilDate } from '../../../base/values/business-day.ts';
+import { usePage } from '../../../console/shell/page-context.ts';
+import { AmountCell, Banner, Card } from '../../../console/shell/parts.tsx';
+import { mayUse } from '../../../console/shell/route-access.ts';
+import type { Hold } from '../../../core/ledger/day-note.sql.ts';
+import type { DayPull, DayReject } from '../../../core/ledger/day-pulls.ts';
+import type { FourEyesFault } from '../../../core/ledger/sign-off.ts';
+import { DayBookingsCard } from '../../bookings/pages/booking-page.tsx';
+import type { DayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
+import { findingsHref } from '../../checks/pages/finding-address.ts';
+import type { DayMatching } from '../../matching/match-reads.sql.ts';
+import { DayStages } from '../../matching/pages/match-cards.tsx';
+import { PartyTable } from '../../titles/pages/party-table.tsx';
+import type { LedgerDay } from '../ledger-days.sql.ts';
+import type { DayChanges } from '../moved-titles.sql.ts';
+import type { SignOff } from '../sign-off.sql.ts';
+import { DayActions, SignOffCard } from './day-actions.tsx';
+import { DayHead } from './day-head.tsx';
+import { DayRejects } from './day-rejects.tsx';
+import type { DayTotalsBy } from './day-totals.sql.ts';
+import { holdText } from './hold-text.ts';
+import { MovedTable } from './moved.tsx';
+import { PullsTable } from './pulls-table.tsx';
+import { reasonsText } from './reason-text.ts';
+import type { Reservations } from './reservations.sql.ts';
+
+export interface DayPageData {
+  readonly date: CivilDate;
+  readonly day: LedgerDay | null;
+  readonly totals: DayTotalsBy;
+  readonly changes: DayChanges;
+  readonly rejects: readonly DayReject[];
+  readonly pulls: readonly DayPull[];
+  /** Null: the ERP has given no payables. */
+  readonly matching: DayMatching | null;
+  readonly seals: readonly SignOff[];
+  readonly reservations: Reservations | undefined;
+  /** Null: seals release nothing. */
+  readonly bookings: DayBookings | null;
+  /** The reason why this user may not sign the day as the second person; null: none. */
+  readonly fourEyesFault: FourEyesFault | null;
+  /** The next day for a signature of this user; null: none. */
+  readonly nextToSign: CivilDate | null;
+}
+
+export function DayPage({ data }: { data: DayPageData }) {
+  const context = usePage();
+  const { day, date } = data;
+  const { text } = context;
+  return (
+    <>
+      <DayHead date={date} day={day} active="overview" />
+      {day === null ? (
+        <section class="card stack">
+          <p>{text('day.notInLedger')}</p>
+          <p class="quiet">{text('day.notInLedgerHelp')}</p>
+          <DayActions date={date} day={day} />
+        </section>
+      ) : (
+        <DayBody data={data} day={day} />
+      )}
+    </>
+  );
+}
+
+function DayBody({ data, day }: { data: DayPageData; day: LedgerDay }) {
+  const { text } = usePage();
+  const { changes } = data;
+  const movedTitle =
+    changes.since === 'sign_off'
+      ? text('day.movedSinceSeal')
+      : text('day.movedLast', { pull: String(changes.pullId) });
+  // A day without a merged pull has no changes.
+  const moved = (changes.since === 'sign_off' || changes.pullId !== null) && (
+    <Card title={movedTitle}>
+      <MovedTable label={movedTitle} moved={changes.moved} />
+    </Card>
+  );
+  return (
+    <>
+      <Banners day={day} />
+      <DayActions date={data.date} day={day} />
+      {data.matching !== null && (
+        <DayStages
+          date={data.date}
+          matching={data.matching}
+          signedOffBy={day.isRestated ? null : day.signedOffBy}
+        />
+      )}
+      {day.isRestated && moved}
+      <div class="columns wide-first">
+        <ControlTotals day={day} />
+        <SignOffCard
+          day={day}
+          seals={data.seals}
+          reservations={data.reservations}
+          fourEyesFault={data.fourEyesFault}
+          nextToSign={data.nextToSign}
+        />
+      </div>
+      {data.rejects.length > 0 && (
+        <DayRejects
+          date={data.date}
+          rejects={data.rejects}
+          isSigned={day.signedOffAt !== null && !day.isRestated}
+        />
+      )}
+      {data.bookings !== null && <DayBookingsCard date={data.date} bookings={data.bookings} />}
+      {!day.isRestated && moved}
+      <Card title={text('day.byAgent')}>
+        <PartyTable by="agent" totals={data.totals.agent} date={data.date} />
+      </Card>
+      <Card title={text('day.byProvider')}>
+        <PartyTable by="provider" totals={data.totals.provider} date={data.date} />
+      </Card>
+      <Card
+        title={text('day.pulls')}
+        aside={<a href={`/audit?date=${data.date}`}>{text('day.audit')}</a>}
+      >
+        <PullsTable pulls={data.pulls} />
+      </Card>
+      <p class="quiet small">
+        {day.contentDigest !== null && (
+          <>
+            {text('day.digest')}: <span class="mono">{day.contentDigest}</span>.{' '}
+            {text('day.digestHelp')}{' '}
+          </>
+        )}
+        {text('schedule.titleCount', { count: day.titles })}.
+      </p>
+    </>
+  );
+}
+
+function Banners({ day }: { day: LedgerDay }) {
+  const context = usePage();
+  const { text } = context;
+  return (
+    <>
+      {day.isRestated && (
+        <Banner look="restated" title={text('day.restatedTitle')}>
+          <p>
+            {text('day.restatedHelp')} <a href="/restated">{text('restated.title')}</a>
+          </p>
+        </Banner>
+      )}
+      {day.hold !== null && <HeldBanner day={day} hold={day.hold} />}
+      {day.state === 'attention' && (day.openFindings === 0 || day.rejected > 0) && (
+        <Banner look="attention" title={text('day.attentionTitle')}>
+          <p>
+            {text('day.rejectsHelp')} <a href="#rejects">{text('day.rejects')}</a>
+          </p>
+        </Banner>
+      )}
+      {day.openFindings > 0 && (
+        <Banner look="attention" title={text('findings.ofDay', { count: day.openFindings })}>
+          <p>
+            {text('findings.ofDayHelp')}{' '}
+            <a href={findingsHref({ date: day.date })}>{text('findings.title')}</a>
+          </p>
+        </Banner>
+      )}
+      {day.alterations > 0 && (
+        <Banner
+          look="failed"
+          title={text('day.altered', { titles: context.formats.count(day.alterations) })}
+        >
+          <p>{text('day.alteredHelp')}</p>
+        </Banner>
+      )}
+      {day.heldPayments > 0 && (
+        <Banner
+          look="attention"
+          title={text('day.paymentsHeld', { titles: context.formats.count(day.heldPayments) })}
+        >
+          <p>
+            {text('day.paymentsHeldHelp')}{' '}
+            <a href="/account-changes">{text('providers.changesOpen')}</a>
+          </p>
+        </Banner>
+      )}
+      {day.state === 'failed' && (
+        <Banner look="failed" title={text('day.failedTitle')}>
+          <p>{text('day.failedHelp')}</p>
+        </Banner>
+      )}
+    </>
+  );
+}
+
+function HeldBanner({ day, hold }: { readonly day: LedgerDay; readonly hold: Hold }) {
+  const context = usePage();
+  const { text, formats } = context;
+  const role = context.principal?.role ?? 'viewer';
+  const pull = String(day.heldPullId);
+  // Titles that cannot be read cannot be released, so this banner has no link.
+  if (hold.reason === 'unreadable') {
+    return (
+      <Banner look="held" title={text('day.unreadableTitle', { count: hold.titles })}>
+        <p>{text('day.unreadable', { pull })}</p>
+        {hold.faults.length > 0 && (
+          <ul class="small">
+            {hold.faults.map((fault) => (
+              <li key={fault}>{reasonsText(text, fault)}</li>
+            ))}
+          </ul>
+        )}
+      </Banner>
+    );
+  }
+  return (
+    <Banner look="held" title={text('day.heldTitle')}>
+      <p>
+        {holdText(context, hold, day.titles)}{' '}
+        {text('day.held', {
+          pull,
+          response: formats.count(hold.titles),
+          titles: formats.count(day.titles),
+        })}
+      </p>
+      {mayUse(role, 'GET', '/pulls/:id/release') ? (
+        <a class="button" href={`/pulls/${pull}/release`}>
+          {text('day.review')}
+        </a>
+      ) : (
+        <p class="quiet">{text('day.waitsForOperator')}</p>
+      )}
+    </Banner>
+  );
+}
+
+function ControlTotals({ day }: { day: LedgerDay }) {
+  const context = usePage();
+  const { text, formats } = context;
+  return (
+    <Card title={text('day.controlTotals')}>
+      <table class="data">
+        <thead>
+          <tr>
+            <th scope="col">{text('day.amount')}</th>
+            <th scope="col" class="right">
+              {text('day.sum')}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          <tr>
+            <th scope="row">{text('amounts.original_value')}</th>
+            <AmountCell value={day.sums.original_value} />
+          </tr>
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">{text('days.titles')}</th>
+            <td class="right number">{formats.count(day.titles)}</td>
+          </tr>
+        </tfoot>
+      </table>
+      <p class="quiet small">
+        {text('days.withdrawn')}: {formats.count(day.withdrawn)} · {text('days.rejected')}:{' '}
+        {formats.count(day.rejected)}
+      </p>
+      {day.hold === null && day.withheld > 0 && (
+        <p class="small">{text('day.withheld', { count: day.withheld })}</p>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,193 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { recordAudit } from '../../../base/audit/audit.ts';
+import { type CivilDate, dateIn } from '../../../base/values/business-day.ts';
+import {
+  type ConsoleParts,
+  payablesMaxAge,
+  releaseRules,
+  signingRules,
+} from '../../../console/shell/console-parts.ts';
+import { textParameter } from '../../../console/shell/page-context.ts';
+import {
+  actorOf,
+  dateOfPath,
+  idOfPath,
+  optionalReason,
+  requireReason,
+} from '../../../console/shell/path-parameters.ts';
+import { sendPage } from '../../../console/shell/send-page.ts';
+import { readDayPulls, readDayRejects } from '../../../core/ledger/day-pulls.ts';
+import { readHeldRun, releaseRun } from '../../../core/merge/decide-runs.sql.ts';
+import { acceptRejects, releasePull } from '../../../core/merge/decisions.sql.ts';
+import { readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
+import { readDayMatching } from '../../matching/match-reads.sql.ts';
+import { readLedgerDay } from '../ledger-days.sql.ts';
+import { readDayChanges } from '../moved-titles.sql.ts';
+import { previewRelease } from '../release-preview.sql.ts';
+import { readFourEyesFault, readSignOffs, reopenDay, signOffDay } from '../sign-off.sql.ts';
+import { readExcluded, readNextToSign } from '../signable-days.sql.ts';
+import { DayPage, type DayPageData } from './day-page.tsx';
+import { readDayTotals } from './day-totals.sql.ts';
+import { ReleasePage } from './release-page.tsx';
+import { requestPull } from './request-pull.ts';
+import { readReservations } from './reservations.sql.ts';
+
+const PARTIES_SHOWN = 8;
+const MOVED_SHOWN = 100;
+const REJECTS_SHOWN = 50;
+const PULLS_SHOWN = 20;
+
+/** Routes of one day and of the decisions about it. */
+export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+
+  const showDay = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    date: CivilDate,
+    withRaw: boolean,
+  ) => {
+    const data = await readDay(parts, date, { withRaw, reader: actorOf(request) });
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.formats.date(date),
+      active: '/sign-offs',
+      // The page follows a pull to its end.
+      ...(data.pulls.some(({ state }) => state === 'queued' || state === 'running') && {
+        refreshSeconds: 2,
+      }),
+      body: <DayPage data={data} />,
+    }));
+  };
+
+  server.get('/days/:date', async (request, reply) => {
+    const date = dateOfPath(request);
+    return date === null ? reply.callNotFound() : showDay(request, reply, date, false);
+  });
+
+  server.post('/days/:date/rejects', async (request, reply) => {
+    const date = dateOfPath(request);
+    if (date === null) return reply.callNotFound();
+    await recordAudit(database.prisma, {
+      actor: actorOf(request),
+      action: 'rejects.reveal',
+      date,
+    });
+    return showDay(request, reply, date, true);
+  });
+
+  /** Runs the action and redirects to the day, so that a reload does not repeat it. */
+  const decide = (
+    path: string,
+    notice: string,
+    deed: (request: FastifyRequest, date: CivilDate) => Promise<unknown>,
+  ) => {
+    server.post(path, async (request, reply) => {
+      const date = dateOfPath(request);
+      if (date === null) return reply.callNotFound();
+      await deed(request, date);
+      return reply.redirect(`/days/${date}?notice=${notice}`, 303);
+    });
+  };
+  decide('/days/:date/pull', 'pull_requested', (request, date) =>
+    requestPull(parts, date, actorOf(request)),
+  );
+  decide('/days/:date/sign-off', 'signed_off', (request, date) =>
+    signOffDay(database, date, {
+      by: actorOf(request),
+      reason: optionalReason(request.body),
+      seenDigest: textParameter(request.body, 'digest') ?? '',
+      ...signingRules(parts),
+    }),
+  );
+  decide('/days/:date/reopen', 'reopened', (request, date) =>
+    reopenDay(database, date, { by: actorOf(request), reason: requireReason(request.body) }),
+  );
+  decide('/days/:date/accept-rejects', 'accepted', (request, date) =>
+    acceptRejects(database, date, { by: actorOf(request), reason: requireReason(request.body) }),
+  );
+
+  server.get('/pulls/:id/release', async (request, reply) => {
+    const id = idOfPath(request);
+    if (id === null) return reply.callNotFound();
+    const preview = await previewRelease(database, id, MOVED_SHOWN);
+    const heldRun = await readHeldRun(database, id);
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text('release.title', { pull: String(id) }),
+      active: '/sign-offs',
+      status: preview === null ? 404 : 200,
+      body: <ReleasePage pullId={id} preview={preview} others={Math.max(0, heldRun.length - 1)} />,
+    }));
+  });
+
+  server.post('/pulls/:id/release', async (request, reply) => {
+    const id = idOfPath(request);
+    if (id === null) return reply.callNotFound();
+    const decision = { by: actorOf(request), reason: requireReason(request.body) };
+    if (textParameter(request.body, 'run') === 'on') {
+      await releaseRun(database, id, decision);
+      return reply.redirect('/', 303);
+    }
+    const { date } = await releasePull(database, id, decision);
+    return reply.redirect(`/days/${date}?notice=released`, 303);
+  });
+}
+
+async function readDay(
+  parts: ConsoleParts,
+  date: CivilDate,
+  options: { readonly withRaw: boolean; readonly reader: string },
+): Promise<DayPageData> {
+  const { database, fourEyes, timeZone, now } = parts;
+  const today = dateIn(timeZone, now?.() ?? new Date());
+  const [
+    day,
+    totals,
+    rejects,
+    pulls,
+    seals,
+    fourEyesFault,
+    changes,
+    matching,
+    bookings,
+    reservations,
+  ] = await Promise.all([
+    readLedgerDay(database, date, today),
+    readDayTotals(database, date, PARTIES_SHOWN),
+    readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
+    readDayPulls(database, date, PULLS_SHOWN),
+    readSignOffs(database, date),
+    readFourEyesFault(database.prisma, date, fourEyes ? options.reader : null),
+    readDayChanges(database, date, MOVED_SHOWN),
+    readDayMatching(database, date, payablesMaxAge(parts)),
+    (parts.bookingsFrom ?? null) === null
+      ? null
+      : readDayBookings(database, [date], releaseRules(parts)),
+    readReservations(database, [date]),
+  ]);
+  const isSigned = day !== null && day.signedOffAt !== null && !day.isRestated;
+  return {
+    date,
+    day,
+    totals,
+    rejects,
+    pulls,
+    seals,
+    changes,
+    matching,
+    bookings: bookings?.get(date) ?? null,
+    reservations: reservations.get(date),
+    nextToSign: isSigned ? await nextToSign(parts, date, today, options.reader) : null,
+    fourEyesFault,
+  };
+}
+
+/** The next day for a signature of the reader after a day; null: none. */
+async function nextToSign(
+  { database, fourEyes }: ConsoleParts,
+  date: CivilDate,
+  today: CivilDate,
+  reader: string,
+): Promise<CivilDate | null> {
+  const excluded = fourEyes ? [...(await readExcluded(database, today, reader)).keys()] : [];
+  return readNextToSign(database, date, { today, cleanOnly: false, excluded });
+}

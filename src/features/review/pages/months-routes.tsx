@@ -1,0 +1,133 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { InputError } from '../../../base/runtime/errors.ts';
+import { dateIn } from '../../../base/values/business-day.ts';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { pageContext, textParameter } from '../../../console/shell/page-context.ts';
+import { actorOf, optionalReason } from '../../../console/shell/path-parameters.ts';
+import { sendFile } from '../../../console/shell/send-file.ts';
+import { sendPage } from '../../../console/shell/send-page.ts';
+import {
+  type CivilMonth,
+  MONTH_FAULTS,
+  type MonthFault,
+  parseMonth,
+} from '../months/civil-month.ts';
+import { readEvidence } from '../months/evidence.sql.ts';
+import { writeEvidenceFile } from '../months/evidence-file.ts';
+import {
+  digestOfDays,
+  readMonthDays,
+  readMonthSeals,
+  readMonths,
+  sealMonth,
+} from '../months/month-seal.sql.ts';
+import { MonthPage, type MonthPageData, MonthsPage } from './months-pages.tsx';
+
+/** Routes of the closing of months. */
+export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+
+  const showMonth = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    month: CivilMonth,
+    refusal: MonthFault | null,
+  ) => {
+    const data = await readMonthPage(parts, month);
+    if (data === null) return reply.callNotFound();
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.formats.month(month),
+      active: '/months',
+      status: refusal === null ? 200 : 400,
+      body: <MonthPage data={{ ...data, refusal }} />,
+    }));
+  };
+
+  server.get('/months', async (request, reply) => {
+    const months = await readMonths(database, todayOf(parts));
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text('months.title'),
+      active: '/months',
+      body: <MonthsPage months={months} />,
+    }));
+  });
+
+  server.get('/months/:month', async (request, reply) => {
+    const month = monthOfPath(request);
+    return month === null ? reply.callNotFound() : showMonth(request, reply, month, null);
+  });
+
+  server.post('/months/:month/evidence', async (request, reply) => {
+    const month = monthOfPath(request);
+    return month === null ? reply.callNotFound() : sendEvidence(request, reply, parts, month);
+  });
+
+  server.post('/months/:month/seal', async (request, reply) => {
+    const month = monthOfPath(request);
+    if (month === null) return reply.callNotFound();
+    try {
+      await sealMonth(database, month, {
+        by: actorOf(request),
+        reason: optionalReason(request.body),
+        seenDigest: textParameter(request.body, 'digest') ?? '',
+      });
+    } catch (error) {
+      const fault = faultOf(error);
+      if (fault === null) throw error;
+      return showMonth(request, reply, month, fault);
+    }
+    return reply.redirect(`/months/${month}?notice=month_sealed`, 303);
+  });
+}
+
+/**
+ * Streams the evidence of a month. The audit log records the file before the first byte.
+ * @throws InputError when the month is not sealed
+ */
+export function sendEvidence(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { database, logger, timeZone }: ConsoleParts,
+  month: CivilMonth,
+): Promise<FastifyReply> {
+  const actor = actorOf(request);
+  const { text } = pageContext(request, timeZone);
+  return sendFile(reply, logger, (signal, send) =>
+    readEvidence(database, { month, actor }, signal, (evidence) =>
+      send({
+        name: `${text('fileNames.evidence')}-${month}.zip`,
+        type: 'application/zip',
+        bytes: writeEvidenceFile(evidence, { at: new Date(), by: actor }),
+      }),
+    ),
+  );
+}
+
+/** Returns the month of `/months/:month`; null: it is none. */
+export function monthOfPath(request: FastifyRequest): CivilMonth | null {
+  return parseMonth(textParameter(request.params, 'month') ?? '');
+}
+
+function todayOf({ timeZone, now }: ConsoleParts) {
+  return dateIn(timeZone, now?.() ?? new Date());
+}
+
+/** Returns the data of a month; null: the ledger does not have the month. */
+export async function readMonthPage(
+  parts: ConsoleParts,
+  name: CivilMonth,
+): Promise<Omit<MonthPageData, 'refusal'> | null> {
+  const { database } = parts;
+  const [month] = await readMonths(database, todayOf(parts), name);
+  if (month === undefined) return null;
+  const [days, seals] = await Promise.all([
+    readMonthDays(database.prisma, month),
+    readMonthSeals(database, name),
+  ]);
+  return { month, days, seals, presentDigest: digestOfDays(name, days) };
+}
+
+function faultOf(error: unknown): MonthFault | null {
+  const fault = error instanceof InputError ? error.context['fault'] : undefined;
+  return (Object.keys(MONTH_FAULTS) as MonthFault[]).find((name) => name === fault) ?? null;
+}

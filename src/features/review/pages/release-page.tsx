@@ -1,0 +1,122 @@
+import { DataTable, right } from '../../../console/shell/data-table.tsx';
+import { Field } from '../../../console/shell/layout.tsx';
+import { usePage } from '../../../console/shell/page-context.ts';
+import { ActionForm, AmountCell, Card, Submit } from '../../../console/shell/parts.tsx';
+import { mayUse } from '../../../console/shell/route-access.ts';
+import type { Hold } from '../../../core/ledger/day-note.sql.ts';
+import type { ReleasePreview } from '../release-preview.sql.ts';
+import { holdText } from './hold-text.ts';
+import { MovedTable } from './moved.tsx';
+
+export function ReleasePage(props: {
+  readonly pullId: bigint;
+  readonly preview: ReleasePreview | null;
+  /** Other held pulls of the run that one decision can release. */
+  readonly others: number;
+}) {
+  const context = usePage();
+  const { preview } = props;
+  const { text, formats } = context;
+  if (preview === null) {
+    return (
+      <>
+        <nav class="crumbs" aria-label={text('nav.days')}>
+          <a href="/">← {text('nav.days')}</a>
+        </nav>
+        <h1>{text('release.title', { pull: String(props.pullId) })}</h1>
+        <p>{text('release.gone')}</p>
+      </>
+    );
+  }
+  const hold: Pick<Hold, 'reason' | 'detail' | 'titles' | 'withdrawals'> = {
+    reason: preview.holdReason,
+    detail: preview.holdDetail,
+    titles: preview.responseTitles,
+    withdrawals: preview.withdrawn,
+  };
+  const { moved } = preview;
+  const mayPull = mayUse(context.principal?.role ?? 'viewer', 'POST', '/days/:date/pull');
+  return (
+    <>
+      <nav class="crumbs" aria-label={text('nav.days')}>
+        <a href={`/days/${preview.date}`}>← {formats.date(preview.date)}</a>
+      </nav>
+      <div>
+        <h1>{text('release.title', { pull: String(props.pullId) })}</h1>
+        <p class="quiet">{text('release.intro')}</p>
+      </div>
+      <Card title={text('release.change')} class="stack">
+        <p>
+          {holdText(context, hold, preview.currentTitles)}
+          {preview.isSignedOff && <strong> {text('release.signedOff')}</strong>}
+        </p>
+        {preview.accountTitles > 0 && (
+          <p class="error">
+            {text('release.accounts', {
+              titles: preview.accountTitles,
+              accounts: preview.accounts,
+            })}
+          </p>
+        )}
+        <DataTable
+          label={text('release.change')}
+          heads={[
+            text('day.amount'),
+            right(text('release.now')),
+            right(text('release.after')),
+            right(text('restated.difference')),
+          ]}
+        >
+          <tr>
+            <th scope="row">{text('days.titles')}</th>
+            <td class="right number">{formats.count(preview.currentTitles)}</td>
+            <td class="right number">{formats.count(preview.titlesAfter)}</td>
+            <td class="right number">
+              {formats.amount(String(preview.titlesAfter - preview.currentTitles)).slice(0, -3)}
+            </td>
+          </tr>
+          <tr>
+            <th scope="row">{text('amounts.original_value')}</th>
+            <AmountCell value={preview.currentSum} />
+            <AmountCell value={preview.sumAfter} />
+            <AmountCell value={preview.sumDifference} />
+          </tr>
+        </DataTable>
+        {preview.rejected > 0 && (
+          <p class="small">
+            {text('days.rejected')}: {formats.count(preview.rejected)}.{' '}
+            {preview.withheld > 0 && text('release.withheld', { count: preview.withheld })}
+          </p>
+        )}
+        <MovedTable label={text('release.change')} moved={moved} />
+      </Card>
+      <div class="columns">
+        <Card title={text('release.release')}>
+          <ActionForm action={`/pulls/${props.pullId}/release`}>
+            <Field label={text('release.confirm')}>
+              <input name="reason" required maxLength={500} />
+            </Field>
+            {props.others > 0 && (
+              <label>
+                <input type="checkbox" name="run" value="on" />{' '}
+                {text('release.wholeRun', { count: props.others })}
+              </label>
+            )}
+            <Submit class="danger">{text('release.release')}</Submit>
+            <p class="quiet small">{text('release.releaseHelp')}</p>
+          </ActionForm>
+        </Card>
+        <Card title={text('release.refuse')} class="stack">
+          <p>{text('release.refuseHelp', { titles: formats.count(preview.currentTitles) })}</p>
+          {mayPull ? (
+            <ActionForm action={`/days/${preview.date}/pull`}>
+              <Submit>{text('release.refuseAndPull')}</Submit>
+            </ActionForm>
+          ) : (
+            <p class="quiet">{text('release.operatorPulls')}</p>
+          )}
+        </Card>
+      </div>
+    </>
+  );
+}

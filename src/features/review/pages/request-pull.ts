@@ -1,0 +1,31 @@
+import { recordAudit } from '../../../base/audit/audit.ts';
+import { InputError } from '../../../base/runtime/errors.ts';
+import { describeError } from '../../../base/runtime/logger.ts';
+import { type CivilDate, dateIn } from '../../../base/values/business-day.ts';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { createPull } from '../../../core/ledger/pull-ledger.sql.ts';
+
+/**
+ * Records a request to pull a date and wakes a worker. If the queue is not available, the planner
+ * wakes the worker later.
+ * @throws InputError for a date that has not begun
+ */
+export async function requestPull(
+  { database, logger, timeZone, wake, now }: ConsoleParts,
+  date: CivilDate,
+  by: string,
+): Promise<bigint> {
+  if (date > dateIn(timeZone, now?.() ?? new Date())) {
+    throw new InputError(`${date} is in the future`, { context: { fault: 'date_future', date } });
+  }
+  const pullId = await createPull(database, {
+    origin: 'manual',
+    date,
+    requestedBy: by,
+  });
+  await recordAudit(database.prisma, { actor: by, action: 'pull.request', date, pullId });
+  await wake(pullId).catch((error: unknown) => {
+    logger.warn({ pullId: String(pullId), err: describeError(error) }, 'no worker was woken');
+  });
+  return pullId;
+}

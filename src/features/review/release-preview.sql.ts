@@ -1,0 +1,184 @@
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { companyIdOf } from '../../base/database/tax-id.sql.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { readDay } from '../../core/ledger/day-ledger.sql.ts';
+import type { HoldReason } from '../../core/ledger/day-state.ts';
+import { configurePlanner, resetPlanner } from '../../core/ledger/planner-settings.sql.ts';
+import { type HeldPull, isHoldLost, readHeldPull } from '../../core/merge/held-pull.sql.ts';
+import { pairKey } from '../../core/merge/merge-apply.sql.ts';
+import { type ChangeCounts, planChanges } from '../../core/merge/merge-plan.sql.ts';
+import type { HoldDetail } from '../../core/merge/plausibility.ts';
+import { TITLE_COLUMNS } from '../../core/title/title.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { Move, MovedTitles } from './moved-titles.sql.ts';
+
+/** The changes that a release would make. */
+export interface ReleasePreview extends ChangeCounts {
+  readonly pullId: bigint;
+  readonly date: CivilDate;
+  readonly fetchedAt: Date | null;
+  readonly holdReason: HoldReason | null;
+  readonly holdDetail: HoldDetail | null;
+  readonly rejected: number;
+  /** Titles of the response that keep the contract. */
+  readonly responseTitles: number;
+  readonly currentTitles: number;
+  /** Decimal text, exact, of original values. */
+  readonly currentSum: string;
+  /** Of the date after the release. */
+  readonly titlesAfter: number;
+  readonly sumAfter: string;
+  readonly sumDifference: string;
+  /** Titles that would name another bank account, and the number of accounts that they would name. */
+  readonly accountTitles: number;
+  readonly accounts: number;
+  readonly isSignedOff: boolean;
+  /** The changes by title, those of the buyer that the limit counts first; limited in number. */
+  readonly moved: MovedTitles<Move>;
+}
+
+class Undo extends Error {}
+
+/**
+ * Plans the release of a pull, reads the plan, and rolls it back. Null where the pull is not held, or lost
+ * its titles in a crash of the database.
+ */
+export async function previewRelease(
+  database: Database,
+  pullId: bigint,
+  limit: number,
+): Promise<ReleasePreview | null> {
+  let preview: ReleasePreview | null = null;
+  await database.prisma
+    .$transaction(async (tx) => {
+      preview = await planAndRead(tx, pullId, limit);
+      throw new Undo();
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof Undo)) throw error;
+    });
+  return preview;
+}
+
+async function planAndRead(
+  tx: Transaction,
+  pullId: bigint,
+  limit: number,
+): Promise<ReleasePreview | null> {
+  await configurePlanner(tx);
+  const held = await readHeldPull(tx, pullId);
+  if (held === null) return null;
+  const plan = await planChanges(
+    tx,
+    held.fence,
+    await readDay(tx, held.date, held.fence),
+    held.isRepair,
+  );
+  if (isHoldLost(held, plan)) return null;
+  await resetPlanner(tx);
+  const [totals] = await tx.$queryRaw<
+    [Pick<ReleasePreview, 'currentTitles' | 'currentSum' | 'isSignedOff'>]
+  >`
+    SELECT title_count AS "currentTitles", original_value_sum::text AS "currentSum",
+           signed_off_at IS NOT NULL AS "isSignedOff"
+    FROM conciliation.day WHERE date = ${held.date}::date`;
+  const { titles: responseTitles, ...counts } = plan;
+  const { date, fetchedAt, holdDetail } = held;
+  return {
+    ...counts,
+    ...totals,
+    ...(await readMoves(tx, held, limit)),
+    pullId,
+    date,
+    fetchedAt,
+    holdReason: held.holdReason as HoldReason | null,
+    holdDetail,
+    responseTitles,
+  };
+}
+
+/** The fields of the two bank accounts of a title. */
+const ACCOUNT_FIELDS = TITLE_COLUMNS.filter((name) =>
+  /_(?:bank|agency|account)(?:_digit)?$/.test(name),
+);
+const accountOf = (row: string) =>
+  Prisma.raw(`ROW(${ACCOUNT_FIELDS.map((name) => `${row}.${name}`).join(', ')})::text`);
+
+/**
+ * The planned changes by title. As in the history of a date, a withdrawn title and the only new one of the same order,
+ * buyer and provider are one changed title.
+ */
+async function readMoves(
+  tx: Transaction,
+  { fence, date, holdDetail }: HeldPull,
+  limit: number,
+): Promise<
+  Pick<
+    ReleasePreview,
+    'titlesAfter' | 'sumAfter' | 'sumDifference' | 'accountTitles' | 'accounts' | 'moved'
+  >
+> {
+  const [found] = await tx.$queryRaw<[Awaited<ReturnType<typeof readMoves>>]>`
+    WITH change AS MATERIALIZED (
+      SELECT kind, ordinal, title_id FROM conciliation.staged_change WHERE fence = ${fence}
+      UNION ALL
+      -- Of a date without titles every staged title is new, and has no planned change.
+      SELECT 'inserted', ordinal, NULL FROM conciliation.staged_title
+      WHERE fence = ${fence} AND NOT EXISTS (SELECT FROM conciliation.title WHERE accepted_date = ${date}::date)
+    ), came AS MATERIALIZED (
+      SELECT ${pairKey}, count(*) AS titles, min(ordinal) AS ordinal
+      FROM change JOIN conciliation.staged_title AS title USING (ordinal)
+      WHERE kind = 'inserted' AND title.fence = ${fence} GROUP BY 1, 2, 3
+    ), gone AS MATERIALIZED (
+      SELECT ${pairKey}, count(*) AS titles, min(id) AS id
+      FROM conciliation.title WHERE id = ANY(ARRAY(SELECT title_id FROM change WHERE kind = 'withdrawn')) GROUP BY 1, 2, 3
+    ), pair AS MATERIALIZED (
+      SELECT gone.id, came.ordinal FROM gone JOIN came USING (order_uid, buyer, provider)
+      WHERE gone.titles = 1 AND came.titles = 1
+    ), move AS MATERIALIZED (
+      SELECT kind, ordinal, title_id FROM change
+      WHERE (kind <> 'withdrawn' OR title_id NOT IN (SELECT id FROM pair))
+        AND (kind <> 'inserted' OR ordinal NOT IN (SELECT ordinal FROM pair))
+      UNION ALL
+      SELECT 'changed', ordinal, id FROM pair
+    ), moved AS MATERIALIZED (
+      SELECT move.kind, move.title_id, coalesce(staged.order_uid, title.order_uid) AS order_uid,
+             coalesce(staged.original_value, title.original_value) AS value,
+             CASE WHEN staged.ordinal IS NULL THEN 0 ELSE staged.original_value END
+               - CASE WHEN title.status = 'current' THEN title.original_value ELSE 0 END AS difference,
+             CASE WHEN staged.ordinal IS NULL THEN -1 WHEN title.status = 'current' THEN 0 ELSE 1 END AS more,
+             CASE WHEN move.kind = 'changed' AND ${accountOf('title')} <> ${accountOf('staged')}
+                  THEN ${accountOf('staged')} END AS account,
+             (coalesce(${companyIdOf('coalesce(staged.buyer_identification, title.buyer_identification)')}, '')
+                = ${holdDetail?.buyer ?? null}::text) IS TRUE AS is_counted,
+             CASE WHEN move.kind IN ('changed', 'restored') THEN (
+               SELECT coalesce(jsonb_agg(jsonb_build_object('column', name, 'before', to_jsonb(title) ->> name,
+                                                            'after', to_jsonb(staged) ->> name) ORDER BY name), '[]')
+               FROM unnest(${[...TITLE_COLUMNS]}::text[]) AS name
+               WHERE to_jsonb(title) -> name IS DISTINCT FROM to_jsonb(staged) -> name) ELSE '[]' END AS fields
+      FROM move LEFT JOIN conciliation.title AS title ON title.id = move.title_id
+      LEFT JOIN conciliation.staged_title AS staged ON staged.fence = ${fence} AND staged.ordinal = move.ordinal
+    ), shown AS (
+      SELECT *, row_number() OVER (
+        ORDER BY is_counted DESC, array_position('{changed,withdrawn,restored,inserted}'::text[], kind),
+                 value DESC, order_uid, title_id) AS place
+      FROM moved ORDER BY place LIMIT ${limit}
+    )
+    SELECT (day.title_count + (SELECT coalesce(sum(more), 0) FROM moved))::float8 AS "titlesAfter",
+           (day.original_value_sum + difference)::text AS "sumAfter", difference::text AS "sumDifference",
+           "accountTitles", accounts,
+           jsonb_build_object('count', rows, 'counts', counts, 'titles', (
+             SELECT coalesce(jsonb_agg(jsonb_build_object(
+               'titleId', title_id, 'orderUid', order_uid, 'kind', kind, 'fields', fields,
+               'originalValue', value::text, 'pullId', NULL) ORDER BY place), '[]') FROM shown)) AS moved
+    FROM conciliation.day CROSS JOIN (
+      SELECT count(*) AS rows, coalesce(sum(difference), 0) AS difference, count(account)::int AS "accountTitles",
+             count(DISTINCT account)::int AS accounts,
+             jsonb_build_object(
+               'changed', count(*) FILTER (WHERE kind = 'changed'), 'withdrawn', count(*) FILTER (WHERE kind = 'withdrawn'),
+               'restored', count(*) FILTER (WHERE kind = 'restored'),
+               'inserted', count(*) FILTER (WHERE kind = 'inserted')) AS counts
+      FROM moved
+    ) AS totals WHERE day.date = ${date}::date`;
+  return found;
+}

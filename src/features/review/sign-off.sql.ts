@@ -1,0 +1,323 @@
+import { type AuditAction, type Decision, recordAudit } from '../../base/audit/audit.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { hasConfirmed } from '../../base/database/own-seal.sql.ts';
+import { InputError, StagingUnavailableError } from '../../base/runtime/errors.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { heldPaymentsColumn, isChecked } from '../../core/ledger/day-note.sql.ts';
+import type { DayState } from '../../core/ledger/day-state.ts';
+import {
+  type FourEyesFault,
+  SIGN_OFF_FAULTS,
+  type SignOffRefusal,
+  signOffFault,
+} from '../../core/ledger/sign-off.ts';
+import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { beginBookings } from '../bookings/booking-start.sql.ts';
+import { RELEASE_TRANSACTION, releaseSealedDay } from '../bookings/release.sql.ts';
+import { isAltered } from '../verify/verify.sql.ts';
+
+/** A seal: the content of a date at its sign-off. Amounts are decimal text, exact. */
+export interface SignOff {
+  readonly id: number;
+  readonly date: CivilDate;
+  readonly signedOffAt: Date;
+  readonly signedOffBy: string;
+  readonly reason: string | null;
+  readonly contentDigest: string;
+  readonly titles: number;
+  readonly originalValueSum: string;
+  readonly endedAt: Date | null;
+  readonly endedBy: string | null;
+  readonly endReason: string | null;
+}
+
+const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
+
+/**
+ * The actions in the audit log after which a second person has to sign the date off: every decision of a person that
+ * names a date, except for the signing and reopening of days. A request for a pull decides nothing.
+ */
+const DECISIONS = [
+  'pull.release',
+  'rejects.accept',
+  'account_change.confirm',
+  'account_change.refuse',
+  'findings.resolve',
+  'findings.acknowledge',
+  'match.make',
+  'match.undo',
+  'break.resolve',
+  'bookings.difference',
+  'bookings.receipts',
+];
+
+/** The person who signs. */
+export interface Signing {
+  readonly by: string;
+  readonly reason: string | null;
+}
+
+/** The rules for the sign-off of a day. */
+export interface SigningRules {
+  /** Whether a person who decided about the day may not sign it. */
+  readonly fourEyes: boolean;
+  /** The first accepted date whose seals release bookings. Absent or null: seals release nothing. */
+  readonly bookingsFrom?: CivilDate | null;
+  /** As in `ReleaseRules`. */
+  readonly payablesMaxAgeHours?: number | undefined;
+  /** Whether the checks have to run on the content of a day before its sign-off. Absent: no. */
+  readonly requiresChecks?: boolean;
+}
+
+/**
+ * Seals a reconciled date: its digest and totals, with the user and the time. A sign-off of a date
+ * that was restated ends the seal before and writes a new one. The same transaction releases the bookings.
+ * @param seen the digest of the content that the person saw; another content is not sealed
+ * @throws InputError when the date cannot be signed off, or not by this person
+ */
+export async function signOffDay(
+  database: Database,
+  date: CivilDate,
+  signing: Signing & SigningRules & { readonly seenDigest: string },
+): Promise<void> {
+  const refused = await database.prisma.$transaction(async (tx) => {
+    const day = await lockCandidate(tx, date);
+    const signer = signing.fourEyes ? signing.by : null;
+    const fault =
+      signOffFault({ ...day, fourEyesFault: await readFourEyesFault(tx, date, signer) }, signing) ??
+      ((await isAltered(tx, date)) ? 'altered' : null);
+    if (fault === null) await sealDay(tx, date, signing);
+    return fault;
+  }, RELEASE_TRANSACTION);
+  if (refused !== null) throw refusal(date, refused);
+}
+
+/**
+ * Seals the present content of a date, with an entry of the audit log, and releases its bookings. The caller has
+ * locked the row of the day and checked that the day may be sealed and is not altered.
+ */
+export async function sealDay(
+  tx: Transaction,
+  date: CivilDate,
+  signing: Signing & Pick<SigningRules, 'bookingsFrom' | 'payablesMaxAgeHours'>,
+): Promise<void> {
+  const { bookingsFrom = null } = signing;
+  if (bookingsFrom !== null) await beginBookings(tx, date, bookingsFrom);
+  await endSeal(tx, date, { by: signing.by, reason: null });
+  await tx.$executeRaw`
+      INSERT INTO conciliation.sign_off
+        (date, signed_off_by, reason, fence, content_digest, title_count, withdrawn_count,
+         rejected_count, ${sums})
+      SELECT date, ${signing.by}, ${signing.reason},
+             (SELECT fence FROM conciliation.pull WHERE pull.id = day.last_pull_id),
+             content_digest, title_count, withdrawn_count, rejected_count, ${sums}
+      FROM conciliation.day day WHERE date = ${date}::date`;
+  await tx.$executeRaw`
+      UPDATE conciliation.day
+      SET signed_off_at = now(), signed_off_by = ${signing.by}, signed_off_digest = content_digest,
+          restated_after_sign_off = false
+      WHERE date = ${date}::date`;
+  await audit(tx, 'day.sign_off', date, signing);
+  // Last, because a release takes the lock that all merges share.
+  if (bookingsFrom !== null) await releaseSealedDay(tx, date, signing, { isCompared: true });
+}
+
+/** The greatest number of days that one request signs off. The form of so many days is smaller than the limit of a request. */
+export const MAX_DAYS_TO_SIGN = 366;
+
+/** A day of a list, with the digest of the content that the person saw. */
+export interface SeenDay {
+  readonly date: CivilDate;
+  readonly seenDigest: string;
+}
+
+export interface SignOffOutcome {
+  readonly date: CivilDate;
+  /** Null: the day is signed off. */
+  readonly refusal: SignOffRefusal | null;
+}
+
+/**
+ * Signs the days off one by one, each in a separate transaction with the checks of `signOffDay`. A
+ * refused day does not keep the others from being signed off. When the database does not answer, the
+ * remaining days are refused without a try.
+ * @returns the outcome of each day, in the order of the list
+ * @throws InputError for no day, or more than `MAX_DAYS_TO_SIGN`
+ */
+export async function signOffDays(
+  database: Database,
+  days: readonly SeenDay[],
+  signing: Signing & SigningRules,
+): Promise<SignOffOutcome[]> {
+  if (days.length === 0 || days.length > MAX_DAYS_TO_SIGN) {
+    throw new InputError(`days: expected 1 to ${MAX_DAYS_TO_SIGN} days`, {
+      context: { fault: 'days_to_sign', max: MAX_DAYS_TO_SIGN },
+    });
+  }
+  const outcomes: SignOffOutcome[] = [];
+  for (const { date, seenDigest } of days) {
+    const refusal =
+      outcomes.at(-1)?.refusal === 'unavailable'
+        ? 'unavailable'
+        : await signOffDay(database, date, { ...signing, seenDigest }).then(() => null, refusalOf);
+    outcomes.push({ date, refusal });
+  }
+  return outcomes;
+}
+
+/** @throws every error that is not about the day */
+function refusalOf(error: unknown): SignOffRefusal {
+  if (error instanceof StagingUnavailableError) return 'unavailable';
+  const fault = error instanceof InputError ? error.context['fault'] : undefined;
+  const known = (Object.keys(SIGN_OFF_FAULTS) as SignOffRefusal[]).find((name) => name === fault);
+  if (known === undefined) throw error;
+  return known;
+}
+
+/**
+ * Ends the seal of a date, so that it can be signed off again.
+ * @throws InputError when the date is not signed off
+ */
+export function reopenDay(database: Database, date: CivilDate, decision: Decision): Promise<void> {
+  return database.prisma.$transaction(async (tx) => {
+    const { isSignedOff } = await lockCandidate(tx, date);
+    if (!isSignedOff) {
+      throw new InputError(`${date} is not signed off`, {
+        context: { fault: 'not_signed_off', date },
+      });
+    }
+    await audit(tx, 'day.reopen', date, decision);
+    await endSeal(tx, date, decision);
+    await tx.day.update({
+      where: { date },
+      data: {
+        signedOffAt: null,
+        signedOffBy: null,
+        signedOffDigest: null,
+        restatedAfterSignOff: false,
+      },
+      select: { date: true },
+    });
+  });
+}
+
+const sealColumns = Prisma.sql`
+  id::float8 AS id, date::text AS date, signed_off_at AS "signedOffAt",
+  signed_off_by AS "signedOffBy", reason, content_digest AS "contentDigest",
+  title_count AS titles, original_value_sum::text AS "originalValueSum",
+  ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason"`;
+
+/** Returns all seals of the date, newest first. */
+export function readSignOffs(database: Database, date: CivilDate): Promise<SignOff[]> {
+  return database.prisma.$queryRaw<SignOff[]>`
+    SELECT ${sealColumns}
+    FROM conciliation.sign_off WHERE date = ${date}::date ORDER BY id DESC`;
+}
+
+/** Returns the newest seal of each of the dates, the newest date first. */
+export function readNewestSeals(
+  database: Database,
+  dates: readonly CivilDate[],
+): Promise<SignOff[]> {
+  return database.prisma.$queryRaw<SignOff[]>`
+    SELECT DISTINCT ON (sign_off.date) ${sealColumns}
+    FROM conciliation.sign_off WHERE date = ANY(${dates}::text[]::date[])
+    ORDER BY sign_off.date DESC, sign_off.id DESC`;
+}
+
+/**
+ * The dates that a person may not sign off as the second person, with the reason: the person made one of the decisions
+ * of `DECISIONS` about the date, or confirmed a company or an agent of its titles; or the date was open, which is in the ledger without a seal in force, when the person,
+ * an administrator before, got the present role.
+ */
+export async function readFourEyesFaults(
+  client: Pick<Transaction, '$queryRaw'>,
+  dates: Prisma.Sql,
+  signer: string,
+): Promise<ReadonlyMap<CivilDate, FourEyesFault>> {
+  const faults = await client.$queryRaw<{ date: CivilDate; fault: FourEyesFault }[]>`
+    SELECT date::text AS date, CASE WHEN has_decided THEN 'own_decision' ELSE 'open_before' END AS fault
+    FROM (
+      SELECT date,
+             EXISTS (SELECT FROM conciliation.audit_entry AS entry
+                     WHERE entry.date = day.date AND entry.action = ANY(${DECISIONS})
+                       AND entry.actor = ${signer})
+               OR ${hasConfirmed(Prisma.sql`day.date`, signer)} AS has_decided,
+             EXISTS (SELECT FROM conciliation.console_user AS person
+                     WHERE person.name = ${signer}
+                       AND EXISTS (SELECT FROM conciliation.pull
+                                   WHERE pull.date = day.date AND pull.created_at <= person.decides_from)
+                       AND NOT EXISTS (SELECT FROM conciliation.sign_off AS seal
+                                       WHERE seal.date = day.date AND seal.signed_off_at <= person.decides_from
+                                         AND (seal.ended_at IS NULL OR seal.ended_at > person.decides_from))
+             ) AS was_open
+      FROM conciliation.day WHERE date IN (${dates})
+    ) AS judged WHERE has_decided OR was_open`;
+  return new Map(faults.map(({ date, fault }) => [date, fault]));
+}
+
+/** @param signer null: nobody needs to be the second person */
+export async function readFourEyesFault(
+  client: Pick<Transaction, '$queryRaw'>,
+  date: CivilDate,
+  signer: string | null,
+): Promise<FourEyesFault | null> {
+  if (signer === null) return null;
+  const faults = await readFourEyesFaults(client, Prisma.sql`SELECT ${date}::date`, signer);
+  return faults.get(date) ?? null;
+}
+
+async function lockCandidate(tx: Transaction, date: CivilDate) {
+  // Merges lock the day's row as well, so the digest below does not change before the commit. A separate statement:
+  // only the next one sees the payment holds and checks that a merge has committed during the wait for the lock.
+  await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
+  const [day] = await tx.$queryRaw<
+    [
+      {
+        state: DayState;
+        contentDigest: string | null;
+        isSignedOff: boolean;
+        isRestated: boolean;
+        heldPayments: number;
+        isChecked: boolean;
+      }?,
+    ]
+  >`
+    SELECT state, content_digest AS "contentDigest", signed_off_at IS NOT NULL AS "isSignedOff",
+           restated_after_sign_off AS "isRestated",
+           ${heldPaymentsColumn}, ${isChecked} AS "isChecked"
+    FROM conciliation.day WHERE date = ${date}::date`;
+  if (day === undefined) throw refusal(date, 'not_in_ledger');
+  return day;
+}
+
+function refusal(date: CivilDate, fault: SignOffRefusal): InputError {
+  return new InputError(`${date}: ${SIGN_OFF_FAULTS[fault]}`, { context: { fault, date } });
+}
+
+async function endSeal(
+  tx: Transaction,
+  date: CivilDate,
+  ending: { readonly by: string; readonly reason: string | null },
+): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE conciliation.sign_off
+    SET ended_at = now(), ended_by = ${ending.by}, end_reason = ${ending.reason}
+    WHERE date = ${date}::date AND ended_at IS NULL`;
+}
+
+async function audit(
+  tx: Transaction,
+  action: AuditAction,
+  date: CivilDate,
+  { by, reason }: Signing,
+): Promise<void> {
+  const day = await tx.day.findUniqueOrThrow({
+    where: { date },
+    select: { lastPullId: true, contentDigest: true, titleCount: true, signedOffDigest: true },
+  });
+  const { lastPullId: pullId, contentDigest, titleCount: titles, signedOffDigest } = day;
+  const details = { contentDigest, titles, signedOffDigest };
+  await recordAudit(tx, { actor: by, action, date, pullId, reason, details });
+}

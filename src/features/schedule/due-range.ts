@@ -1,0 +1,36 @@
+import {
+  addDays,
+  type CivilDate,
+  daysBetween,
+  parseCivilDate,
+  toCivilDate,
+} from '../../base/values/business-day.ts';
+import type { DueRange } from './read-schedule.sql.ts';
+
+/** The spans of due dates that a page shows. */
+export const DUE_VIEWS = ['month', 'day'] as const;
+export type DueView = (typeof DUE_VIEWS)[number];
+
+const FIRST = toCivilDate('0001-01-01');
+const LAST = toCivilDate('9999-12-31');
+
+/** Returns the month or the day that a date is in. */
+export function dueRangeOf(view: DueView, date: CivilDate): DueRange {
+  if (view === 'day') return { from: date, to: date };
+  const month = date.slice(0, 7);
+  const ends = ['31', '30', '29', '28'].map((day) => parseCivilDate(`${month}-${day}`));
+  return {
+    from: toCivilDate(`${month}-01`),
+    to: ends.find((end) => end !== null) ?? date,
+  };
+}
+
+/** Returns a date in the next span of the view, or in the one before. */
+export function neighbour(range: DueRange, direction: 'next' | 'previous'): CivilDate {
+  return direction === 'next' ? move(range.to, 1) : move(range.from, -1);
+}
+
+function move(date: CivilDate, days: number): CivilDate {
+  const room = days < 0 ? daysBetween(FIRST, date) : daysBetween(date, LAST);
+  return addDays(date, Math.sign(days) * Math.min(Math.abs(days), room));
+}

@@ -1,0 +1,156 @@
+import { taxIdText } from '../../base/database/tax-id.sql.ts';
+import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
+import { destinationOfRow } from '../../core/title/title-hashes.sql.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { accountHash, partyKey, writingHash } from '../accounts/account-watch.sql.ts';
+
+/*
+ * The party to be paid for a title, and its bank account. The financial agent has advanced the money and is
+ * paid at the due date, on the account of `financialAgent.payment`. Where `buyerIsFinancial` is true, the buyer
+ * advances its own money, so the provider is paid on `provider.bankAccount`. The interface does not say so:
+ * this is an interpretation, which docs/console.md states.
+ */
+
+// Column names and expressions of this file and of domain/. No input reaches Prisma.raw.
+
+const ACCOUNT = ['bank', 'agency', 'agency_digit', 'account', 'account_digit'] as const;
+const stated = (column: string) => `nullif(btrim(${column}), '')`;
+const byKind = (provider: string, agent: string) =>
+  `CASE WHEN buyer_is_financial THEN ${provider} ELSE ${agent} END`;
+
+const KIND = byKind("'provider'", "'financial_agent'");
+/** The columns that name a payee in `title`, as they are written, the same for both kinds of party. */
+const WRITTEN = {
+  kind: KIND,
+  code: byKind('provider_external_id', 'NULL'),
+  identification: byKind('provider_identification', 'financial_agent_identification'),
+  name: byKind('NULL', 'financial_agent_name'),
+  ...Object.fromEntries(
+    ACCOUNT.map((column) => [column, byKind(`provider_${column}`, `payment_${column}`)]),
+  ),
+  destination: byKind(destinationOfRow('provider'), destinationOfRow('financial_agent')),
+};
+const written = Prisma.raw(Object.keys(WRITTEN).join(', '));
+const WRITTEN_PAYEE = `(SELECT ${Object.entries(WRITTEN)
+  .map(([column, value]) => `${value} AS ${column}`)
+  .join(', ')})`;
+/**
+ * The party as bank accounts are watched: an agent has no other key than its tax identifier there, and an agent
+ * without one is known by its name here.
+ */
+const keyOf = (code: string, identification: string, name: string) =>
+  `coalesce(${stated(code)}, ${taxIdText(identification)}, ${stated(name)})`;
+const KEY = keyOf(WRITTEN.code, WRITTEN.identification, WRITTEN.name);
+/** The payee of a row with the columns of `WRITTEN_PAYEE`. */
+const NAMED = `kind, ${keyOf('code', 'identification', 'name')} AS key, destination,
+  ${ACCOUNT.map((column) => `${stated(column)} AS ${column}`).join(', ')}`;
+
+/** The payee of a row with the columns of `title`, for a LATERAL join. */
+export const PAYEE: Prisma.Sql = Prisma.raw(`(SELECT ${NAMED} FROM ${WRITTEN_PAYEE} AS written)`);
+
+const hashOf = (kind: Prisma.Sql, key: Prisma.Sql, account: Prisma.Sql) =>
+  Prisma.sql`md5(concat_ws(',', ${kind}, quote_nullable(${key}), (${account})::text))::uuid`;
+
+/** Whether a row `party` names neither a party nor an account. */
+export const IS_UNNAMED: Prisma.Sql = Prisma.sql`
+  num_nonnulls(party.key, party.bank, party.agency, party.agency_digit, party.account,
+               party.account_digit, party.destination) = 0`;
+
+/**
+ * The hash of a row `party` with the columns of `PAYEE`, the same for all writings of one account. A title without
+ * party and account has one hash. The account of a party that is not watched is compared as it is written.
+ */
+const payeeHash = (watched: Prisma.Sql) => Prisma.sql`
+  CASE WHEN ${IS_UNNAMED} THEN md5('')::uuid
+       ELSE ${hashOf(
+         Prisma.sql`party.kind`,
+         partyKey,
+         Prisma.sql`coalesce(${watched}, ${writingHash})`,
+       )} END`;
+const PAYEE_HASH = payeeHash(accountHash);
+
+/** The hash of a row `change` of `account_change`. */
+export const CHANGED_PAYEE_HASH = hashOf(
+  Prisma.sql`change.kind`,
+  Prisma.sql`change.party_key`,
+  Prisma.sql`change.account_hash`,
+);
+
+/** The hash of the payee of a title; no row for an unknown title. */
+export const payeeHashOf = (titleId: number): Prisma.Sql => Prisma.sql`
+  SELECT ${PAYEE_HASH} FROM conciliation.title AS title CROSS JOIN LATERAL ${PAYEE} AS party
+  WHERE title.id = ${titleId}`;
+
+/** The party of a payee, and the hash of the payee. Personal data. */
+export interface PayeeRow {
+  readonly kind: string;
+  readonly key: string | null;
+  readonly hash: string;
+}
+
+/** The payee of a title; no row for an unknown title. */
+export const payeeOf = (titleId: number): Prisma.Sql => Prisma.sql`
+  SELECT party.kind, party.key, ${PAYEE_HASH}::text AS hash
+  FROM conciliation.title AS title CROSS JOIN LATERAL ${PAYEE} AS party
+  WHERE title.id = ${titleId}`;
+
+/** The condition for rows `title` that have this payee. The party is compared first: the hash takes longer. */
+export function isPayee({ kind, key, hash }: PayeeRow): Prisma.Sql {
+  const kinds = key === null ? [] : [Prisma.sql`${Prisma.raw(KIND)} = ${kind}`];
+  return Prisma.join(
+    [
+      ...kinds,
+      Prisma.sql`${Prisma.raw(KEY)} IS NOT DISTINCT FROM ${key}`,
+      Prisma.sql`(SELECT ${PAYEE_HASH} FROM ${PAYEE} AS party) = ${hash}::uuid`,
+    ],
+    ' AND ',
+  );
+}
+
+const eachAmount = (text: (column: string) => string) =>
+  Prisma.raw(AMOUNT_COLUMNS.map(text).join(', '));
+
+/**
+ * The rows of `schedule_total` that the selected titles have.
+ *
+ * The titles are grouped by their columns as they are written first, and then by what names the payee, because a trimmed
+ * text, a key and a hash for each title or each due date take longer.
+ *
+ * @param fence of the merge that has staged the accounts of the titles; null: all of them are stored
+ */
+export const totalsOf = (selected: Prisma.Sql, fence: bigint | null): Prisma.Sql => {
+  const staged =
+    fence === null
+      ? Prisma.sql`(SELECT NULL::uuid AS account_hash) AS staged ON true`
+      : Prisma.sql`
+          conciliation.staged_account AS staged
+          ON staged.fence = ${fence} AND staged.kind = party.kind AND staged.party_key = ${partyKey}
+             AND staged.writing_hash = ${writingHash}`;
+  return Prisma.sql`
+  SELECT line.accepted_date, line.due_date, named.payee, sum(line.titles)::int AS titles, min(line.title_id) AS title_id,
+         ${eachAmount((column) => `sum(line.${column}) AS ${column}`)}
+  FROM (
+    SELECT ${payeeHash(Prisma.sql`coalesce(staged.account_hash, ${accountHash})`)} AS payee, lines
+    FROM (
+      SELECT ${Prisma.raw(NAMED)}, lines
+      FROM (
+        SELECT ${written}, array_agg(ROW(
+                 accepted_date, due_date, NULL, titles, title_id,
+                 ${eachAmount((column) => column)})::conciliation.schedule_total) AS lines
+        FROM (
+          SELECT accepted_date, anticipated_due_date AS due_date, ${written}, count(*) AS titles,
+                 min(title.id) AS title_id, ${eachAmount((column) => `coalesce(sum(${column}), 0) AS ${column}`)}
+          FROM conciliation.title AS title CROSS JOIN LATERAL ${Prisma.raw(WRITTEN_PAYEE)} AS payee
+          WHERE status = 'current' AND ${selected}
+          GROUP BY 1, 2, ${written}
+        ) AS dated
+        GROUP BY ${written}
+      ) AS written
+      -- Each OFFSET 0 keeps a subquery apart: merged into the query, the key and the hash would be computed once for
+      -- each use of them.
+      OFFSET 0
+    ) AS party LEFT JOIN ${staged}
+    OFFSET 0
+  ) AS named CROSS JOIN LATERAL unnest(named.lines) AS line
+  GROUP BY 1, 2, 3`;
+};

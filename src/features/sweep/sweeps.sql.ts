@@ -1,0 +1,235 @@
+import type { Database } from '../../base/database/database.ts';
+import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
+import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
+import { requireKnownVersion } from '../../core/title/content-versions.ts';
+import { newestContentVersion } from '../../core/title/title.ts';
+import type { TitleFolds } from '../../core/title/title-fold.ts';
+import { sweepRetryMinutes, sweepStart } from './sweep-plan.ts';
+
+/** What a sweep asks for. */
+export interface SweepOrder {
+  /** The first accepted date. */
+  readonly from: CivilDate;
+  /** The instant that makes the sweep due. */
+  readonly slotAt: Date;
+}
+
+export interface DueSweep extends SweepOrder {
+  /** Milliseconds until the sweep is due: 0 for now. */
+  readonly delayMs: number;
+}
+
+/**
+ * Returns the sweep that the slot makes due; null: there is none, because a sweep of the slot is complete, no date
+ * was answered yet, or none was over at the slot. After a failure the sweep waits longer each time.
+ */
+export async function readDueSweep(
+  database: Database,
+  slotAt: Date,
+  timeZone: string,
+): Promise<DueSweep | null> {
+  const slotDate = dateIn(timeZone, slotAt);
+  const [ledger] = await database.prisma.$queryRaw<
+    [
+      {
+        startDate: CivilDate;
+        oldestOpenDate: CivilDate | null;
+        failures: number;
+        minutesAgo: number | null;
+      }?,
+    ]
+  >`
+    SELECT start_date::text AS "startDate",
+           (SELECT min(date)::text FROM conciliation.day
+            WHERE latest_due_date >= ${slotDate}::date) AS "oldestOpenDate",
+           failed.sweeps::int AS failures, failed.minutes_ago::float8 AS "minutesAgo"
+    FROM conciliation.checkpoint, (
+      SELECT count(*) AS sweeps,
+             extract(epoch FROM clock_timestamp() - max(finished_at)) / 60 AS minutes_ago
+      FROM conciliation.sweep WHERE state = 'failed' AND slot_at >= ${slotAt}::timestamptz
+    ) AS failed
+    WHERE start_date < ${slotDate}::date
+      AND EXISTS (SELECT FROM conciliation.day WHERE fold_count IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM conciliation.sweep
+                      WHERE state = 'complete' AND slot_at >= ${slotAt}::timestamptz)`;
+  if (ledger === undefined) return null;
+  const { failures, minutesAgo } = ledger;
+  const waitMinutes = minutesAgo === null ? 0 : sweepRetryMinutes(failures) - minutesAgo;
+  return {
+    from: sweepStart(slotDate, ledger),
+    slotAt,
+    delayMs: Math.max(0, Math.ceil(waitMinutes * 60_000)),
+  };
+}
+
+/** The state of the ledger before the request. */
+export interface SweepBasis {
+  /** The first date to compare. */
+  readonly firstDate: CivilDate;
+  /** The versions of the content hashes, for dates with another than the newest. */
+  readonly versions: ReadonlyMap<CivilDate, number>;
+}
+
+/** @throws ConfigError when a newer version of this program has written one of the dates */
+export async function readSweepBasis(database: Database, from: CivilDate): Promise<SweepBasis> {
+  const checkpoint = await database.prisma.checkpoint.findFirst({ select: { startDate: true } });
+  const firstDate = checkpoint && checkpoint.startDate > from ? checkpoint.startDate : from;
+  const days = await database.prisma.day.findMany({
+    where: { date: { gte: firstDate }, contentVersion: { not: newestContentVersion() } },
+    select: { date: true, contentVersion: true },
+  });
+  const versions = new Map(
+    days.map(({ date, contentVersion }) => [date, requireKnownVersion(date, contentVersion)]),
+  );
+  return { firstDate, versions };
+}
+
+/** The result of reading a complete answer. */
+export interface SweepRead {
+  readonly folds: TitleFolds;
+  readonly titles: number;
+  /** Titles that belong to none of the requested dates; see the columns of `sweep`. */
+  readonly undated: number;
+  readonly future: number;
+  readonly early: number;
+}
+
+/** The request, and what arrived. */
+export interface SweepRequest extends SweepOrder {
+  /** By the database's clock, before the request was sent. */
+  readonly startedAt: Date;
+  /** Null: the platform did not answer. */
+  readonly httpStatus: number | null;
+  readonly responseBytes: number;
+}
+
+export interface SweepReport {
+  readonly sweepId: bigint;
+  readonly datesCompared: number;
+  readonly differences: readonly SweepDifference[];
+}
+
+interface SweepDifference {
+  readonly date: CivilDate;
+  /** Titles in the answer of the sweep that keep the contract. */
+  readonly titles: number;
+  /** Titles in the newest complete answer for the date; null: there was none. */
+  readonly ledgerTitles: number | null;
+}
+
+/**
+ * Compares the answer with the newest complete answer for each date, in one statement and therefore
+ * in one snapshot, and records the sweep. Writes a row for each date that differs.
+ * @param dates the first and the last date to compare; none if the last is before the first
+ */
+export function recordSweep(
+  database: Database,
+  request: SweepRequest,
+  dates: { readonly first: CivilDate; readonly last: CivilDate },
+  read: SweepRead,
+): Promise<SweepReport> {
+  return database.prisma.$transaction(async (tx) => {
+    const compared = await tx.$queryRaw<
+      { date: CivilDate; ledgerTitles: number | null; ledgerSum: string | null }[]
+    >`
+      SELECT wanted.date::date::text AS date, fold_count AS "ledgerTitles", fold_sum AS "ledgerSum"
+      FROM generate_series(${dates.first}::date, ${dates.last}::date, '1 day') AS wanted (date)
+      LEFT JOIN conciliation.day ON day.date = wanted.date`;
+    const differences = compared
+      .map((ledger) => {
+        const fold = read.folds.at(ledger.date);
+        return { ...ledger, titles: fold.count, sum: fold.toText() };
+      })
+      .filter((one) => one.titles !== one.ledgerTitles || one.sum !== one.ledgerSum);
+    const { id: sweepId } = await tx.sweep.create({
+      data: {
+        ...rowOf(request),
+        state: 'complete',
+        titles: read.titles,
+        undatedTitles: read.undated,
+        futureTitles: read.future,
+        earlyTitles: read.early,
+        datesCompared: compared.length,
+        datesDiffering: differences.length,
+      },
+      select: { id: true },
+    });
+    if (differences.length > 0) {
+      await tx.$executeRaw`
+        INSERT INTO conciliation.sweep_difference
+          (sweep_id, date, fold_count, fold_sum, ledger_fold_count, ledger_fold_sum)
+        SELECT ${sweepId}, date, titles, sum, "ledgerTitles", "ledgerSum"
+        FROM jsonb_to_recordset(${JSON.stringify(differences)}::jsonb) AS differing
+          (date date, titles int, sum text, "ledgerTitles" int, "ledgerSum" text)`;
+    }
+    reachFaultPoint('before-commit');
+    return { sweepId, datesCompared: compared.length, differences };
+  });
+}
+
+/** Records an attempt without a comparison. The text is free of personal data. */
+export async function recordSweepFailure(
+  database: Database,
+  request: SweepRequest,
+  error: { readonly code: string; readonly message: string },
+): Promise<void> {
+  await database.prisma.sweep.create({
+    data: {
+      ...rowOf(request),
+      state: 'failed',
+      errorCode: error.code,
+      errorMessage: error.message,
+    },
+  });
+}
+
+function rowOf({ from, ...request }: SweepRequest) {
+  return { fromDate: from, ...request };
+}
+
+export const SWEEP_STATES = ['complete', 'failed'] as const;
+
+/** A sweep for people. The results are null where it failed. */
+export interface SweepRow {
+  readonly id: number;
+  readonly from: CivilDate;
+  readonly state: (typeof SWEEP_STATES)[number];
+  readonly startedAt: Date;
+  readonly finishedAt: Date;
+  readonly titles: number | null;
+  readonly datesCompared: number | null;
+  readonly datesDiffering: number | null;
+  readonly undatedTitles: number | null;
+  readonly futureTitles: number | null;
+  readonly earlyTitles: number | null;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+/** The newest sweeps first. */
+export function readSweeps(database: Database, limit: number): Promise<SweepRow[]> {
+  return database.prisma.$queryRaw<SweepRow[]>`
+    SELECT id::float8 AS id, from_date::text AS "from", state, started_at AS "startedAt",
+           finished_at AS "finishedAt", titles,
+           dates_compared AS "datesCompared", dates_differing AS "datesDiffering",
+           undated_titles AS "undatedTitles", future_titles AS "futureTitles",
+           early_titles AS "earlyTitles", error_code AS "errorCode", error_message AS "errorMessage"
+    FROM conciliation.sweep ORDER BY started_at DESC, id DESC LIMIT ${limit}`;
+}
+
+/** The results of the newest complete sweep. */
+export interface CompleteSweep {
+  readonly from: CivilDate;
+  readonly startedAt: Date;
+  readonly datesCompared: number;
+  readonly datesDiffering: number;
+}
+
+/** Null: no sweep is complete. */
+export async function readCompleteSweep(database: Database): Promise<CompleteSweep | null> {
+  const [row] = await database.prisma.$queryRaw<[CompleteSweep?]>`
+    SELECT from_date::text AS "from", started_at AS "startedAt",
+           dates_compared AS "datesCompared", dates_differing AS "datesDiffering"
+    FROM conciliation.sweep WHERE state = 'complete' ORDER BY started_at DESC LIMIT 1`;
+  return row ?? null;
+}

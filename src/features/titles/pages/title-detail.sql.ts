@@ -1,0 +1,97 @@
+import type { Database } from '../../../base/database/database.ts';
+import type { CivilDate } from '../../../base/values/business-day.ts';
+import type { PullOrigin } from '../../../core/planner/pull-plan.ts';
+import { TITLE_COLUMNS, type TitleColumn } from '../../../core/title/title.ts';
+import { Prisma } from '../../../generated/prisma/client.ts';
+import { OPEN_HOLDS } from '../../accounts/payment-holds.sql.ts';
+import type { MovedField } from '../../review/moved-titles.sql.ts';
+
+/** A pull that changed a title, and the time of its request. */
+export interface ChangingPull {
+  readonly pullId: number;
+  readonly origin: PullOrigin;
+  readonly requestedBy: string;
+  readonly fetchedAt: Date | null;
+}
+
+interface TitleRevision extends ChangingPull {
+  readonly revision: number;
+  readonly kind: 'changed' | 'withdrawn' | 'restored';
+  readonly changedAt: Date;
+  readonly fields: readonly MovedField[];
+}
+
+/** A title of the same order, buyer and provider with another due date or value. */
+export interface RelatedTitle {
+  readonly id: number;
+  readonly dueDate: CivilDate | null;
+  /** Decimal text. */
+  readonly originalValue: string;
+}
+
+/** A title with all its columns. Values are text as PostgreSQL writes it: exact amounts, `YYYY-MM-DD`. */
+export interface TitleDetail {
+  readonly id: number;
+  readonly status: 'current' | 'withdrawn';
+  readonly acceptedDate: CivilDate;
+  readonly occurrence: number;
+  readonly fields: Readonly<Record<TitleColumn, string | null>>;
+  /** Whether the title names a changed bank account that no person has confirmed. */
+  readonly isPaymentHeld: boolean;
+  /** The withdrawn title that this one replaces; null: none. */
+  readonly predecessor: RelatedTitle | null;
+  /** The newest title that replaced this one; null: none. */
+  readonly successor: RelatedTitle | null;
+  readonly contentHash: string;
+  readonly createdAt: Date;
+  readonly changedAt: Date;
+  readonly first: ChangingPull;
+  /** Newest first. */
+  readonly revisions: readonly TitleRevision[];
+}
+
+const fields = Prisma.raw(
+  `jsonb_build_object(${TITLE_COLUMNS.map((name) => `'${name}', title.${name}::text`).join(', ')})`,
+);
+
+const related = (condition: Prisma.Sql) => Prisma.sql`
+  (SELECT jsonb_build_object('id', other.id, 'dueDate', other.anticipated_due_date::text,
+                             'originalValue', other.original_value::text)
+   FROM conciliation.title AS other WHERE other.${condition})`;
+
+/** Returns null for an unknown title. */
+export async function readTitleDetail(database: Database, id: bigint): Promise<TitleDetail | null> {
+  const [title] = await database.prisma.$queryRaw<[Omit<TitleDetail, 'revisions'>?]>`
+    SELECT title.id::float8 AS id, title.status, accepted_date::text AS "acceptedDate", occurrence,
+           ${fields} AS fields, content_hash::text AS "contentHash",
+           EXISTS (SELECT FROM (${OPEN_HOLDS}) AS held WHERE held.title_id = title.id) AS "isPaymentHeld",
+           ${related(Prisma.sql`id = (SELECT predecessor_id FROM conciliation.title_succession WHERE title_id = title.id)`)} AS predecessor,
+           ${related(Prisma.sql`id = (SELECT title_id FROM conciliation.title_succession WHERE predecessor_id = title.id
+                                 ORDER BY pull_id DESC LIMIT 1)`)} AS successor,
+           title.created_at AS "createdAt",
+           title.changed_at AS "changedAt",
+           jsonb_build_object('pullId', first_pull_id, 'origin', pull.origin,
+                              'requestedBy', pull.requested_by, 'fetchedAt', pull.fetch_started_at) AS first
+    FROM conciliation.title title
+    LEFT JOIN conciliation.pull pull ON pull.id = title.first_pull_id
+    WHERE title.id = ${id}`;
+  if (title === undefined) return null;
+  const revisions = await database.prisma.$queryRaw<TitleRevision[]>`
+    SELECT revision, kind, changed_at AS "changedAt", pull_id::float8 AS "pullId", pull.origin,
+           pull.requested_by AS "requestedBy", pull.fetch_started_at AS "fetchedAt", list.fields
+    FROM conciliation.title_revision revision
+    LEFT JOIN conciliation.pull pull ON pull.id = revision.pull_id
+    CROSS JOIN LATERAL (
+      SELECT coalesce(jsonb_agg(jsonb_build_object(
+               'column', key, 'before', value #>> '{}', 'after', revision.after ->> key)
+               ORDER BY key) FILTER (WHERE key <> 'status'), '[]') AS fields
+      FROM jsonb_each(revision.before) AS field (key, value)
+    ) AS list
+    WHERE revision.title_id = ${id} ORDER BY revision DESC`;
+  const { fetchedAt } = title.first;
+  return {
+    ...title,
+    first: { ...title.first, fetchedAt: fetchedAt === null ? null : new Date(fetchedAt) },
+    revisions,
+  };
+}

@@ -1,0 +1,309 @@
+import type { Database } from '../../../base/database/database.ts';
+import { type CivilDate, parseCivilDate, toCivilDate } from '../../../base/values/business-day.ts';
+import { parseDecimal } from '../../../base/values/decimal.ts';
+import { folded, inEachCase } from '../../../console/shell/search.sql.ts';
+import { Prisma } from '../../../generated/prisma/client.ts';
+import {
+  acceptedDatesOf,
+  type GroupFilter,
+  hasPayeeOf,
+  readGroupTotals,
+} from '../../schedule/read-schedule.sql.ts';
+
+/** Selects titles. All conditions must hold; null: no condition. */
+export interface TitleFilter {
+  /** Accepted dates, both inclusive. */
+  readonly from: CivilDate | null;
+  readonly to: CivilDate | null;
+  readonly status: 'current' | 'withdrawn' | null;
+  /** Any of what a person knows about a title. */
+  readonly search: TitleSearch | null;
+  /** The order's identifier, or a part of one where no order has it. Upper and lower case are equal. */
+  readonly order: string | null;
+  /** The provider's identifier in the ERP, or a part of the provider's name. */
+  readonly provider: string | null;
+  /** The provider's identifier in the ERP, as it is. */
+  readonly providerId: string | null;
+  /** A part of the agent's name. Upper and lower case are equal, and letters with and without accents. */
+  readonly agent: string | null;
+  readonly dueFrom: CivilDate | null;
+  readonly dueTo: CivilDate | null;
+  /** True: only titles that state no due date. */
+  readonly isUndated: true | null;
+  /** A title: only titles whose payment goes to the same party and account; see `Payee`. */
+  readonly payeeOf: number | null;
+  /** Decimal text. */
+  readonly minValue: string | null;
+  readonly maxValue: string | null;
+}
+
+export interface TitleSearch {
+  /** As written: a part of the order, a provider's code, or a part of the name of a provider or agent. */
+  readonly text: string;
+  /** Without blanks. */
+  readonly order: string;
+  /** Original value, decimal text; null: the text is none. */
+  readonly value: string | null;
+}
+
+export const TITLE_SORTS = ['accepted', 'order', 'value', 'due', 'provider', 'agent'] as const;
+export type TitleSort = (typeof TITLE_SORTS)[number];
+
+interface TitleListRow {
+  readonly id: number;
+  readonly status: 'current' | 'withdrawn';
+  readonly acceptedDate: CivilDate;
+  readonly orderUid: string;
+  readonly occurrence: number;
+  readonly provider: string | null;
+  readonly agent: string | null;
+  readonly dueDate: CivilDate | null;
+  readonly originalValue: string;
+  readonly changedAt: Date;
+}
+
+/** A position between two titles of a list; `cursorText` encodes it. */
+export interface TitleCursor {
+  readonly direction: 'after' | 'before';
+  readonly key: string;
+  readonly id: string;
+}
+
+export interface TitlePage {
+  readonly rows: readonly TitleListRow[];
+  readonly previous: string | null;
+  readonly next: string | null;
+}
+
+interface SortKey {
+  /** Never null: a row comparison with null yields null. */
+  readonly expression: Prisma.Sql;
+  readonly type: Prisma.Sql;
+  readonly isValid: (key: string) => boolean;
+}
+
+const text = (expression: Prisma.Sql): SortKey => ({
+  expression: Prisma.sql`coalesce(${expression}, '') COLLATE "C"`,
+  type: Prisma.sql`text`,
+  isValid: (key) => !key.includes('\u0000'),
+});
+const FIRST_DATE = toCivilDate('0001-01-01');
+const LAST_DATE = toCivilDate('9999-12-31');
+
+/** The possible sorts. A request names one of these keys. */
+const SORT_KEYS: Readonly<Record<TitleSort, SortKey>> = {
+  // The order of the index title_identity_key, so that any page is an index lookup.
+  accepted: {
+    expression: Prisma.sql`accepted_date`,
+    type: Prisma.sql`date`,
+    isValid: (key) => parseCivilDate(key) !== null,
+  },
+  order: text(Prisma.sql`order_uid`),
+  value: {
+    expression: Prisma.sql`original_value`,
+    type: Prisma.sql`numeric`,
+    isValid: (key) => parseDecimal(key) !== null,
+  },
+  due: {
+    expression: Prisma.sql`coalesce(anticipated_due_date, ${LAST_DATE}::date)`,
+    type: Prisma.sql`date`,
+    isValid: (key) => parseCivilDate(key) !== null,
+  },
+  provider: text(Prisma.sql`provider_external_id`),
+  agent: text(Prisma.sql`financial_agent_name`),
+};
+
+export interface TitleListRequest {
+  readonly filter: TitleFilter;
+  readonly sort: TitleSort;
+  readonly isDescending: boolean;
+  /** Null: the first page. */
+  readonly cursor: TitleCursor | null;
+  readonly limit: number;
+}
+
+/**
+ * Returns one page of titles. The page begins after a given title, not at an offset. The cost
+ * therefore does not depend on the position, and a merge between two pages neither repeats nor
+ * hides a title that keeps its place.
+ */
+export async function readTitlePage(
+  database: Database,
+  request: TitleListRequest,
+): Promise<TitlePage> {
+  const { filter, limit, cursor, sort } = request;
+  const key = SORT_KEYS[sort];
+  const isByDate = sort === 'accepted';
+  const isBackward = cursor?.direction === 'before';
+  const isDescending = request.isDescending !== isBackward;
+  const order = isDescending ? Prisma.sql`DESC` : Prisma.sql`ASC`;
+  const beyond = isDescending ? Prisma.sql`<` : Prisma.sql`>`;
+  const place = isByDate
+    ? Prisma.sql`accepted_date, identity_hash, occurrence`
+    : Prisma.sql`${key.expression}, id`;
+  const from =
+    cursor === null
+      ? Prisma.sql`true`
+      : isByDate
+        ? Prisma.sql`(${place}) ${beyond} (
+          SELECT accepted_date, identity_hash, occurrence FROM conciliation.title
+          WHERE id = ${cursor.id}::bigint)`
+        : Prisma.sql`(${place}) ${beyond} (${cursor.key}::${key.type}, ${cursor.id}::bigint)`;
+  const orderBy = isByDate
+    ? Prisma.sql`accepted_date ${order}, identity_hash ${order}, occurrence ${order}`
+    : Prisma.sql`${key.expression} ${order}, id ${order}`;
+  const where = await whereOf(database, filter);
+
+  const rows = await database.prisma.$queryRaw<(TitleListRow & { key: string })[]>`
+    SELECT id::float8 AS id, status, accepted_date::text AS "acceptedDate",
+           order_uid AS "orderUid", occurrence, provider_external_id AS provider,
+           financial_agent_name AS agent, anticipated_due_date::text AS "dueDate",
+           original_value::text AS "originalValue",
+           changed_at AS "changedAt", (${key.expression})::text AS key
+    FROM conciliation.title
+    WHERE ${where} AND ${from}
+    ORDER BY ${orderBy} LIMIT ${limit + 1}`;
+  const hasMore = rows.length > limit;
+  const shown = rows.slice(0, limit);
+  if (isBackward) shown.reverse();
+  const [first, last] = [shown.at(0), shown.at(-1)];
+  const hasPrevious = isBackward ? hasMore : cursor !== null;
+  const hasNext = isBackward || hasMore;
+  return {
+    rows: shown.map(({ key: _, ...row }) => row),
+    previous: hasPrevious && first !== undefined ? cursorText('before', first) : null,
+    next: hasNext && last !== undefined ? cursorText('after', last) : null,
+  };
+}
+
+/**
+ * Returns the number of selected titles, and the sums of the current ones as decimal text. For
+ * whole days the values come from the ledger.
+ * @param today no later row of the ledger counts
+ */
+export async function readTitleCount(
+  database: Database,
+  filter: TitleFilter,
+  today: CivilDate,
+): Promise<{ readonly titles: number; readonly originalValueSum: string }> {
+  const group = groupOf(filter);
+  if (group !== null) return readGroupTotals(database, group);
+  const { from, to, ...narrowing } = filter;
+  const areWholeDays = Object.values(narrowing).every((value) => value === null);
+  const [row] = await database.prisma.$queryRaw<[{ titles: number; originalValueSum: string }]>(
+    areWholeDays
+      ? Prisma.sql`
+        SELECT coalesce(sum(title_count + withdrawn_count), 0)::float8 AS titles,
+               coalesce(sum(original_value_sum), 0)::text AS "originalValueSum"
+        FROM conciliation.day
+        WHERE date >= coalesce(${from}::date, '-infinity') AND date <= least(${to}::date, ${today}::date)`
+      : Prisma.sql`
+        SELECT count(*)::float8 AS titles,
+               coalesce(sum(original_value) FILTER (WHERE status = 'current'), 0)::text AS "originalValueSum"
+        FROM conciliation.title WHERE ${await whereOf(database, filter)}`,
+  );
+  return row;
+}
+
+/** Returns the due dates and the payee that the filter asks for; null: it does not ask for current titles by due date. */
+function dueOf(filter: TitleFilter): GroupFilter | null {
+  const { status, dueFrom, dueTo, isUndated, payeeOf } = filter;
+  if (status !== 'current') return null;
+  if (dueFrom === null && dueTo === null)
+    return isUndated === null ? null : { range: null, payeeOf };
+  const range = { from: dueFrom ?? FIRST_DATE, to: dueTo ?? LAST_DATE };
+  return isUndated === null ? { range, payeeOf } : null;
+}
+
+/** Returns the group of the payment schedule that the filter selects; null: the filter has other conditions. */
+function groupOf(filter: TitleFilter): GroupFilter | null {
+  const { status: _, dueFrom: __, dueTo: ___, isUndated: ____, payeeOf: _____, ...others } = filter;
+  return Object.values(others).every((value) => value === null) ? dueOf(filter) : null;
+}
+
+async function whereOf(database: Database, filter: TitleFilter): Promise<Prisma.Sql> {
+  const due = dueOf(filter);
+  const {
+    from,
+    to,
+    status,
+    search,
+    order,
+    provider,
+    providerId,
+    agent,
+    dueFrom,
+    dueTo,
+    isUndated,
+    payeeOf,
+    minValue,
+    maxValue,
+  } = filter;
+  const parts = [
+    // `title` has no index by due date, which every merge would pay for. The schedule knows the accepted dates.
+    due === null ? null : Prisma.sql`accepted_date = ANY(${acceptedDatesOf(due)})`,
+    isUndated === null ? null : Prisma.sql`anticipated_due_date IS NULL`,
+    payeeOf === null ? null : await hasPayeeOf(database, payeeOf),
+    from === null ? null : Prisma.sql`accepted_date >= ${from}::date`,
+    to === null ? null : Prisma.sql`accepted_date <= ${to}::date`,
+    status === null ? null : Prisma.sql`status = ${status}`,
+    search === null ? null : await searchCondition(database, search),
+    order === null ? null : await orderCondition(database, order),
+    provider === null ? null : providerCondition(provider),
+    providerId === null ? null : Prisma.sql`provider_external_id = ${providerId}`,
+    agent === null ? null : agentCondition(agent),
+    dueFrom === null ? null : Prisma.sql`anticipated_due_date >= ${dueFrom}::date`,
+    dueTo === null ? null : Prisma.sql`anticipated_due_date <= ${dueTo}::date`,
+    minValue === null ? null : Prisma.sql`original_value >= ${minValue}::numeric`,
+    maxValue === null ? null : Prisma.sql`original_value <= ${maxValue}::numeric`,
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? Prisma.sql`true` : Prisma.join(parts, ' AND ');
+}
+
+const providerCondition = (provider: string) => Prisma.sql`provider_external_id IN (
+  SELECT unnest(${inEachCase(provider)}::text[])
+  UNION
+  SELECT external_id FROM conciliation.provider
+  WHERE strpos(${folded(Prisma.sql`name`)}, ${folded(Prisma.sql`${provider}::text`)}) > 0)`;
+
+/** Not LIKE, because the text may hold pattern characters. */
+const agentCondition = (agent: string) => Prisma.sql`
+  strpos(${folded(Prisma.sql`financial_agent_name`)}, ${folded(Prisma.sql`${agent}::text`)}) > 0`;
+
+async function searchCondition(database: Database, search: TitleSearch): Promise<Prisma.Sql> {
+  const { text: written, order, value } = search;
+  const parts = [
+    await orderCondition(database, order),
+    providerCondition(written),
+    agentCondition(written),
+    ...(value === null ? [] : [Prisma.sql`original_value = ${value}::numeric`]),
+  ];
+  return Prisma.sql`(${Prisma.join(parts, ' OR ')})`;
+}
+
+/** An identifier has an index. A part of one is searched in every title. */
+async function orderCondition(database: Database, order: string): Promise<Prisma.Sql> {
+  const whole = Prisma.sql`order_uid = ANY (${inEachCase(order)}::text[])`;
+  const [{ isKnown }] = await database.prisma.$queryRaw<[{ isKnown: boolean }]>`
+    SELECT EXISTS (SELECT FROM conciliation.title WHERE ${whole}) AS "isKnown"`;
+  return isKnown ? whole : Prisma.sql`strpos(lower(order_uid), lower(${order}::text)) > 0`;
+}
+
+function cursorText(direction: TitleCursor['direction'], row: { id: number; key: string }): string {
+  return Buffer.from(JSON.stringify([direction, row.key, String(row.id)])).toString('base64url');
+}
+
+/** Returns null for a text that no page of this sort has produced. */
+export function parseTitleCursor(cursor: string, sort: TitleSort): TitleCursor | null {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    return null;
+  }
+  if (!Array.isArray(parsed) || parsed.length !== 3) return null;
+  const [direction, key, id]: unknown[] = parsed;
+  if (direction !== 'after' && direction !== 'before') return null;
+  if (typeof key !== 'string' || typeof id !== 'string' || !/^\d{1,18}$/.test(id)) return null;
+  return SORT_KEYS[sort].isValid(key) ? { direction, key, id } : null;
+}

@@ -1,0 +1,238 @@
+import { toCivilDate } from '../../../base/values/business-day.ts';
+import { isSensitive, maskColumn } from '../../../console/shell/masking.ts';
+import { usePage } from '../../../console/shell/page-context.ts';
+import { Author, Card, DayLink, Instant, PlatformValue } from '../../../console/shell/parts.tsx';
+import { mayUse } from '../../../console/shell/route-access.ts';
+import type { TitleColumn } from '../../../core/title/title.ts';
+import { RevealForm } from '../../accounts/pages/change-list.tsx';
+import type { FindingRow } from '../../checks/findings.sql.ts';
+import { TitleFindings } from '../../checks/pages/title-findings.tsx';
+import type { TitleMatch } from '../../matching/match-reads.sql.ts';
+import { TitleMatches } from '../../matching/pages/match-cards.tsx';
+import { providerHref } from '../../providers/pages/provider-address.ts';
+import { Moves } from '../../review/pages/moved.tsx';
+import type { ChangingPull, RelatedTitle, TitleDetail } from './title-detail.sql.ts';
+
+const GROUPS = ['obligation', 'amounts', 'provider', 'agent', 'payment', 'other'] as const;
+
+/** Within a group, the columns are shown in this order. */
+const GROUP_OF: Readonly<Record<TitleColumn, (typeof GROUPS)[number]>> = {
+  order_uid: 'obligation',
+  accepted_date: 'obligation',
+  anticipated_due_date: 'obligation',
+  buyer_identification: 'obligation',
+  platform_commission: 'obligation',
+  original_value: 'amounts',
+  platform_discounted_value: 'amounts',
+  financial_discounted_value: 'amounts',
+  buyer_discounted_value: 'amounts',
+  billing_fee: 'amounts',
+  money_transfer_fee: 'amounts',
+  provider_external_id: 'provider',
+  provider_identification: 'provider',
+  provider_bank: 'provider',
+  provider_agency: 'provider',
+  provider_agency_digit: 'provider',
+  provider_account: 'provider',
+  provider_account_digit: 'provider',
+  financial_agent_name: 'agent',
+  financial_agent_type: 'agent',
+  financial_agent_identification: 'agent',
+  buyer_is_financial: 'agent',
+  payment_type: 'payment',
+  payment_bank: 'payment',
+  payment_agency: 'payment',
+  payment_agency_digit: 'payment',
+  payment_account: 'payment',
+  payment_account_digit: 'payment',
+  extra: 'other',
+};
+const COLUMNS = Object.keys(GROUP_OF) as TitleColumn[];
+
+export function TitlePageBody(props: {
+  readonly title: TitleDetail;
+  /** Null: the ERP has given no payables. */
+  readonly matches: readonly TitleMatch[] | null;
+  readonly findings: readonly FindingRow[];
+  readonly isRevealed: boolean;
+}) {
+  const context = usePage();
+  const { title, matches, findings, isRevealed } = props;
+  const { text, formats } = context;
+  const role = context.principal?.role ?? 'viewer';
+  return (
+    <>
+      <nav class="crumbs" aria-label={text('nav.days')}>
+        <a href={`/days/${title.acceptedDate}/titles`}>← {formats.date(title.acceptedDate)}</a>
+      </nav>
+      <div class="day-head">
+        <h1>{text('title.title', { order: title.fields.order_uid ?? '' })}</h1>
+        {title.occurrence > 1 && (
+          <span class="tag">{text('title.copy', { number: formats.count(title.occurrence) })}</span>
+        )}
+        <span class={`tag ${title.status === 'withdrawn' ? 'is-withdrawn' : 'is-inserted'}`}>
+          {text(`title.status.${title.status}`)}
+        </span>
+        {title.isPaymentHeld && <span class="tag is-changed">{text('title.paymentHeld')}</span>}
+      </div>
+      {title.isPaymentHeld && (
+        <p>
+          {text('day.paymentsHeldHelp')}{' '}
+          <a href="/account-changes">{text('providers.changesOpen')}</a>
+        </p>
+      )}
+      {title.predecessor !== null && (
+        <p>
+          <a href={`/titles/${title.predecessor.id}`}>{text('title.predecessor')}</a>{' '}
+          <Replaced before={title.predecessor} after={relatedOf(title)} />
+        </p>
+      )}
+      {title.successor !== null && (
+        <p>
+          <a href={`/titles/${title.successor.id}`}>{text('title.successor')}</a>{' '}
+          <Replaced before={relatedOf(title)} after={title.successor} />
+        </p>
+      )}
+      <RevealForm
+        action={`/titles/${title.id}`}
+        isRevealed={isRevealed}
+        mayReveal={mayUse(role, 'POST', '/titles/:id')}
+      />
+      <div class="columns">
+        {GROUPS.filter((group) => group !== 'other' || title.fields.extra !== null).map((group) => (
+          <Card key={group} title={text(`title.groups.${group}`)}>
+            <dl class="fields">
+              {COLUMNS.filter((column) => GROUP_OF[column] === group).map((column) => (
+                <FieldRow key={column} {...props} column={column} />
+              ))}
+            </dl>
+          </Card>
+        ))}
+      </div>
+      <TitleFindings findings={findings} />
+      {matches !== null && <TitleMatches matches={matches} />}
+      <Card title={text('title.history')}>
+        <ol class="timeline">
+          {title.revisions.map((revision) => (
+            <li key={revision.revision}>
+              <div>
+                <p>
+                  <Instant at={revision.changedAt} />
+                </p>
+                <p class="quiet small">
+                  <PullText pull={revision} />
+                </p>
+              </div>
+              <div>
+                <p>
+                  <span class={`tag is-${revision.kind}`}>
+                    {text(`day.kinds.${revision.kind}`)}
+                  </span>
+                </p>
+                <Moves fields={revision.fields} isRevealed={isRevealed} />
+              </div>
+            </li>
+          ))}
+          <li>
+            <div>
+              <p>
+                <Instant at={title.createdAt} />
+              </p>
+              <p class="quiet small">
+                <PullText pull={title.first} />
+              </p>
+            </div>
+            <div>
+              <p>
+                <span class="tag is-inserted">{text('title.first')}</span>
+              </p>
+              <p class="quiet">{text('title.firstSeen')}</p>
+            </div>
+          </li>
+        </ol>
+      </Card>
+    </>
+  );
+}
+
+function relatedOf({ id, fields }: TitleDetail): RelatedTitle {
+  const due = fields.anticipated_due_date;
+  return {
+    id,
+    dueDate: due === null ? null : toCivilDate(due),
+    originalValue: fields.original_value ?? '',
+  };
+}
+
+/** The due date and the original value that differ between two titles. */
+function Replaced(props: { readonly before: RelatedTitle; readonly after: RelatedTitle }) {
+  const { before, after } = props;
+  const { text, formats } = usePage();
+  const date = (value: RelatedTitle['dueDate']) => (value === null ? '–' : formats.date(value));
+  return (
+    <>
+      {before.dueDate !== after.dueDate && (
+        <span>
+          {text('title.fields.anticipated_due_date')}{' '}
+          <del class="before">{date(before.dueDate)}</del> →{' '}
+          <ins class="after">{date(after.dueDate)}</ins>{' '}
+        </span>
+      )}
+      {before.originalValue !== after.originalValue && (
+        <span>
+          {text('title.fields.original_value')}{' '}
+          <del class="before">{formats.amount(before.originalValue)}</del> →{' '}
+          <ins class="after">{formats.amount(after.originalValue)}</ins>
+        </span>
+      )}
+    </>
+  );
+}
+
+function FieldRow(props: {
+  readonly title: TitleDetail;
+  readonly isRevealed: boolean;
+  readonly column: TitleColumn;
+}) {
+  const { column, isRevealed } = props;
+  const { text, formats } = usePage();
+  const value = props.title.fields[column];
+  const shown = isRevealed ? value : maskColumn(column, value);
+  return (
+    <>
+      <dt>{text(`title.fields.${column}`)}</dt>
+      <dd class={column === 'extra' || isSensitive(column) ? 'number' : undefined}>
+        {shown === null ? (
+          <span class="quiet">{text('day.notStated')}</span>
+        ) : GROUP_OF[column] === 'amounts' ? (
+          formats.amount(shown)
+        ) : column === 'platform_commission' && shown !== '' ? (
+          formats.decimalText(shown)
+        ) : column === 'accepted_date' ? (
+          <DayLink date={props.title.acceptedDate} />
+        ) : column === 'provider_external_id' && shown !== '' ? (
+          <a href={providerHref(shown)}>{shown}</a>
+        ) : column === 'anticipated_due_date' ? (
+          formats.date(toCivilDate(shown))
+        ) : column === 'buyer_is_financial' ? (
+          text(shown === 'true' ? 'title.yes' : 'title.no')
+        ) : shown === '' ? (
+          <span class="quiet">{text('title.empty')}</span>
+        ) : (
+          <PlatformValue value={shown} />
+        )}
+      </dd>
+    </>
+  );
+}
+
+function PullText({ pull }: { pull: ChangingPull }) {
+  const { text } = usePage();
+  return (
+    <>
+      {text('title.pull', { id: String(pull.pullId), origin: text(`day.origins.${pull.origin}`) })}
+      <br />
+      <Author name={pull.requestedBy} />
+    </>
+  );
+}

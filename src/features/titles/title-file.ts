@@ -1,0 +1,156 @@
+/**
+ * export/ turns rows into the files for finance and the ERP. Rows arrive in batches of text, and
+ * bytes are produced as they are read, so memory does not grow with the number of rows. This file
+ * writes the titles of a snapshot in each format.
+ */
+
+import { type CsvLocale, writeCsv } from '../../base/export/csv.ts';
+import { writeJsonl } from '../../base/export/jsonl.ts';
+import { type Workbook, writeXlsx } from '../../base/export/xlsx.ts';
+import { type Language, namesIn, type Text, textOf } from '../../base/texts/texts.ts';
+import {
+  type ExportColumn,
+  type ExportRow,
+  NOTE_COLUMNS,
+  type RowBatches,
+  TITLE_EXPORT_COLUMNS,
+} from '../../core/title/export-columns.ts';
+import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
+import type { ExportedDay, TitleSnapshot, TitleTotals } from './export-titles.sql.ts';
+import { withHeadings } from './headings.ts';
+
+export const EXPORT_FORMATS = ['csv', 'xlsx', 'jsonl'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+export interface TitleFile {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /**
+   * The values that the format cannot hold unchanged, complete after the last byte; null: the
+   * format holds all values.
+   */
+  readonly limits: Workbook['limits'] | null;
+}
+
+/**
+ * Returns the titles of a snapshot as a file.
+ * @param locale the notation of amounts, for CSV only
+ * @param language the headings and the words of states, for CSV and XLSX
+ */
+export function encodeTitles(
+  snapshot: TitleSnapshot,
+  format: ExportFormat,
+  locale: CsvLocale = 'pt-BR',
+  language: Language = 'en',
+): TitleFile {
+  const columns = [...TITLE_EXPORT_COLUMNS, ...NOTE_COLUMNS, ...DAY_COLUMNS];
+  switch (format) {
+    case 'csv': {
+      const rows = withDays(inWords(snapshot.titles, language), snapshot.ledger, language);
+      return { bytes: writeCsv(withHeadings(columns, language), rows, locale), limits: null };
+    }
+    case 'jsonl': {
+      const rows = withDays(snapshot.titles, snapshot.ledger, 'en');
+      return { bytes: writeJsonl(columns, rows), limits: null };
+    }
+    case 'xlsx':
+      return titlesWorkbook(snapshot, language);
+  }
+}
+
+/** The names and the meaning of the columns of `conciliation.day`. */
+const TOTALS_COLUMNS: readonly ExportColumn[] = [
+  { name: 'date', kind: 'date' },
+  { name: 'title_count', kind: 'integer' },
+  { name: 'withdrawn_count', kind: 'integer' },
+  ...AMOUNT_COLUMNS.map((column): ExportColumn => ({ name: `${column}_sum`, kind: 'amount' })),
+  { name: 'state', kind: 'text' },
+  { name: 'signed_off_at', kind: 'text' },
+  { name: 'signed_off_by', kind: 'text' },
+  { name: 'signed_off_digest', kind: 'text' },
+  { name: 'content_digest', kind: 'text' },
+];
+
+/** The day of a title's accepted date, in the formats without a sheet of totals. */
+const DAY_COLUMNS: readonly ExportColumn[] = [
+  { name: 'day_state', kind: 'text' },
+  { name: 'day_signed_off_at', kind: 'text' },
+  { name: 'day_signed_off_digest', kind: 'text' },
+  { name: 'day_content_digest', kind: 'text' },
+];
+
+function titlesWorkbook(snapshot: TitleSnapshot, language: Language): Workbook {
+  const { titles, overall, days, ledger } = snapshot;
+  const text = textOf(language);
+  const totals = new Map(days.map((day) => [day.date, day]));
+  const states = new Map(ledger.map((day) => [day.date, day]));
+  // A day of the ledger may have no title, and a date with titles has a day.
+  const dates = [...new Set([...totals.keys(), ...states.keys()])].sort();
+  return writeXlsx({
+    columns: withHeadings([...TITLE_EXPORT_COLUMNS, ...NOTE_COLUMNS], language),
+    batches: inWords(titles, language),
+    rowCount: overall.current + overall.withdrawn,
+    totals: {
+      columns: withHeadings(TOTALS_COLUMNS, language),
+      rows: [
+        ...dates.map((date) => totalsRow(date, states.get(date), totals.get(date), text)),
+        totalsRow(text('titleFile.total'), undefined, overall, text),
+      ],
+    },
+    sheets: { titles: text('titleFile.titles'), totals: text('titleFile.totals') },
+  });
+}
+
+function totalsRow(
+  name: string,
+  day: ExportedDay | undefined,
+  totals: TitleTotals | undefined,
+  text: Text,
+): ExportRow {
+  return [
+    name,
+    String(totals?.current ?? 0),
+    String(totals?.withdrawn ?? 0),
+    ...AMOUNT_COLUMNS.map((column) => totals?.sums[column] ?? '0'),
+    day === undefined ? null : stateOf(day, text),
+    day?.signedOffAt ?? null,
+    day?.signedOffBy ?? null,
+    day?.signedOffDigest ?? null,
+    day?.contentDigest ?? null,
+  ];
+}
+
+function stateOf(day: ExportedDay, text: Text): string {
+  return text(`titleFile.states.${day.isRestated ? 'restated' : day.state}`);
+}
+
+const DATE_INDEX = TITLE_EXPORT_COLUMNS.findIndex(({ name }) => name === 'accepted_date');
+
+async function* withDays(
+  titles: RowBatches,
+  ledger: readonly ExportedDay[],
+  language: Language,
+): RowBatches {
+  const cells = new Map(
+    ledger.map((day): [string | null, ExportRow] => [
+      day.date,
+      [stateOf(day, textOf(language)), day.signedOffAt, day.signedOffDigest, day.contentDigest],
+    ]),
+  );
+  const unknown = DAY_COLUMNS.map(() => null);
+  for await (const rows of titles) {
+    yield rows.map((row) => [...row, ...(cells.get(row[DATE_INDEX] ?? null) ?? unknown)]);
+  }
+}
+
+const STATUS_INDEX = TITLE_EXPORT_COLUMNS.findIndex(({ name }) => name === 'status');
+
+/** The titles with the word of the language for their status. */
+async function* inWords(titles: RowBatches, language: Language): RowBatches {
+  const text = textOf(language);
+  const statuses = new Map(
+    namesIn('titleFile.statuses').map((name) => [name, text.find(`titleFile.statuses.${name}`)]),
+  );
+  for await (const rows of titles) {
+    yield rows.map((row) => row.with(STATUS_INDEX, statuses.get(row[STATUS_INDEX] ?? '') ?? null));
+  }
+}

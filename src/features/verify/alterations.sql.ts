@@ -1,0 +1,284 @@
+/**
+ * What the titles of a date, the rows that follow from them, and the decisions of people are not. Each query has rows
+ * (problem, row_key); see the comments of `title_finding`.
+ */
+
+import { HAS_OPEN_FINDINGS } from '../../base/database/open-findings.sql.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
+import {
+  BATCH_DIGEST,
+  COMPUTED_IDENTITY_HASH,
+  CONTENT_DIGEST,
+  computedContentHash,
+  DESTINATION_COLUMNS,
+  destinationColumns,
+} from '../../core/title/title-hashes.sql.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { missingHolds } from '../accounts/payment-holds.sql.ts';
+import { hasOtherTotals } from '../schedule/schedule-totals.sql.ts';
+import { areRowsRecorded, newestDigest } from './date-digest.sql.ts';
+
+// Column names are constants of domain/. No input reaches Prisma.raw.
+const each = (text: (column: string) => string, columns: readonly string[] = AMOUNT_COLUMNS) =>
+  Prisma.raw(columns.map(text).join(', '));
+const sumsOf = (table: string) => each((column) => `${table}.${column}_sum`);
+
+/** The titles whose columns do not have their hashes. An erased title has lost what its hashes cover. */
+export const contentAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
+  SELECT 'content' AS problem, id::text AS row_key FROM conciliation.title
+  WHERE accepted_date = ${date}::date AND erased_at IS NULL
+    AND (content_hash <> ${computedContentHash(date)} OR identity_hash <> ${COMPUTED_IDENTITY_HASH})`;
+
+/**
+ * The rows of the date are not those of its newest digest; or a merge that changed titles has appended none since; or
+ * the newest one is neither of such a merge, nor of a pull that a check asked for, nor of an erasure.
+ */
+const titlesAlteration = (date: CivilDate) => Prisma.sql`
+  SELECT 'titles' AS problem, NULL AS row_key
+  WHERE NOT ${areRowsRecorded(date)}
+     OR (SELECT max(fence) FROM conciliation.pull WHERE date = ${date}::date AND state = 'merged')
+          > (SELECT coalesce(max(own.fence), 0)
+             FROM conciliation.date_digest AS recorded JOIN conciliation.pull AS own ON own.id = recorded.pull_id
+             WHERE recorded.date = ${date}::date)
+     OR EXISTS (
+       SELECT FROM (${newestDigest(date)}) AS newest LEFT JOIN conciliation.pull AS own ON own.id = newest.pull_id
+       WHERE CASE WHEN newest.pull_id IS NULL
+                  THEN NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry
+                                   WHERE entry.action = 'party.erased' AND entry.at = newest.appended_at)
+                  ELSE own.date IS DISTINCT FROM newest.date
+                       OR NOT (own.state = 'merged' OR own.state = 'unchanged' AND own.origin = 'repair') END)`;
+
+/**
+ * The row of `day` has other counts, sums, latest due date or digest than the titles, its titles are not as many as the
+ * newest merged answer had, it is reconciled although something waits for a person, or its newest merge or seal is not
+ * that of `pull` or `sign_off`.
+ */
+const dayAlteration = (date: CivilDate) => Prisma.sql`
+  WITH present AS (
+    SELECT count(*) AS title_count, max(anticipated_due_date) AS latest_due_date, ${CONTENT_DIGEST} AS digest,
+           ${each((column) => `coalesce(sum(${column}), 0) AS ${column}_sum`)}
+    FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current'
+  ), withdrawn AS (
+    SELECT count(*) AS withdrawn_count
+    FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'withdrawn'
+  ), reject AS (
+    SELECT count(*) AS rejected_count, count(*) FILTER (WHERE status = 'open') AS open
+    FROM conciliation.rejected_title WHERE date = ${date}::date AND status <> 'resolved'
+  ), answer AS (
+    SELECT max(fence) FILTER (WHERE state IN ('merged', 'unchanged')) AS merged_fence,
+           count(*) FILTER (WHERE state = 'held') AS held
+    FROM conciliation.pull WHERE date = ${date}::date
+  )
+  SELECT 'day' AS problem, NULL AS row_key
+  FROM conciliation.day AS day CROSS JOIN present CROSS JOIN withdrawn CROSS JOIN reject CROSS JOIN answer
+  LEFT JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
+  LEFT JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
+  WHERE day.date = ${date}::date
+    AND ((day.title_count, day.withdrawn_count, day.rejected_count, day.latest_due_date, ${sumsOf('day')})
+           IS DISTINCT FROM
+         (present.title_count, withdrawn.withdrawn_count, reject.rejected_count, present.latest_due_date, ${sumsOf('present')})
+         OR coalesce(day.content_digest <> present.digest, present.title_count + withdrawn.withdrawn_count > 0)
+         OR present.title_count <> merged.fold_count + merged.withheld
+         OR merged.fence IS DISTINCT FROM answer.merged_fence
+         OR (day.state = 'reconciled' AND (answer.held + reject.open > 0 OR ${HAS_OPEN_FINDINGS}))
+         OR (day.signed_off_at, day.signed_off_by, day.signed_off_digest)
+              IS DISTINCT FROM (seal.signed_off_at, seal.signed_off_by, seal.content_digest)
+         OR (day.content_digest <> seal.content_digest AND NOT day.restated_after_sign_off))`;
+
+const contentsOf = (table: string) =>
+  each((column) => `${table}.${column}`, [...VALUE_COLUMNS, ...DESTINATION_COLUMNS]);
+
+/**
+ * - `line`: the hashes of the columns are others. A line of an erased party has lost what its hashes cover: it has the
+ *   columns of the erased title of its content, or no title has its content any more.
+ * - `batch`: counts, digest or sums are not those of the lines, or the seal is not one of the date or was released
+ *   completely before
+ * - `lines`: the newest lines are not the content of the seal that was released last
+ */
+const bookingAlterations = (date: CivilDate) => Prisma.sql`
+  WITH line AS MATERIALIZED (
+    SELECT title.*, ${COMPUTED_IDENTITY_HASH} AS own_identity, ${computedContentHash(date)} AS own_content
+    -- With the columns that the hashes of a title cover.
+    FROM (SELECT line.*, line.date AS accepted_date,
+                 jsonb_build_object('provider', jsonb_build_object('bankAccount', provider_destination),
+                                    'financialAgent', jsonb_build_object('payment', payment_destination)) AS extra
+          FROM conciliation.booking_line AS line WHERE date = ${date}::date) AS title
+  ), batch AS MATERIALIZED (
+    SELECT * FROM conciliation.booking_batch WHERE date = ${date}::date
+  ), erased AS MATERIALIZED (
+    SELECT title.*, ${destinationColumns} FROM conciliation.title
+    WHERE accepted_date = ${date}::date AND erased_at IS NOT NULL AND EXISTS (SELECT FROM line)
+  ), written AS (
+    SELECT batch_id AS id, count(line.id) AS line_count, count(*) FILTER (WHERE kind = 'book') AS book_count,
+           count(*) FILTER (WHERE kind = 'adjust') AS adjust_count,
+           count(*) FILTER (WHERE kind = 'reverse') AS reverse_count, ${BATCH_DIGEST} AS digest,
+           ${each((column) => `coalesce(sum(${column}_change), 0) AS ${column}_sum`)}
+    FROM (SELECT id AS batch_id FROM batch) AS batch LEFT JOIN (
+      SELECT line.*, ${each((column) => `CASE line.kind WHEN 'reverse' THEN -1 ELSE 1 END * coalesce(line.${column}, 0) - coalesce(before.${column}, 0) AS ${column}_change`)}
+      FROM line LEFT JOIN line AS before
+        ON line.kind = 'adjust' AND before.identity_hash = line.identity_hash
+       AND before.occurrence = line.occurrence AND before.version = line.succeeds
+    ) AS line USING (batch_id)
+    GROUP BY batch_id
+  ), newest AS (
+    SELECT batch.id, batch.waiting_titles, seal.id AS seal_id, seal.content_digest, ${sumsOf('seal')}
+    FROM batch JOIN conciliation.sign_off AS seal ON seal.id = batch.sign_off_id
+    WHERE batch.id = (SELECT max(id) FROM batch)
+  ), live AS MATERIALIZED (
+    SELECT * FROM (
+      SELECT DISTINCT ON (identity_hash, occurrence) * FROM line ORDER BY identity_hash, occurrence, version DESC
+    ) AS top WHERE kind <> 'reverse'
+  )
+  SELECT 'line' AS problem, line.id::text AS row_key
+  FROM line LEFT JOIN batch ON batch.id = line.batch_id
+  WHERE batch.id IS NULL
+     OR line.posted_hash IS NOT NULL AND NOT EXISTS (
+       SELECT FROM conciliation.audit_entry WHERE date = ${date}::date AND action = 'bookings.receipts')
+     OR (batch.sign_off_id IS NOT NULL OR line.posted_hash IS NULL) AND line.kind <> 'reverse'
+        AND (line.own_identity, line.own_content) <> (line.identity_hash, line.content_hash)
+        AND NOT EXISTS (
+          SELECT FROM erased WHERE erased.content_hash = line.content_hash
+            AND (${contentsOf('erased')}) IS NOT DISTINCT FROM (${contentsOf('line')}))
+        AND NOT ((line.provider_identification LIKE 'erased-%' OR line.provider_external_id LIKE 'erased-%'
+                  OR line.financial_agent_identification LIKE 'erased-%')
+                 AND NOT EXISTS (SELECT FROM conciliation.title
+                                 WHERE accepted_date = ${date}::date AND content_hash = line.content_hash))
+  UNION ALL
+  SELECT 'batch', batch.id::text
+  FROM batch JOIN written USING (id)
+  LEFT JOIN conciliation.sign_off AS seal ON seal.id = batch.sign_off_id AND seal.date = batch.date
+  WHERE (batch.line_count, batch.book_count, batch.adjust_count, batch.reverse_count, batch.digest)
+          IS DISTINCT FROM
+        (written.line_count, written.book_count, written.adjust_count, written.reverse_count, written.digest)
+     OR batch.sign_off_id IS NOT NULL AND (
+          seal.id IS NULL OR seal.signed_off_by <> batch.released_by
+          OR (${sumsOf('batch')}) IS DISTINCT FROM (${sumsOf('written')})
+          OR EXISTS (
+            SELECT FROM batch AS earlier
+            WHERE earlier.id < batch.id AND earlier.sign_off_id = batch.sign_off_id AND earlier.waiting_titles = 0
+              AND NOT EXISTS (SELECT FROM batch AS recorded
+                              WHERE recorded.sign_off_id IS NULL AND recorded.id BETWEEN earlier.id AND batch.id)))
+  UNION ALL
+  SELECT 'lines', NULL
+  FROM newest CROSS JOIN (
+    SELECT ${CONTENT_DIGEST} AS digest,
+           ${each((column) => `coalesce(sum(${column}), 0) AS ${column}_sum`)}
+    FROM live
+  ) AS released
+  WHERE CASE WHEN newest.waiting_titles = 0
+             THEN (newest.content_digest, ${sumsOf('newest')}) IS DISTINCT FROM (released.digest, ${sumsOf('released')})
+             -- Where titles wait, a content that the seal has released is that of a title, unless it was restated since.
+             ELSE EXISTS (SELECT FROM conciliation.day
+                          WHERE date = ${date}::date AND day.content_digest = newest.content_digest)
+                  AND EXISTS (
+                    SELECT FROM live JOIN batch ON batch.id = live.batch_id AND batch.sign_off_id = newest.seal_id
+                    GROUP BY live.identity_hash, live.content_hash
+                    HAVING count(*) > (
+                      SELECT count(*) FROM conciliation.title
+                      WHERE accepted_date = ${date}::date AND status = 'current'
+                        AND identity_hash = live.identity_hash AND content_hash = live.content_hash)) END`;
+
+/**
+ * The decisions about a date that have no entry in the audit log. An entry and what it is about are written by one
+ * transaction, so both have its time; that of an account is the time of the statement. Of the seals, those in force
+ * and the newest.
+ */
+const decisionAlterations = (date: CivilDate) => Prisma.sql`
+  WITH seal AS (
+    SELECT * FROM conciliation.sign_off WHERE date = ${date}::date
+  ), decision (problem, id, action, actor, at, pull_id, details) AS (
+    SELECT 'seal', id, 'day.sign_off', signed_off_by, signed_off_at, NULL::bigint,
+           jsonb_build_object('contentDigest', content_digest)
+    FROM seal WHERE ended_at IS NULL
+    UNION ALL
+    SELECT 'seal', id, 'day.reopen', ended_by, ended_at, NULL, '{}'
+    FROM seal WHERE ended_at IS NOT NULL AND id = (SELECT max(id) FROM seal)
+    UNION ALL
+    SELECT 'reject', id, 'rejects.accept', decided_by, decided_at, NULL, '{}'
+    FROM conciliation.rejected_title WHERE date = ${date}::date AND status = 'accepted'
+    UNION ALL
+    SELECT 'finding', id, 'findings.resolve', resolved_by, resolved_at, NULL, jsonb_build_object('check', code)
+    FROM conciliation.check_finding WHERE accepted_date = ${date}::date AND resolved_at IS NOT NULL
+    UNION ALL
+    SELECT 'batch', id, 'bookings.receipts', released_by, released_at, NULL, '{}'
+    FROM conciliation.booking_batch WHERE date = ${date}::date AND sign_off_id IS NULL
+    UNION ALL
+    SELECT 'pull', id, 'pull.release', decided_by, decided_at, id, '{}'
+    FROM conciliation.pull WHERE date = ${date}::date AND decided_at IS NOT NULL
+  )
+  SELECT problem, id::text AS row_key FROM decision
+  WHERE NOT EXISTS (
+    SELECT FROM conciliation.audit_entry AS entry
+    WHERE entry.date = ${date}::date
+      AND (entry.action, entry.actor, entry.at) = (decision.action, decision.actor, decision.at)
+      AND (decision.pull_id IS NULL OR entry.pull_id = decision.pull_id)
+      AND (decision.details = '{}' OR entry.details @> decision.details))
+  UNION ALL
+  SELECT 'account', change.id::text FROM conciliation.account_change AS change
+  WHERE (change.accepted_date = ${date}::date
+         OR change.id IN (SELECT account_change_id FROM conciliation.payment_hold WHERE accepted_date = ${date}::date))
+    AND change.state <> 'open' AND NOT EXISTS (
+      SELECT FROM conciliation.audit_entry AS entry
+      WHERE entry.date = change.accepted_date AND entry.actor = change.decided_by
+        AND entry.action = CASE change.state WHEN 'refused' THEN 'account_change.refuse'
+                                             WHEN 'returned' THEN 'account_change.return'
+                                             ELSE 'account_change.confirm' END
+        AND entry.details -> 'accountChangeIds' @> to_jsonb(change.id)
+        AND jsonb_exists(entry.details, 'isParallel') = (change.state = 'parallel'))
+  UNION ALL
+  -- A response that was held is merged by a person or at the end of its run, or replaced by a newer one.
+  SELECT 'pull', pull.id::text FROM conciliation.pull
+  WHERE pull.date = ${date}::date AND (
+    pull.state = 'cancelled' AND pull.fold_count IS NOT NULL
+    OR pull.hold_reason IS NOT NULL AND pull.state NOT IN ('held', 'merged') AND NOT (
+      -- A response that a crash of the database has lost is replaced before the next one comes.
+      pull.state = 'superseded' AND (
+        NOT EXISTS (SELECT FROM conciliation.day WHERE day.date = pull.date AND day.state = 'reconciled')
+        OR EXISTS (SELECT FROM conciliation.pull AS newer
+                   WHERE newer.date = pull.date AND newer.fence > pull.fence
+                     AND newer.state IN ('merged', 'unchanged', 'held', 'superseded')))))`;
+
+/** Sessions, roles and the access of consumers, which do not belong to a date. */
+const accessAlterations = Prisma.sql`
+  WITH entry AS MATERIALIZED (
+    SELECT id, at, actor, action, details FROM conciliation.audit_entry
+    WHERE date IS NULL AND action IN ('session.start', 'user.add', 'user.change', 'bookings.consumer')
+  ), given AS (
+    SELECT details ->> 'user' AS name,
+           array_agg(at ORDER BY id DESC) FILTER (WHERE jsonb_exists(details, 'role')) AS times,
+           array_agg(details ->> 'role' ORDER BY id DESC) FILTER (WHERE jsonb_exists(details, 'role')) AS roles,
+           array_agg(details -> 'isDisabled' ORDER BY id DESC) FILTER (WHERE jsonb_exists(details, 'isDisabled')) AS disabled
+    FROM entry GROUP BY 1
+  )
+  SELECT 'session' AS problem, owner.name AS row_key
+  FROM conciliation.console_session AS session JOIN conciliation.console_user AS owner ON owner.id = session.user_id
+  WHERE session.expires_at > now() AND NOT EXISTS (
+    SELECT FROM entry WHERE action = 'session.start' AND (actor, at) = (owner.name, session.created_at))
+  UNION
+  -- A user who was an administrator signs nothing that was open when the role changed: docs/console.md.
+  SELECT 'user', owner.name FROM conciliation.console_user AS owner LEFT JOIN given USING (name)
+  WHERE given.roles[1] IS DISTINCT FROM owner.role
+     OR (owner.disabled_at IS NOT NULL) IS DISTINCT FROM coalesce(given.disabled[1]::boolean, false)
+     OR coalesce(owner.decides_from < given.times[1], true) AND 'admin' = ANY(given.roles[2:])
+  UNION ALL
+  SELECT 'consumer', consumer.name FROM conciliation.booking_consumer AS consumer LEFT JOIN (
+    SELECT DISTINCT ON (details ->> 'name') details ->> 'name' AS name, details FROM entry
+    WHERE action = 'bookings.consumer' ORDER BY 1, id DESC
+  ) AS given USING (name)
+  WHERE (consumer.database_role, consumer.api_key_id, coalesce(cardinality(consumer.buyers), 0))
+          IS DISTINCT FROM
+        (given.details ->> 'databaseRole', (given.details ->> 'apiKeyId')::bigint,
+         coalesce((given.details ->> 'buyers')::int, 0))`;
+
+/** The parts of a check: what the rows of a date are not, and the access, which concerns every date. */
+export const alterationsOf = (date: CivilDate): Prisma.Sql[] => [
+  contentAlterations(date),
+  titlesAlteration(date),
+  dayAlteration(date),
+  Prisma.sql`SELECT 'totals' AS problem, NULL AS row_key WHERE ${hasOtherTotals(date)}`,
+  Prisma.sql`SELECT 'hold' AS problem, title_id::text AS row_key FROM (${missingHolds(date)}) AS missing`,
+  bookingAlterations(date),
+  decisionAlterations(date),
+  accessAlterations,
+];

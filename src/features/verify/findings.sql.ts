@@ -1,0 +1,69 @@
+/** The differences that the checks of dates have found, and what a person decides about them. */
+import { recordAudit } from '../../base/audit/audit.ts';
+import type { Database } from '../../base/database/database.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { FINDING_ALERT_HOURS } from '../alerts/messages/day-alerts.ts';
+
+/** Differences that a pull of the date corrects. */
+const REPAIRABLE = ['content', 'titles', 'day', 'totals', 'hold'] as const;
+/** Differences that end with a change of the access, or of the value that makes a part of the check fail. */
+const CORRECTABLE = ['session', 'user', 'consumer', 'unchecked'] as const;
+/** Differences that nothing takes back. A person decides about them. */
+type Decidable = 'seal' | 'reject' | 'account' | 'finding' | 'pull' | 'line' | 'lines' | 'batch';
+
+/** See the comment of `title_finding.problem`. */
+export type Problem = (typeof REPAIRABLE)[number] | (typeof CORRECTABLE)[number] | Decidable;
+
+export const isRepairable = (problem: Problem): boolean =>
+  REPAIRABLE.some((name) => name === problem);
+
+/**
+ * True for a row `finding` of `title_finding` that keeps its day from being signed off and released. The audit log has
+ * the decision of a person as well.
+ */
+export const KEEPS_DAY = Prisma.sql`
+  (finding.closed_at IS NULL AND (
+    finding.problem = ANY(${[...REPAIRABLE, ...CORRECTABLE]}::text[]) OR NOT EXISTS (
+      SELECT FROM conciliation.audit_entry AS entry
+      WHERE entry.date = finding.date AND entry.action = 'findings.acknowledge'
+        AND (entry.actor, entry.at) = (finding.acknowledged_by, finding.acknowledged_at))))`;
+
+/** Of a row of `title_finding`: it has an alert. */
+export const IS_ALERTED = Prisma.sql`acknowledged_at IS NULL
+  AND (closed_at IS NULL OR found_at > now() - make_interval(hours => ${FINDING_ALERT_HOURS}::int))`;
+
+/** The findings that have an alert, and the newest of them; null: there is none. */
+export async function readAlertedFindings(
+  database: Database,
+): Promise<{ readonly findings: number; readonly newestId: bigint } | null> {
+  const [alerted] = await database.prisma.$queryRaw<[{ findings: number; newestId: bigint }?]>`
+    SELECT count(*)::int AS findings, max(id) AS "newestId"
+    FROM conciliation.title_finding WHERE ${IS_ALERTED} HAVING count(*) > 0`;
+  return alerted ?? null;
+}
+
+/**
+ * Ends the alerts of the findings that a person has seen. The findings stay until the difference is gone.
+ * @param newestId the newest finding that the person has seen
+ */
+export function acknowledgeFindings(
+  database: Database,
+  newestId: bigint,
+  { by, reason }: { readonly by: string; readonly reason: string },
+): Promise<void> {
+  return database.prisma.$transaction(async (tx) => {
+    const dates = await tx.$queryRaw<{ date: CivilDate; findings: number }[]>`
+      WITH seen AS (
+        UPDATE conciliation.title_finding
+        SET acknowledged_at = now(), acknowledged_by = ${by}, reason = ${reason}
+        WHERE id <= ${newestId} AND ${IS_ALERTED} RETURNING date
+      )
+      SELECT date::text AS date, count(*)::int AS findings FROM seen GROUP BY seen.date ORDER BY seen.date`;
+    // An entry for each date: its author is not the second person for the date.
+    for (const { date, findings } of dates) {
+      const details = { findings };
+      await recordAudit(tx, { actor: by, action: 'findings.acknowledge', date, reason, details });
+    }
+  });
+}

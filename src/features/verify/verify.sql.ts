@@ -1,0 +1,248 @@
+/**
+ * Computes again what follows from something else, date by date: what something other than the program has changed
+ * differs. A pull corrects the titles and what follows from them.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { isUnavailable } from '../../base/database/database-error.ts';
+import { ShutdownError } from '../../base/runtime/errors.ts';
+import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import { type Loop, loop } from '../../base/runtime/loop.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { alterationsOf } from './alterations.sql.ts';
+import { isRepairable, KEEPS_DAY, type Problem } from './findings.sql.ts';
+
+interface Alteration {
+  readonly problem: Problem;
+  /** See the comment of `title_finding.row_key`. */
+  readonly rowKey: string | null;
+}
+
+export interface VerifiedDate {
+  readonly date: CivilDate;
+  /** Rows of `title`, withdrawn ones included. */
+  readonly titles: number;
+  /** At most `MAX_ALTERATIONS` of each part, and those that a person has acknowledged. */
+  readonly alterations: readonly Alteration[];
+  /** The pull that repairs the date; null: none is needed, one has just ended, or the ledger lacks the date. */
+  readonly repairPullId: bigint | null;
+}
+
+/** Further alterations of a date are found by the check that follows the repair of the first ones. */
+const MAX_ALTERATIONS = 1_000;
+
+/** The check reads all titles of the date, which may be millions. */
+const TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as const;
+
+/**
+ * Checks a date and records the outcome.
+ * @throws ShutdownError when `signal` is aborted; nothing was recorded
+ */
+export function verifyDate(
+  database: Database,
+  date: CivilDate,
+  signal: AbortSignal,
+): Promise<VerifiedDate> {
+  return database.prisma.$transaction(async (tx) => {
+    const [{ pid, titles }] = await tx.$queryRaw<[{ pid: number; titles: number }]>`
+      SELECT pg_backend_pid() AS pid, count(*)::int AS titles
+      FROM conciliation.title WHERE accepted_date = ${date}::date`;
+    const cancel = () => {
+      database.prisma.$queryRaw`SELECT pg_cancel_backend(${pid}::int)`.catch(() => {});
+    };
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      return { date, titles, ...(await verify(tx, date, signal)) };
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new ShutdownError('the check was interrupted', { cause: error });
+    } finally {
+      signal.removeEventListener('abort', cancel);
+    }
+  }, TRANSACTION);
+}
+
+/**
+ * Checks a date in the transaction of a decision about its content, and records the outcome. The caller has locked the
+ * row of the day.
+ * @returns whether a difference keeps the date from being signed off and released
+ */
+export async function isAltered(tx: Transaction, date: CivilDate): Promise<boolean> {
+  await verify(tx, date, new AbortController().signal);
+  const keeping = await tx.$queryRaw<unknown[]>`
+    SELECT FROM conciliation.title_finding AS finding WHERE date = ${date}::date AND ${KEEPS_DAY} LIMIT 1`;
+  return keeping.length > 0;
+}
+
+/** Opens findings for new alterations and closes findings whose alteration has ended. */
+async function verify(tx: Transaction, date: CivilDate, signal: AbortSignal) {
+  const alterations = await findAlterations(tx, date, signal);
+  // Locks the date's row of title_check, so that two checks at a time request one repair.
+  await tx.$executeRaw`
+    INSERT INTO conciliation.title_check (date, checked_at) VALUES (${date}::date, now())
+    ON CONFLICT (date) DO UPDATE SET checked_at = excluded.checked_at`;
+  await tx.$executeRaw`
+    WITH altered AS (
+      SELECT * FROM unnest(${alterations.map(({ problem }) => problem)}::text[],
+                           ${alterations.map(({ rowKey }) => rowKey)}::text[]) AS altered (problem, row_key)
+    ), closed AS (
+      UPDATE conciliation.title_finding AS finding SET closed_at = now()
+      WHERE date = ${date}::date AND closed_at IS NULL AND NOT EXISTS (
+        SELECT FROM altered
+        WHERE altered.problem = finding.problem AND altered.row_key IS NOT DISTINCT FROM finding.row_key)
+    )
+    INSERT INTO conciliation.title_finding (date, problem, row_key)
+    SELECT ${date}::date, problem, row_key FROM altered ON CONFLICT DO NOTHING`;
+  const isToRepair = alterations.some(({ problem }) => isRepairable(problem));
+  return { alterations, repairPullId: isToRepair ? await requestRepair(tx, date) : null };
+}
+
+/**
+ * Makes the parts of a check. A value with which a part fails is an alteration: it must not keep the other parts and
+ * the other dates from being checked. The settings of the transaction are as before at the end.
+ */
+async function findAlterations(
+  tx: Transaction,
+  date: CivilDate,
+  signal: AbortSignal,
+): Promise<Alteration[]> {
+  const found: Alteration[] = [];
+  await tx.$executeRaw`SAVEPOINT settings`;
+  await tx.$executeRaw`
+    SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '64MB', true),
+           set_config('statement_timeout', '0', true)`;
+  for (const part of alterationsOf(date)) {
+    signal.throwIfAborted();
+    await tx.$executeRaw`SAVEPOINT part`;
+    try {
+      // An acknowledged alteration does not take the place of another one.
+      const rows = await tx.$queryRaw<Alteration[]>`
+        WITH known AS MATERIALIZED (
+          SELECT problem, row_key FROM conciliation.title_finding
+          WHERE date = ${date}::date AND closed_at IS NULL AND acknowledged_at IS NOT NULL
+        )
+        SELECT problem, row_key AS "rowKey" FROM (${part}) AS altered
+        ORDER BY NOT EXISTS (SELECT FROM known WHERE known.problem = altered.problem
+                                                 AND known.row_key IS NOT DISTINCT FROM altered.row_key),
+                 problem, length(row_key), row_key
+        LIMIT ${MAX_ALTERATIONS}::int + (SELECT count(*) FROM known)`;
+      found.push(...rows);
+    } catch (error) {
+      if (signal.aborted || isUnavailable(error)) throw error;
+      await tx.$executeRaw`ROLLBACK TO SAVEPOINT part`;
+      found.push({ problem: 'unchecked', rowKey: null });
+    }
+  }
+  await tx.$executeRaw`ROLLBACK TO SAVEPOINT settings`;
+  return found;
+}
+
+/** A check follows each repair. A difference that the repair did not correct does not request the next repair at once. */
+const REPAIR_PAUSE = '1 hour';
+
+async function requestRepair(tx: Transaction, date: CivilDate): Promise<bigint | null> {
+  // A row whose state or time no repair has was written by something else, and does not put the repair off.
+  const [repair] = await tx.$queryRaw<[{ id: bigint }?]>`
+    WITH repair AS (
+      SELECT pull.id, finished_at FROM conciliation.pull JOIN conciliation.day USING (date)
+      WHERE date = ${date}::date AND origin = 'repair'
+        AND (finished_at IS NULL AND (pull.state IN ('queued', 'running') OR pull.id = day.held_pull_id)
+             OR finished_at BETWEEN now() - ${REPAIR_PAUSE}::interval AND now())
+    ), requested AS (
+      INSERT INTO conciliation.pull (origin, date, requested_by)
+      SELECT 'repair', date, 'verification' FROM conciliation.day
+      WHERE date = ${date}::date AND NOT EXISTS (SELECT FROM repair) RETURNING id
+    )
+    SELECT id FROM requested UNION ALL (SELECT id FROM repair WHERE finished_at IS NULL ORDER BY id DESC LIMIT 1)`;
+  return repair?.id ?? null;
+}
+
+/**
+ * Reads the dates of the ledger, and the dates that rows of `title` have without it: jumps from date to date in the
+ * index of `title`.
+ * @param isWanted a condition for `known.date` and the row `done` of `title_check`
+ */
+export async function readDates(
+  database: Database,
+  isWanted: Prisma.Sql = Prisma.sql`true`,
+): Promise<CivilDate[]> {
+  const rows = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
+    WITH RECURSIVE seen AS (
+      SELECT min(accepted_date) AS date FROM conciliation.title
+      UNION ALL
+      SELECT (SELECT min(accepted_date) FROM conciliation.title WHERE accepted_date > seen.date)
+      FROM seen WHERE seen.date IS NOT NULL
+    )
+    SELECT known.date::text AS date
+    FROM (SELECT date FROM seen WHERE date IS NOT NULL UNION SELECT date FROM conciliation.day) AS known
+    LEFT JOIN conciliation.title_check AS done ON done.date = known.date
+    WHERE ${isWanted} ORDER BY known.date`;
+  return rows.map(({ date }) => date);
+}
+
+/** Less than a day, so that a check that takes hours is done once a day. */
+const CHECK_AGE = '20 hours';
+
+/**
+ * The dates whose check is due: the date was never checked, its check is old, or a repair has ended since. A check in
+ * the future counts as none.
+ */
+export const readDueDates = (database: Database): Promise<CivilDate[]> =>
+  readDates(
+    database,
+    Prisma.sql`
+      done.checked_at IS NULL OR done.checked_at > now()
+      OR done.checked_at < now() - ${CHECK_AGE}::interval
+      OR EXISTS (SELECT FROM conciliation.pull
+                 WHERE pull.date = known.date AND pull.origin = 'repair'
+                   AND pull.finished_at > done.checked_at AND pull.finished_at <= now())`,
+  );
+
+/** After a check that took a second the next one waits for nine, so that pulls have the database. */
+const REST = 9;
+
+/** Verifies each date once a day, one at a time. `stop` interrupts the check under way. */
+export function startVerification(
+  database: Database,
+  logger: Logger,
+  intervalMs = 60_000,
+): Pick<Loop, 'stop'> {
+  const abort = new AbortController();
+  const { signal } = abort;
+  const rest = (ms: number) => sleep(ms, undefined, { signal });
+  const verifyDueDates = async () => {
+    for (const date of await readDueDates(database)) {
+      const startedMs = performance.now();
+      try {
+        const { alterations, repairPullId } = await verifyDate(database, date, signal);
+        if (alterations.length > 0) {
+          logger.error(
+            { date, alterations: alterations.length, pullId: repairPullId?.toString() ?? null },
+            'rows were altered outside of the program',
+          );
+        }
+        await rest(REST * (performance.now() - startedMs));
+      } catch (error) {
+        if (signal.aborted) return;
+        // It does not keep the other dates waiting.
+        logger.warn({ date, err: describeError(error) }, 'a date was not verified');
+        await rest(intervalMs);
+      }
+    }
+  };
+  const verifying = loop({
+    everyMs: intervalMs,
+    run: () =>
+      verifyDueDates().catch((error: unknown) => {
+        if (signal.aborted) return;
+        logger.warn({ err: describeError(error) }, 'no date was verified; tried again later');
+      }),
+  });
+  return {
+    stop() {
+      abort.abort();
+      return verifying.stop();
+    },
+  };
+}
