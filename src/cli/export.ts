@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import type { CsvLocale } from '../base/export/csv.ts';
+import type { RowBatches } from '../base/export/table.ts';
 import { InputError } from '../base/runtime/errors.ts';
+import { LANGUAGES, type Language } from '../base/texts/texts.ts';
 import { type CivilDate, dateIn } from '../base/values/business-day.ts';
-import type { RowBatches } from '../core/title/export-columns.ts';
 import { AMOUNT_COLUMNS } from '../core/title/title.ts';
 import {
   type DoubtfulDates,
@@ -32,7 +32,7 @@ import { createProgressLine } from './output/progress-line.ts';
 import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
 import { withStaging } from './staging-run.ts';
 
-const LOCALES = ['pt-BR', 'en'] as const satisfies readonly CsvLocale[];
+const LOCALES = LANGUAGES;
 const STANDARD_OUTPUT = '-';
 
 interface ExportOptions {
@@ -40,7 +40,7 @@ interface ExportOptions {
   readonly to: CivilDate;
   readonly format: ExportFormat;
   readonly out: string;
-  readonly locale?: CsvLocale;
+  readonly locale?: Language;
   readonly includeWithdrawn?: boolean;
   readonly force?: boolean;
   readonly json?: boolean;

@@ -1,11 +1,11 @@
-import { ALERT_LANGUAGES, type AlertLanguage } from '../../features/alerts/messages/alert.ts';
+import { LANGUAGES, type Language } from '../texts/texts.ts';
 import { isPlainHost, mailAddressFault, type PlaintextHosts } from './address-faults.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { readWebhookUrl, withPassword } from './secret-variables.ts';
 
 /** The channels of alerts and of the digest. */
 export interface AlertConfig {
-  readonly alertLanguage: AlertLanguage;
+  readonly alertLanguage: Language;
   /** The addresses of channels are never logged: path or query may hold a secret. */
   readonly alertWebhookUrl: URL | null;
   /** At most one of the two is set; neither: webhooks carry no signature. */
@@ -29,7 +29,7 @@ interface EmailConfig {
 }
 
 export function readAlertChannels(reader: EnvironmentReader, allowed: PlaintextHosts): AlertConfig {
-  const alertLanguage = reader.choice('ALERT_LANGUAGE', 'en', ALERT_LANGUAGES);
+  const alertLanguage = reader.choice('ALERT_LANGUAGE', 'en', LANGUAGES);
   const alertWebhookUrl = readWebhookUrl(reader, 'ALERT_WEBHOOK_URL', allowed);
   const { secretFile, secret } = reader.secret('ALERT_WEBHOOK_SECRET');
   const channels = {

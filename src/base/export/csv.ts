@@ -1,16 +1,9 @@
-import type {
-  ColumnKind,
-  ExportColumn,
-  ExportRow,
-  RowBatches,
-} from '../../core/title/export-columns.ts';
+import type { Language } from '../texts/texts.ts';
 import { isPlainDecimal } from '../values/decimal.ts';
 import { CHUNK_LENGTH } from './chunk-length.ts';
+import type { ColumnKind, ExportColumn, ExportRow, RowBatches } from './table.ts';
 
-/** `pt-BR`: semicolons and decimal commas, the default of Excel in Brazil; `en`: `,` and `.`. */
-export type CsvLocale = 'pt-BR' | 'en';
-
-const SEPARATOR: Readonly<Record<CsvLocale, string>> = { 'pt-BR': ';', en: ',' };
+const SEPARATOR: Readonly<Record<Language, string>> = { 'pt-BR': ';', en: ',' };
 
 /** Without it, Excel reads UTF-8 as the code page of the machine. */
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -34,7 +27,7 @@ const NEEDS_QUOTES = /[";,\t\r\n]|^\s|\s$/;
 export async function* writeCsv(
   columns: readonly ExportColumn[],
   batches: RowBatches,
-  locale: CsvLocale,
+  locale: Language,
 ): AsyncGenerator<Buffer> {
   const separator = SEPARATOR[locale];
   const kinds = columns.map((column) => column.kind);
@@ -58,7 +51,7 @@ function encodeRow(
   row: ExportRow,
   kinds: readonly ColumnKind[],
   separator: string,
-  locale: CsvLocale,
+  locale: Language,
 ): string {
   let line = '';
   for (const [index, cell] of row.entries()) {
@@ -68,7 +61,7 @@ function encodeRow(
   return line;
 }
 
-function encodeCell(cell: string, kind: ColumnKind | undefined, locale: CsvLocale): string {
+function encodeCell(cell: string, kind: ColumnKind | undefined, locale: Language): string {
   if (kind === 'amount' || (kind === 'decimal_text' && isPlainDecimal(cell))) {
     return localDecimal(cell, locale);
   }
@@ -78,6 +71,6 @@ function encodeCell(cell: string, kind: ColumnKind | undefined, locale: CsvLocal
 }
 
 /** A plain decimal in the notation of the file. Every digit stays. */
-export function localDecimal(decimal: string, locale: CsvLocale): string {
+export function localDecimal(decimal: string, locale: Language): string {
   return locale === 'en' ? decimal : decimal.replace('.', ',');
 }

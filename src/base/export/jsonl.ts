@@ -1,5 +1,5 @@
-import type { ColumnKind, ExportColumn, RowBatches } from '../../core/title/export-columns.ts';
 import { CHUNK_LENGTH } from './chunk-length.ts';
+import type { ColumnKind, ExportColumn, RowBatches } from './table.ts';
 
 /**
  * Encodes rows as one JSON object a line (https://jsonlines.org), UTF-8, with every column in every

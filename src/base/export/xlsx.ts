@@ -1,11 +1,6 @@
-import type {
-  ColumnKind,
-  ExportColumn,
-  ExportRow,
-  RowBatches,
-} from '../../core/title/export-columns.ts';
 import { daysBetween, parseCivilDate, toCivilDate } from '../values/business-day.ts';
 import { CHUNK_LENGTH } from './chunk-length.ts';
+import type { ColumnKind, ExportColumn, ExportRow, RowBatches } from './table.ts';
 import { writeZip } from './zip.ts';
 
 /** The row limit of an Excel sheet, less the header. */

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { recordAudit } from '../../base/audit/audit.ts';
-import type { CsvLocale } from '../../base/export/csv.ts';
 import { InputError } from '../../base/runtime/errors.ts';
+import type { Language } from '../../base/texts/texts.ts';
 import { FEED_FORMATS, type FeedFormat, openFeedFile } from '../../features/bookings/feed-file.ts';
 import { idArgument } from '../arguments.ts';
 import { type CommandResult, type CommandRun, commandAction, type Exit } from '../command-run.ts';
@@ -14,7 +14,7 @@ interface ExportOptions {
   readonly after: bigint;
   readonly consumer: string;
   readonly format: FeedFormat;
-  readonly locale: CsvLocale;
+  readonly locale: Language;
   readonly out: string;
   readonly force?: boolean;
 }

@@ -12,6 +12,7 @@ import {
   THEMES,
   textParameter,
 } from '../shell/page-context.ts';
+import { EVERYBODY, forEnrolment, forVisitors } from '../shell/route-access.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { endSession } from './console-sessions.sql.ts';
 import { consumeLink, readLink } from './console-users.sql.ts';
@@ -33,13 +34,13 @@ export function addLoginRoutes(
 ): void {
   const { database, publicUrl, logger } = parts;
 
-  server.get('/login', async (request, reply) =>
+  server.get('/login', forVisitors, async (request, reply) =>
     request.principal === null
       ? showLogin(request, reply, parts, { status: 200 })
       : reply.redirect('/', 303),
   );
 
-  server.post('/login', async (request, reply) => {
+  server.post('/login', forVisitors, async (request, reply) => {
     const name = parseUserName(textParameter(request.body, 'name') ?? '') ?? '';
     const checked = await signInCheck.check(request, name);
     if (checked.outcome === 'limited') return showTooMany(request, reply, parts, checked.wait);
@@ -54,7 +55,7 @@ export function addLoginRoutes(
     return signIn(reply, parts, { user, next: nextOf(request), proof });
   });
 
-  server.post('/logout', async (request, reply) => {
+  server.post('/logout', forEnrolment(EVERYBODY), async (request, reply) => {
     const session = request.cookies[sessionCookie(publicUrl)];
     let byOidc = false;
     if (session !== undefined && request.principal !== null) {
@@ -87,35 +88,39 @@ export function addLoginRoutes(
   };
 
   // A GET shows a page with a button, because mail programs open links. Only the button uses the link.
-  server.get<{ Params: { token: string } }>('/link/:token', (request, reply) =>
+  server.get<{ Params: { token: string } }>('/link/:token', forVisitors, (request, reply) =>
     showLink(request, reply, null),
   );
 
-  server.post<{ Params: { token: string } }>('/link/:token', async (request, reply) => {
-    const { token } = request.params;
-    const wait = await signInCheck.countAddress(request);
-    const link = wait === 0 ? await readLink(database, token) : null;
-    if (link === null) {
-      logSecurityEvent(logger, request, 'sign_in_failed');
-      return showLink(request, reply, null);
-    }
-    let hash: string | null = null;
-    if (link.purpose === 'password') {
-      const password = passwordOf(request.body, 'password') ?? '';
-      const fault = newPasswordFault(password, passwordOf(request.body, 'again'), link);
-      if (fault !== null) return showLink(request, reply, fault);
-      hash = await hashPassword(password);
-    }
-    const used = await consumeLink(database, token, hash);
-    if (used === null) return showLink(request, reply, null);
-    // The maker of the link must not sign in without the code.
-    if (used.hasSecondFactor) return reply.redirect('/login?notice=password_saved', 303);
-    const user = { id: used.userId, name: used.name };
-    const proof = hash === null ? 'link' : { passwordHash: hash, totpSecret: null };
-    return signIn(reply, parts, { user, next: '/', proof });
-  });
+  server.post<{ Params: { token: string } }>(
+    '/link/:token',
+    forVisitors,
+    async (request, reply) => {
+      const { token } = request.params;
+      const wait = await signInCheck.countAddress(request);
+      const link = wait === 0 ? await readLink(database, token) : null;
+      if (link === null) {
+        logSecurityEvent(logger, request, 'sign_in_failed');
+        return showLink(request, reply, null);
+      }
+      let hash: string | null = null;
+      if (link.purpose === 'password') {
+        const password = passwordOf(request.body, 'password') ?? '';
+        const fault = newPasswordFault(password, passwordOf(request.body, 'again'), link);
+        if (fault !== null) return showLink(request, reply, fault);
+        hash = await hashPassword(password);
+      }
+      const used = await consumeLink(database, token, hash);
+      if (used === null) return showLink(request, reply, null);
+      // The maker of the link must not sign in without the code.
+      if (used.hasSecondFactor) return reply.redirect('/login?notice=password_saved', 303);
+      const user = { id: used.userId, name: used.name };
+      const proof = hash === null ? 'link' : { passwordHash: hash, totpSecret: null };
+      return signIn(reply, parts, { user, next: '/', proof });
+    },
+  );
 
-  server.post('/preferences', async (request, reply) => {
+  server.post('/preferences', forVisitors, async (request, reply) => {
     const options = { ...cookieOptions(publicUrl), maxAge: PREFERENCE_SECONDS };
     const { language: current } = pageContext(request, parts.timeZone);
     const language = textParameter(request.body, 'language');

@@ -4,6 +4,7 @@ import { clientAddress, clientNetwork } from '../shell/client-address.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { isForeignLoad } from '../shell/csrf.ts';
 import { textParameter } from '../shell/page-context.ts';
+import { forVisitors } from '../shell/route-access.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { SignOutPage } from './login-page.tsx';
 import { OIDC_CALLBACK_PATH, OIDC_SIGN_OUT_PATH, type OidcFault } from './oidc-client.ts';
@@ -54,7 +55,7 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
   };
 
   // A link, not a form: the form-action policy of browsers also applies to the redirect after a form.
-  server.get('/login/oidc', async (request, reply) => {
+  server.get('/login/oidc', forVisitors, async (request, reply) => {
     if (oidc === null) return reply.callNotFound();
     if (request.principal !== null) return reply.redirect('/', 303);
     const refused = await refusal(request, reply);
@@ -65,7 +66,7 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     return reply.redirect(begun.url.href, 303);
   });
 
-  server.get(OIDC_CALLBACK_PATH, async (request, reply) => {
+  server.get(OIDC_CALLBACK_PATH, forVisitors, async (request, reply) => {
     if (oidc === null) return reply.callNotFound();
     // Another tab has already signed in.
     if (request.principal !== null) return reply.redirect('/', 303);
@@ -88,7 +89,7 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
 
   // A page, not a redirect: the form-action policy of the sign-out form applies to every redirect
   // after that form, also to those of the provider. A refresh begins a separate navigation.
-  server.get(OIDC_SIGN_OUT_PATH, async (request, reply) => {
+  server.get(OIDC_SIGN_OUT_PATH, forVisitors, async (request, reply) => {
     if (request.principal !== null) return reply.redirect('/', 303);
     const refused = await refusal(request, reply);
     if (refused !== null) return refused;

@@ -12,6 +12,7 @@ import { resetFactor } from '../account/second-factor.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { type PageContext, textParameter } from '../shell/page-context.ts';
 import { actorOf, idOfPath } from '../shell/path-parameters.ts';
+import { ADMINISTER, forPeople } from '../shell/route-access.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { createApiKey, readApiKeys, revokeApiKey } from './api-keys.sql.ts';
 import { addUser, changeUser, createLink, readUsers } from './console-users.sql.ts';
@@ -71,9 +72,9 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     });
   };
 
-  server.get('/users', (request, reply) => show(request, reply));
+  server.get('/users', forPeople(ADMINISTER), (request, reply) => show(request, reply));
 
-  server.post('/users', (request, reply) =>
+  server.post('/users', forPeople(ADMINISTER), (request, reply) =>
     attempt(request, reply, async () => {
       const name = textParameter(request.body, 'name') ?? '';
       const role = roleOf(request);
@@ -90,7 +91,7 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     notice: string,
     changeOf: (request: FastifyRequest) => Omit<Parameters<typeof changeUser>[1], 'name' | 'by'>,
   ) =>
-    server.post(`/users/:name/${deed}`, (request, reply) =>
+    server.post(`/users/:name/${deed}`, forPeople(ADMINISTER), (request, reply) =>
       attempt(request, reply, async () => {
         const by = actorOf(request);
         await changeUser(database, { ...changeOf(request), name: nameOfPath(request), by });
@@ -106,11 +107,11 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     return { role };
   });
 
-  server.post('/users/:name/link', (request, reply) =>
+  server.post('/users/:name/link', forPeople(ADMINISTER), (request, reply) =>
     attempt(request, reply, () => showLink(request, reply, nameOfPath(request))),
   );
 
-  server.post('/users/:name/reset-second-factor', (request, reply) =>
+  server.post('/users/:name/reset-second-factor', forPeople(ADMINISTER), (request, reply) =>
     attempt(request, reply, async () => {
       const name = nameOfPath(request);
       await resetFactor(database, { name, by: actorOf(request) });
@@ -119,7 +120,7 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     }),
   );
 
-  server.post('/keys', (request, reply) =>
+  server.post('/keys', forPeople(ADMINISTER), (request, reply) =>
     attempt(request, reply, async () => {
       const { body } = request;
       const name = textParameter(body, 'name') ?? '';
@@ -143,7 +144,7 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     }),
   );
 
-  server.post('/keys/:id/revoke', async (request, reply) => {
+  server.post('/keys/:id/revoke', forPeople(ADMINISTER), async (request, reply) => {
     const id = idOfPath(request);
     if (id === null) return reply.callNotFound();
     return attempt(request, reply, async () => {

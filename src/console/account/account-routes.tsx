@@ -11,7 +11,7 @@ import type { ConsoleParts } from '../shell/console-parts.ts';
 import { cookieOptions, SESSION_LIMITS, sessionCookie } from '../shell/guard.ts';
 import { type PageContext, textParameter } from '../shell/page-context.ts';
 import { actorOf } from '../shell/path-parameters.ts';
-import { SECOND_FACTOR_PATH } from '../shell/route-access.ts';
+import { EVERYBODY, forEnrolment, forPeople, SECOND_FACTOR_PATH } from '../shell/route-access.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { AccountPage, EnrolPage, RecoveryCodesPage } from './account-page.tsx';
 import { enrol, offerSecret, removeFactor, renewRecoveryCodes } from './second-factor.sql.ts';
@@ -112,9 +112,9 @@ export function addAccountRoutes(
       body: <RecoveryCodesPage codes={codes} />,
     }));
 
-  server.get('/account', (request, reply) => showAccount(request, reply));
+  server.get('/account', forPeople(EVERYBODY), (request, reply) => showAccount(request, reply));
 
-  server.post('/account/password', async (request, reply) => {
+  server.post('/account/password', forPeople(EVERYBODY), async (request, reply) => {
     const user = await prove(request, reply);
     if ('error' in user) return showAccount(request, reply, user);
     const password = passwordOf(request.body, 'newPassword') ?? '';
@@ -129,9 +129,11 @@ export function addAccountRoutes(
     return renew(request, reply, token).redirect('/account?notice=password_changed', 303);
   });
 
-  server.get(SECOND_FACTOR_PATH, (request, reply) => showEnrol(request, reply));
+  server.get(SECOND_FACTOR_PATH, forEnrolment(EVERYBODY), (request, reply) =>
+    showEnrol(request, reply),
+  );
 
-  server.post(SECOND_FACTOR_PATH, async (request, reply) => {
+  server.post(SECOND_FACTOR_PATH, forEnrolment(EVERYBODY), async (request, reply) => {
     const present = await ownUser(request);
     // Otherwise the code of the form would be taken for one of the present second factor.
     if (present === null || present.factor !== null) return showEnrol(request, reply);
@@ -157,7 +159,7 @@ export function addAccountRoutes(
     return showCodes(request, reply, enrolled.recoveryCodes);
   });
 
-  server.post(`${SECOND_FACTOR_PATH}/remove`, async (request, reply) => {
+  server.post(`${SECOND_FACTOR_PATH}/remove`, forPeople(EVERYBODY), async (request, reply) => {
     const user = await prove(request, reply);
     if ('error' in user) return showAccount(request, reply, user);
     const token = await removeFactor(database, user, request.visit);
@@ -166,7 +168,7 @@ export function addAccountRoutes(
     return renew(request, reply, token).redirect('/account?notice=factor_removed', 303);
   });
 
-  server.post('/account/recovery-codes', async (request, reply) => {
+  server.post('/account/recovery-codes', forPeople(EVERYBODY), async (request, reply) => {
     const user = await prove(request, reply);
     if ('error' in user) return showAccount(request, reply, user);
     const codes = await renewRecoveryCodes(database, user, request.visit);
@@ -175,7 +177,7 @@ export function addAccountRoutes(
     return showCodes(request, reply, codes);
   });
 
-  server.post('/account/sessions/end', async (request, reply) => {
+  server.post('/account/sessions/end', forPeople(EVERYBODY), async (request, reply) => {
     const user = await ownUser(request);
     if (user !== null) {
       await endOtherSessions(database.prisma, user.id, request.visit);

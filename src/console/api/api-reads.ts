@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { readAuditLog } from '../../base/audit/audit.ts';
-import type { CsvLocale } from '../../base/export/csv.ts';
 import { InputError } from '../../base/runtime/errors.ts';
+import { LANGUAGES, type Language } from '../../base/texts/texts.ts';
 import {
   type CivilDate,
   dateIn,
@@ -11,7 +11,6 @@ import {
 } from '../../base/values/business-day.ts';
 import { readOpenDrift } from '../../core/ledger/drift.sql.ts';
 import { readAlerts } from '../../features/alerts/alert-list.sql.ts';
-import { ALERT_LANGUAGES } from '../../features/alerts/messages/alert.ts';
 import {
   readBackfillProgress,
   readBackfills,
@@ -42,6 +41,7 @@ import { readTitlePage } from '../../features/titles/pages/title-list.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { maskColumn, maskPayee } from '../shell/masking.ts';
 import { textParameter } from '../shell/page-context.ts';
+import { EVERYBODY, forKeys, STAFF } from '../shell/route-access.ts';
 import { describe, limitOf, numberOf, requireDate, requireId } from './api-request.ts';
 import * as schemas from './api-schemas.ts';
 
@@ -56,9 +56,15 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/status',
-    describe('status', 'getStatus', 'The progress of the ledger, and the decisions that are open', {
-      answer: schemas.Status,
-    }),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'status',
+      'getStatus',
+      'The progress of the ledger, and the decisions that are open',
+      {
+        answer: schemas.Status,
+      },
+    ),
     async () => {
       const [items, openAlerts] = await Promise.all([
         readOpenItems(database, { now: now(), policy: parts.alertPolicy }),
@@ -74,7 +80,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
         accountChanges,
         unmappedCompanies: items.unmappedCompanies,
         headline: Object.fromEntries(
-          ALERT_LANGUAGES.map((language) => [language, headlineOf(items, language)]),
+          LANGUAGES.map((language) => [language, headlineOf(items, language)]),
         ),
       };
     },
@@ -82,27 +88,42 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/days',
-    describe('days', 'listDays', 'The days of a range, both ends included', {
-      querystring: schemas.RangeQuery,
-      answer: Type.Array(schemas.Day),
-    }),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'days',
+      'listDays',
+      'The days of a range, both ends included',
+      {
+        querystring: schemas.RangeQuery,
+        answer: Type.Array(schemas.Day),
+      },
+    ),
     async (request) => readLedgerDays(database, rangeOf(request), today()),
   );
 
   api.get(
     '/days/:date',
-    describe('days', 'getDay', 'One day', { params: schemas.DateParameter, answer: schemas.Day }),
+    describe(forKeys(EVERYBODY, 'read'), 'days', 'getDay', 'One day', {
+      params: schemas.DateParameter,
+      answer: schemas.Day,
+    }),
     async (request, reply) =>
       (await readLedgerDay(database, requireDate(request), today())) ?? reply.callNotFound(),
   );
 
   api.get(
     '/days/:date/titles',
-    describe('titles', 'listTitlesOfDay', 'Titles of a day, page by page', {
-      params: schemas.DateParameter,
-      querystring: schemas.TitleQueryParameters,
-      answer: schemas.TitlePage,
-    }),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'titles',
+      'listTitlesOfDay',
+      'Titles of a day, page by page',
+      {
+        params: schemas.DateParameter,
+        querystring: schemas.TitleQueryParameters,
+        answer: schemas.TitlePage,
+      },
+    ),
     async (request) => {
       const query = parseTitleQuery(request.query, requireDate(request), 'en');
       if (query.faults.length > 0) {
@@ -115,6 +136,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
   api.get(
     '/days/:date/changes',
     describe(
+      forKeys(EVERYBODY, 'read'),
       'days',
       'listChangesOfDay',
       'The changes since the sign-off, or those of the newest pull',
@@ -136,10 +158,16 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/restated',
-    describe('days', 'listRestatedDays', 'What changed since the sign-offs, over all days', {
-      querystring: schemas.RestatedQuery,
-      answer: schemas.RestatedDays,
-    }),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'days',
+      'listRestatedDays',
+      'What changed since the sign-offs, over all days',
+      {
+        querystring: schemas.RestatedQuery,
+        answer: schemas.RestatedDays,
+      },
+    ),
     async (request) => {
       const filter = { signedBy: null, today: today() };
       const page = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
@@ -158,6 +186,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
   api.get(
     '/months',
     describe(
+      forKeys(EVERYBODY, 'read'),
       'months',
       'listMonths',
       'The months of the ledger with their seals, the newest first',
@@ -170,10 +199,16 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/months/:month',
-    describe('months', 'getMonth', 'One month with its days and all its seals', {
-      params: schemas.MonthParameter,
-      answer: schemas.MonthDetail,
-    }),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'months',
+      'getMonth',
+      'One month with its days and all its seals',
+      {
+        params: schemas.MonthParameter,
+        answer: schemas.MonthDetail,
+      },
+    ),
     async (request, reply) => {
       const name = monthOfPath(request);
       if (name === null) throw new InputError('month: expected a month as YYYY-MM');
@@ -190,10 +225,16 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/months/:month/evidence',
-    describe('months', 'downloadMonthEvidence', 'The evidence of a sealed month as a ZIP file', {
-      params: schemas.MonthParameter,
-      answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
-    }),
+    describe(
+      forKeys(STAFF, 'export'),
+      'months',
+      'downloadMonthEvidence',
+      'The evidence of a sealed month as a ZIP file',
+      {
+        params: schemas.MonthParameter,
+        answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+      },
+    ),
     async (request, reply) => {
       const month = monthOfPath(request);
       if (month === null) throw new InputError('month: expected a month as YYYY-MM');
@@ -203,7 +244,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/titles/:id',
-    describe('titles', 'getTitle', 'One title with its whole history', {
+    describe(forKeys(EVERYBODY, 'read'), 'titles', 'getTitle', 'One title with its whole history', {
       params: schemas.IdParameter,
       answer: schemas.Title,
     }),
@@ -233,6 +274,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
   api.get(
     '/payment-schedule',
     describe(
+      forKeys(EVERYBODY, 'read'),
       'titles',
       'getPaymentSchedule',
       'Who is to be paid on the due dates of a range, and on which account, over all accepted dates',
@@ -256,10 +298,16 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/payment-schedule/export',
-    describe('titles', 'exportPaymentSchedule', 'The payment schedule of a range as a file', {
-      querystring: schemas.ScheduleExportQuery,
-      answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
-    }),
+    describe(
+      forKeys(EVERYBODY, 'export'),
+      'titles',
+      'exportPaymentSchedule',
+      'The payment schedule of a range as a file',
+      {
+        querystring: schemas.ScheduleExportQuery,
+        answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+      },
+    ),
     async (request, reply) => {
       const { principal } = request;
       if (principal === null) throw new Error('this route has no guard');
@@ -273,15 +321,22 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/alerts',
-    describe('alerts', 'listAlerts', 'Alerts that last, then those that are over', {
-      answer: Type.Array(schemas.Alert),
-    }),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'alerts',
+      'listAlerts',
+      'Alerts that last, then those that are over',
+      {
+        answer: Type.Array(schemas.Alert),
+      },
+    ),
     async () => readAlerts(database, { limit: 500 }),
   );
 
   api.get(
     '/drift',
     describe(
+      forKeys(EVERYBODY, 'read'),
       'alerts',
       'listDrift',
       'Fields and values outside the documented interface that wait for a person',
@@ -298,10 +353,16 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/audit',
-    describe('audit', 'listAuditEntries', 'The audit log, newest first', {
-      querystring: schemas.AuditQuery,
-      answer: Type.Array(schemas.AuditEntry),
-    }),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'audit',
+      'listAuditEntries',
+      'The audit log, newest first',
+      {
+        querystring: schemas.AuditQuery,
+        answer: Type.Array(schemas.AuditEntry),
+      },
+    ),
     async (request) => {
       const before = numberOf(request, 'before');
       return readAuditLog(database, {
@@ -313,13 +374,15 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/sweeps',
-    describe('sweeps', 'listSweeps', 'The newest sweeps', { answer: Type.Array(schemas.Sweep) }),
+    describe(forKeys(EVERYBODY, 'read'), 'sweeps', 'listSweeps', 'The newest sweeps', {
+      answer: Type.Array(schemas.Sweep),
+    }),
     async () => readSweeps(database, 100),
   );
 
   api.get(
     '/backfills',
-    describe('backfills', 'listBackfills', 'The newest backfills', {
+    describe(forKeys(EVERYBODY, 'read'), 'backfills', 'listBackfills', 'The newest backfills', {
       answer: Type.Array(schemas.Backfill),
     }),
     async () => readBackfills(database, 100),
@@ -327,7 +390,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/backfills/:id',
-    describe('backfills', 'getBackfill', 'How far a backfill is', {
+    describe(forKeys(EVERYBODY, 'read'), 'backfills', 'getBackfill', 'How far a backfill is', {
       params: schemas.IdParameter,
       answer: schemas.Backfill,
     }),
@@ -337,15 +400,21 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/export',
-    describe('titles', 'exportTitles', 'Titles of a range as a file', {
-      querystring: schemas.ExportQuery,
-      answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
-      types: Object.values(CONTENT_TYPES),
-    }),
+    describe(
+      forKeys(EVERYBODY, 'export'),
+      'titles',
+      'exportTitles',
+      'Titles of a range as a file',
+      {
+        querystring: schemas.ExportQuery,
+        answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+        types: Object.values(CONTENT_TYPES),
+      },
+    ),
     async (request, reply) => {
       const { principal } = request;
       if (principal === null) throw new Error('this route has no guard');
-      const locale: CsvLocale = textParameter(request.query, 'locale') === 'en' ? 'en' : 'pt-BR';
+      const locale: Language = textParameter(request.query, 'locale') === 'en' ? 'en' : 'pt-BR';
       return sendTitleFile(reply, parts, principal, {
         ...parseExport(request.query),
         locale,

@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { dateOfPath, idOfPath } from '../shell/path-parameters.ts';
+import type { RouteAccess } from '../shell/route-access.ts';
 import { ErrorAnswer } from './api-schemas.ts';
 import { bodyLimitOf } from './body-size.ts';
 
@@ -37,9 +38,11 @@ type ApiTag = keyof typeof API_TAGS;
 /**
  * The description of a route in the API's document, with the schemas that check its input. The limit of a body follows
  * from its schema.
+ * @param access who may call the route
  * @param operationId the name of the call in generated clients; it stays the same over releases
  */
 export function describe(
+  access: RouteAccess,
   tag: ApiTag,
   operationId: string,
   summary: string,
@@ -66,6 +69,7 @@ export function describe(
       : { content: Object.fromEntries(types.map((type) => [type, { schema: answer }])) }),
   };
   return {
+    config: { access },
     ...(input.body !== undefined && { bodyLimit: bodyLimitOf(input.body) }),
     schema: {
       tags: [tag],

@@ -2,6 +2,7 @@
  * `/api`: the data and actions of the pages as JSON, for scripts with a key and for signed-in
  * users. The rights are in the same table as those of the pages.
  */
+
 import fastifySwagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { addApiBookingReads } from '../../features/bookings/pages/api-booking-reads.ts';
@@ -12,6 +13,7 @@ import { addApiPayables } from '../../features/matching/pages/api-payables.ts';
 import { addApiSuppliers } from '../../features/providers/pages/api-suppliers.ts';
 import { addApiPulls } from '../../features/review/pages/api-pulls.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
+import { EVERYBODY, forKeys } from '../shell/route-access.ts';
 import { addApiReads } from './api-reads.ts';
 import { API_TAGS } from './api-request.ts';
 
@@ -50,7 +52,9 @@ export async function addApiRoutes(
       addApiPayables(api, parts);
       addApiMatching(api, parts);
       addApiBookingReads(api, parts);
-      api.get('/openapi.json', async () => server.swagger());
+      api.get('/openapi.json', { config: { access: forKeys(EVERYBODY, 'read') } }, async () =>
+        server.swagger(),
+      );
     },
     { prefix: '/api' },
   );

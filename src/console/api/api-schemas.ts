@@ -1,11 +1,12 @@
 /** The input and output of `/api` as JSON Schema. It validates the input and is published as OpenAPI. */
 
 import { Type } from 'typebox';
+import { LANGUAGES } from '../../base/texts/texts.ts';
 import { CHECK_CODES } from '../../base/values/checks.ts';
 import { DAY_STATES, HOLD_REASONS } from '../../core/ledger/day-state.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../core/title/title.ts';
 import { CHANGE_LISTS } from '../../features/accounts/account-changes.sql.ts';
-import { ALERT_KINDS, ALERT_LANGUAGES } from '../../features/alerts/messages/alert.ts';
+import { ALERT_KINDS } from '../../features/alerts/messages/alert.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../features/backfills/backfill-plan.ts';
 import { FINDING_STATES } from '../../features/checks/findings.sql.ts';
 import { BREAK_KINDS, PAYEES } from '../../features/matching/breaks.sql.ts';
@@ -132,7 +133,7 @@ export const Status = Type.Object({
   }),
   headline: Type.Object(
     Object.fromEntries(
-      ALERT_LANGUAGES.map((language) => [
+      LANGUAGES.map((language) => [
         language,
         Type.Object({
           inOrder: Type.Boolean({ description: 'Whether nothing waits for a person.' }),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
+import { forVisitors } from './route-access.ts';
 
 interface Asset {
   readonly path: string;
@@ -43,7 +44,7 @@ export function readAssets(): Assets {
 }
 
 export function addAssetRoutes(server: FastifyInstance): void {
-  server.get<{ Params: { file: string } }>('/assets/:file', async (request, reply) => {
+  server.get<{ Params: { file: string } }>('/assets/:file', forVisitors, async (request, reply) => {
     const asset = readAssets().files.get(request.params.file);
     if (asset === undefined) return reply.callNotFound();
     return reply

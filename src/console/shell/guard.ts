@@ -1,6 +1,6 @@
 /**
- * Runs before the handler of every request: identifies the user or key, checks the right in the table of
- * routes, and, for a change authorized by a cookie, checks that the request comes from a page of the console.
+ * Runs before the handler of every request: identifies the user or key, checks the right that the
+ * route states, and, for a change authorized by a cookie, checks that the request comes from a page of the console.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../base/database/database.ts';
@@ -11,7 +11,7 @@ import { findApiKey } from '../access/api-keys.sql.ts';
 import { readSession, type SessionLimits } from '../access/console-sessions.sql.ts';
 import { logSecurityEvent, type SecurityEvent } from '../access/security-events.ts';
 import { isCsrfToken, isForeign } from './csrf.ts';
-import { accessOf, SECOND_FACTOR_PATH } from './route-access.ts';
+import { addAccess, SECOND_FACTOR_PATH } from './route-access.ts';
 
 /** The author of a request: a signed-in person, or a script with a key. */
 export interface Principal {
@@ -84,16 +84,15 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
   };
   server.decorateRequest('principal', null);
   server.decorateRequest('visit', '');
-  server.addHook('onRoute', ({ method, url }) => {
+  server.addHook('onRoute', ({ method, url, config }) => {
     for (const name of [method].flat()) {
-      if (accessOf(name, url) === null)
-        throw new Error(`${name} ${url} is in no line of the table`);
+      addAccess(name, url, config?.access);
       routes.push(`${name} ${url}`);
     }
   });
   const authorize = async (request: FastifyRequest, reply: FastifyReply) => {
-    const access = accessOf(request.method, request.routeOptions.url ?? '');
-    if (access === null || access.who === 'anyone') return undefined;
+    const { access } = request.routeOptions.config;
+    if (access === undefined || access.who === 'anyone') return undefined;
     await identify(request, reply, options, access.scope !== null);
     if (access.who === 'visitor') return undefined;
     const { principal } = request;
@@ -113,8 +112,8 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
   server.addHook('onRequest', async (request, reply) => {
     const { url } = request.routeOptions;
     if (url === undefined) return undefined;
-    const access = accessOf(request.method, url);
-    if (access === null) return refuse(request, reply, 'access_refused');
+    const { access } = request.routeOptions.config;
+    if (access === undefined) return refuse(request, reply, 'access_refused');
     if (SAFE_METHODS.has(request.method)) return authorize(request, reply);
     // Before any lookup, so that the answer to a foreign request does not depend on the state of the service.
     return access.who !== 'anyone' && isForeign(request, options.publicUrl)
@@ -131,7 +130,7 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
     if (url === undefined || SAFE_METHODS.has(request.method)) return undefined;
     // A script sends its key on purpose. A browser sends its cookie for any page.
     if (request.principal !== null && request.principal.scopes !== null) return undefined;
-    if (accessOf(request.method, url)?.who === 'anyone') return undefined;
+    if (request.routeOptions.config.access?.who === 'anyone') return undefined;
     const candidate = request.headers['x-csrf-token'] ?? fieldOf(request.body, '_csrf');
     return isCsrfToken(candidate, request.visit)
       ? undefined

@@ -5,6 +5,7 @@
  * routes, headers, errors. route-access.ts: the rights for each route. guard.ts: authentication and
  * CSRF. `*-routes`, `*-page` and `*-text` of a feature: queries and actions, markup, texts.
  */
+
 import type { AddressInfo } from 'node:net';
 import fastifyCookie from '@fastify/cookie';
 import fastifyFormbody from '@fastify/formbody';
@@ -46,6 +47,7 @@ import { UNSTATED_BYTES } from '../api/body-size.ts';
 import { addAssetRoutes } from './assets.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { addGuard, isForPrograms, SESSION_LIMITS } from './guard.ts';
+import { forMonitoring } from './route-access.ts';
 import { sendErrorPage } from './send-page.ts';
 
 export interface ConsoleOptions {
@@ -284,14 +286,14 @@ function addMachineRoutes(server: FastifyInstance, options: ConsoleOptions): voi
   registerReadiness(registry, readiness);
 
   // The answer itself shows that the event loop is not blocked.
-  server.get('/healthz', async () => ({ status: 'ok' }));
+  server.get('/healthz', forMonitoring, async () => ({ status: 'ok' }));
 
-  server.get('/readyz', async (_request, reply) => {
+  server.get('/readyz', forMonitoring, async (_request, reply) => {
     const { ready, checks } = await readiness();
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', checks });
   });
 
-  server.get('/metrics', async (_request, reply) =>
+  server.get('/metrics', forMonitoring, async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()),
   );
 }

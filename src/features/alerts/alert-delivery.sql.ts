@@ -1,9 +1,9 @@
 import type { Database } from '../../base/database/database.ts';
+import type { Language } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {
   type AlertChannel,
   type AlertKind,
-  type AlertLanguage,
   DAILY_ALERT_KINDS,
   DAILY_UPDATE_HOURS,
   UPDATE_HOURS,
@@ -60,7 +60,7 @@ export async function claimDueAlert(
   database: Database,
   claim: {
     readonly channel: AlertChannel;
-    readonly language: AlertLanguage;
+    readonly language: Language;
     readonly leaseMs: number;
   },
 ): Promise<DueAlert | null> {

@@ -1,13 +1,13 @@
-import { textOf } from '../../base/texts/texts.ts';
+import { type Language, textOf } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { capitalised } from '../../base/values/display-text.ts';
 import type { DueAlert } from './alert-delivery.sql.ts';
 import type { Message } from './channel.ts';
-import { type AlertKind, type AlertLanguage, severityOf } from './messages/alert.ts';
+import { type AlertKind, severityOf } from './messages/alert.ts';
 
 /** How messages are written. */
 export interface MessageStyle {
-  readonly language: AlertLanguage;
+  readonly language: Language;
   readonly timeZone: string;
   /** Address of the console; null: messages have no link. */
   readonly consoleUrl: URL | null;

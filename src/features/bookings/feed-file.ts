@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../base/database/database.ts';
-import { type CsvLocale, writeCsv } from '../../base/export/csv.ts';
+import { writeCsv } from '../../base/export/csv.ts';
 import { writeJsonl } from '../../base/export/jsonl.ts';
+import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
 import { InputError } from '../../base/runtime/errors.ts';
-import {
-  type ExportColumn,
-  type ExportRow,
-  kindOf,
-  type RowBatches,
-} from '../../core/title/export-columns.ts';
+import type { Language } from '../../base/texts/texts.ts';
+import { kindOf } from '../../core/title/export-columns.ts';
 import { VALUE_COLUMNS } from '../../core/title/title.ts';
 import { DESTINATION_COLUMNS } from '../../core/title/title-hashes.sql.ts';
 import { type OfferedLine, readFeed } from './feed.sql.ts';
@@ -21,7 +18,7 @@ export interface FeedFileRequest {
   /** The greatest `seq` that the consumer has processed; 0 at first. */
   readonly after: bigint;
   readonly format: FeedFormat;
-  readonly locale: CsvLocale;
+  readonly locale: Language;
 }
 
 /** The counts, sums and hash of a file, known after all of its bytes were read. */

@@ -1,6 +1,5 @@
-import { textOf } from '../../base/texts/texts.ts';
+import { type Language, textOf } from '../../base/texts/texts.ts';
 import { amountText } from '../../base/values/display-text.ts';
-import type { AlertLanguage } from '../alerts/messages/alert.ts';
 import { listDates } from '../alerts/messages/dated-alerts.ts';
 import { type OpenItems, TASKS, type Task, type TaskKey } from './open-items.sql.ts';
 
@@ -19,7 +18,7 @@ export function needsPerson({ tasks }: OpenItems): boolean {
   return tasks.some(({ key }) => TASKS[key].isOpen);
 }
 
-export function headlineOf(items: OpenItems, language: AlertLanguage): Headline {
+export function headlineOf(items: OpenItems, language: Language): Headline {
   const text = textOf(language);
   const { startDate, yesterday, tasks } = items;
   const { date, state, titles, originalValueSum } = yesterday;
@@ -60,7 +59,7 @@ const isEmpty = (state: string): state is (typeof EMPTY)[number] =>
   EMPTY.some((known) => known === state);
 
 /** A task without its value and its dates. */
-export function taskText({ key, count, titles = 0, fault, alert }: Task, language: AlertLanguage) {
+export function taskText({ key, count, titles = 0, fault, alert }: Task, language: Language) {
   const text = textOf(language);
   if (alert !== undefined) {
     const message = language === 'en' ? alert.message : alert.messagePt;
@@ -83,5 +82,4 @@ export function taskText({ key, count, titles = 0, fault, alert }: Task, languag
 }
 
 /** The interface has no field for the currency: every amount is in reais. */
-export const moneyText = (value: string, language: AlertLanguage) =>
-  `R$ ${amountText(value, language)}`;
+export const moneyText = (value: string, language: Language) => `R$ ${amountText(value, language)}`;

@@ -1,9 +1,9 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
-import { type CsvLocale, writeCsv } from '../../base/export/csv.ts';
+import { writeCsv } from '../../base/export/csv.ts';
+import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
 import { writeXlsx } from '../../base/export/xlsx.ts';
-import { type Text, textOf } from '../../base/texts/texts.ts';
-import type { ExportColumn, ExportRow, RowBatches } from '../../core/title/export-columns.ts';
+import { type Language, type Text, textOf } from '../../base/texts/texts.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import type { DueRange, ScheduleSnapshot, ScheduleTotals } from './read-schedule.sql.ts';
 
@@ -23,7 +23,7 @@ export const MAX_DUE_DAYS = 366;
  */
 export function encodeSchedule(
   snapshot: Pick<ScheduleSnapshot, 'overall' | 'lineCount' | 'dates' | 'lines'>,
-  { format, locale }: { format: ScheduleFormat; locale: CsvLocale },
+  { format, locale }: { format: ScheduleFormat; locale: Language },
 ): AsyncIterable<Uint8Array> {
   const text = textOf(locale);
   const columns = columnsOf(text);

@@ -1,13 +1,10 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
 import { withSnapshot } from '../../base/export/snapshot.sql.ts';
+import type { ExportRow, RowBatches } from '../../base/export/table.ts';
 import { type CivilDate, daysBetween } from '../../base/values/business-day.ts';
 import type { DayState } from '../../core/ledger/day-state.ts';
-import {
-  type ExportRow,
-  type RowBatches,
-  TITLE_EXPORT_COLUMNS,
-} from '../../core/title/export-columns.ts';
+import { TITLE_EXPORT_COLUMNS } from '../../core/title/export-columns.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 
 export interface TitleSelection {

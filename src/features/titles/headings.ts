@@ -1,5 +1,5 @@
+import type { ExportColumn } from '../../base/export/table.ts';
 import { type Language, textOf } from '../../base/texts/texts.ts';
-import type { ExportColumn } from '../../core/title/export-columns.ts';
 
 /**
  * Returns the heading of a column. English files have the names of the data dictionary, for programs too.

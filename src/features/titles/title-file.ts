@@ -4,17 +4,12 @@
  * writes the titles of a snapshot in each format.
  */
 
-import { type CsvLocale, writeCsv } from '../../base/export/csv.ts';
+import { writeCsv } from '../../base/export/csv.ts';
 import { writeJsonl } from '../../base/export/jsonl.ts';
+import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
 import { type Workbook, writeXlsx } from '../../base/export/xlsx.ts';
 import { type Language, namesIn, type Text, textOf } from '../../base/texts/texts.ts';
-import {
-  type ExportColumn,
-  type ExportRow,
-  NOTE_COLUMNS,
-  type RowBatches,
-  TITLE_EXPORT_COLUMNS,
-} from '../../core/title/export-columns.ts';
+import { NOTE_COLUMNS, TITLE_EXPORT_COLUMNS } from '../../core/title/export-columns.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import type { ExportedDay, TitleSnapshot, TitleTotals } from './export-titles.sql.ts';
 import { withHeadings } from './headings.ts';
@@ -39,7 +34,7 @@ export interface TitleFile {
 export function encodeTitles(
   snapshot: TitleSnapshot,
   format: ExportFormat,
-  locale: CsvLocale = 'pt-BR',
+  locale: Language = 'pt-BR',
   language: Language = 'en',
 ): TitleFile {
   const columns = [...TITLE_EXPORT_COLUMNS, ...NOTE_COLUMNS, ...DAY_COLUMNS];

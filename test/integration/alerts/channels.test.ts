@@ -2,9 +2,11 @@
  * A fake Slack, a fake Teams and an SMTP server receive each kind of alert and the digest. The messages are
  * docs/alert-messages.md; `-u` writes that file.
  */
+
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../../src/base/database/database.ts';
+import type { Language } from '../../../src/base/texts/texts.ts';
 import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { capitalised } from '../../../src/base/values/display-text.ts';
 import { settleAlerts } from '../../../src/features/alerts/alert-ledger.sql.ts';
@@ -13,11 +15,7 @@ import { deliverAlerts } from '../../../src/features/alerts/deliver-alerts.ts';
 import { deliverDigest, digestMessage } from '../../../src/features/alerts/digest.ts';
 import { openEmail } from '../../../src/features/alerts/email-channel.ts';
 import { openSlack, openTeams } from '../../../src/features/alerts/http-channels.ts';
-import {
-  ALERT_KINDS,
-  type Alert,
-  type AlertLanguage,
-} from '../../../src/features/alerts/messages/alert.ts';
+import { ALERT_KINDS, type Alert } from '../../../src/features/alerts/messages/alert.ts';
 import {
   alteredDateAlerts,
   brokenMonthAlerts,
@@ -114,14 +112,14 @@ const channels = () => [
   }),
 ];
 
-function deliver(language: AlertLanguage = 'en', database = table.database): Promise<number> {
+function deliver(language: Language = 'en', database = table.database): Promise<number> {
   const style = { ...STYLE, language };
   const parts = { database, logger, channels: channels(), style };
   return deliverAlerts(parts, new AbortController().signal);
 }
 
 /** Like eight processes at once: the mail server keeps each connection waiting for a tenth of a second. */
-async function deliverAtOnce(language: AlertLanguage): Promise<number> {
+async function deliverAtOnce(language: Language): Promise<number> {
   const delivered = await Promise.all(Array.from({ length: 8 }, () => deliver(language)));
   return delivered.reduce((sum, count) => sum + count);
 }
@@ -322,7 +320,7 @@ test('Slack, Teams and e-mail receive each kind of alert and the digest, as docu
   ).toMatchFileSnapshot('../../../docs/alert-messages.md');
 });
 
-function alertTitle(kind: Alert['kind'], language: AlertLanguage): string {
+function alertTitle(kind: Alert['kind'], language: Language): string {
   const alert = ALERTS.find((known) => known.kind === kind);
   if (alert === undefined) throw new Error(kind);
   const { title } = alertMessage(

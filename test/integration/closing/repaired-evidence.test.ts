@@ -1,13 +1,13 @@
 /** The evidence of a month whose titles were altered outside of the program, and then repaired by a pull. */
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
+import type { ExportRow } from '../../../src/base/export/table.ts';
 import {
   type CivilDate,
   datesBetween,
   toCivilDate,
 } from '../../../src/base/values/business-day.ts';
 import { pastTitles } from '../../../src/core/ledger/past-titles.sql.ts';
-import type { ExportRow } from '../../../src/core/title/export-columns.ts';
 import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
 import {
   EVIDENCE_COLUMNS,

@@ -9,7 +9,7 @@ import {
   type KeyScope,
 } from '../../../src/base/values/role.ts';
 import { revokeApiKey } from '../../../src/console/access/api-keys.sql.ts';
-import { ROUTE_ACCESS } from '../../../src/console/shell/route-access.ts';
+import { knownAccess } from '../../../src/console/shell/route-access.ts';
 import { makeKey, openConsole } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
@@ -72,7 +72,7 @@ test('the document is OpenAPI 3.1 and names every route of /api', async () => {
       (method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
     ),
   );
-  const served = Object.keys(ROUTE_ACCESS).filter(
+  const served = Object.keys(knownAccess()).filter(
     (route) => / \/api\//.test(route) && !route.endsWith('openapi.json'),
   );
   expect(described.sort()).toEqual(served.sort());
@@ -146,7 +146,7 @@ describe('a key', () => {
     for (const role of KEY_ROLES) {
       for (const scope of KEY_SCOPES) {
         const key = await newKey(role, scope);
-        for (const [route, access] of Object.entries(ROUTE_ACCESS)) {
+        for (const [route, access] of Object.entries(knownAccess())) {
           const [method = '', url = ''] = route.split(' ');
           if (!url.startsWith('/api/')) continue;
           const path = url.replace(':date', '2020-01-01').replace(':id', '999999');

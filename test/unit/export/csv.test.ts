@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CsvLocale, writeCsv } from '../../../src/base/export/csv.ts';
-import type { ExportRow } from '../../../src/core/title/export-columns.ts';
+import { writeCsv } from '../../../src/base/export/csv.ts';
+import type { ExportRow } from '../../../src/base/export/table.ts';
+import type { Language } from '../../../src/base/texts/texts.ts';
 import { readCsv } from './csv-reader.ts';
 import { batchesOf, COLUMNS, collect, HOSTILE_TEXTS, row } from './rows.ts';
 
-async function write(rows: ExportRow[], locale: CsvLocale = 'pt-BR'): Promise<string> {
+async function write(rows: ExportRow[], locale: Language = 'pt-BR'): Promise<string> {
   const bytes = await collect(writeCsv(COLUMNS, batchesOf(rows), locale));
   return bytes.toString('utf8');
 }
@@ -44,7 +45,7 @@ describe('a csv file', () => {
   test('localises a text that is a plain decimal, and keeps any other', async () => {
     const columns = [{ name: 'platform_commission', kind: 'decimal_text' }] as const;
     const texts = ['0.17', '-1.500', '2', '0.5%', '1e2', '1.2.3', '=1.5', '0,17', '.5', ''];
-    const read = async (locale: CsvLocale) => {
+    const read = async (locale: Language) => {
       const rows = batchesOf(texts.map((text): ExportRow => [text]));
       const bytes = await collect(writeCsv(columns, rows, locale));
       return readCsv(bytes.toString('utf8').slice(1), locale === 'en' ? ',' : ';')

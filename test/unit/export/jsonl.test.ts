@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { writeJsonl } from '../../../src/base/export/jsonl.ts';
-import type { ExportRow } from '../../../src/core/title/export-columns.ts';
+import type { ExportRow } from '../../../src/base/export/table.ts';
 import { batchesOf, COLUMNS, collect, HOSTILE_TEXTS, row } from './rows.ts';
 
 const write = async (...batches: ExportRow[][]) =>

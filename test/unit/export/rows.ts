@@ -1,8 +1,4 @@
-import type {
-  ExportColumn,
-  ExportRow,
-  RowBatches,
-} from '../../../src/core/title/export-columns.ts';
+import type { ExportColumn, ExportRow, RowBatches } from '../../../src/base/export/table.ts';
 
 /** One column of every kind. */
 export const COLUMNS: readonly ExportColumn[] = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { ExportRow, RowBatches } from '../../../src/base/export/table.ts';
 import { writeXlsx } from '../../../src/base/export/xlsx.ts';
-import type { ExportRow, RowBatches } from '../../../src/core/title/export-columns.ts';
 import { batchesOf, COLUMNS, collect, HOSTILE_TEXTS, row } from './rows.ts';
 import { readWorkbook, unzip } from './workbook-reader.ts';
 

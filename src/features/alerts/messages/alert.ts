@@ -66,10 +66,6 @@ export function severityOf(kind: AlertKind): AlertSeverity {
 
 export type AlertChannel = 'webhook' | 'slack' | 'teams' | 'email';
 
-export const ALERT_LANGUAGES = ['en', 'pt-BR'] as const;
-
-export type AlertLanguage = (typeof ALERT_LANGUAGES)[number];
-
 /** Kinds that are derived from the tables of providers. */
 export const PROVIDER_ALERT_KINDS: readonly AlertKind[] = ['provider_rejected', 'push_failing'];
 

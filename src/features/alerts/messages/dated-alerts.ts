@@ -1,6 +1,6 @@
-import { type Text, textOf } from '../../../base/texts/texts.ts';
+import { type Language, type Text, textOf } from '../../../base/texts/texts.ts';
 import { type CivilDate, daysBetween } from '../../../base/values/business-day.ts';
-import type { Alert, AlertKind, AlertLanguage } from './alert.ts';
+import type { Alert, AlertKind } from './alert.ts';
 
 /** A date with a condition, and the pull that the condition is about. */
 export interface AlertDate {
@@ -19,7 +19,7 @@ interface Hit<T> {
 
 /** The words of one language. */
 export interface Words {
-  readonly language: AlertLanguage;
+  readonly language: Language;
   readonly text: Text;
   /** A date or a month. */
   day(date: string): string;
@@ -27,7 +27,7 @@ export interface Words {
   list(dates: readonly CivilDate[]): string;
 }
 
-const wordsOf = (language: AlertLanguage): Words => ({
+const wordsOf = (language: Language): Words => ({
   language,
   text: textOf(language),
   day: (date) => dayIn(date, language),
@@ -79,7 +79,7 @@ export function sumOf<T>(items: readonly T[], countOf: (item: T) => number): num
 const RANGES_NAMED = 3;
 
 /** @param dates in order */
-export function listDates(dates: readonly CivilDate[], language: AlertLanguage): string {
+export function listDates(dates: readonly CivilDate[], language: Language): string {
   const ranges: { from: CivilDate; to: CivilDate; dates: number }[] = [];
   for (const date of dates) {
     const last = ranges.at(-1);
@@ -100,6 +100,6 @@ export function listDates(dates: readonly CivilDate[], language: AlertLanguage):
 }
 
 /** A date or a month as readers of the language write it. */
-function dayIn(date: string, language: AlertLanguage): string {
+function dayIn(date: string, language: Language): string {
   return language === 'en' ? date : date.split('-').reverse().join('/');
 }

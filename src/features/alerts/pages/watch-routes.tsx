@@ -6,6 +6,7 @@ import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import { pagingOf } from '../../../console/shell/paging.tsx';
 import { actorOf, requireReason } from '../../../console/shell/path-parameters.ts';
+import { EVERYBODY, forPeople, REVIEW, STAFF } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import { acknowledgeDrift, readOpenDrift } from '../../../core/ledger/drift.sql.ts';
 import { acknowledgeFindings, readAlertedFindings } from '../../verify/findings.sql.ts';
@@ -20,7 +21,7 @@ const ENTRIES_A_PAGE = 100;
 export function addWatchRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
 
-  server.get('/alerts', async (request, reply) => {
+  server.get('/alerts', forPeople(EVERYBODY), async (request, reply) => {
     const counts = await countAlerts(database);
     const lists = {
       open: pagingOf(request.query, 'open', counts.open, ALERTS_A_PAGE),
@@ -39,7 +40,7 @@ export function addWatchRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     }));
   });
 
-  server.post('/drift/acknowledge', async (request, reply) => {
+  server.post('/drift/acknowledge', forPeople(STAFF), async (request, reply) => {
     await acknowledgeDrift(database, {
       by: actorOf(request),
       reason: requireReason(request.body),
@@ -48,7 +49,7 @@ export function addWatchRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     return reply.redirect('/alerts?notice=drift_acknowledged', 303);
   });
 
-  server.post('/alterations/acknowledge', async (request, reply) => {
+  server.post('/alterations/acknowledge', forPeople(REVIEW), async (request, reply) => {
     const newest = textParameter(request.body, 'newest') ?? '';
     await acknowledgeFindings(database, /^\d{1,18}$/.test(newest) ? BigInt(newest) : 0n, {
       by: actorOf(request),
@@ -57,7 +58,7 @@ export function addWatchRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     return reply.redirect('/alerts?notice=alterations_acknowledged', 303);
   });
 
-  server.get('/audit', async (request, reply) => {
+  server.get('/audit', forPeople(EVERYBODY), async (request, reply) => {
     const before = textParameter(request.query, 'before');
     const isPlace = before !== null && /^[1-9]\d{0,17}$/.test(before);
     const date = parseCivilDate(textParameter(request.query, 'date') ?? '');

@@ -10,6 +10,7 @@ import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { faultSentence } from '../../../console/shell/error-page.tsx';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import { actorOf, idOfPath } from '../../../console/shell/path-parameters.ts';
+import { EVERYBODY, forPeople, OPERATE } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import {
   cancelBackfill,
@@ -56,9 +57,11 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
     }));
   };
 
-  server.get('/backfills', (request, reply) => showBackfills(request, reply, null));
+  server.get('/backfills', forPeople(EVERYBODY), (request, reply) =>
+    showBackfills(request, reply, null),
+  );
 
-  server.post('/backfills', async (request, reply) => {
+  server.post('/backfills', forPeople(OPERATE), async (request, reply) => {
     const id = await startBackfill(parts, request.body, actorOf(request)).catch(faultOnly);
     if (id instanceof InputError) {
       return showBackfills(request, reply, { form: request.body, fault: id });
@@ -66,7 +69,7 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
     return reply.redirect(`/backfills/${id}`, 303);
   });
 
-  server.get('/backfills/:id', async (request, reply) => {
+  server.get('/backfills/:id', forPeople(EVERYBODY), async (request, reply) => {
     const id = idOfPath(request);
     const backfill = id === null ? null : await readBackfillProgress(database, id);
     if (backfill === null) return reply.callNotFound();
@@ -83,7 +86,7 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
     notice: string,
     deed: (id: bigint, by: string) => Promise<void>,
   ) => {
-    server.post(path, async (request, reply) => {
+    server.post(path, forPeople(OPERATE), async (request, reply) => {
       const id = idOfPath(request);
       if (id === null) return reply.callNotFound();
       await deed(id, actorOf(request));

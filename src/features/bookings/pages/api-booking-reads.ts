@@ -6,6 +6,7 @@ import { describe, limitOf, numberOf } from '../../../console/api/api-request.ts
 import { type ConsoleParts, releaseRules } from '../../../console/shell/console-parts.ts';
 import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
+import { EVERYBODY, forKeys, STAFF } from '../../../console/shell/route-access.ts';
 import { readConsumerLags } from '../open-lines.sql.ts';
 import { readWaitingDays } from '../release.sql.ts';
 import { RELEASE_FAULTS } from '../release-conditions.sql.ts';
@@ -125,10 +126,16 @@ export function addApiBookingReads(api: FastifyInstance, parts: ConsoleParts): v
 
   api.get(
     '/waiting-titles',
-    describe('bookings', 'listWaitingTitles', 'Titles of a date that wait for their release', {
-      querystring: Type.Object({ date }),
-      answer: WaitingTitles,
-    }),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'bookings',
+      'listWaitingTitles',
+      'Titles of a date that wait for their release',
+      {
+        querystring: Type.Object({ date }),
+        answer: WaitingTitles,
+      },
+    ),
     async (request, reply) => {
       if (bookingsFrom === null) return reply.callNotFound();
       const text = textParameter(request.query, 'date');
@@ -141,6 +148,7 @@ export function addApiBookingReads(api: FastifyInstance, parts: ConsoleParts): v
   api.get(
     '/payables-to-block',
     describe(
+      forKeys(STAFF, 'export'),
       'payables',
       'listPayablesToBlock',
       'Open payables whose titles are matched and not posted, to block from the payment run',
@@ -164,19 +172,25 @@ export function addApiBookingReads(api: FastifyInstance, parts: ConsoleParts): v
 
   api.get(
     '/booking-lines',
-    describe('bookings', 'listBookingLines', 'Released lines by accepted date and state', {
-      querystring: Type.Object({
-        from: Type.Optional(date),
-        to: Type.Optional(date),
-        state: Type.Optional(words(LINE_STATES)),
-        days: Type.Optional(
-          Type.Integer({ minimum: 0, maximum: 3_650, description: 'Overdue after days.' }),
-        ),
-        offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, default: 100 })),
-      }),
-      answer: Lines,
-    }),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'bookings',
+      'listBookingLines',
+      'Released lines by accepted date and state',
+      {
+        querystring: Type.Object({
+          from: Type.Optional(date),
+          to: Type.Optional(date),
+          state: Type.Optional(words(LINE_STATES)),
+          days: Type.Optional(
+            Type.Integer({ minimum: 0, maximum: 3_650, description: 'Overdue after days.' }),
+          ),
+          offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })),
+          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, default: 100 })),
+        }),
+        answer: Lines,
+      },
+    ),
     async (request, reply) => {
       if (bookingsFrom === null) return reply.callNotFound();
       const { filter } = filterOf(request.query);
@@ -190,9 +204,15 @@ export function addApiBookingReads(api: FastifyInstance, parts: ConsoleParts): v
 
   api.get(
     '/booking-status',
-    describe('bookings', 'getBookingStatus', 'The consumers, and the receipts that do not fit', {
-      answer: Status,
-    }),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'bookings',
+      'getBookingStatus',
+      'The consumers, and the receipts that do not fit',
+      {
+        answer: Status,
+      },
+    ),
     async (request, reply) => {
       if (bookingsFrom === null) return reply.callNotFound();
       const { count, receipts } = await readKeptReceipts(database, MAX_RECEIPTS);

@@ -5,6 +5,7 @@ import { InputError } from '../../../base/runtime/errors.ts';
 import { describe, limitOf } from '../../../console/api/api-request.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
+import { forKeys, STAFF } from '../../../console/shell/route-access.ts';
 import { VALUE_COLUMNS } from '../../../core/title/title.ts';
 import { DESTINATION_COLUMNS } from '../../../core/title/title-hashes.sql.ts';
 import { consumerOfKey } from '../consumers.ts';
@@ -84,13 +85,19 @@ const Receipts = Type.Object({
 export function addApiBookings(api: FastifyInstance, { database }: ConsoleParts): void {
   api.get(
     '/bookings',
-    describe('bookings', 'listBookings', 'Released lines after a position, in their order', {
-      querystring: Type.Object({
-        after: Type.Optional(position),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, default: 100 })),
-      }),
-      answer: Lines,
-    }),
+    describe(
+      forKeys(STAFF, 'export'),
+      'bookings',
+      'listBookings',
+      'Released lines after a position, in their order',
+      {
+        querystring: Type.Object({
+          after: Type.Optional(position),
+          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, default: 100 })),
+        }),
+        answer: Lines,
+      },
+    ),
     async (request) => {
       const after = BigInt(textParameter(request.query, 'after') ?? '0');
       return readFeed(database, await requireConsumer(database, request), {
@@ -102,10 +109,16 @@ export function addApiBookings(api: FastifyInstance, { database }: ConsoleParts)
 
   api.post(
     '/bookings/receipts',
-    describe('bookings', 'sendReceipts', 'Say which lines were posted, and which failed', {
-      body: Receipts,
-      answer: Type.Object({ stored: Type.Integer({ minimum: 0 }) }),
-    }),
+    describe(
+      forKeys(STAFF, 'export'),
+      'bookings',
+      'sendReceipts',
+      'Say which lines were posted, and which failed',
+      {
+        body: Receipts,
+        answer: Type.Object({ stored: Type.Integer({ minimum: 0 }) }),
+      },
+    ),
     async (request) => {
       const body = request.body as { receipts: readonly Partial<Receipt>[] };
       const receipts = body.receipts.map(

@@ -1,6 +1,7 @@
 import type { Database } from '../../../base/database/database.ts';
+import type { ExportColumn } from '../../../base/export/table.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
-import { type ExportColumn, kindOf } from '../../../core/title/export-columns.ts';
+import { kindOf } from '../../../core/title/export-columns.ts';
 import { VALUE_COLUMNS } from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { BOOKING_OVERDUE_DAYS } from '../../alerts/messages/erp-alerts.ts';

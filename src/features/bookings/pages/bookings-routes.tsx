@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import { writeCsv } from '../../../base/export/csv.ts';
 import { withSnapshot } from '../../../base/export/snapshot.sql.ts';
+import type { ExportRow, RowBatches } from '../../../base/export/table.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { textOf } from '../../../base/texts/texts.ts';
 import { parseCivilDate } from '../../../base/values/business-day.ts';
@@ -16,9 +17,9 @@ import {
   idOfPath,
   requireReason,
 } from '../../../console/shell/path-parameters.ts';
+import { EVERYBODY, forPeople, REVIEW } from '../../../console/shell/route-access.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
-import type { ExportRow, RowBatches } from '../../../core/title/export-columns.ts';
 import { writeMoved } from '../../review/pages/restated-export.ts';
 import { readMoved } from '../../review/restated-days.sql.ts';
 import { readConsumerLags } from '../open-lines.sql.ts';
@@ -52,7 +53,7 @@ const CHOSEN = /^(\d{4}-\d\d-\d\d)\/(\d{1,15})\/(\d{1,15})\/(\d{1,9})$/;
 export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, logger, fourEyes, bookingsFrom = null } = parts;
 
-  server.get('/bookings', async (request, reply) => {
+  server.get('/bookings', forPeople(EVERYBODY), async (request, reply) => {
     if (bookingsFrom === null) return reply.callNotFound();
     const { filter, isFilterBad } = filterOf(request.query);
     const [totals, kept, questions, consumers, waiting, differences] = await Promise.all([
@@ -78,7 +79,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     }));
   });
 
-  server.get('/bookings/:id', async (request, reply) => {
+  server.get('/bookings/:id', forPeople(EVERYBODY), async (request, reply) => {
     const id = idOfPath(request);
     if (bookingsFrom === null || id === null) return reply.callNotFound();
     const [versions, receipts] = await Promise.all([
@@ -98,7 +99,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     }));
   });
 
-  server.post('/bookings/receipts', async (request, reply) => {
+  server.post('/bookings/receipts', forPeople(REVIEW), async (request, reply) => {
     if (bookingsFrom === null) return reply.callNotFound();
     const [, day = '', ...numbers] =
       CHOSEN.exec(textParameter(request.body, 'receipts') ?? '') ?? [];
@@ -123,34 +124,38 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
   });
 
   // What the ERP lacks of a day before bookings began.
-  server.post('/bookings/differences/:date/export', async (request, reply) => {
-    const date = dateOfPath(request);
-    if (bookingsFrom === null || date === null) return reply.callNotFound();
-    const { language } = pageContext(request, parts.timeZone);
-    const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
-    return sendFile(reply, logger, (signal, send) =>
-      withSnapshot(database, signal, async (snapshot) => {
-        const changes = await readUnbookedChanges(database.prisma);
-        const change = changes.find((day) => day.date === date);
-        if (change === undefined) throw noDifference(date);
-        const details = { signOffId: change.signOffId };
-        const entry = {
-          actor: actorOf(request),
-          action: 'bookings.export',
-          date,
-          details,
-        } as const;
-        await recordAudit(database.prisma, entry);
-        await send({
-          name: `${textOf(language)('fileNames.difference')}-${date}.csv`,
-          type: 'text/csv; charset=utf-8',
-          bytes: writeMoved(readMoved(snapshot, [change]), isMasked, language),
-        });
-      }),
-    );
-  });
+  server.post(
+    '/bookings/differences/:date/export',
+    forPeople(EVERYBODY),
+    async (request, reply) => {
+      const date = dateOfPath(request);
+      if (bookingsFrom === null || date === null) return reply.callNotFound();
+      const { language } = pageContext(request, parts.timeZone);
+      const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
+      return sendFile(reply, logger, (signal, send) =>
+        withSnapshot(database, signal, async (snapshot) => {
+          const changes = await readUnbookedChanges(database.prisma);
+          const change = changes.find((day) => day.date === date);
+          if (change === undefined) throw noDifference(date);
+          const details = { signOffId: change.signOffId };
+          const entry = {
+            actor: actorOf(request),
+            action: 'bookings.export',
+            date,
+            details,
+          } as const;
+          await recordAudit(database.prisma, entry);
+          await send({
+            name: `${textOf(language)('fileNames.difference')}-${date}.csv`,
+            type: 'text/csv; charset=utf-8',
+            bytes: writeMoved(readMoved(snapshot, [change]), isMasked, language),
+          });
+        }),
+      );
+    },
+  );
 
-  server.post('/bookings/differences/:date', async (request, reply) => {
+  server.post('/bookings/differences/:date', forPeople(REVIEW), async (request, reply) => {
     const date = dateOfPath(request);
     if (bookingsFrom === null || date === null) return reply.callNotFound();
     await confirmUnbookedChange(database, date, {
@@ -163,7 +168,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
   });
 
   // The export of the lines that the page lists.
-  server.post('/bookings', async (request, reply) => {
+  server.post('/bookings', forPeople(EVERYBODY), async (request, reply) => {
     const { principal } = request;
     if (principal === null) throw new Error('this route has no guard');
     if (bookingsFrom === null) return reply.callNotFound();

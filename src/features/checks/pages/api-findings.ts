@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { describe, limitOf, numberOf } from '../../../console/api/api-request.ts';
 import * as schemas from '../../../console/api/api-schemas.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
 import { countFindings, readFindings } from '../findings.sql.ts';
 import { findingFilter } from './finding-address.ts';
 
@@ -9,7 +10,7 @@ import { findingFilter } from './finding-address.ts';
 export function addApiFindings(api: FastifyInstance, { database }: ConsoleParts): void {
   api.get(
     '/findings',
-    describe('days', 'listFindings', 'Findings of the checks', {
+    describe(forKeys(EVERYBODY, 'read'), 'days', 'listFindings', 'Findings of the checks', {
       querystring: schemas.FindingsQuery,
       answer: schemas.Findings,
     }),

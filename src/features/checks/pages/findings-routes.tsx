@@ -3,6 +3,7 @@ import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import { pagingOf } from '../../../console/shell/paging.tsx';
 import { actorOf, requireReason } from '../../../console/shell/path-parameters.ts';
+import { DECIDE, EVERYBODY, forPeople } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import {
   countFindings,
@@ -19,7 +20,7 @@ const FINDINGS_A_PAGE = 50;
 export function addFindingsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
 
-  server.get('/findings', async (request, reply) => {
+  server.get('/findings', forPeople(EVERYBODY), async (request, reply) => {
     const filter = findingFilter(request.query);
     const [total, groups] = await Promise.all([
       countFindings(database, filter),
@@ -34,7 +35,7 @@ export function addFindingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     }));
   });
 
-  server.post('/findings', async (request, reply) => {
+  server.post('/findings', forPeople(DECIDE), async (request, reply) => {
     const { date, code } = findingFilter(request.body);
     const newestId = idOf(request.body, 'newestId');
     if (date === null || code === null || newestId === null) return reply.callNotFound();

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { dateIn, lastClosedDate, parseCivilDate } from '../../../base/values/business-day.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
+import { EVERYBODY, forPeople } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import { readLedgerDays, readLedgerRange } from '../../review/ledger-days.sql.ts';
 import { readOpenItems } from '../open-items.sql.ts';
@@ -12,7 +13,7 @@ const MONTHS_SHOWN = 3;
 /** Routes of the start page. */
 export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
-  server.get('/', async (request, reply) => {
+  server.get('/', forPeople(EVERYBODY), async (request, reply) => {
     const now = parts.now?.() ?? new Date();
     const today = dateIn(parts.timeZone, now);
     const closedDate = lastClosedDate(parts.timeZone, now);

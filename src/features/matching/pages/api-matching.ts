@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { describe, limitOf, numberOf } from '../../../console/api/api-request.ts';
 import * as schemas from '../../../console/api/api-schemas.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
 import { listBreaks } from '../breaks.sql.ts';
 import { breakFilter } from './break-address.ts';
 
@@ -9,10 +10,16 @@ import { breakFilter } from './break-address.ts';
 export function addApiMatching(api: FastifyInstance, { database }: ConsoleParts): void {
   api.get(
     '/breaks',
-    describe('payables', 'listBreaks', 'The breaks between titles and payables', {
-      querystring: schemas.BreakQuery,
-      answer: schemas.BreakListAnswer,
-    }),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'payables',
+      'listBreaks',
+      'The breaks between titles and payables',
+      {
+        querystring: schemas.BreakQuery,
+        answer: schemas.BreakListAnswer,
+      },
+    ),
     async (request) =>
       listBreaks(database, {
         ...breakFilter(request.query),

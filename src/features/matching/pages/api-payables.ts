@@ -5,6 +5,7 @@ import { describe, numberOf, requireId } from '../../../console/api/api-request.
 import * as schemas from '../../../console/api/api-schemas.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
+import { EVERYBODY, forKeys, OPERATE } from '../../../console/shell/route-access.ts';
 import { REQUIRED_PAYABLE_FIELDS } from '../payables/payable.ts';
 import { checkPayables } from '../payables/payable-file.ts';
 import {
@@ -24,18 +25,30 @@ export function addApiPayables(api: FastifyInstance, { database }: ConsoleParts)
 
   api.get(
     '/erp-payables',
-    describe('payables', 'getErpPayables', 'The open payables, and the age of the last snapshot', {
-      answer: schemas.PayableStateAnswer,
-    }),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'payables',
+      'getErpPayables',
+      'The open payables, and the age of the last snapshot',
+      {
+        answer: schemas.PayableStateAnswer,
+      },
+    ),
     async () => ({ payables: await readPayableState(prisma) }),
   );
 
   api.post(
     '/erp-payables',
-    describe('payables', 'putErpPayables', 'Write payables that changed; no other is touched', {
-      body: schemas.PayablesBody,
-      answer: schemas.PayableImportWithRejects,
-    }),
+    describe(
+      forKeys(OPERATE, 'payables'),
+      'payables',
+      'putErpPayables',
+      'Write payables that changed; no other is touched',
+      {
+        body: schemas.PayablesBody,
+        answer: schemas.PayableImportWithRejects,
+      },
+    ),
     async (request) => {
       const by = actorOf(request);
       return prisma.$transaction(async (tx) => {
@@ -48,11 +61,17 @@ export function addApiPayables(api: FastifyInstance, { database }: ConsoleParts)
 
   api.post(
     '/erp-payables/imports',
-    describe('payables', 'beginErpPayableImport', 'Begin an import of several requests', {
-      body: schemas.PayableImportBody,
-      status: 201,
-      answer: Type.Object({ importId: Type.Integer() }),
-    }),
+    describe(
+      forKeys(OPERATE, 'payables'),
+      'payables',
+      'beginErpPayableImport',
+      'Begin an import of several requests',
+      {
+        body: schemas.PayableImportBody,
+        status: 201,
+        answer: Type.Object({ importId: Type.Integer() }),
+      },
+    ),
     async (request, reply) => {
       const { kind } = request.body as { kind: ImportKind };
       const importId = await beginImport(prisma, { kind, by: actorOf(request) });
@@ -63,6 +82,7 @@ export function addApiPayables(api: FastifyInstance, { database }: ConsoleParts)
   api.post(
     '/erp-payables/imports/:id/payables',
     describe(
+      forKeys(OPERATE, 'payables'),
       'payables',
       'addErpPayables',
       'Write payables of an import; the same request again changes nothing',
@@ -82,6 +102,7 @@ export function addApiPayables(api: FastifyInstance, { database }: ConsoleParts)
   api.post(
     '/erp-payables/imports/:id/end',
     describe(
+      forKeys(OPERATE, 'payables'),
       'payables',
       'endErpPayableImport',
       'End an import; a complete snapshot closes the payables that it lacks',

@@ -1,13 +1,12 @@
 import type { FastifyReply } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
-import type { CsvLocale } from '../../../base/export/csv.ts';
 import { writeCsv } from '../../../base/export/csv.ts';
+import type { ExportColumn, ExportRow, RowBatches } from '../../../base/export/table.ts';
 import { writeXlsx } from '../../../base/export/xlsx.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
-import { textOf } from '../../../base/texts/texts.ts';
+import { type Language, textOf } from '../../../base/texts/texts.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
-import type { ExportColumn, ExportRow, RowBatches } from '../../../core/title/export-columns.ts';
 import { type Break, type BreakFilter, listBreaks } from '../breaks.sql.ts';
 
 export const BREAK_FORMATS = ['csv', 'xlsx'] as const;
@@ -30,7 +29,7 @@ export async function sendBreaksFile(
   request: {
     readonly filter: BreakFilter;
     readonly format: BreakFormat;
-    readonly language: CsvLocale;
+    readonly language: Language;
     readonly actor: string;
   },
 ): Promise<FastifyReply> {
@@ -89,7 +88,7 @@ export async function sendBreaksFile(
   );
 }
 
-function columnsOf(language: CsvLocale): readonly ExportColumn[] {
+function columnsOf(language: Language): readonly ExportColumn[] {
   const text = textOf(language);
   const at = (place: string, name: string) => `${name} (${place})`;
   return [
@@ -108,7 +107,7 @@ function columnsOf(language: CsvLocale): readonly ExportColumn[] {
   ];
 }
 
-async function* rowsOf(breaks: readonly Break[], language: CsvLocale): RowBatches {
+async function* rowsOf(breaks: readonly Break[], language: Language): RowBatches {
   const text = textOf(language);
   yield breaks.map(
     ({ kind, title, payable }): ExportRow => [

@@ -5,6 +5,7 @@ import { type ConsoleParts, payablesMaxAge } from '../../../console/shell/consol
 import { pageContext, textParameter, textParameters } from '../../../console/shell/page-context.ts';
 import { pagingOf } from '../../../console/shell/paging.tsx';
 import { actorOf, idOfPath, requireReason } from '../../../console/shell/path-parameters.ts';
+import { EVERYBODY, forPeople, REVIEW } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import { type BreakKey, listBreaks, readBreak, readCandidates } from '../breaks.sql.ts';
 import {
@@ -32,7 +33,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     fourEyes,
   });
 
-  server.get('/breaks', async (request, reply) => {
+  server.get('/breaks', forPeople(EVERYBODY), async (request, reply) => {
     const filter = breakFilter(request.query);
     const read = (offset: number) =>
       listBreaks(database, { ...filter, offset, limit: BREAKS_A_PAGE });
@@ -50,7 +51,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     }));
   });
 
-  server.post('/breaks/export', async (request, reply) => {
+  server.post('/breaks/export', forPeople(EVERYBODY), async (request, reply) => {
     const format = BREAK_FORMATS.find((known) => known === textParameter(request.body, 'format'));
     if (format === undefined) {
       throw new InputError(`format: expected ${BREAK_FORMATS.join(' or ')}`, {
@@ -65,7 +66,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     });
   });
 
-  server.get('/break', async (request, reply) => {
+  server.get('/break', forPeople(EVERYBODY), async (request, reply) => {
     const key = breakKey(request.query);
     return key === null ? reply.callNotFound() : showBreak(request, reply, key);
   });
@@ -102,7 +103,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     });
   };
 
-  server.post('/break/match', async (request, reply) => {
+  server.post('/break/match', forPeople(REVIEW), async (request, reply) => {
     const key = breakKey({ ...(request.body as object), kind: 'missing_in_erp' });
     if (key?.titleId == null || key.erpKey === null) return reply.callNotFound();
     await matchByPerson(
@@ -113,7 +114,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     return reply.redirect(listAfter(request.body, 'matched'), 303);
   });
 
-  server.post('/break/resolve', async (request, reply) => {
+  server.post('/break/resolve', forPeople(REVIEW), async (request, reply) => {
     const key = breakKey(request.body);
     if (key === null) return reply.callNotFound();
     const seenGround = textParameter(request.body, 'ground') ?? '';
@@ -121,14 +122,14 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     return reply.redirect(listAfter(request.body, 'break_resolved'), 303);
   });
 
-  server.post('/matches/:id/undo', async (request, reply) => {
+  server.post('/matches/:id/undo', forPeople(REVIEW), async (request, reply) => {
     const id = idOfPath(request);
     if (id === null) return reply.callNotFound();
     const titleId = await undoMatch(database, id, decisionOf(request));
     return reply.redirect(`/titles/${titleId}?notice=match_undone`, 303);
   });
 
-  server.get('/companies', async (request, reply) => {
+  server.get('/companies', forPeople(EVERYBODY), async (request, reply) => {
     const data = await readConfirmations(database);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('matching.companies'),
@@ -137,7 +138,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     }));
   });
 
-  server.post('/companies', async (request, reply) => {
+  server.post('/companies', forPeople(REVIEW), async (request, reply) => {
     const { body } = request;
     const company = textParameter(body, 'company');
     const buyer = textParameter(body, 'buyer');
@@ -151,7 +152,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     return reply.redirect('/companies?notice=confirmed', 303);
   });
 
-  server.post('/agents', async (request, reply) => {
+  server.post('/agents', forPeople(REVIEW), async (request, reply) => {
     const { body } = request;
     const field = (name: string) => textParameter(body, name) ?? '';
     const agents = { taxId: field('taxId'), sameAs: field('sameAs') };
@@ -163,7 +164,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     ['/companies/:id/end', 'company'],
     ['/agents/:id/end', 'agent'],
   ] as const) {
-    server.post(path, async (request, reply) => {
+    server.post(path, forPeople(REVIEW), async (request, reply) => {
       const id = idOfPath(request);
       if (id === null) return reply.callNotFound();
       await endConfirmation(database, kind, id, decisionOf(request));

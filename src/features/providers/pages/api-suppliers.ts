@@ -6,6 +6,7 @@ import * as schemas from '../../../console/api/api-schemas.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
+import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
 import {
   type ChangeListName,
   countAccountChanges,
@@ -26,10 +27,16 @@ export function addApiSuppliers(api: FastifyInstance, parts: ConsoleParts): void
 
   api.get(
     '/providers',
-    describe('suppliers', 'listProviders', 'Suppliers with their states and newest requests', {
-      querystring: schemas.ProviderQuery,
-      answer: schemas.Providers,
-    }),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'suppliers',
+      'listProviders',
+      'Suppliers with their states and newest requests',
+      {
+        querystring: schemas.ProviderQuery,
+        answer: schemas.Providers,
+      },
+    ),
     async (request) => {
       const state = textParameter(request.query, 'state');
       const filter = {
@@ -48,10 +55,16 @@ export function addApiSuppliers(api: FastifyInstance, parts: ConsoleParts): void
 
   api.get(
     '/provider',
-    describe('suppliers', 'getProvider', 'One supplier with its titles and bank accounts', {
-      querystring: schemas.ExternalIdQuery,
-      answer: schemas.Provider,
-    }),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'suppliers',
+      'getProvider',
+      'One supplier with its titles and bank accounts',
+      {
+        querystring: schemas.ExternalIdQuery,
+        answer: schemas.Provider,
+      },
+    ),
     async (request, reply) => {
       const externalId = externalIdOf(request.query);
       if (externalId === null) throw new InputError('id: expected the external id of a supplier');
@@ -86,10 +99,16 @@ export function addApiSuppliers(api: FastifyInstance, parts: ConsoleParts): void
 
   api.get(
     '/account-changes',
-    describe('suppliers', 'listAccountChanges', 'Changes of bank accounts', {
-      querystring: schemas.AccountChangesQuery,
-      answer: schemas.AccountChanges,
-    }),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'suppliers',
+      'listAccountChanges',
+      'Changes of bank accounts',
+      {
+        querystring: schemas.AccountChangesQuery,
+        answer: schemas.AccountChanges,
+      },
+    ),
     async (request) => {
       const list = (textParameter(request.query, 'state') ?? 'open') as ChangeListName;
       const filter = { list, providerKey: null };

@@ -8,6 +8,7 @@ import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { textParameter, textParameters } from '../../../console/shell/page-context.ts';
 import { pagingOf } from '../../../console/shell/paging.tsx';
 import { actorOf, requireReason } from '../../../console/shell/path-parameters.ts';
+import { DECIDE, EVERYBODY, forPeople, STAFF } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import {
   ACCOUNT_DECISIONS,
@@ -63,10 +64,10 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
     text: textParameter(source, 'q')?.slice(0, 200) ?? null,
     state: SYNC_STATES.find((known) => known === textParameter(source, 'state')) ?? null,
   });
-  server.get('/providers', (request, reply) =>
+  server.get('/providers', forPeople(EVERYBODY), (request, reply) =>
     showProviders(request, reply, { ...filterOf(request.query), taxId: null }),
   );
-  server.post('/providers', (request, reply) => {
+  server.post('/providers', forPeople(EVERYBODY), (request, reply) => {
     const { text, state } = filterOf(request.body);
     const plain = (text ?? '').replace(/[./\- ]/g, '').toUpperCase();
     return TAX_ID.test(plain)
@@ -131,8 +132,12 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
       body: <ProviderPage data={data} />,
     }));
   };
-  server.get('/provider', (request, reply) => showProvider(request, reply, false));
-  server.post('/provider', (request, reply) => showProvider(request, reply, true));
+  server.get('/provider', forPeople(EVERYBODY), (request, reply) =>
+    showProvider(request, reply, false),
+  );
+  server.post('/provider', forPeople(STAFF), (request, reply) =>
+    showProvider(request, reply, true),
+  );
 
   const showChanges = async (request: FastifyRequest, reply: FastifyReply, isRevealed: boolean) => {
     const wanted = textParameter(request.query, 'state');
@@ -161,10 +166,14 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
       body: <AccountChangesPage data={data} />,
     }));
   };
-  server.get('/account-changes', (request, reply) => showChanges(request, reply, false));
-  server.post('/account-changes', (request, reply) => showChanges(request, reply, true));
+  server.get('/account-changes', forPeople(EVERYBODY), (request, reply) =>
+    showChanges(request, reply, false),
+  );
+  server.post('/account-changes', forPeople(STAFF), (request, reply) =>
+    showChanges(request, reply, true),
+  );
 
-  server.post('/account-changes/decide', async (request, reply) => {
+  server.post('/account-changes/decide', forPeople(DECIDE), async (request, reply) => {
     const wanted = textParameter(request.body, 'decision');
     const state = ACCOUNT_DECISIONS.find((known) => known === wanted);
     if (state === undefined) {

@@ -2,15 +2,11 @@ import { recordAudit } from '../../../base/audit/audit.ts';
 import { type ChainLink, readChainHead } from '../../../base/audit/audit-chain.sql.ts';
 import type { Database } from '../../../base/database/database.ts';
 import { withSnapshot } from '../../../base/export/snapshot.sql.ts';
+import type { ExportColumn, ExportRow, RowBatches } from '../../../base/export/table.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
 import { pastTitles } from '../../../core/ledger/past-titles.sql.ts';
-import {
-  type ExportColumn,
-  type ExportRow,
-  type RowBatches,
-  TITLE_EXPORT_COLUMNS,
-} from '../../../core/title/export-columns.ts';
+import { TITLE_EXPORT_COLUMNS } from '../../../core/title/export-columns.ts';
 import { CONTENT_VERSIONS, VALUE_COLUMNS } from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { PARTY_COLUMNS } from '../../privacy/erased-parties.sql.ts';

@@ -4,6 +4,7 @@ import { describe, requireDate, requireId } from '../../../console/api/api-reque
 import * as schemas from '../../../console/api/api-schemas.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
+import { forKeys, OPERATE } from '../../../console/shell/route-access.ts';
 import { cancelBackfill, readBackfillProgress } from '../../backfills/backfill-ledger.sql.ts';
 import { startBackfill } from '../../backfills/pages/backfill-routes.tsx';
 import { requestPull } from './request-pull.ts';
@@ -14,7 +15,7 @@ export function addApiPulls(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.post(
     '/days/:date/pull',
-    describe('pulls', 'pullDay', 'Pull a day again', {
+    describe(forKeys(OPERATE, 'pull'), 'pulls', 'pullDay', 'Pull a day again', {
       params: schemas.DateParameter,
       status: 202,
       answer: Type.Object({ pullId: Type.Integer() }),
@@ -27,7 +28,7 @@ export function addApiPulls(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.post(
     '/backfills',
-    describe('backfills', 'startBackfill', 'Pull a range day by day', {
+    describe(forKeys(OPERATE, 'pull'), 'backfills', 'startBackfill', 'Pull a range day by day', {
       body: schemas.BackfillBody,
       status: 201,
       answer: schemas.Backfill,
@@ -42,10 +43,16 @@ export function addApiPulls(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.post(
     '/backfills/:id/cancel',
-    describe('backfills', 'cancelBackfill', 'Stop a backfill; pulled dates stay', {
-      params: schemas.IdParameter,
-      answer: schemas.Backfill,
-    }),
+    describe(
+      forKeys(OPERATE, 'pull'),
+      'backfills',
+      'cancelBackfill',
+      'Stop a backfill; pulled dates stay',
+      {
+        params: schemas.IdParameter,
+        answer: schemas.Backfill,
+      },
+    ),
     async (request) => {
       const id = requireId(request);
       await cancelBackfill(database, id, actorOf(request));

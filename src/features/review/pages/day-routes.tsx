@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import { type CivilDate, dateIn } from '../../../base/values/business-day.ts';
+import type { ConsoleRole } from '../../../base/values/role.ts';
 import {
   type ConsoleParts,
   payablesMaxAge,
@@ -15,6 +16,14 @@ import {
   optionalReason,
   requireReason,
 } from '../../../console/shell/path-parameters.ts';
+import {
+  DECIDE,
+  EVERYBODY,
+  forPeople,
+  OPERATE,
+  REVIEW,
+  STAFF,
+} from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import { readDayPulls, readDayRejects } from '../../../core/ledger/day-pulls.ts';
 import { readHeldRun, releaseRun } from '../../../core/merge/decide-runs.sql.ts';
@@ -59,12 +68,12 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     }));
   };
 
-  server.get('/days/:date', async (request, reply) => {
+  server.get('/days/:date', forPeople(EVERYBODY), async (request, reply) => {
     const date = dateOfPath(request);
     return date === null ? reply.callNotFound() : showDay(request, reply, date, false);
   });
 
-  server.post('/days/:date/rejects', async (request, reply) => {
+  server.post('/days/:date/rejects', forPeople(STAFF), async (request, reply) => {
     const date = dateOfPath(request);
     if (date === null) return reply.callNotFound();
     await recordAudit(database.prisma, {
@@ -78,20 +87,21 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
   /** Runs the action and redirects to the day, so that a reload does not repeat it. */
   const decide = (
     path: string,
+    who: readonly ConsoleRole[],
     notice: string,
     deed: (request: FastifyRequest, date: CivilDate) => Promise<unknown>,
   ) => {
-    server.post(path, async (request, reply) => {
+    server.post(path, forPeople(who), async (request, reply) => {
       const date = dateOfPath(request);
       if (date === null) return reply.callNotFound();
       await deed(request, date);
       return reply.redirect(`/days/${date}?notice=${notice}`, 303);
     });
   };
-  decide('/days/:date/pull', 'pull_requested', (request, date) =>
+  decide('/days/:date/pull', OPERATE, 'pull_requested', (request, date) =>
     requestPull(parts, date, actorOf(request)),
   );
-  decide('/days/:date/sign-off', 'signed_off', (request, date) =>
+  decide('/days/:date/sign-off', REVIEW, 'signed_off', (request, date) =>
     signOffDay(database, date, {
       by: actorOf(request),
       reason: optionalReason(request.body),
@@ -99,14 +109,14 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
       ...signingRules(parts),
     }),
   );
-  decide('/days/:date/reopen', 'reopened', (request, date) =>
+  decide('/days/:date/reopen', REVIEW, 'reopened', (request, date) =>
     reopenDay(database, date, { by: actorOf(request), reason: requireReason(request.body) }),
   );
-  decide('/days/:date/accept-rejects', 'accepted', (request, date) =>
+  decide('/days/:date/accept-rejects', DECIDE, 'accepted', (request, date) =>
     acceptRejects(database, date, { by: actorOf(request), reason: requireReason(request.body) }),
   );
 
-  server.get('/pulls/:id/release', async (request, reply) => {
+  server.get('/pulls/:id/release', forPeople(DECIDE), async (request, reply) => {
     const id = idOfPath(request);
     if (id === null) return reply.callNotFound();
     const preview = await previewRelease(database, id, MOVED_SHOWN);
@@ -119,7 +129,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     }));
   });
 
-  server.post('/pulls/:id/release', async (request, reply) => {
+  server.post('/pulls/:id/release', forPeople(DECIDE), async (request, reply) => {
     const id = idOfPath(request);
     if (id === null) return reply.callNotFound();
     const decision = { by: actorOf(request), reason: requireReason(request.body) };

@@ -4,6 +4,7 @@ import { dateIn } from '../../../base/values/business-day.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { pageContext, textParameter } from '../../../console/shell/page-context.ts';
 import { actorOf, optionalReason } from '../../../console/shell/path-parameters.ts';
+import { EVERYBODY, forPeople, REVIEW, STAFF } from '../../../console/shell/route-access.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import {
@@ -43,7 +44,7 @@ export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): v
     }));
   };
 
-  server.get('/months', async (request, reply) => {
+  server.get('/months', forPeople(EVERYBODY), async (request, reply) => {
     const months = await readMonths(database, todayOf(parts));
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('months.title'),
@@ -52,17 +53,17 @@ export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): v
     }));
   });
 
-  server.get('/months/:month', async (request, reply) => {
+  server.get('/months/:month', forPeople(EVERYBODY), async (request, reply) => {
     const month = monthOfPath(request);
     return month === null ? reply.callNotFound() : showMonth(request, reply, month, null);
   });
 
-  server.post('/months/:month/evidence', async (request, reply) => {
+  server.post('/months/:month/evidence', forPeople(STAFF), async (request, reply) => {
     const month = monthOfPath(request);
     return month === null ? reply.callNotFound() : sendEvidence(request, reply, parts, month);
   });
 
-  server.post('/months/:month/seal', async (request, reply) => {
+  server.post('/months/:month/seal', forPeople(REVIEW), async (request, reply) => {
     const month = monthOfPath(request);
     if (month === null) return reply.callNotFound();
     try {

@@ -1,10 +1,10 @@
 import { recordAudit } from '../../../base/audit/audit.ts';
 import type { Database } from '../../../base/database/database.ts';
-import { type CsvLocale, localDecimal, writeCsv } from '../../../base/export/csv.ts';
+import { localDecimal, writeCsv } from '../../../base/export/csv.ts';
+import type { ExportColumn, ExportRow, RowBatches } from '../../../base/export/table.ts';
 import { type Language, textOf } from '../../../base/texts/texts.ts';
 import { isPlainDecimal } from '../../../base/values/decimal.ts';
 import { maskColumn } from '../../../console/shell/masking.ts';
-import type { ExportColumn, ExportRow, RowBatches } from '../../../core/title/export-columns.ts';
 import { AMOUNT_COLUMNS } from '../../../core/title/title.ts';
 import { headingOf, withHeadings } from '../../titles/headings.ts';
 import {
@@ -56,7 +56,7 @@ export function exportRestated(
     readonly file: RestatedFile;
     readonly filter: RestatedFilter;
     readonly actor: string;
-    readonly locale: CsvLocale;
+    readonly locale: Language;
     readonly isMasked: boolean;
   },
   signal: AbortSignal,
@@ -81,7 +81,7 @@ export function exportRestated(
 export function writeMoved(
   moved: RestatedSnapshot['moved'],
   isMasked: boolean,
-  locale: CsvLocale,
+  locale: Language,
 ): AsyncIterable<Uint8Array> {
   return writeCsv(withHeadings(FIELDS_COLUMNS, locale), fieldRows(moved, isMasked, locale), locale);
 }
@@ -108,7 +108,7 @@ async function* totalsRows(days: readonly RestatedDay[], language: Language): Ro
 async function* fieldRows(
   moved: RestatedSnapshot['moved'],
   isMasked: boolean,
-  locale: CsvLocale,
+  locale: Language,
 ): RowBatches {
   const show = (column: string, value: string | null) => {
     const shown = isMasked ? maskColumn(column, value) : value;

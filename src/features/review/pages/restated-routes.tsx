@@ -7,6 +7,7 @@ import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { pageContext, textParameter } from '../../../console/shell/page-context.ts';
 import { pagingOf } from '../../../console/shell/paging.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
+import { EVERYBODY, forPeople } from '../../../console/shell/route-access.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import { readMovedTitles } from '../moved-titles.sql.ts';
@@ -27,7 +28,7 @@ export function addRestatedRoutes(server: FastifyInstance, parts: ConsoleParts):
   const isMasked = ({ principal }: FastifyRequest) =>
     !maySeePersonalData(principal?.role ?? 'viewer');
 
-  server.get('/restated', async (request, reply) => {
+  server.get('/restated', forPeople(EVERYBODY), async (request, reply) => {
     const isMine = textParameter(request.query, 'mine') === 'true';
     const filter = filterOf(request, isMine);
     const [all, mine] = await Promise.all([
@@ -58,7 +59,7 @@ export function addRestatedRoutes(server: FastifyInstance, parts: ConsoleParts):
     }));
   });
 
-  server.post('/restated', async (request, reply) => {
+  server.post('/restated', forPeople(EVERYBODY), async (request, reply) => {
     const wanted = textParameter(request.body, 'file');
     const file = RESTATED_FILES.find((known) => known === wanted);
     if (file === undefined) {

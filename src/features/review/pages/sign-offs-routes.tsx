@@ -9,6 +9,7 @@ import {
 import { textParameter, textParameters } from '../../../console/shell/page-context.ts';
 import { pagingOf } from '../../../console/shell/paging.tsx';
 import { actorOf, optionalReason } from '../../../console/shell/path-parameters.ts';
+import { EVERYBODY, forPeople, REVIEW } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import {
   type FourEyesFault,
@@ -45,7 +46,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
   ): Promise<ReadonlyMap<CivilDate, FourEyesFault>> =>
     fourEyes ? readExcluded(database, today(), actorOf(request)) : new Map();
 
-  server.get('/sign-offs', async (request, reply) => {
+  server.get('/sign-offs', forPeople(EVERYBODY), async (request, reply) => {
     const cleanOnly = textParameter(request.query, 'clean') === 'true';
     const excluded = await excludedFor(request);
     const filter = { today: today(), excluded: [...excluded.keys()] };
@@ -73,7 +74,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
     }));
   });
 
-  server.get('/sign-offs/preview', async (request, reply) => {
+  server.get('/sign-offs/preview', forPeople(REVIEW), async (request, reply) => {
     const dates = datesOf(textParameters(request.query, 'day'));
     if (dates.length > MAX_DAYS_TO_SIGN) {
       throw new InputError(`days: expected 1 to ${MAX_DAYS_TO_SIGN} days`, {
@@ -104,7 +105,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
     }));
   });
 
-  server.post('/sign-offs', async (request, reply) => {
+  server.post('/sign-offs', forPeople(REVIEW), async (request, reply) => {
     const seen = textParameters(request.body, 'day').map(parseSeenDay);
     const outcomes = await signOffDays(database, seen, {
       by: actorOf(request),

@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { CsvLocale } from '../../../base/export/csv.ts';
-import { textOf } from '../../../base/texts/texts.ts';
+import { type Language, textOf } from '../../../base/texts/texts.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import type { Principal } from '../../../console/shell/guard.ts';
@@ -25,7 +24,7 @@ export function sendScheduleFile(
   request: {
     readonly range: DueRange;
     readonly format: ScheduleFormat;
-    readonly locale: CsvLocale;
+    readonly locale: Language;
   },
 ): Promise<FastifyReply> {
   const { range, format, locale } = request;

@@ -6,6 +6,7 @@ import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { pageContext, textParameter } from '../../../console/shell/page-context.ts';
 import { pagingOf } from '../../../console/shell/paging.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
+import { EVERYBODY, forPeople, STAFF } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import { readSchedule } from '../read-schedule.sql.ts';
 import { sendScheduleFile } from './schedule-export.ts';
@@ -59,10 +60,10 @@ export function addScheduleRoutes(server: FastifyInstance, parts: ConsoleParts):
       body: <SchedulePage data={data} />,
     }));
   };
-  server.get('/schedule', (request, reply) => show(request, reply, false));
-  server.post('/schedule', (request, reply) => show(request, reply, true));
+  server.get('/schedule', forPeople(EVERYBODY), (request, reply) => show(request, reply, false));
+  server.post('/schedule', forPeople(STAFF), (request, reply) => show(request, reply, true));
 
-  server.post('/schedule/export', async (request, reply) => {
+  server.post('/schedule/export', forPeople(EVERYBODY), async (request, reply) => {
     const { principal } = request;
     if (principal === null) throw new Error('this route has no guard');
     return sendScheduleFile(reply, parts, principal, {

@@ -5,6 +5,7 @@ import { maySeePersonalData } from '../../../base/values/role.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { faultSentence } from '../../../console/shell/error-page.tsx';
 import { pageContext, textParameter } from '../../../console/shell/page-context.ts';
+import { EVERYBODY, forPeople } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import { type DoubtfulDates, readDoubtfulDates } from '../export-titles.sql.ts';
 import { EXPORT_FORMATS } from '../title-file.ts';
@@ -47,9 +48,11 @@ export function addExportRoutes(server: FastifyInstance, parts: ConsoleParts): v
     }));
   };
 
-  server.get('/exports', (request, reply) => showForm(request, reply, request.query, {}));
+  server.get('/exports', forPeople(EVERYBODY), (request, reply) =>
+    showForm(request, reply, request.query, {}),
+  );
 
-  server.post('/exports', async (request, reply) => {
+  server.post('/exports', forPeople(EVERYBODY), async (request, reply) => {
     const { principal } = request;
     if (principal === null) throw new Error('this route has no guard');
     const { language } = pageContext(request, parts.timeZone);

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { CsvLocale } from '../../../base/export/csv.ts';
+import type { RowBatches } from '../../../base/export/table.ts';
 import { type Language, textOf } from '../../../base/texts/texts.ts';
 import { dateIn } from '../../../base/values/business-day.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
@@ -7,7 +7,7 @@ import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import type { Principal } from '../../../console/shell/guard.ts';
 import { maskColumn } from '../../../console/shell/masking.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
-import { type RowBatches, TITLE_EXPORT_COLUMNS } from '../../../core/title/export-columns.ts';
+import { TITLE_EXPORT_COLUMNS } from '../../../core/title/export-columns.ts';
 import {
   daysUntil,
   readTitleSnapshot,
@@ -32,7 +32,7 @@ export async function sendTitleFile(
   principal: Principal,
   request: TitleSelection & {
     readonly format: ExportFormat;
-    readonly locale: CsvLocale;
+    readonly locale: Language;
     /** Of the headings and of the name of the file. */
     readonly language: Language;
   },

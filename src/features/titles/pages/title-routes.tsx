@@ -4,6 +4,7 @@ import { type CivilDate, dateIn } from '../../../base/values/business-day.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { pageContext } from '../../../console/shell/page-context.ts';
 import { actorOf, dateOfPath, idOfPath } from '../../../console/shell/path-parameters.ts';
+import { EVERYBODY, forPeople, STAFF } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import { readTitleFindings } from '../../checks/findings.sql.ts';
 import { readTitleMatches } from '../../matching/match-reads.sql.ts';
@@ -47,9 +48,9 @@ export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     }));
   };
 
-  server.get('/titles', (request, reply) => showTitles(request, reply, null));
+  server.get('/titles', forPeople(EVERYBODY), (request, reply) => showTitles(request, reply, null));
 
-  server.get('/days/:date/titles', async (request, reply) => {
+  server.get('/days/:date/titles', forPeople(EVERYBODY), async (request, reply) => {
     const date = dateOfPath(request);
     return date === null ? reply.callNotFound() : showTitles(request, reply, date);
   });
@@ -77,6 +78,8 @@ export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       body: <TitlePageBody {...{ context, title, matches, findings, isRevealed }} />,
     }));
   };
-  server.get('/titles/:id', (request, reply) => showTitle(request, reply, false));
-  server.post('/titles/:id', (request, reply) => showTitle(request, reply, true));
+  server.get('/titles/:id', forPeople(EVERYBODY), (request, reply) =>
+    showTitle(request, reply, false),
+  );
+  server.post('/titles/:id', forPeople(STAFF), (request, reply) => showTitle(request, reply, true));
 }

@@ -1,0 +1,30 @@
+/** The type of a cell, which each format encodes in its own way. */
+export type ColumnKind =
+  | 'text'
+  | 'date'
+  | 'amount'
+  /** Text in the interface that may be a plain decimal. */
+  | 'decimal_text'
+  | 'integer'
+  | 'boolean'
+  | 'json';
+
+export interface ExportColumn {
+  /** The column's name in the data dictionary. */
+  readonly name: string;
+  readonly kind: ColumnKind;
+  /** The text above the column in CSV and XLSX files; absent: its name. */
+  readonly heading?: string;
+}
+
+/**
+ * The cells of a row in the order of its columns, as PostgreSQL writes them: exact decimals, dates
+ * as `YYYY-MM-DD`, `true` and `false`, JSON text.
+ */
+export type ExportRow = readonly (string | null)[];
+
+/**
+ * Rows come in batches of hundreds, because a promise for each row would slow down an export of a
+ * million rows.
+ */
+export type RowBatches = AsyncIterable<readonly ExportRow[]>;
