@@ -1,5 +1,6 @@
 /** The console in a process of its own, so that the measured memory is that of the console alone. */
 import { Registry } from 'prom-client';
+import { FEATURES } from '#dist/app/features.js';
 import { type Database, openDatabase } from '#dist/base/database/database.js';
 import { createLogger } from '#dist/base/runtime/logger.js';
 import { startSession } from '#dist/console/access/console-sessions.sql.js';
@@ -23,6 +24,7 @@ const handlers = {
       logger,
       parts: {
         database,
+        features: FEATURES,
         version: 'bench',
         timeZone: 'America/Sao_Paulo',
         alertPolicy: { ...STALENESS_LIMITS, timeZone: 'America/Sao_Paulo' },

@@ -2,6 +2,7 @@
  * The long-running service. The roles of a process decide which parts it has and in which order
  * they start. The parts stop in the opposite order, so that the database is closed last.
  */
+
 import { hostname } from 'node:os';
 import { recordSettings, type Settings } from '../base/audit/settings.ts';
 import type { Config } from '../base/config/config.ts';
@@ -46,6 +47,7 @@ import {
   type Stop,
   startWorkers,
 } from './engine.ts';
+import { FEATURES } from './features.ts';
 import { openStaging } from './parts.ts';
 
 export const ROLES = ['scheduler', 'worker', 'console'] as const;
@@ -281,6 +283,7 @@ async function startConsole(
     logger,
     parts: {
       database,
+      features: FEATURES,
       version: packageVersion(),
       timeZone: config.timeZone,
       alertPolicy: alertPolicy(config),

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { request } from 'undici';
+import { FEATURES } from '../../src/app/features.ts';
 import type { Database } from '../../src/base/database/database.ts';
 import type { ConsoleRole, KeyRole, KeyScope } from '../../src/base/values/role.ts';
 import { createApiKey } from '../../src/console/access/api-keys.sql.ts';
@@ -140,6 +141,7 @@ export async function openConsole(
     logger,
     parts: {
       database,
+      features: FEATURES,
       version: '0.0.0-test',
       timeZone: 'America/Sao_Paulo',
       alertPolicy: { ...STALENESS_LIMITS, timeZone: 'America/Sao_Paulo' },

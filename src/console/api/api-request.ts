@@ -4,8 +4,8 @@ import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { dateOfPath, idOfPath } from '../shell/path-parameters.ts';
 import type { RouteAccess } from '../shell/route-access.ts';
-import { ErrorAnswer } from './api-schemas.ts';
 import { bodyLimitOf } from './body-size.ts';
+import { ErrorAnswer } from './schema-parts.ts';
 
 const DEFAULT_LIMIT = 100;
 

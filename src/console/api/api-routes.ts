@@ -5,16 +5,8 @@
 
 import fastifySwagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import { addApiBookingReads } from '../../features/bookings/pages/api-booking-reads.ts';
-import { addApiBookings } from '../../features/bookings/pages/api-bookings.ts';
-import { addApiFindings } from '../../features/checks/pages/api-findings.ts';
-import { addApiMatching } from '../../features/matching/pages/api-matching.ts';
-import { addApiPayables } from '../../features/matching/pages/api-payables.ts';
-import { addApiSuppliers } from '../../features/providers/pages/api-suppliers.ts';
-import { addApiPulls } from '../../features/review/pages/api-pulls.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { EVERYBODY, forKeys } from '../shell/route-access.ts';
-import { addApiReads } from './api-reads.ts';
 import { API_TAGS } from './api-request.ts';
 
 export async function addApiRoutes(
@@ -44,14 +36,9 @@ export async function addApiRoutes(
       // Tests compare the responses with the schemas. A serializer made from the schemas would hide
       // a difference.
       api.setSerializerCompiler(() => (data) => JSON.stringify(data));
-      addApiReads(api, parts);
-      addApiPulls(api, parts);
-      addApiFindings(api, parts);
-      addApiSuppliers(api, parts);
-      addApiBookings(api, parts);
-      addApiPayables(api, parts);
-      addApiMatching(api, parts);
-      addApiBookingReads(api, parts);
+      for (const add of parts.features.flatMap(({ api: operations = [] }) => operations)) {
+        add(api, parts);
+      }
       api.get('/openapi.json', { config: { access: forKeys(EVERYBODY, 'read') } }, async () =>
         server.swagger(),
       );

@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../base/database/database.ts';
 import type { Logger } from '../../base/runtime/logger.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
@@ -6,10 +7,21 @@ import type { ReleaseRules } from '../../features/bookings/release-conditions.sq
 import type { SigningRules } from '../../features/review/sign-off.sql.ts';
 import type { OidcClient } from '../access/oidc-client.ts';
 
+type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
+
+/** A part of the console with its own pages and operations. `app/features.ts` lists the features. */
+export interface Feature {
+  readonly name: string;
+  readonly pages?: readonly AddRoutes[];
+  /** Operations of `/api`. */
+  readonly api?: readonly AddRoutes[];
+}
+
 /** The parts that the pages and the API use. */
 export interface ConsoleParts {
   readonly database: Database;
   readonly logger: Logger;
+  readonly features: readonly Feature[];
   /** The version of the package. */
   readonly version: string;
   /** Decides which dates are closed, and the time zone of shown instants. */

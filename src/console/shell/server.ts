@@ -3,7 +3,7 @@
  * (`/healthz`), can work (`/readyz`) and its metrics (`/metrics`). Signed-in users see the ledger
  * and decide about it. Scripts use the same data and actions as JSON under `/api`. server.ts:
  * routes, headers, errors. route-access.ts: the rights for each route. guard.ts: authentication and
- * CSRF. `*-routes`, `*-page` and `*-text` of a feature: queries and actions, markup, texts.
+ * CSRF. `*-routes` and `*-page` of a feature: queries and actions, markup.
  */
 
 import type { AddressInfo } from 'node:net';
@@ -21,20 +21,6 @@ import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { isLoopback } from '../../base/runtime/loopback.ts';
 import { createReadiness, type ReadinessCheck } from '../../features/alerts/pages/health.ts';
 import { registerReadiness } from '../../features/alerts/pages/metrics.ts';
-import { addWatchRoutes } from '../../features/alerts/pages/watch-routes.tsx';
-import { addBackfillRoutes } from '../../features/backfills/pages/backfill-routes.tsx';
-import { addBookingsRoutes } from '../../features/bookings/pages/bookings-routes.tsx';
-import { addFindingsRoutes } from '../../features/checks/pages/findings-routes.tsx';
-import { addDaysRoutes } from '../../features/home/pages/days-routes.tsx';
-import { addMatchingRoutes } from '../../features/matching/pages/matching-routes.tsx';
-import { addProviderRoutes } from '../../features/providers/pages/provider-routes.tsx';
-import { addDayRoutes } from '../../features/review/pages/day-routes.tsx';
-import { addMonthsRoutes } from '../../features/review/pages/months-routes.tsx';
-import { addRestatedRoutes } from '../../features/review/pages/restated-routes.tsx';
-import { addSignOffsRoutes } from '../../features/review/pages/sign-offs-routes.tsx';
-import { addScheduleRoutes } from '../../features/schedule/pages/schedule-routes.tsx';
-import { addExportRoutes } from '../../features/titles/pages/export-routes.tsx';
-import { addTitleRoutes } from '../../features/titles/pages/title-routes.tsx';
 import { addLoginRoutes } from '../access/login-routes.tsx';
 import { addOidcRoutes } from '../access/oidc-routes.tsx';
 import { PasswordsBusyError } from '../access/password.ts';
@@ -147,20 +133,7 @@ async function addPages(
   addLoginRoutes(server, parts, signInCheck);
   addAccountRoutes(server, parts, signInCheck);
   addOidcRoutes(server, parts);
-  addDaysRoutes(server, parts);
-  addDayRoutes(server, parts);
-  addRestatedRoutes(server, parts);
-  addSignOffsRoutes(server, parts);
-  addMonthsRoutes(server, parts);
-  addTitleRoutes(server, parts);
-  addExportRoutes(server, parts);
-  addScheduleRoutes(server, parts);
-  addFindingsRoutes(server, parts);
-  addMatchingRoutes(server, parts);
-  addBookingsRoutes(server, parts);
-  addBackfillRoutes(server, parts);
-  addProviderRoutes(server, parts);
-  addWatchRoutes(server, parts);
+  for (const add of parts.features.flatMap(({ pages = [] }) => pages)) add(server, parts);
   addUsersRoutes(server, parts);
   await addApiRoutes(server, parts, parts.version);
   return routes;

@@ -2,20 +2,141 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { describe, numberOf, requireId } from '../../../console/api/api-request.ts';
-import * as schemas from '../../../console/api/api-schemas.ts';
+import {
+  amount,
+  count,
+  IdParameter,
+  id,
+  instantOrNull,
+  words,
+} from '../../../console/api/schema-parts.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forKeys, OPERATE } from '../../../console/shell/route-access.ts';
-import { REQUIRED_PAYABLE_FIELDS } from '../payables/payable.ts';
+import {
+  PAYABLE_FIELDS,
+  PAYABLE_STATUSES,
+  REQUIRED_PAYABLE_FIELDS,
+  SETTLEMENTS,
+} from '../payables/payable.ts';
 import { checkPayables } from '../payables/payable-file.ts';
 import {
   addPayables,
   beginImport,
   type EndedImport,
   endImport,
+  IMPORT_KINDS,
   type ImportKind,
+  PAYABLES_AT_ONCE,
 } from '../payables/payable-import.sql.ts';
 import { readPayableState } from '../payables/payable-state.sql.ts';
+
+const PAYABLE_HELP = {
+  erpKey: "The ERP's key, unique over all companies. Required.",
+  company: 'The company or branch that owes.',
+  supplierExternalId: "The supplier's code in the ERP. Required without supplierTaxId.",
+  supplierTaxId: 'CPF or CNPJ of the supplier. Required without supplierExternalId.',
+  document: 'The number of the invoice.',
+  instalment: 'The instalment of the document.',
+  orderUid: "The platform's order, where the ERP knows the order.",
+  dueDate: 'YYYY-MM-DD.',
+  openValue:
+    'An exact decimal as text with at most two decimals, such as "1234.50". Negative: a credit note. Required.',
+  status: `${PAYABLE_STATUSES.join(', ')}; default open.`,
+  payee: 'CPF or CNPJ of the party that the ERP is going to pay; absent: the supplier.',
+  version:
+    "The ERP's version of the payable: an integer, a date or a time, always in one form. In a delta, an older version replaces no newer one.",
+  settledAs: `How the payable was settled: ${SETTLEMENTS.join(', ')}.`,
+  settledBy: 'The key of the booking line that settled the payable.',
+  settledOn: 'When the payable was settled, YYYY-MM-DD.',
+  paidTo: 'CPF or CNPJ of the party that was paid.',
+  totalValue: 'The whole value, as openValue.',
+  currency: 'Three upper-case letters (ISO 4217); absent: BRL.',
+  bookingKey: 'The key of the booking line whose posting made this payable of the financial agent.',
+  issueDate: 'When the document was issued, YYYY-MM-DD.',
+} satisfies Record<(typeof PAYABLE_FIELDS)[number], string>;
+
+/** Without types, because a payable with a fault is rejected alone and not with its whole request. */
+const PayablesBody = Type.Object({
+  payables: Type.Array(
+    Type.Unsafe<unknown>({
+      description: PAYABLE_FIELDS.map((field) => `${field}: ${PAYABLE_HELP[field]}`).join('\n'),
+    }),
+    { maxItems: PAYABLES_AT_ONCE },
+  ),
+});
+
+const PayableImportBody = Type.Object({ kind: words(IMPORT_KINDS) });
+
+const EndPayableImportBody = Type.Object({
+  count: Type.Integer({
+    minimum: 0,
+    description: 'The number of payables that were sent. With another number nothing is closed.',
+  }),
+});
+
+const payableCounts = {
+  inserted: count,
+  changed: count,
+  unchanged: count,
+  outdated: Type.Integer({
+    minimum: 0,
+    description:
+      'Payables left as they are: a newer version or a later statement has written them.',
+  }),
+  downgraded: Type.Integer({
+    minimum: 0,
+    description: 'Of the changed ones: a snapshot gave them an older version.',
+  }),
+  incomparable: Type.Integer({
+    minimum: 0,
+    description: 'Of the changed ones: their version cannot be compared with the one before.',
+  }),
+  rejected: count,
+};
+
+const payableRejects = Type.Array(
+  Type.Object({
+    at: Type.Integer({ minimum: 1, description: 'The place in `payables`, from 1.' }),
+    field: Type.String(),
+    expected: Type.String(),
+  }),
+);
+
+const PayableBatch = Type.Object({
+  ...payableCounts,
+  downgradedKeys: Type.Array(Type.String(), { description: 'ERP keys of downgraded payables.' }),
+  rejects: payableRejects,
+});
+
+const payableImport = {
+  importId: id,
+  kind: words(IMPORT_KINDS),
+  ...payableCounts,
+  isComplete: Type.Boolean({
+    description: 'Whether no payable was rejected and as many arrived as were announced.',
+  }),
+  closed: Type.Integer({ minimum: 0, description: 'Payables that a complete snapshot lacks.' }),
+};
+
+const PayableImport = Type.Object(payableImport);
+
+const PayableImportWithRejects = Type.Object({ ...payableImport, rejects: payableRejects });
+
+const PayableState = Type.Union(
+  [
+    Type.Object({
+      open: count,
+      openValue: amount,
+      snapshotAt: instantOrNull,
+      incompleteAt: instantOrNull,
+    }),
+    Type.Null(),
+  ],
+  { description: 'The payables of the ERP. Null: the ERP has given none.' },
+);
+
+const PayableStateAnswer = Type.Object({ payables: PayableState });
 
 const BATCH_TRANSACTION = { timeout: 60_000, maxWait: 10_000 };
 
@@ -31,7 +152,7 @@ export function addApiPayables(api: FastifyInstance, { database }: ConsoleParts)
       'getErpPayables',
       'The open payables, and the age of the last snapshot',
       {
-        answer: schemas.PayableStateAnswer,
+        answer: PayableStateAnswer,
       },
     ),
     async () => ({ payables: await readPayableState(prisma) }),
@@ -45,8 +166,8 @@ export function addApiPayables(api: FastifyInstance, { database }: ConsoleParts)
       'putErpPayables',
       'Write payables that changed; no other is touched',
       {
-        body: schemas.PayablesBody,
-        answer: schemas.PayableImportWithRejects,
+        body: PayablesBody,
+        answer: PayableImportWithRejects,
       },
     ),
     async (request) => {
@@ -67,7 +188,7 @@ export function addApiPayables(api: FastifyInstance, { database }: ConsoleParts)
       'beginErpPayableImport',
       'Begin an import of several requests',
       {
-        body: schemas.PayableImportBody,
+        body: PayableImportBody,
         status: 201,
         answer: Type.Object({ importId: Type.Integer() }),
       },
@@ -87,9 +208,9 @@ export function addApiPayables(api: FastifyInstance, { database }: ConsoleParts)
       'addErpPayables',
       'Write payables of an import; the same request again changes nothing',
       {
-        params: schemas.IdParameter,
-        body: schemas.PayablesBody,
-        answer: schemas.PayableBatch,
+        params: IdParameter,
+        body: PayablesBody,
+        answer: PayableBatch,
       },
     ),
     async (request) => {
@@ -107,9 +228,9 @@ export function addApiPayables(api: FastifyInstance, { database }: ConsoleParts)
       'endErpPayableImport',
       'End an import; a complete snapshot closes the payables that it lacks',
       {
-        params: schemas.IdParameter,
-        body: schemas.EndPayableImportBody,
-        answer: schemas.PayableImport,
+        params: IdParameter,
+        body: EndPayableImportBody,
+        answer: PayableImport,
       },
     ),
     async (request) => {

@@ -1,13 +1,25 @@
 import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { dateIn } from '../../../base/values/business-day.ts';
 import { describe, limitOf, numberOf } from '../../../console/api/api-request.ts';
-import * as schemas from '../../../console/api/api-schemas.ts';
+import {
+  amount,
+  count,
+  date,
+  id,
+  instant,
+  instantOrNull,
+  orNull,
+  pageOfList,
+  words,
+} from '../../../console/api/schema-parts.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
 import {
+  CHANGE_LISTS,
   type ChangeListName,
   countAccountChanges,
   readAccountChanges,
@@ -18,6 +30,109 @@ import { SYNC_STATES } from '../provider.ts';
 import { accountPartyKey, externalIdOf } from './provider-address.ts';
 import { countSeenAccounts, readProviderDetail, readSeenAccounts } from './provider-detail.sql.ts';
 import { countProviders, type ProviderRow, readProviders } from './provider-list.sql.ts';
+
+const ProviderQuery = Type.Object({
+  q: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description:
+        'An external id, or a part of one where no provider has it; or a part of the name. Tax identifiers are not searched, because the address of a request may be logged.',
+    }),
+  ),
+  state: Type.Optional(words(SYNC_STATES)),
+  ...pageOfList,
+});
+
+const providerRow = {
+  externalId: Type.String(),
+  name: orNull('string'),
+  identification: orNull('string', { description: 'Masked.' }),
+  state: words(SYNC_STATES),
+  sentAt: instantOrNull,
+  syncedAt: instantOrNull,
+  batchId: orNull('integer', { description: 'The newest request that had the provider.' }),
+  httpStatus: orNull('integer'),
+  errorCode: orNull('string'),
+  isUnderWay: Type.Boolean({ description: 'The newest request has no answer yet.' }),
+  faults: orNull('string', { description: 'The violated rules of an invalid provider.' }),
+};
+
+const Providers = Type.Object({
+  total: count,
+  providers: Type.Array(Type.Object(providerRow), { description: 'By external id.' }),
+});
+
+const bankAccount = {
+  bank: orNull('string'),
+  agency: orNull('string', { description: 'Masked.' }),
+  agencyDigit: orNull('string'),
+  account: orNull('string', { description: 'Masked.' }),
+  accountDigit: orNull('string'),
+  destination: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()], {
+    description:
+      'Undocumented fields that name a destination, such as a Pix key. Masked. Null: none.',
+  }),
+};
+
+const ExternalIdQuery = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 1000, description: 'The external id.' }),
+});
+
+const Provider = Type.Object({
+  externalId: Type.String(),
+  provider: Type.Union(
+    [
+      Type.Object({
+        ...providerRow,
+        type: orNull('string'),
+        canAnticipate: orNull('boolean'),
+        changedAt: instant,
+        requests: Type.Integer({ minimum: 0, description: 'Requests that had the provider.' }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'Null: titles name the provider, and the ERP has not written it.' },
+  ),
+  titles: count,
+  originalValue: amount,
+  accounts: Type.Array(
+    Type.Object({ ...bankAccount, lastAcceptedDate: date, firstSeenAt: instant }),
+    { description: 'Accounts that titles name, at most 500, the last seen first.' },
+  ),
+  accountCount: count,
+  accountChanges: count,
+});
+
+const AccountChangesQuery = Type.Object({
+  state: Type.Optional(words([...CHANGE_LISTS])),
+  ...pageOfList,
+});
+
+const AccountChanges = Type.Object({
+  total: count,
+  changes: Type.Array(
+    Type.Object({
+      id,
+      kind: words(['provider', 'financial_agent']),
+      partyKey: Type.String({ description: 'Masked where the key is a tax identifier.' }),
+      partyName: orNull('string'),
+      before: Type.Object(bankAccount),
+      after: Type.Object(bankAccount),
+      acceptedDate: date,
+      titleId: Type.Integer(),
+      orderUid: orNull('string'),
+      pullId: Type.Integer(),
+      detectedAt: instant,
+      state: words(['open', 'refused', 'confirmed', 'parallel', 'returned']),
+      decidedAt: instantOrNull,
+      decidedBy: orNull('string'),
+      reason: orNull('string'),
+      heldTitles: count,
+      heldValue: amount,
+    }),
+    { description: 'The oldest first where all are open, otherwise the newest first.' },
+  ),
+});
 
 const MAX_ACCOUNTS = 500;
 
@@ -33,8 +148,8 @@ export function addApiSuppliers(api: FastifyInstance, parts: ConsoleParts): void
       'listProviders',
       'Suppliers with their states and newest requests',
       {
-        querystring: schemas.ProviderQuery,
-        answer: schemas.Providers,
+        querystring: ProviderQuery,
+        answer: Providers,
       },
     ),
     async (request) => {
@@ -61,8 +176,8 @@ export function addApiSuppliers(api: FastifyInstance, parts: ConsoleParts): void
       'getProvider',
       'One supplier with its titles and bank accounts',
       {
-        querystring: schemas.ExternalIdQuery,
-        answer: schemas.Provider,
+        querystring: ExternalIdQuery,
+        answer: Provider,
       },
     ),
     async (request, reply) => {
@@ -105,8 +220,8 @@ export function addApiSuppliers(api: FastifyInstance, parts: ConsoleParts): void
       'listAccountChanges',
       'Changes of bank accounts',
       {
-        querystring: schemas.AccountChangesQuery,
-        answer: schemas.AccountChanges,
+        querystring: AccountChangesQuery,
+        answer: AccountChanges,
       },
     ),
     async (request) => {

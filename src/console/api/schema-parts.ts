@@ -1,0 +1,60 @@
+/** Parts of the schemas of `/api`. A schema checks the input and is published as OpenAPI. */
+
+import { Type } from 'typebox';
+import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
+
+export const words = (values: readonly string[]) =>
+  Type.Unsafe<string>({ type: 'string', enum: values });
+
+export const orNull = (type: string, more: object = {}) =>
+  Type.Unsafe<string | null>({ type: [type, 'null'], ...more });
+
+export const date = Type.Unsafe<string>({
+  type: 'string',
+  format: 'date',
+  examples: ['2026-03-02'],
+});
+
+export const dateOrNull = orNull('string', { format: 'date' });
+
+export const instant = Type.Unsafe<string>({ type: 'string', format: 'date-time' });
+
+export const instantOrNull = orNull('string', { format: 'date-time' });
+
+export const count = Type.Integer({ minimum: 0 });
+
+export const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+
+/** Text, because most JSON parsers would round a number to a double. */
+export const amount = Type.String({ description: 'An exact decimal.', examples: ['1234.50'] });
+
+export const sums = Type.Object(
+  Object.fromEntries(AMOUNT_COLUMNS.map((column) => [column, amount])),
+);
+
+export const ErrorAnswer = Type.Object({
+  code: Type.String({ description: 'Stable; may be matched.' }),
+  message: Type.String(),
+  position: Type.Optional(
+    Type.String({
+      description: 'Of a feed that does not have the position asked for: where to read again from.',
+    }),
+  ),
+});
+
+export const MovedField = Type.Object({
+  column: Type.String({ description: 'A column of conciliation.title.' }),
+  before: orNull('string'),
+  after: orNull('string'),
+});
+
+export const pageOfList = {
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0, description: 'Rows to skip.' }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
+};
+
+export const DateParameter = Type.Object({ date });
+
+export const IdParameter = Type.Object({ id });

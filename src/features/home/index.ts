@@ -1,0 +1,9 @@
+import type { Feature } from '../../console/shell/console-parts.ts';
+import { addHomeApi } from './pages/api.ts';
+import { addDaysRoutes } from './pages/days-routes.tsx';
+
+export const home: Feature = {
+  name: 'home',
+  pages: [addDaysRoutes],
+  api: [addHomeApi],
+};

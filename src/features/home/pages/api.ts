@@ -1,0 +1,82 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import { LANGUAGES } from '../../../base/texts/texts.ts';
+import { describe } from '../../../console/api/api-request.ts';
+import { count, dateOrNull } from '../../../console/api/schema-parts.ts';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
+import { NEEDS } from '../../review/ledger-days.sql.ts';
+import { headlineOf } from '../headline.ts';
+import { readOpenItems } from '../open-items.sql.ts';
+
+const Status = Type.Object({
+  startDate: dateOrNull,
+  lastReconciledDate: dateOrNull,
+  lagDays: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    description: 'Dates that are over and have no data.',
+  }),
+  needs: Type.Object(Object.fromEntries(NEEDS.map((need) => [need, count])), {
+    description: 'Days that wait for a person, by the next decision.',
+  }),
+  openAlerts: count,
+  accountChanges: Type.Integer({
+    minimum: 0,
+    description: 'Changed bank accounts without a decision.',
+  }),
+  unmappedCompanies: Type.Integer({
+    minimum: 0,
+    description: 'Companies of the ERP whose buyers a person has to confirm.',
+  }),
+  headline: Type.Object(
+    Object.fromEntries(
+      LANGUAGES.map((language) => [
+        language,
+        Type.Object({
+          inOrder: Type.Boolean({ description: 'Whether nothing waits for a person.' }),
+          title: Type.String(),
+          lines: Type.Array(Type.String()),
+        }),
+      ]),
+    ),
+    { description: 'The state of the ledger in the words of the start page.' },
+  ),
+});
+
+/** The operations of the API for home. */
+export function addHomeApi(api: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+  const now = () => parts.now?.() ?? new Date();
+
+  api.get(
+    '/status',
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'status',
+      'getStatus',
+      'The progress of the ledger, and the decisions that are open',
+      {
+        answer: Status,
+      },
+    ),
+    async () => {
+      const [items, openAlerts] = await Promise.all([
+        readOpenItems(database, { now: now(), policy: parts.alertPolicy }),
+        database.prisma.alert.count({ where: { resolvedAt: null } }),
+      ]);
+      const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
+      return {
+        startDate,
+        lastReconciledDate,
+        lagDays: startDate === null ? null : lagDays,
+        needs,
+        openAlerts,
+        accountChanges,
+        unmappedCompanies: items.unmappedCompanies,
+        headline: Object.fromEntries(
+          LANGUAGES.map((language) => [language, headlineOf(items, language)]),
+        ),
+      };
+    },
+  );
+}

@@ -1,0 +1,12 @@
+import type { Feature } from '../../console/shell/console-parts.ts';
+import { addReviewApi } from './pages/api.ts';
+import { addDayRoutes } from './pages/day-routes.tsx';
+import { addMonthsRoutes } from './pages/months-routes.tsx';
+import { addRestatedRoutes } from './pages/restated-routes.tsx';
+import { addSignOffsRoutes } from './pages/sign-offs-routes.tsx';
+
+export const review: Feature = {
+  name: 'review',
+  pages: [addDayRoutes, addRestatedRoutes, addSignOffsRoutes, addMonthsRoutes],
+  api: [addReviewApi],
+};

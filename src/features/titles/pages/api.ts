@@ -1,0 +1,198 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import { InputError } from '../../../base/runtime/errors.ts';
+import type { Language } from '../../../base/texts/texts.ts';
+import { describe, limitOf, requireDate, requireId } from '../../../console/api/api-request.ts';
+import {
+  amount,
+  DateParameter,
+  date,
+  dateOrNull,
+  IdParameter,
+  id,
+  instant,
+  MovedField,
+  orNull,
+  words,
+} from '../../../console/api/schema-parts.ts';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { maskColumn } from '../../../console/shell/masking.ts';
+import { textParameter } from '../../../console/shell/page-context.ts';
+import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
+import { TITLE_COLUMNS } from '../../../core/title/title.ts';
+import { EXPORT_FORMATS } from '../title-file.ts';
+import { parseExport } from './export-routes.tsx';
+import { readTitleDetail } from './title-detail.sql.ts';
+import { CONTENT_TYPES, sendTitleFile } from './title-export.ts';
+import { parseTitleQuery } from './title-filters.ts';
+import { readTitlePage, TITLE_SORTS } from './title-list.sql.ts';
+
+const TitleRow = Type.Object({
+  id,
+  status: words(['current', 'withdrawn']),
+  acceptedDate: date,
+  orderUid: Type.String(),
+  occurrence: id,
+  provider: orNull('string'),
+  agent: orNull('string'),
+  dueDate: dateOrNull,
+  originalValue: amount,
+  changedAt: instant,
+});
+
+const TitlePage = Type.Object({
+  rows: Type.Array(TitleRow),
+  previous: orNull('string', {
+    description: 'For `at`: the page before. Null: this is the first.',
+  }),
+  next: orNull('string', { description: 'For `at`: the page after. Null: this is the last.' }),
+});
+
+const relatedTitle = (description: string) =>
+  Type.Union([Type.Object({ id, dueDate: dateOrNull, originalValue: amount }), Type.Null()], {
+    description,
+  });
+
+const Title = Type.Object({
+  id,
+  status: words(['current', 'withdrawn']),
+  acceptedDate: date,
+  occurrence: id,
+  fields: Type.Object(
+    Object.fromEntries(TITLE_COLUMNS.map((column) => [column, orNull('string')])),
+    { description: 'Tax identifiers, accounts and undocumented fields are masked.' },
+  ),
+  predecessor: relatedTitle(
+    'The withdrawn title of the same order, buyer and provider that this one replaces.',
+  ),
+  successor: relatedTitle('The newest title that replaced this one.'),
+  isPaymentHeld: Type.Boolean({
+    description: 'The title names a changed bank account that no person has confirmed.',
+  }),
+  createdAt: instant,
+  changedAt: instant,
+  revisions: Type.Array(
+    Type.Object({
+      revision: id,
+      kind: words(['changed', 'withdrawn', 'restored']),
+      changedAt: instant,
+      pullId: id,
+      fields: Type.Array(MovedField),
+    }),
+  ),
+});
+
+/** Parsed as on the pages, where an invalid parameter counts as absent. */
+const TitleQueryParameters = Type.Object({
+  order: Type.Optional(Type.String({ maxLength: 200 })),
+  provider: Type.Optional(Type.String({ maxLength: 200 })),
+  agent: Type.Optional(
+    Type.String({ maxLength: 200, description: 'A part of the name, in any case.' }),
+  ),
+  status: Type.Optional(words(['current', 'withdrawn'])),
+  dueFrom: Type.Optional(date),
+  dueTo: Type.Optional(date),
+  minValue: Type.Optional(Type.String({ maxLength: 200 })),
+  maxValue: Type.Optional(Type.String({ maxLength: 200 })),
+  sort: Type.Optional(words(TITLE_SORTS)),
+  direction: Type.Optional(words(['ascending', 'descending'])),
+  at: Type.Optional(
+    Type.String({ maxLength: 2000, description: 'A place that an earlier answer named.' }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
+});
+
+const ExportQuery = Type.Object({
+  from: date,
+  to: date,
+  format: words(EXPORT_FORMATS),
+  locale: Type.Optional(words(['en', 'pt-BR'])),
+  includeWithdrawn: Type.Optional(words(['true', 'false'])),
+});
+
+/** The operations of the API for titles. */
+export function addTitlesApi(api: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+
+  api.get(
+    '/days/:date/titles',
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'titles',
+      'listTitlesOfDay',
+      'Titles of a day, page by page',
+      {
+        params: DateParameter,
+        querystring: TitleQueryParameters,
+        answer: TitlePage,
+      },
+    ),
+    async (request) => {
+      const query = parseTitleQuery(request.query, requireDate(request), 'en');
+      if (query.faults.length > 0) {
+        throw new InputError(`these parameters cannot be read: ${query.faults.join(', ')}`);
+      }
+      return readTitlePage(database, { ...query, limit: limitOf(request) });
+    },
+  );
+
+  api.get(
+    '/titles/:id',
+    describe(forKeys(EVERYBODY, 'read'), 'titles', 'getTitle', 'One title with its whole history', {
+      params: IdParameter,
+      answer: Title,
+    }),
+    async (request, reply) => {
+      const title = await readTitleDetail(database, requireId(request));
+      if (title === null) return reply.callNotFound();
+      const { first: _, contentHash: __, ...rest } = title;
+      return {
+        ...rest,
+        fields: Object.fromEntries(
+          Object.entries(title.fields).map(([column, value]) => [
+            column,
+            maskColumn(column, value),
+          ]),
+        ),
+        revisions: title.revisions.map(({ revision, kind, changedAt, pullId, fields }) => ({
+          revision,
+          kind,
+          changedAt,
+          pullId,
+          fields: fields.map(mask),
+        })),
+      };
+    },
+  );
+
+  api.get(
+    '/export',
+    describe(
+      forKeys(EVERYBODY, 'export'),
+      'titles',
+      'exportTitles',
+      'Titles of a range as a file',
+      {
+        querystring: ExportQuery,
+        answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+        types: Object.values(CONTENT_TYPES),
+      },
+    ),
+    async (request, reply) => {
+      const { principal } = request;
+      if (principal === null) throw new Error('this route has no guard');
+      const locale: Language = textParameter(request.query, 'locale') === 'en' ? 'en' : 'pt-BR';
+      return sendTitleFile(reply, parts, principal, {
+        ...parseExport(request.query),
+        locale,
+        // For programs: the names of the data dictionary in either notation.
+        language: 'en',
+      });
+    },
+  );
+}
+
+function mask<T extends { column: string; before: string | null; after: string | null }>(field: T) {
+  const { column, before, after } = field;
+  return { column, before: maskColumn(column, before), after: maskColumn(column, after) };
+}
