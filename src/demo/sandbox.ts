@@ -3,15 +3,344 @@
  * platform's documentation is incomplete, the sandbox documents its own behaviour; the real platform may behave
  * differently.
  */
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import fastify, { type FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
 import { InputError } from '../base/runtime/errors.ts';
-import { type PlatformParts, registerPlatformRoutes, regularExchange } from './platform-routes.ts';
-import { ProviderRegistry } from './providers.ts';
-import { SyntheticDays } from './synthetic-days.ts';
+import {
+  addDays,
+  type CivilDate,
+  dateIn,
+  daysBetween,
+  parseCivilDate,
+  toCivilDate,
+} from '../base/values/business-day.ts';
+import { parseTaxId } from '../base/values/tax-id.ts';
 import { SyntheticTitles } from './synthetic-titles.ts';
-import { createTokenAuthority } from './token.ts';
+
+export interface Answer {
+  readonly status: number;
+  /** Names in lower case. Without `content-length` the body is sent in chunks. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+const CHUNK_CHARACTERS = 65_536;
+
+export function bytesAnswer(
+  status: number,
+  body: string | Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  return {
+    status,
+    headers: { 'content-type': JSON_TYPE, 'content-length': String(bytes.length), ...headers },
+    body: [bytes],
+  };
+}
+
+function jsonAnswer(status: number, value: unknown): Answer {
+  return bytesAnswer(status, JSON.stringify(value));
+}
+
+/** The shape of the platform's error bodies is unknown, so this one is minimal. */
+export function errorAnswer(status: number, message: string): Answer {
+  return jsonAnswer(status, { status, message });
+}
+
+/** Returns `{"titles":[…]}` from titles as JSON texts, with at most one chunk in memory. */
+function titlesAnswer(titles: Iterable<string>): Answer {
+  return { status: 200, headers: { 'content-type': JSON_TYPE }, body: renderTitles(titles) };
+}
+
+function* renderTitles(titles: Iterable<string>): Generator<Uint8Array, void> {
+  let text = '{"titles":[';
+  let separator = '';
+  for (const title of titles) {
+    text += separator + title;
+    separator = ',';
+    if (text.length < CHUNK_CHARACTERS) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  yield Buffer.from(`${text}]}`);
+}
+
+const MAX_PROVIDERS_PER_REQUEST = 100;
+
+const Text = Type.String({ minLength: 1 });
+
+/**
+ * The documented types. The required fields are not documented; a provider needs at least these
+ * three. Unknown fields and unknown values of enumerations are accepted.
+ */
+const ProviderSchema = Type.Object({
+  externalId: Text,
+  identificationNumber: Text,
+  name: Text,
+  type: Type.Optional(Text),
+  canAnticipate: Type.Optional(Type.Boolean()),
+  phones: Type.Optional(Type.Array(Type.Object({ number: Type.String() }))),
+  emailAddresses: Type.Optional(
+    Type.Array(Type.Object({ email: Type.String({ pattern: '^[^@\\s]+@[^@\\s]+$' }) })),
+  ),
+  accounts: Type.Optional(
+    Type.Array(
+      Type.Object({
+        bankNumber: Type.Optional(Type.String()),
+        agencyNumber: Type.Optional(Type.String()),
+        accountNumber: Type.Optional(Type.String()),
+        accountDigit: Type.Optional(Type.String()),
+        type: Type.Optional(Type.String()),
+        defaultAccount: Type.Optional(Type.Boolean()),
+      }),
+    ),
+  ),
+});
+
+const BatchSchema = Type.Object({ providers: Type.Array(Type.Unknown()) });
+
+export type RegisteredProvider = Type.Static<typeof ProviderSchema>;
+
+const providerValidator = Compile(ProviderSchema);
+const batchValidator = Compile(BatchSchema);
+
+export interface Outcome {
+  readonly index: number;
+  readonly externalId: string | null;
+  readonly status: 'CREATED' | 'UPDATED' | 'REJECTED';
+  readonly message?: string;
+}
+
+/**
+ * The platform's providers: created or updated by `externalId`. A tax identifier belongs to one of them only.
+ */
+export class ProviderRegistry {
+  readonly #byExternalId = new Map<string, RegisteredProvider>();
+  /** May contain a provider that has changed its number since; `#holder` checks its present one. */
+  readonly #lastHolder = new Map<string, string>();
+
+  get byExternalId(): ReadonlyMap<string, RegisteredProvider> {
+    return this.#byExternalId;
+  }
+
+  /** Answers one `POST /api/providers` with the parsed body. */
+  receive(body: unknown): Answer {
+    if (!batchValidator.Check(body)) return errorAnswer(400, 'providers must be an array');
+    if (body.providers.length > MAX_PROVIDERS_PER_REQUEST) {
+      return errorAnswer(400, `at most ${MAX_PROVIDERS_PER_REQUEST} providers a request`);
+    }
+    const staged = new Map<string, RegisteredProvider>();
+    const outcomes = body.providers.map((item, index) => this.#stage(item, index, staged));
+    return this.settle(outcomes, staged);
+  }
+
+  /**
+   * Applies the batch and answers. The documentation shows neither the body of a 200 nor whether a batch with an
+   * invalid provider has an effect; here the body is empty, and the batch has none.
+   */
+  protected settle(
+    outcomes: readonly Outcome[],
+    staged: ReadonlyMap<string, RegisteredProvider>,
+  ): Answer {
+    const errors = outcomes.filter(({ status }) => status === 'REJECTED');
+    if (errors.length > 0) {
+      return jsonAnswer(400, { status: 400, message: 'providers were refused', errors });
+    }
+    this.apply(staged);
+    return jsonAnswer(200, {});
+  }
+
+  #stage(item: unknown, index: number, staged: Map<string, RegisteredProvider>): Outcome {
+    const reject = (externalId: string | null, message: string): Outcome => ({
+      index,
+      externalId,
+      status: 'REJECTED',
+      message,
+    });
+    if (!providerValidator.Check(item)) {
+      const field = providerValidator.Errors(item)[0]?.instancePath || '/';
+      return reject(null, `invalid data format at ${field}`);
+    }
+    const { externalId } = item;
+    const taxId = parseTaxId(item.identificationNumber);
+    if (taxId === null) return reject(externalId, 'identificationNumber is no valid CPF or CNPJ');
+    const holder = this.#holder(taxId.digits, staged);
+    if (holder !== null && holder !== externalId) {
+      return reject(externalId, 'identificationNumber exists under a different externalId');
+    }
+    const isKnown = staged.has(externalId) || this.#byExternalId.has(externalId);
+    staged.set(externalId, { ...item, identificationNumber: taxId.digits });
+    return { index, externalId, status: isKnown ? 'UPDATED' : 'CREATED' };
+  }
+
+  #holder(digits: string, staged: ReadonlyMap<string, RegisteredProvider>): string | null {
+    for (const provider of staged.values()) {
+      if (provider.identificationNumber === digits) return provider.externalId;
+    }
+    const last = this.#lastHolder.get(digits);
+    if (last === undefined || staged.has(last)) return null;
+    return this.#byExternalId.get(last)?.identificationNumber === digits ? last : null;
+  }
+
+  protected apply(staged: ReadonlyMap<string, RegisteredProvider>): void {
+    for (const [externalId, provider] of staged) {
+      this.#byExternalId.set(externalId, provider);
+      this.#lastHolder.set(provider.identificationNumber, externalId);
+    }
+  }
+}
+
+/** The platform's time zone, for "today" and the age of a day. */
+const PLATFORM_TIME_ZONE = 'America/Sao_Paulo';
+
+/** No titles exist before this date, so that a sweep from the year 1 ends. */
+export const FIRST_SYNTHETIC_DATE = toCivilDate('2020-01-01');
+
+/** Titles by accepted date, as JSON texts. */
+export interface Days {
+  /** Returns the titles accepted on the date. */
+  titlesOn(date: CivilDate): Iterable<string>;
+  /** Returns the titles accepted on the date or later, date by date. */
+  titlesSince(date: CivilDate): Iterable<string>;
+}
+
+/** Synthetic titles from `FIRST_SYNTHETIC_DATE` to today. */
+export class SyntheticDays implements Days {
+  readonly #titles: SyntheticTitles;
+  readonly #now: () => Date;
+
+  constructor(titles: SyntheticTitles, now: () => Date) {
+    this.#titles = titles;
+    this.#now = now;
+  }
+
+  get today(): CivilDate {
+    return dateIn(PLATFORM_TIME_ZONE, this.#now());
+  }
+
+  titlesOn(date: CivilDate): Iterable<string> {
+    const ageDays = daysBetween(date, this.today);
+    const isCovered = ageDays >= 0 && date >= FIRST_SYNTHETIC_DATE;
+    return isCovered ? this.#titles.titlesOn(date, ageDays) : [];
+  }
+
+  *titlesSince(date: CivilDate): Generator<string, void> {
+    const { today } = this;
+    let next = date > FIRST_SYNTHETIC_DATE ? date : FIRST_SYNTHETIC_DATE;
+    for (; next <= today; next = addDays(next, 1)) yield* this.titlesOn(next);
+  }
+}
+
+interface TokenAuthority {
+  /** Returns a bearer token. A lifetime of zero or less returns an expired one. */
+  issue(lifetimeSeconds: number): string;
+  /** Whether an `Authorization` header has a valid token of this authority. */
+  isAuthorized(header: string | undefined): boolean;
+}
+
+const BEARER = /^Bearer +([^.\s]+)\.([^.\s]+)\.([^.\s]+)$/i;
+
+const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const HEADER = encode({ alg: 'HS256', typ: 'JWT' });
+
+/** HS256 (RFC 7518). Tokens stay valid after a restart with the same `secret`. */
+export function createTokenAuthority(secret: string): TokenAuthority {
+  const sign = (payload: string) =>
+    createHmac('sha256', secret).update(`${HEADER}.${payload}`).digest('base64url');
+  return {
+    issue(lifetimeSeconds) {
+      const exp = Math.floor(Date.now() / 1000 + lifetimeSeconds);
+      const payload = encode({ sub: 'buyer-erp', jti: randomUUID(), exp });
+      return `${HEADER}.${payload}.${sign(payload)}`;
+    },
+    // The platform answers 401 to any invalid token, without a reason.
+    isAuthorized(authorization) {
+      const [, header, payload = '', signature = ''] = BEARER.exec(authorization ?? '') ?? [];
+      const [given, right] = [Buffer.from(signature), Buffer.from(sign(payload))];
+      if (header !== HEADER || given.length !== right.length) return false;
+      if (!timingSafeEqual(given, right)) return false;
+      const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString());
+      return exp * 1000 > Date.now();
+    },
+  };
+}
+
+interface PlatformParts {
+  readonly tokens: TokenAuthority;
+  readonly days: Days;
+  readonly providers: ProviderRegistry;
+  readonly exchange: Exchange;
+}
+
+/**
+ * Answers a request that has a valid token. A request has its effect when `regular` is called, which returns the
+ * answer of the platform. `change` replaces the titles of the answer.
+ */
+export type Exchange = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  regular: (change?: (titles: Iterable<string>) => Iterable<string>) => Answer,
+) => unknown;
+
+const regularExchange: Exchange = (_request, reply, regular) => {
+  const { status, headers, body } = regular();
+  return reply
+    .code(status)
+    .headers(headers)
+    .send(Readable.from(body, { objectMode: false }));
+};
+
+interface DateFilter {
+  readonly date: CivilDate;
+  readonly isExact: boolean;
+}
+
+/** The platform's two operations. */
+async function registerPlatformRoutes(
+  app: FastifyInstance,
+  { tokens, days, providers, exchange }: PlatformParts,
+): Promise<void> {
+  app.addHook('onRequest', async (request, reply) => {
+    if (tokens.isAuthorized(request.headers.authorization)) return;
+    await reply.code(401).send({ status: 401, message: 'the token is missing or invalid' });
+  });
+
+  app.get('/api/anticipations/conciliation', async (request, reply) =>
+    exchange(request, reply, (change = (titles) => titles) => {
+      const filter = parseFilter(request.query as Readonly<Record<string, unknown>>);
+      if (typeof filter === 'string') return errorAnswer(400, filter);
+      const { date, isExact } = filter;
+      return titlesAnswer(change(isExact ? days.titlesOn(date) : days.titlesSince(date)));
+    }),
+  );
+
+  app.post('/api/providers', async (request, reply) =>
+    exchange(request, reply, () => providers.receive(request.body)),
+  );
+}
+
+/**
+ * Returns the filter, or its fault. The real platform's answer to both parameters, or to neither,
+ * is unknown. The sandbox refuses them, which shows faulty clients.
+ */
+function parseFilter(query: Readonly<Record<string, unknown>>): DateFilter | string {
+  const { conciliationDate, anticipationDate } = query;
+  if (conciliationDate !== undefined && anticipationDate !== undefined) {
+    return 'the sandbox takes conciliationDate or anticipationDate, not both';
+  }
+  const text = conciliationDate ?? anticipationDate;
+  if (text === undefined) return 'the sandbox wants conciliationDate or anticipationDate';
+  const date = typeof text === 'string' ? parseCivilDate(text) : null;
+  if (date === null) return 'not a calendar date as YYYY-MM-DD';
+  return { date, isExact: conciliationDate !== undefined };
+}
 
 export const DEFAULT_TITLES_PER_DAY = 60;
 const TOKEN_LIFETIME_SECONDS = 86_400;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import { DATABASE_ROLES } from '../../src/base/database/roles.ts';
+import { DATABASE_ROLES } from '../../src/base/database/migrate.ts';
 
 export type RoleName = keyof typeof DATABASE_ROLES;
 

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../../src/base/database/database.ts';
-import { toCpf } from '../../src/demo/synthetic-parties.ts';
+import { toCpf } from '../../src/demo/synthetic-titles.ts';
 
 /** A valid CPF for each number up to 899,999,999. */
 export const cpfOf = (number: number) => toCpf(String(100_000_000 + number));

@@ -12,9 +12,9 @@ import { ASSIGNMENTS } from '../../src/features/privacy/erased-parties.sql.ts';
 const OWNERS_FILES = [
   'features/privacy/retention.sql.ts',
   'features/privacy/erase-party.sql.ts',
-  'features/privacy/erase-supplier-rows.sql.ts',
+  'features/privacy/erase-party.sql.ts',
   'features/privacy/erase-title-rows.sql.ts',
-  'features/privacy/party-list.sql.ts',
+  'features/privacy/erase-party.sql.ts',
 ];
 
 const STAGED = ['title', 'reject', 'base', 'missing', 'change', 'account'].map(

@@ -1,11 +1,15 @@
 import type { Transaction } from '../../base/database/database.ts';
+import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {
+  accountComparison,
   endReturned,
   findChanges,
+  type PartyAccounts,
   recordChanges,
   stageAccounts,
+  type WatchedMerge,
 } from '../../features/accounts/account-watch.sql.ts';
 import { holdPayments } from '../../features/accounts/payment-holds.sql.ts';
 import { pseudonymIn } from '../../features/privacy/erased-parties.sql.ts';
@@ -13,6 +17,7 @@ import { writeTotals } from '../../features/schedule/schedule-totals.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
   advanceCheckpoint,
+  checkpointAdvance,
   type LockedDay,
   lockClosing,
   setHeldDay,
@@ -22,9 +27,8 @@ import { stateAfterMerge } from '../ledger/day-state.ts';
 import { discardPlan, discardStaged } from '../ledger/discard-staged.sql.ts';
 import { mergeRejects } from '../ledger/rejects.sql.ts';
 import type { TitleFold } from '../title/title-fold.ts';
-import { closeMerge } from './closing-statement.sql.ts';
 import { applyChanges } from './merge-apply.sql.ts';
-import type { MergePlan } from './merge-plan.sql.ts';
+import type { ChangeCounts, MergePlan } from './merge-plan.sql.ts';
 
 export interface DriftRecord {
   readonly path: string;
@@ -162,4 +166,71 @@ async function recordDrift(
     SELECT path, kind, coalesce(${pseudonymIn(Prisma.sql`value`)}, value), ${pullId}::bigint
     FROM jsonb_to_recordset(${JSON.stringify(drift)}::jsonb) AS seen (path text, kind text, value text)
     ON CONFLICT DO NOTHING`;
+}
+
+interface ClosedMerge {
+  /** The parties whose bank accounts may have changed. */
+  readonly parties: readonly PartyAccounts[];
+  /** Whether an open change of an account concerns the date. */
+  readonly hasOpenChange: boolean;
+}
+
+/**
+ * Numbers the changes that a merge has made, stores the bank accounts that its titles name, and advances the
+ * checkpoint. One statement, because other merges wait for the lock of the closing phase while the process reads the
+ * answer of each statement. The parts of the statement do not see what the others write.
+ *
+ * The caller holds the lock and keeps it until the commit: when a `change_seq` is visible, no smaller one can still
+ * appear.
+ *
+ * @param isNewlyReconciled whether the merge has made the date reconciled
+ * @throws RowsLostError when the rows that name the pull are not those of its plan, because something
+ *   else has written to the tables
+ */
+async function closeMerge(
+  tx: Transaction,
+  source: WatchedMerge,
+  counts: ChangeCounts,
+  isNewlyReconciled: boolean,
+): Promise<ClosedMerge> {
+  const { pullId, date } = source;
+  const checkpoint = isNewlyReconciled
+    ? Prisma.sql`, advanced AS (${checkpointAdvance(pullId)})`
+    : Prisma.empty;
+  const [{ numbered, ...closed }] = await tx.$queryRaw<
+    [{ numbered: number; parties: PartyAccounts[] | null; hasOpenChange: boolean }]
+  >`
+    WITH numbered AS (
+      INSERT INTO conciliation.title_change (title_id, kind, pull_id, content_hash)
+      SELECT id, kind, ${pullId}::bigint, content_hash
+      FROM (${recordedChanges(source, counts)}) AS change (id, kind, content_hash) ORDER BY id
+      RETURNING 1
+    ), ${accountComparison(source)}${checkpoint}
+    SELECT (SELECT count(*) FROM numbered)::int AS numbered, parties, has_open_change AS "hasOpenChange"
+    FROM compared`;
+  const planned = counts.inserted + counts.changed + counts.withdrawn + counts.restored;
+  if (numbered !== planned) {
+    throw new RowsLostError(
+      `the merge of ${date} would record ${numbered} changes instead of ${planned}: something else has written to the tables`,
+      { context: { date, numbered, planned } },
+    );
+  }
+  return { ...closed, parties: closed.parties ?? [] };
+}
+
+/** Rows (id, kind, content_hash) of the titles that the pull has changed. */
+function recordedChanges({ pullId, date }: WatchedMerge, counts: ChangeCounts): Prisma.Sql {
+  const inserted = Prisma.sql`
+    SELECT id, 'inserted' AS kind, content_hash FROM conciliation.title
+    WHERE accepted_date = ${date}::date AND first_pull_id = ${pullId} AND status = 'current'`;
+  const revised = Prisma.sql`
+    SELECT title_id, kind, title.content_hash
+    FROM conciliation.title_revision
+    JOIN (SELECT id, content_hash FROM conciliation.title
+          WHERE id = ANY(ARRAY(SELECT title_id FROM conciliation.title_revision
+                               WHERE pull_id = ${pullId}))) AS title ON title.id = title_id
+    WHERE pull_id = ${pullId}`;
+  const hasRevised = counts.changed + counts.withdrawn + counts.restored > 0;
+  const changes = [...(counts.inserted > 0 ? [inserted] : []), ...(hasRevised ? [revised] : [])];
+  return Prisma.join(changes, ' UNION ALL ');
 }

@@ -1,6 +1,7 @@
+import { Temporal } from 'temporal-polyfill';
 import { parseCron, type TimeOfDay } from '../../base/config/cron-schedule.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
 import { addDays, dateIn } from '../../base/values/business-day.ts';
-import { reachedAt } from './wall-clock.ts';
 
 /** Leap years are at most eight years apart (1896 to 1904, 2096 to 2104). */
 const MAX_DAYS_BACK = 9 * 366;
@@ -41,4 +42,27 @@ export function latestSlot(expression: string, timeZone: string, now: Date): Dat
 export function slotBefore(expression: string, timeZone: string, now: Date): Date {
   const latest = latestSlot(expression, timeZone, now);
   return latestSlot(expression, timeZone, new Date(latest.getTime() - 1));
+}
+
+/** A reading of a wall clock: a date and a time of day. */
+interface WallTime {
+  readonly date: CivilDate;
+  readonly hour: number;
+  readonly minute: number;
+}
+
+/**
+ * Returns the first instant at which the wall clock in `timeZone` (IANA name) has reached `time`. A time
+ * that the clock skips is reached at the instant of the skip. A time that the clock shows twice is reached
+ * the first time. A later time is therefore never reached before an earlier one.
+ *
+ * @throws RangeError when the time zone does not exist
+ */
+function reachedAt(timeZone: string, { date, hour, minute }: WallTime): Date {
+  const time = Temporal.PlainDate.from(date).toPlainDateTime({ hour, minute });
+  // For a time that is shown twice, this is the first instant. A skipped time is moved to before the gap.
+  const shown = time.toZonedDateTime(timeZone, { disambiguation: 'earlier' });
+  const isSkipped = !shown.toPlainDateTime().equals(time);
+  const reached = isSkipped ? shown.getTimeZoneTransition('next') : shown;
+  return new Date((reached ?? shown).epochMilliseconds);
 }

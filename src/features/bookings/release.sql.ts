@@ -2,12 +2,20 @@
 import { amountSum } from '../../base/database/amount-sum.sql.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
+import { companyIdOf } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
+import {
+  BATCH_DIGEST,
+  DESTINATION_COLUMNS,
+  destinationColumns,
+} from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { waitingTitles } from '../matching/waiting-titles.sql.ts';
 import { isAltered } from '../verify/verify.sql.ts';
-import { writeDifference } from './booking-difference.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import {
+  ERP_KEY,
   hasFault,
   isReleasable,
   RELEASE_FAULTS,
@@ -15,6 +23,175 @@ import {
   type ReleaseRules,
   readReleaseFaults,
 } from './release-conditions.sql.ts';
+
+/** The day and the seal of a batch. */
+interface BatchOrigin {
+  readonly date: CivilDate;
+  readonly signOffId: bigint;
+  readonly by: string;
+}
+
+/** `booking_line.content_hash` of a reversal. */
+const NOTHING = Prisma.sql`'00000000-0000-0000-0000-000000000000'::uuid`;
+
+// The names are constants of domain/. No input reaches Prisma.raw.
+const VALUES: readonly string[] = [
+  ...VALUE_COLUMNS.filter((column) => column !== 'accepted_date'),
+  ...DESTINATION_COLUMNS,
+];
+const columnsOf = (table: string) =>
+  Prisma.raw(VALUES.map((name) => `${table}.${name}`).join(', '));
+const names = Prisma.raw(VALUES.join(', '));
+const sumNames = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
+const sums = Prisma.raw(
+  AMOUNT_COLUMNS.map(
+    (name) => `coalesce(sum(coalesce(sealed.${name}, 0) - coalesce(top.${name}, 0)), 0)`,
+  ).join(', '),
+);
+
+/**
+ * Writes the difference between the content that was released last and the titles of the date: one batch with its
+ * lines. Contents are compared as multisets within the date, so titles that are renumbered make no line. Of the
+ * contents that differ, those of one identity are paired in the order of the bookings and of the content hashes:
+ * the same difference gives the same keys in every database. A booking whose content was recorded from a receipt is
+ * replaced in any case. A title that waits makes no line: what was released of it stays as it is.
+ *
+ * The row of the day is locked by the caller.
+ * @returns `booking_batch.id`; null: nothing is released, because every title that differs waits
+ */
+async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bigint | null> {
+  // The statement joins sets of a day by hashing or sorting, so that the plan does not depend on statistics.
+  await tx.$executeRaw`SELECT set_config('enable_nestloop', 'off', true)`;
+  const [batch] = await tx.$queryRaw<[{ id: bigint; isReleased: boolean }?]>`
+    WITH top AS MATERIALIZED (
+      SELECT DISTINCT ON (identity_hash, occurrence) *,
+             coalesce(posted_hash, content_hash) = ${NOTHING} AS is_reversed
+      FROM conciliation.booking_line WHERE date = ${origin.date}::date
+      ORDER BY identity_hash, occurrence, version DESC
+    ), stated AS MATERIALIZED (
+      SELECT title.*, ${destinationColumns} FROM (${currentTitles(origin.date)}) AS title
+    ), own AS MATERIALIZED (
+      SELECT top.id AS line_id, stated.id AS title_id FROM top JOIN stated ON stated.id = top.title_id
+      WHERE stated.content_hash = top.content_hash AND top.posted_hash IS NULL
+    ), live AS (
+      -- Among equal contents, a title keeps the line that names the title and its payable.
+      SELECT id, identity_hash, occurrence, content, title_id,
+             row_number() OVER (PARTITION BY identity_hash, content
+                                ORDER BY id NOT IN (SELECT line_id FROM own), occurrence) AS copy
+      FROM top
+      CROSS JOIN LATERAL (SELECT CASE WHEN posted_hash IS NULL THEN content_hash END AS content) AS known
+      WHERE NOT is_reversed
+    ), sealed AS MATERIALIZED (
+      SELECT *, row_number() OVER (PARTITION BY identity_hash, content_hash
+                                   ORDER BY id NOT IN (SELECT title_id FROM own), waits, occurrence, id) AS copy
+      FROM stated
+    ), differing AS MATERIALIZED (
+      SELECT coalesce(live.identity_hash, sealed.identity_hash) AS identity_hash,
+             live.id AS line_id, live.occurrence, live.title_id AS line_title_id,
+             sealed.id AS title_id, sealed.content_hash, coalesce(sealed.waits, false) AS waits
+      FROM live FULL JOIN sealed
+        ON sealed.identity_hash = live.identity_hash AND sealed.content_hash = live.content
+       AND sealed.copy = live.copy
+      WHERE live.id IS NULL OR sealed.id IS NULL
+    ), kept AS MATERIALIZED (
+      -- A restated title that waits keeps its line.
+      SELECT line.line_id, title.title_id FROM differing AS line
+      JOIN differing AS title ON title.title_id = line.line_title_id AND title.waits
+    ), present AS MATERIALIZED (
+      SELECT identity_hash, line_id, title_id, place, coalesce(waits, false) AS waits
+      FROM (
+        SELECT identity_hash, line_id,
+               row_number() OVER (PARTITION BY identity_hash ORDER BY occurrence) AS place
+        FROM differing WHERE line_id IS NOT NULL AND line_id NOT IN (SELECT line_id FROM kept)
+      ) AS gone
+      FULL JOIN (
+        SELECT identity_hash, title_id, waits,
+               row_number() OVER (PARTITION BY identity_hash ORDER BY waits, content_hash, title_id) AS place
+        FROM differing WHERE title_id IS NOT NULL AND title_id NOT IN (SELECT title_id FROM kept)
+      ) AS fresh USING (identity_hash, place)
+    ), paired AS MATERIALIZED (
+      SELECT identity_hash, line_id, title_id,
+             row_number() OVER (PARTITION BY identity_hash, line_id IS NULL ORDER BY place) AS nr
+      FROM present WHERE NOT waits
+    ), reversed AS (
+      SELECT *, row_number() OVER (PARTITION BY identity_hash ORDER BY occurrence) AS nr,
+             -- The ERP has not reversed what it has posted.
+             (SELECT posted.kind <> 'reverse' FROM conciliation.booking_line AS posted
+              WHERE posted.date = top.date AND posted.identity_hash = top.identity_hash
+                AND posted.occurrence = top.occurrence AND posted.state = 'posted'
+              ORDER BY posted.version DESC LIMIT 1) IS TRUE AS stands
+      FROM top WHERE is_reversed
+    ), taken AS (
+      SELECT identity_hash, max(occurrence) AS last, count(*) FILTER (WHERE is_reversed) AS reversed
+      FROM top GROUP BY identity_hash
+    ), buyer AS (
+      SELECT buyer, min(name) AS consumer
+      FROM conciliation.booking_consumer CROSS JOIN unnest(buyers) AS buyer GROUP BY buyer
+    ), line AS MATERIALIZED (
+      -- A booking that continues.
+      SELECT top.consumer, ${origin.date}::date AS date, top.identity_hash, top.occurrence,
+             top.version + 1 AS version, 'adjust' AS kind, sealed.content_hash, top.version AS succeeds,
+             sealed.erp_key, sealed.id AS title_id, ${columnsOf('sealed')}
+      FROM paired JOIN top ON top.id = paired.line_id JOIN sealed ON sealed.id = paired.title_id
+      UNION ALL
+      SELECT top.consumer, top.date, top.identity_hash, top.occurrence, top.version + 1, 'reverse',
+             ${NOTHING}, top.version, top.erp_key, top.title_id, ${columnsOf('top')}
+      FROM paired JOIN top ON top.id = paired.line_id
+      WHERE paired.title_id IS NULL
+      UNION ALL
+      -- A new booking takes the place of a reversed one, otherwise the next number. What stands in the ERP is replaced.
+      SELECT coalesce(reversed.consumer, buyer.consumer, 'erp'), ${origin.date}::date, paired.identity_hash,
+             coalesce(reversed.occurrence,
+                      coalesce(taken.last, 0) + paired.nr - coalesce(taken.reversed, 0))::int,
+             coalesce(reversed.version, 0) + 1,
+             CASE WHEN stands AND reversed.state IN ('failed', 'refused') THEN 'adjust' ELSE 'book' END,
+             sealed.content_hash, reversed.version,
+             coalesce(sealed.erp_key, CASE WHEN stands THEN reversed.erp_key END), sealed.id, ${columnsOf('sealed')}
+      FROM paired JOIN sealed ON sealed.id = paired.title_id
+      LEFT JOIN taken ON taken.identity_hash = paired.identity_hash
+      LEFT JOIN reversed ON reversed.identity_hash = paired.identity_hash AND reversed.nr = paired.nr
+      LEFT JOIN buyer ON buyer.buyer = ${companyIdOf('sealed.buyer_identification')}
+      WHERE paired.line_id IS NULL
+    ), total AS (
+      SELECT ${sums}
+      FROM paired LEFT JOIN top ON top.id = paired.line_id LEFT JOIN sealed ON sealed.id = paired.title_id
+    ), batch AS (
+      INSERT INTO conciliation.booking_batch
+        (date, sign_off_id, released_by, waiting_titles, line_count, book_count, adjust_count, reverse_count,
+         digest, ${sumNames})
+      SELECT ${origin.date}::date, ${origin.signOffId}::bigint, ${origin.by}, waiting.titles,
+             counted.*, total.*
+      FROM total, (
+        SELECT ((SELECT count(*) FROM present WHERE waits) + (SELECT count(*) FROM kept))::int AS titles
+      ) AS waiting, (
+        SELECT count(*)::int, (count(*) FILTER (WHERE kind = 'book'))::int,
+               (count(*) FILTER (WHERE kind = 'adjust'))::int,
+               (count(*) FILTER (WHERE kind = 'reverse'))::int,
+               ${BATCH_DIGEST}
+        FROM line
+      ) AS counted (lines)
+      WHERE counted.lines > 0 OR waiting.titles = 0 OR NOT EXISTS (
+        SELECT FROM conciliation.booking_batch AS earlier
+        WHERE earlier.date = ${origin.date}::date AND earlier.sign_off_id = ${origin.signOffId}::bigint)
+      RETURNING id, line_count > 0 OR waiting_titles = 0 AS is_released
+    ), written AS (
+      INSERT INTO conciliation.booking_line
+        (batch_id, consumer, date, identity_hash, occurrence, version, kind, content_hash, succeeds,
+         erp_key, title_id, ${names})
+      SELECT batch.id, line.* FROM batch CROSS JOIN line ORDER BY line.title_id
+    )
+    SELECT id, is_released AS "isReleased" FROM batch`;
+  await tx.$executeRaw`
+    SELECT set_config(name, reset_val, true) FROM pg_settings WHERE name = 'enable_nestloop'`;
+  return batch?.isReleased === true ? batch.id : null;
+}
+
+/** The current titles of a date: what a seal that is not restated covers. */
+const currentTitles = (date: CivilDate): Prisma.Sql => Prisma.sql`
+  SELECT title.*, ${ERP_KEY} AS erp_key,
+         title.id IN (SELECT title_id FROM (${waitingTitles(Prisma.sql`${date}::date`)}) AS waiting) AS waits
+  FROM conciliation.title AS title
+  WHERE title.accepted_date = ${date}::date AND title.status = 'current'`;
 
 /** Room for the lines of a day with hundreds of thousands of titles, in milliseconds. */
 export const RELEASE_TRANSACTION = { timeout: 300_000, maxWait: 10_000 } as const;

@@ -4,6 +4,8 @@
  * then on every merge removes the party's data from its rows (`eraseErased`). A second transaction
  * can therefore search all titles without delaying merges, and finds all data of the party.
  */
+
+import { randomBytes } from 'node:crypto';
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { taxIdOf } from '../../base/database/tax-id.sql.ts';
@@ -13,10 +15,8 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { writeTotals } from '../schedule/schedule-totals.sql.ts';
 import { contentAlterations } from '../verify/alterations.sql.ts';
 import { appendDigest, hasRecordedRows } from '../verify/date-digest.sql.ts';
-import { erasePayables, eraseProviders } from './erase-supplier-rows.sql.ts';
 import { eraseBookings, eraseRevisions, eraseStaged, eraseTitles } from './erase-title-rows.sql.ts';
 import { isNamedIn, keysInText, PARTY_KEYS } from './erased-parties.sql.ts';
-import { endErasure, findListed, LOCK_TIMEOUT, listParty, TRANSACTION } from './party-list.sql.ts';
 import {
   addExternalIds,
   keysOf,
@@ -25,6 +25,72 @@ import {
   toNames,
   undecidedTaxIds,
 } from './party-names.sql.ts';
+
+/** The longest wait for running merges. Other merges wait during this time. */
+const LOCK_TIMEOUT = '30s';
+/** The time limit of Prisma must not end a transaction that PostgreSQL still works on. */
+const TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as const;
+
+/** A row of `erased_party`. */
+interface ListedParty {
+  readonly id: bigint;
+  readonly isNew: boolean;
+}
+
+/** Returns the row whose keys include one of `keys` and whose erasure has not ended; null: there is none. */
+async function findListed(
+  client: Pick<Transaction, '$queryRaw'>,
+  keys: readonly string[],
+): Promise<ListedParty | null> {
+  const [party] = await client.$queryRaw<[{ id: bigint }?]>`
+    SELECT party.id FROM conciliation.erased_party AS party, unnest(${keys}::text[]) AS named (key)
+    WHERE party.ended_at IS NULL
+      AND sha256(party.salt || convert_to(named.key, 'UTF8')) = ANY(party.key_hashes)
+    ORDER BY party.id LIMIT 1`;
+  return party === undefined ? null : { id: party.id, isNew: false };
+}
+
+/**
+ * Adds the party to the list, or keys to its row.
+ * @throws StagingUnavailableError when running merges do not end within `LOCK_TIMEOUT`
+ */
+function listParty(
+  database: Database,
+  names: PartyNames,
+  { by, reason }: { readonly by: string; readonly reason: string },
+): Promise<ListedParty> {
+  const keys = keysOf(names);
+  return database.prisma.$transaction(async (tx) => {
+    await tx.$executeRaw`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
+    // Waits for every merge that has read the list: see `readDay`.
+    await tx.$executeRaw`LOCK TABLE conciliation.erased_party IN ACCESS EXCLUSIVE MODE`;
+    const known = await findListed(tx, keys);
+    if (known !== null) {
+      await tx.$executeRaw`
+        UPDATE conciliation.erased_party party
+        SET key_hashes = ARRAY(
+          SELECT unnest(party.key_hashes)
+          UNION SELECT sha256(party.salt || convert_to(key, 'UTF8')) FROM unnest(${keys}::text[]) AS key)
+        WHERE id = ${known.id}`;
+      return known;
+    }
+    const [party] = await tx.$queryRaw<[{ id: bigint }]>`
+      INSERT INTO conciliation.erased_party (salt, key_hashes)
+      SELECT salt, ARRAY(SELECT sha256(salt || convert_to(key, 'UTF8')) FROM unnest(${keys}::text[]) AS key)
+      FROM (SELECT ${randomBytes(32)}::bytea AS salt) AS secret
+      RETURNING id`;
+    const details = { erasedPartyId: Number(party.id) };
+    await recordAudit(tx, { actor: by, action: 'party.erase', reason, details });
+    return { id: party.id, isNew: true };
+  }, TRANSACTION);
+}
+
+/** Returns the number of erasures that were ended: 1, or 0 where the erasure does not exist or has ended. */
+function endErasure(client: Pick<Transaction, '$executeRaw'>, partyId: bigint): Promise<number> {
+  return client.$executeRaw`
+    UPDATE conciliation.erased_party SET ended_at = now()
+    WHERE id = ${partyId} AND ended_at IS NULL`;
+}
 
 export interface ErasureRequest {
   readonly party: NamedParty;
@@ -289,3 +355,49 @@ const NO_ACCOUNT = JSON.stringify({
   accountDigit: null,
   destination: null,
 });
+
+/** A payable and a title of the party have the same pseudonym as the supplier's code, so they still match. */
+function erasePayables(tx: Transaction, names: PartyNames, pseudonym: string): Promise<number> {
+  const isSupplier = Prisma.sql`(
+    supplier_tax_id = ANY(${names.taxIds}::text[])
+    OR (supplier_tax_id IS NULL AND btrim(supplier_external_id) = ANY(${names.externalIds}::text[])))`;
+  const isPaid = Prisma.sql`coalesce(paid_to = ANY(${names.taxIds}::text[]), false)`;
+  const isPayee = Prisma.sql`coalesce(payee = ANY(${names.taxIds}::text[]), false)`;
+  return tx.$executeRaw`
+    UPDATE conciliation.erp_payable
+    SET supplier_external_id = CASE WHEN is_supplier THEN ${pseudonym} ELSE supplier_external_id END,
+        supplier_tax_id = CASE WHEN NOT is_supplier THEN supplier_tax_id END,
+        payee = CASE WHEN NOT ${isPayee} THEN payee END,
+        paid_to = CASE WHEN NOT ${isPaid} THEN paid_to END,
+        document = CASE WHEN NOT is_in_document THEN document END,
+        -- An erasure states nothing. The trigger takes a row whose instant is unchanged for a statement of the ERP.
+        stated_at = stated_at + interval '1 microsecond'
+    FROM (SELECT *, ${isNamedIn(Prisma.sql`written`, names, Prisma.sql`is_supplier`)} AS is_in_document
+          FROM (SELECT erp_key AS key, document AS written, coalesce(${isSupplier}, false) AS is_supplier
+                FROM conciliation.erp_payable) AS supplied) AS named
+    WHERE erp_key = key AND (is_supplier OR is_in_document OR ${isPayee} OR ${isPaid})`;
+}
+
+/** The supplier's row, and references to it in the rows of other suppliers. */
+async function eraseProviders(
+  tx: Transaction,
+  names: PartyNames,
+  pseudonym: string,
+): Promise<number> {
+  const keys = keysOf(names);
+  const deleted = await tx.$executeRaw`
+    DELETE FROM conciliation.provider
+    WHERE tax_id = ANY(${names.taxIds}::text[]) OR sent_tax_ids && ${names.taxIds}::text[]
+       OR (external_id = ANY(${names.externalIds}::text[]) AND tax_id IS NULL)`;
+  await tx.$executeRaw`
+    UPDATE conciliation.provider
+    SET contested_by = ARRAY(
+      SELECT CASE WHEN id = ANY(${names.externalIds}::text[]) THEN ${pseudonym} ELSE id END
+      FROM unnest(contested_by) AS rival (id))
+    WHERE contested_by && ${names.externalIds}::text[]`;
+  await tx.$executeRaw`
+    UPDATE conciliation.provider supplier SET last_error = ''
+    WHERE last_error IS NOT NULL AND EXISTS (
+      SELECT FROM ${keysInText('supplier.last_error')} AS named WHERE named.key = ANY(${keys}::text[]))`;
+  return deleted;
+}

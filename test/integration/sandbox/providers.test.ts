@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { toCpf } from '../../../src/demo/synthetic-parties.ts';
+import { toCpf } from '../../../src/demo/synthetic-titles.ts';
 import { type Sandbox, startSandbox } from '../../support/sandbox/sandbox.ts';
 
 let sandbox: Sandbox;

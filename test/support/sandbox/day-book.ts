@@ -1,9 +1,5 @@
 import { addDays, type CivilDate, daysBetween } from '../../../src/base/values/business-day.ts';
-import {
-  type Days,
-  FIRST_SYNTHETIC_DATE,
-  SyntheticDays,
-} from '../../../src/demo/synthetic-days.ts';
+import { type Days, FIRST_SYNTHETIC_DATE, SyntheticDays } from '../../../src/demo/sandbox.ts';
 import type { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
 
 type DayOverride =

@@ -1,9 +1,9 @@
-import type { Answer } from '../../../src/demo/answer.ts';
+import type { Answer } from '../../../src/demo/sandbox.ts';
 import {
   type Outcome,
   ProviderRegistry,
   type RegisteredProvider,
-} from '../../../src/demo/providers.ts';
+} from '../../../src/demo/sandbox.ts';
 
 /** Behaviour that the platform's documentation leaves open. */
 export interface ProviderRules {

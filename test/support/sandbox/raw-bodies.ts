@@ -1,4 +1,4 @@
-import type { Answer } from '../../../src/demo/answer.ts';
+import type { Answer } from '../../../src/demo/sandbox.ts';
 
 /** A complete answer with titles, byte for byte, for tests with hostile answers. */
 export interface RawBody {

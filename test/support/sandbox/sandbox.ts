@@ -4,12 +4,15 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { errorAnswer } from '../../../src/demo/answer.ts';
-import type { Exchange } from '../../../src/demo/platform-routes.ts';
-import type { RegisteredProvider } from '../../../src/demo/providers.ts';
-import { createPlatform, DEFAULT_TITLES_PER_DAY, listen } from '../../../src/demo/sandbox.ts';
+import type { Exchange, RegisteredProvider } from '../../../src/demo/sandbox.ts';
+import {
+  createPlatform,
+  createTokenAuthority,
+  DEFAULT_TITLES_PER_DAY,
+  errorAnswer,
+  listen,
+} from '../../../src/demo/sandbox.ts';
 import { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
-import { createTokenAuthority } from '../../../src/demo/token.ts';
 import { DayBook } from './day-book.ts';
 import { FaultPlan } from './faults.ts';
 import { IMPLAUSIBLE_KINDS, implausibleTitles } from './implausible-titles.ts';

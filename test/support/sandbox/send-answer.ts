@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import { type Answer, bytesAnswer, JSON_TYPE } from '../../../src/demo/answer.ts';
+import { type Answer, bytesAnswer, JSON_TYPE } from '../../../src/demo/sandbox.ts';
 import type { Fault } from './faults.ts';
 
 /** The bytes that a `cut` with `framing: 'length'` announces and does not send. */

@@ -1,6 +1,18 @@
 import type { CivilDate } from '../../../base/values/business-day.ts';
+import { DataTable } from '../../../console/shell/data-table.tsx';
+import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { AmountCell, Banner, Card } from '../../../console/shell/parts.tsx';
+import {
+  ActionForm,
+  AmountCell,
+  Author,
+  authorText,
+  Banner,
+  Card,
+  Disclosure,
+  InstantCell,
+  Submit,
+} from '../../../console/shell/parts.tsx';
 import { mayUse } from '../../../console/shell/route-access.ts';
 import type { Hold } from '../../../core/ledger/day-note.sql.ts';
 import type { DayPull, DayReject } from '../../../core/ledger/day-pulls.ts';
@@ -16,11 +28,9 @@ import type { DayChanges } from '../moved-titles.sql.ts';
 import type { SignOff } from '../sign-off.sql.ts';
 import { DayActions, SignOffCard } from './day-actions.tsx';
 import { DayHead } from './day-head.tsx';
-import { DayRejects } from './day-rejects.tsx';
 import type { DayTotalsBy } from './day-totals.sql.ts';
 import { holdText } from './hold-text.ts';
 import { MovedTable } from './moved.tsx';
-import { PullsTable } from './pulls-table.tsx';
 import { reasonsText } from './reason-text.ts';
 import type { Reservations } from './reservations.sql.ts';
 
@@ -262,6 +272,127 @@ function ControlTotals({ day }: { day: LedgerDay }) {
       </p>
       {day.hold === null && day.withheld > 0 && (
         <p class="small">{text('day.withheld', { count: day.withheld })}</p>
+      )}
+    </Card>
+  );
+}
+
+/** The pulls of a day and their effects. */
+function PullsTable({ pulls }: { pulls: readonly DayPull[] }) {
+  const { text, formats } = usePage();
+  if (pulls.length === 0) return <p class="quiet">{text('day.pullsEmpty')}</p>;
+  const countsOf = ({ inserted, changed, withdrawn, restored }: DayPull) =>
+    [inserted, changed, withdrawn, restored]
+      .map((count) => (count === null ? '–' : formats.count(count)))
+      .join(' · ');
+  return (
+    <DataTable
+      label={text('day.pulls')}
+      heads={[
+        text('day.pullNumber'),
+        text('day.origin'),
+        text('day.fetched'),
+        text('day.outcome'),
+        text('day.counts'),
+        text('day.by'),
+      ]}
+    >
+      {pulls.map((pull) => (
+        <tr key={pull.id}>
+          <th scope="row" class="number">
+            {pull.id}
+          </th>
+          <td>{text(`day.origins.${pull.origin}`)}</td>
+          <InstantCell at={pull.fetchedAt ?? pull.createdAt} />
+          <td>
+            {text(`day.outcomes.${pull.isReleased ? 'released' : pull.state}`)}
+            {pull.errorCode !== null && <span class="quiet small"> {pull.errorCode}</span>}
+          </td>
+          <td class="number">
+            {pull.inserted === null
+              ? '–'
+              : pull.state === 'held'
+                ? text('day.wouldBe', { counts: countsOf(pull) })
+                : countsOf(pull)}
+          </td>
+          <td>
+            <Author name={pull.decidedBy ?? pull.requestedBy} />
+            {pull.reason !== null && <p class="quiet small">{pull.reason}</p>}
+          </td>
+        </tr>
+      ))}
+    </DataTable>
+  );
+}
+
+/** The titles of a day that break the contract, with the possible actions. */
+function DayRejects(props: {
+  readonly date: CivilDate;
+  readonly rejects: readonly DayReject[];
+  /** Whether the day is signed off in its present state. Its rejects then cannot be accepted. */
+  readonly isSigned: boolean;
+}) {
+  const context = usePage();
+  const { date, rejects } = props;
+  const { text, formats } = context;
+  const role = context.principal?.role ?? 'viewer';
+  const hasOpen = rejects.some(({ status }) => status === 'open');
+  const isRevealed = rejects.some(({ raw }) => raw !== null);
+  return (
+    <Card title={text('day.rejects')} id="rejects">
+      <ul class="timeline">
+        {rejects.map((reject) => (
+          <li key={reject.id}>
+            <div>
+              <p>{text('day.rejectNumber', { number: formats.count(reject.ordinal + 1) })}</p>
+              <p class="quiet small">
+                {reject.status === 'open'
+                  ? text('day.rejectOpen')
+                  : text('day.rejectAccepted', { name: authorText(text, reject.decidedBy ?? '') })}
+                {' · '}
+                {text('day.rejectBytes', { bytes: formats.count(reject.rawBytes) })}
+              </p>
+            </div>
+            <div>
+              <ul>
+                {reject.reasons.map((reason) => (
+                  <li key={reason}>{reasonsText(text, reason)}</li>
+                ))}
+              </ul>
+              {reject.reason !== null && <p class="quiet">{reject.reason}</p>}
+              {reject.raw !== null && (
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+                <pre class="raw mono" tabIndex={0}>
+                  {reject.raw}
+                </pre>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+      {hasOpen && props.isSigned && <p class="quiet small">{text('day.acceptSigned')}</p>}
+      {mayUse(role, 'POST', '/days/:date/rejects') && (
+        <div class="buttons">
+          {!isRevealed && (
+            <Disclosure label={text('day.showRaw')}>
+              <ActionForm action={`/days/${date}/rejects`}>
+                <p class="small">{text('day.showRawHelp')}</p>
+                <Submit>{text('day.showRaw')}</Submit>
+              </ActionForm>
+            </Disclosure>
+          )}
+          {hasOpen && !props.isSigned && (
+            <Disclosure label={text('day.accept')}>
+              <ActionForm action={`/days/${date}/accept-rejects`}>
+                <p class="small">{text('day.acceptHelp')}</p>
+                <Field label={text('day.reason')}>
+                  <input name="reason" required maxLength={500} />
+                </Field>
+                <Submit class="primary">{text('day.accept')}</Submit>
+              </ActionForm>
+            </Disclosure>
+          )}
+        </div>
       )}
     </Card>
   );
