@@ -3,7 +3,7 @@
 //
 //   npm run mutants                  all of them
 //   npm run mutants -- fence chain   those whose name holds one of the words
-//   npm run mutants -- --markdown    also prints the table of docs/guarantees.md
+//   npm run mutants -- --markdown    also prints the table of docs/mutants.md
 //   npm run mutants -- --no-baseline saves the first run, below
 //
 // First every test file that is named runs without any defect: one that fails anyway notices nothing.

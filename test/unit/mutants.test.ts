@@ -15,7 +15,7 @@ interface Mutant {
 }
 
 const mutants = JSON.parse(read('test/mutants/mutants.json')) as readonly Mutant[];
-const document = read('docs/guarantees.md');
+const document = read('docs/mutants.md');
 
 test('there are at least 25 seeded defects, and some against each guarantee', () => {
   expect(mutants.length).toBeGreaterThanOrEqual(25);
@@ -35,7 +35,7 @@ describe.each(mutants)('the defect “$name”', (mutant) => {
     expect(mutant.tests.length).toBeGreaterThan(0);
   });
 
-  test('is in the table of docs/guarantees.md', () => {
+  test('is in the table of docs/mutants.md', () => {
     const { guarantee, name, file, tests } = mutant;
     expect(document).toContain(`| ${guarantee} | ${name} | \`${file}\` | \`${tests[0]}\``);
   });

@@ -7,14 +7,16 @@ const SRC = join(import.meta.dirname, '../../../src');
 /** The folders whose errors pages show. The API and the command line answer in English. */
 const FOLDERS = [
   'console',
-  'accounts',
-  'backfills',
+  'core/ledger',
   'core/merge/decisions.sql.ts',
-  'ledger',
-  'closing',
+  'features/accounts',
+  'features/backfills',
+  'features/review',
 ];
 const ENGLISH_ONLY = [
   'console/api/',
+  'features/backfills/pages/api.ts',
+  'features/review/pages/api.ts',
   // The command line and the worker only.
   'core/ledger/start-date.sql.ts',
   'core/ledger/pull-ledger.sql.ts',
