@@ -146,7 +146,6 @@ BEGIN
   GRANT UPDATE (tries) ON conciliation.sign_in_limit TO conciliation_worker;
   GRANT UPDATE (end_reason, ended_at, ended_by) ON conciliation.sign_off TO conciliation_worker;
   GRANT UPDATE (account_hash, normal_form) ON conciliation.staged_account TO conciliation_worker;
-  GRANT UPDATE (kind, occurrence, title_id) ON conciliation.staged_change TO conciliation_worker;
   GRANT UPDATE (raw) ON conciliation.staged_reject TO conciliation_worker;
   GRANT UPDATE (erased_at, extra, financial_agent_identification, financial_agent_name, payment_account,
     payment_account_digit, payment_agency, payment_agency_digit, payment_bank, provider_account,

@@ -74,7 +74,7 @@ test('an alert is delivered once when it is raised and once when it is over', as
       pullId: 12,
       raisedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       resolvedAt: null,
-      nextStep: expect.stringMatching(/^Ask the platform/),
+      nextStep: expect.stringMatching(/^Open the day/),
       link: 'https://conciliation.example/days/2026-03-02',
     },
     expect.objectContaining({

@@ -71,7 +71,7 @@ test('a title that was matched before the ERP paid its payable is not released; 
   expect(await release()).toEqual([]);
   expect(await batches()).toEqual([{ lines: 1, waiting: 3, value: '5' }]);
   expect(await readWaitingDays(world.database, RULES)).toEqual([
-    { fault: 'titles', days: 1, titles: 3, dates: [date] },
+    { fault: 'titles', days: 1, titles: 3, value: null, dates: [date] },
   ]);
   expect(await readWaitingTitles(world.database, date)).toMatchObject([
     { orderUid: 'h', date, originalValue: '10', dueDate: '2026-06-30' },
@@ -163,7 +163,7 @@ test('a snapshot that is too old keeps the day from being released', async () =>
   await sign();
   expect(await lines()).toEqual([]);
   expect(await readWaitingDays(world.database, RULES)).toEqual([
-    { fault: 'not_matched', days: 1, titles: 0, dates: [date] },
+    { fault: 'not_matched', days: 1, titles: 0, value: '10', dates: [date] },
   ]);
   await state('Z1 10 order=z');
   expect(await release()).toEqual([date]);

@@ -41,7 +41,7 @@ const matched = () => pages.world.database.prisma.titleMatch.count({ where: { en
 
 test('companies are listed with the buyers of matches by the order, and confirmed together', async () => {
   const start = await pages.viewer.get('/');
-  expect(start.text).toContain('Companies of the ERP without a confirmed buyer: 3.');
+  expect(start.text).toContain('3 companies of the ERP have no confirmed buyer');
   const list = (await pages.viewer.get('/companies')).text;
   expect(list).toContain(`${TITLE_BUYER} (matches: 1)`);
   expect(list).not.toContain('action="/companies"');

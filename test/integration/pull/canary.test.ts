@@ -262,7 +262,7 @@ describe('a database that refuses', () => {
       }
       await administrator.query(refuse.replace('$DATE', date));
       try {
-        expect(await attempt(date)).toBe('thrown');
+        expect(await attempt(date)).toBe('DEFECT');
       } finally {
         await administrator.query(permit);
       }
