@@ -563,15 +563,17 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     FROM run CROSS JOIN situated
     JOIN (
       SELECT title_id, state, posted_at, begun_at,
-             CASE WHEN NOT is_own THEN string_to_array(erp_keys, ',') END AS only_keys FROM asked
+             CASE WHEN NOT is_own THEN string_to_array(erp_keys, ',') END AS only_keys, is_own FROM asked
       UNION ALL
       SELECT DISTINCT title_id, CASE WHEN is_booked THEN 'before' ELSE 'unbooked' END,
-             NULL::timestamptz, NULL::timestamptz, NULL::text[]
+             NULL::timestamptz, NULL::timestamptz, NULL::text[], true
       FROM situated WHERE title_id NOT IN (SELECT title_id FROM asked WHERE is_own)
     ) AS status USING (title_id)
     JOIN ${VERDICTS} USING (is_early, situation, state)
-    -- A booking that no title has any more explains its own payables only.
-    WHERE only_keys IS NULL OR erp_key = ANY(only_keys)
+    -- A booking that no title has any more explains its own payables only. Without an answer, or with a reversal on
+    -- its way, the booking does not explain a payment of which the ERP does not state the receiver.
+    WHERE (only_keys IS NULL OR erp_key = ANY(only_keys))
+      AND NOT (NOT is_own AND state = 'released' AND situation IN ('paid', 'gone'))
     GROUP BY title_id, erp_key, source, place, days, situation, kind, rule, is_current
   ), standing AS MATERIALIZED (
     -- Bookings that are not reversed, of no current title, or on a payable that is no longer that of their title.

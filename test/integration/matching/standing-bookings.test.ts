@@ -276,3 +276,37 @@ test.each([
     expect(await listMatches(world.database)).toEqual([expect.stringMatching(/^m=k2 /)]);
   },
 );
+
+const unanswered: Record<string, 'failed' | null> = {
+  'its line has no answer': null,
+  'its line failed': 'failed',
+};
+test.each(Object.entries(unanswered))(
+  'a restated title waits while the payable is paid to a receiver that is not stated: %s',
+  async (_, answer) => {
+    await book(false);
+    if (answer !== null) await judged.answer(date, answer);
+    await state('k1 # paid');
+    await judged.pull(date, `${title} due=2099-07-02, ${REST}`);
+    expect(await breaks()).toEqual(['paid_to_supplier! m k1']);
+    await judged.release(date);
+    // The reversal of the old booking is on its way, and changes nothing.
+    expect(await lines(date)).toEqual(['book m k1 1', 'reverse m k1 2']);
+    expect(await breaks()).toEqual(['paid_to_supplier! m k1']);
+    expect(await releaseWaitingDays(world.database, {})).toEqual([]);
+    expect(await lines(date)).toEqual(['book m k1 1', 'reverse m k1 2']);
+  },
+);
+
+test('a restated title without a match waits while the payable of its order is paid', async () => {
+  await judged.pull(date, `${title}, ${REST}`);
+  await state('unrelated 1 code=P-9', 'snapshot');
+  await judged.match();
+  await judged.release(date);
+  expect(await lines(date)).toEqual(['book m - 1']);
+  await state('k1 # order=m paid');
+  await judged.pull(date, `${title} due=2099-07-02, ${REST}`);
+  expect(await breaks()).toEqual(['paid_to_supplier! m k1']);
+  await judged.release(date);
+  expect(await lines(date)).toEqual(['book m - 1', 'reverse m - 2']);
+});
