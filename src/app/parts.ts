@@ -10,8 +10,8 @@ import type { Logger } from '../base/runtime/logger.ts';
 import { packageVersion } from '../base/runtime/package-version.ts';
 import { lastClosedDate } from '../base/values/business-day.ts';
 import { ensureCheckpoint } from '../core/ledger/day-ledger.sql.ts';
+import { MAX_ANSWER_MINUTES } from '../core/platform/answer-body.ts';
 import { createPlatformClient, type PlatformClient } from '../core/platform/conciliation-client.ts';
-import { MAX_ANSWER_MINUTES } from '../core/platform/http-client.ts';
 import { fileToken, fixedToken, type TokenSource } from '../core/platform/token.ts';
 import type { PullParts } from '../core/work/pull-parts.ts';
 

@@ -6,8 +6,10 @@
 
 import type { ErrorCode } from '../../src/base/runtime/errors.ts';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
-import type { PlatformClient } from '../../src/core/platform/conciliation-client.ts';
-import type { HttpClientOptions } from '../../src/core/platform/http-client.ts';
+import type {
+  PlatformClient,
+  PlatformClientOptions,
+} from '../../src/core/platform/conciliation-client.ts';
 import type { PullParts } from '../../src/core/work/pull-parts.ts';
 import type { Fault } from './sandbox/faults.ts';
 import type { RawBody } from './sandbox/raw-bodies.ts';
@@ -20,7 +22,7 @@ export interface HostileStage {
   /** A host that nothing may ever be asked of. */
   readonly elsewhere: Sandbox;
   /** A client like the usual one, but for `options`; closed after the test. */
-  openClient(options: Partial<HttpClientOptions>): PlatformClient;
+  openClient(options: Partial<PlatformClientOptions>): PlatformClient;
   /** A token that is in order and one that has expired. */
   readonly tokens: { readonly good: string; readonly expired: string };
   /** For what a case opens or writes: called after the test, the latest first. */

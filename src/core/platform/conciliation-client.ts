@@ -2,29 +2,31 @@
  * The platform's interface: the operation `GET /api/anticipations/conciliation` here, `POST /api/providers`
  * in providers-client.ts, the token for both, and the contract of a title. Faults of the platform leave this
  * folder as errors of `errors.ts` or as the reasons of a rejected title. This folder repeats no request,
- * except once after a replaced token.
+ * except once after a replaced token. The transport is Node's own HTTP client. It applies backpressure and
+ * does not report a slow consumer, or a server that closes meanwhile, as a fault.
  */
 
 import { PlatformContractError } from '../../base/runtime/errors.ts';
 import type { PullWindow } from '../planner/pull-plan.ts';
+import { type AnswerLimits, openBody } from './answer-body.ts';
+import { AuthorizedRequests, statusOf } from './authorized-requests.ts';
 import { requireJson } from './content-type.ts';
-import {
-  type AnswerBody,
-  type HttpAnswer,
-  HttpClient,
-  type HttpClientOptions,
-} from './http-client.ts';
+import type { HttpAnswer } from './http-origin.ts';
 import { type ProvidersClient, pushProviders } from './providers-client.ts';
 import { toStatusError } from './status-error.ts';
+import type { TokenSource } from './token.ts';
 
-/**
- * The body, to be iterated once. Ends only after a complete transfer as far as HTTP can tell: if the end of
- * the connection is the end of the body, only the JSON shows that it is complete. Holds a connection until
- * the iteration ends or is left, or the signal aborts.
- */
-export interface ConciliationResponse extends AnswerBody {
+export interface ConciliationResponse {
   /** 200; any other status is an error. */
   readonly httpStatus: number;
+  /**
+   * The decoded body, to be iterated once. Ends only after a complete transfer as far as HTTP can
+   * tell: if the end of the connection is the end of the body, only the JSON shows that it is
+   * complete. Holds a connection until the iteration ends or is left, or the signal aborts.
+   */
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Number of decoded bytes handed out. */
+  readonly bytesReceived: () => number;
 }
 
 export interface PlatformClient extends ProvidersClient {
@@ -39,16 +41,34 @@ export interface PlatformClient extends ProvidersClient {
   close(): Promise<void>;
 }
 
-export function createPlatformClient(options: HttpClientOptions): PlatformClient {
-  const client = new HttpClient(options);
+export interface PlatformClientOptions {
+  /** `http:` or `https:`. The path is the prefix of every request's path. */
+  readonly baseUrl: URL;
+  readonly token: TokenSource;
+  /** Limit for concurrent requests. A request ends with the body of its answer. */
+  readonly concurrency: number;
+  /** Longest silence of the platform, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Limits for each answer; default: none. */
+  readonly limits?: AnswerLimits;
+  readonly userAgent: string;
+}
+
+export function createPlatformClient(options: PlatformClientOptions): PlatformClient {
+  const { timeoutMs, limits } = options;
+  const requests = new AuthorizedRequests(options);
   return {
     async fetchTitles(window, signal) {
       const query = toQuery(window);
       const path = '/api/anticipations/conciliation';
-      return accept(await client.send({ method: 'GET', path, query }, signal));
+      const answer = await requests.send({ method: 'GET', path, query }, signal);
+      return accept(answer, timeoutMs, limits);
     },
-    pushProviders: (providers, signal) => pushProviders(client, providers, signal),
-    close: () => client.close(),
+    pushProviders: (providers, signal) =>
+      pushProviders(requests, timeoutMs, limits, providers, signal),
+    async close() {
+      requests.close();
+    },
   };
 }
 
@@ -60,17 +80,22 @@ function toQuery(window: PullWindow): Record<string, string> {
 }
 
 /** Refuses everything except 200 with the whole document as JSON, before the body is read. */
-function accept(answer: HttpAnswer): ConciliationResponse {
-  const { httpStatus } = answer;
+function accept(
+  answer: HttpAnswer,
+  timeoutMs: number,
+  limits: AnswerLimits | undefined,
+): ConciliationResponse {
+  const { headers } = answer.message;
+  const httpStatus = statusOf(answer);
   try {
-    if (httpStatus !== 200) throw toStatusError(answer, new Date());
-    if (answer.header('content-range') !== undefined) {
+    if (httpStatus !== 200) throw toStatusError(httpStatus, headers, new Date());
+    if (headers['content-range'] !== undefined) {
       throw new PlatformContractError('the platform answered 200 with a part of the document');
     }
-    requireJson(answer.header('content-type'));
-    return { httpStatus, ...answer.open() };
+    requireJson(headers['content-type']);
+    return { httpStatus, ...openBody(answer, timeoutMs, limits) };
   } catch (error) {
-    answer.drop();
+    answer.message.destroy();
     throw error;
   }
 }

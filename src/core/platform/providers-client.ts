@@ -1,6 +1,8 @@
 import { type ConciliationError, PlatformContractError } from '../../base/runtime/errors.ts';
 import { MAX_PROVIDERS_PER_REQUEST, type Provider } from '../../features/providers/provider.ts';
-import type { HttpAnswer, HttpClient } from './http-client.ts';
+import { type AnswerBody, type AnswerLimits, openBody } from './answer-body.ts';
+import { type AuthorizedRequests, statusOf } from './authorized-requests.ts';
+import type { HttpAnswer } from './http-origin.ts';
 import { toStatusError } from './status-error.ts';
 
 /** Enough for the status of a hundred providers. Further bytes are not read. */
@@ -27,24 +29,28 @@ export interface ProvidersClient {
   pushProviders(providers: readonly Provider[], signal: AbortSignal): Promise<ProvidersAnswer>;
 }
 
+/** @param limits as for the answer to a pull */
 export async function pushProviders(
-  client: HttpClient,
+  requests: AuthorizedRequests,
+  timeoutMs: number,
+  limits: AnswerLimits | undefined,
   providers: readonly Provider[],
   signal: AbortSignal,
 ): Promise<ProvidersAnswer> {
   if (providers.length === 0 || providers.length > MAX_PROVIDERS_PER_REQUEST) {
     throw new RangeError(`a request takes 1 to ${MAX_PROVIDERS_PER_REQUEST} providers`);
   }
-  const answer = await client.send(
+  const answer = await requests.send(
     { method: 'POST', path: '/api/providers', body: { providers } },
     signal,
   );
+  const httpStatus = statusOf(answer);
   try {
-    const error = toError(answer);
-    const body = await readBody(answer, error !== null, signal);
-    return { httpStatus: answer.httpStatus, body, error };
+    const error = toError(answer, httpStatus);
+    const open = () => openBody(answer, timeoutMs, limits);
+    return { httpStatus, body: await readBody(open, error !== null, signal), error };
   } finally {
-    answer.drop();
+    answer.message.destroy();
   }
 }
 
@@ -52,11 +58,10 @@ export async function pushProviders(
  * The body of a 200 is not documented and may be anything, including empty. A web page comes from a
  * proxy or another server and proves nothing.
  */
-function toError(answer: HttpAnswer): ConciliationError | null {
-  const { httpStatus } = answer;
-  if (httpStatus !== 200) return toStatusError(answer, new Date());
-  const mediaType = answer.header('content-type') ?? '';
-  return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(mediaType)
+function toError(answer: HttpAnswer, httpStatus: number): ConciliationError | null {
+  const { headers } = answer.message;
+  if (httpStatus !== 200) return toStatusError(httpStatus, headers, new Date());
+  return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? '')
     ? new PlatformContractError('the platform answered 200 with a web page', {
         context: { httpStatus },
       })
@@ -65,14 +70,14 @@ function toError(answer: HttpAnswer): ConciliationError | null {
 
 /** The status of an error counts even if its body does not arrive. */
 async function readBody(
-  answer: HttpAnswer,
+  open: () => AnswerBody,
   isError: boolean,
   signal: AbortSignal,
 ): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let left = MAX_ANSWER_BYTES;
   try {
-    for await (const piece of answer.open().chunks) {
+    for await (const piece of open().chunks) {
       pieces.push(piece.subarray(0, left));
       left -= piece.length;
       if (left <= 0) break;

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   type ConciliationError,
   PlatformAuthError,
@@ -18,12 +19,13 @@ export function isTokenRefused(httpStatus: number): boolean {
  * and may hold personal data.
  */
 export function toStatusError(
-  { httpStatus, header }: { httpStatus: number; header(name: string): string | undefined },
+  httpStatus: number,
+  headers: IncomingHttpHeaders,
   now: Date,
 ): ConciliationError {
   const context = { httpStatus };
   const answered = `the platform answered ${httpStatus}`;
-  const retryAfterSeconds = parseRetryAfter(header('retry-after'), now);
+  const retryAfterSeconds = parseRetryAfter(headers['retry-after'], now);
   if (httpStatus === 429 || (httpStatus === 503 && retryAfterSeconds !== null)) {
     return new PlatformRateLimitedError(answered, retryAfterSeconds, {
       context: { ...context, retryAfterSeconds },

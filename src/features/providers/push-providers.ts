@@ -16,7 +16,7 @@ import {
 } from '../../base/runtime/errors.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { backoffDelayMs, type RetryPolicy } from '../../core/planner/retry.ts';
-import { toStopReason } from '../../core/platform/http-client.ts';
+import { toStopReason } from '../../core/platform/http-origin.ts';
 import type { ProvidersClient } from '../../core/platform/providers-client.ts';
 import { toAnswerText } from './answer-text.ts';
 import { isolateCulprits, type Verdict } from './isolate-culprits.ts';

@@ -6,8 +6,8 @@ import {
   type ConciliationResponse,
   createPlatformClient,
   type PlatformClient,
+  type PlatformClientOptions,
 } from '../../../src/core/platform/conciliation-client.ts';
-import type { HttpClientOptions } from '../../../src/core/platform/http-client.ts';
 import { fixedToken } from '../../../src/core/platform/token.ts';
 import { RawServer } from './raw-server.ts';
 
@@ -24,7 +24,7 @@ export async function startServer(...args: Parameters<typeof RawServer.start>): 
 /** A client that lives as long as the test. */
 export function openClient(
   baseUrl: string,
-  options: Partial<HttpClientOptions> = {},
+  options: Partial<PlatformClientOptions> = {},
 ): PlatformClient {
   const client = createPlatformClient({
     baseUrl: new URL(baseUrl),

@@ -74,7 +74,7 @@ describe('the request', () => {
     const server = await startServer(({ socket }) =>
       socket.write(answer('200 OK', '{}', JSON_TYPE)),
     );
-    const client = openClient(server.url, { concurrency: 1 });
+    const client = openClient(server.url);
     for (let turn = 0; turn < 3; turn++) expect(await fetchText(client)).toBe('{}');
     expect(new Set(server.requests.map(({ socket }) => socket)).size).toBe(1);
   });
@@ -293,16 +293,6 @@ describe('an answer with status 200', () => {
         PlatformContractError,
       );
     }
-  });
-
-  test('is refused as a part of the document', async () => {
-    const range = 'content-range: bytes 0-12/99';
-    const server = await startServer(({ socket }) =>
-      socket.write(answer('200 OK', '{"titles":[]}', JSON_TYPE, range)),
-    );
-    const failure = await failureOf(fetchDay(openClient(server.url)));
-    expect(failure).toBeInstanceOf(PlatformContractError);
-    expect(failure.message).toBe('the platform answered 200 with a part of the document');
   });
 
   test('counts the bytes as they are handed out', async () => {

@@ -386,7 +386,7 @@ describe('a signal that aborts', () => {
     const server = await startServer(({ socket }) =>
       socket.write(answer('200 OK', '{}', JSON_TYPE)),
     );
-    const client = openClient(server.url, { concurrency: 1 });
+    const client = openClient(server.url);
     const stop = new AbortController();
     expect((await readAll(await fetchDay(client, stop.signal))).toString()).toBe('{}');
     await expect.poll(() => getEventListeners(stop.signal, 'abort')).toEqual([]);
