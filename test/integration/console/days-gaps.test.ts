@@ -41,10 +41,10 @@ test('the calendar has state, titles and value of each day, and no link for othe
   };
   const english = await cells('en');
   expect(english.days).toEqual([
-    [daysFrom(0, DAY), '2 Mar 2026: Reconciled, 1 title · 310.50'],
-    [daysFrom(1, DAY), '3 Mar 2026: Reconciled, 1 title · 100.00'],
-    [daysFrom(5, DAY), '7 Mar 2026: Reconciled, 1 title · 200.00'],
-    [daysFrom(7, DAY), '9 Mar 2026: Reconciled, 1 title · 50.00'],
+    [daysFrom(0, DAY), '2 Mar 2026: Complete, 1 title · 310.50'],
+    [daysFrom(1, DAY), '3 Mar 2026: Complete, 1 title · 100.00'],
+    [daysFrom(5, DAY), '7 Mar 2026: Complete, 1 title · 200.00'],
+    [daysFrom(7, DAY), '9 Mar 2026: Complete, 1 title · 50.00'],
   ]);
   expect(english.absent).toEqual(
     Array.from({ length: 31 }, (_, index) => index + 1).filter(
@@ -53,5 +53,5 @@ test('the calendar has state, titles and value of each day, and no link for othe
   );
   const portuguese = await cells('pt-BR');
   expect(portuguese.absent).toEqual(english.absent);
-  expect(portuguese.days[0]?.[1]).toBe('02/03/2026: Conciliado, 1 título · 310,50');
+  expect(portuguese.days[0]?.[1]).toBe('02/03/2026: Completo, 1 título · 310,50');
 });

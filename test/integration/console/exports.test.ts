@@ -93,7 +93,7 @@ test('a range with dates that are not reconciled is exported after a question', 
   const exports = () => world.database.prisma.auditEntry.count({ where: { action: 'export' } });
   const before = await exports();
   const asked = await reviewer.post('/exports', fields, { headers: PORTUGUESE });
-  expect(asked.text).toContain('Nem todas as datas deste intervalo estão conciliadas.');
+  expect(asked.text).toContain('Nem todas as datas deste intervalo estão completas.');
   expect(asked.text).toMatch(/Nunca buscadas: 1<[\s\S]*Atenção: 1</);
   expect(asked.text).toContain('Baixar assim mesmo');
   expect(await exports()).toBe(before);

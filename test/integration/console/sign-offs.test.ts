@@ -263,7 +263,7 @@ describe('many days at once', () => {
     expect(rowsIn(seen, 'Not in this sign-off').map((row) => row[1])).toEqual([
       'Reason',
       'The date is not in the ledger.',
-      'Only a reconciled day can be signed off.',
+      'Only a complete day can be signed off.',
       'The day is signed off already.',
     ]);
     await acceptRejects(pages.world.database, day(1), { by: 'test', reason: 'x' });

@@ -49,7 +49,7 @@ test('a checkpoint one day behind is stale once a daily run was missed, and not 
   expect(staleAfter(26.1, '2026-03-10')).toMatchObject({
     kind: 'checkpoint_stale',
     date: '2026-03-10',
-    message: 'reconciled only up to 2026-03-09, 1 day behind',
+    message: 'complete only up to 2026-03-09, 1 day behind',
   });
 });
 
@@ -62,7 +62,7 @@ test('a checkpoint far behind is stale after an hour without progress, and not w
 test('a ledger that never got anywhere counts from its start date', () => {
   expect(staleAfter(2, '2026-03-31', { ...checkpoint, lastReconciledDate: null })).toMatchObject({
     date: '2026-03-01',
-    message: 'no date is reconciled yet, 31 days behind',
+    message: 'no date is complete yet, 31 days behind',
   });
 });
 
