@@ -13,7 +13,7 @@ import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
 import { waitingTitles } from '../../src/features/matching/waiting-titles.sql.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import { pullDay, signDay } from './days.ts';
-import { pullWorldOfFile } from './file-worlds.ts';
+import { worldOfFile } from './file-world.ts';
 import { payablesOf, titlesOf } from './matching-world.ts';
 import { importPayables, type PayableFields } from './payables.ts';
 import { DAY, type PullWorld, type PullWorldOptions } from './pull-world.ts';
@@ -170,7 +170,7 @@ export function judgedWorld(world: PullWorld) {
 
 /** The world of all tests of a file. */
 export function judgedWorldOfFile(options?: PullWorldOptions) {
-  const world = pullWorldOfFile(options);
+  const world = worldOfFile(options);
   const judged = {} as ReturnType<typeof judgedWorld>;
   beforeAll(() => void Object.assign(judged, judgedWorld(world)));
   return { world, judged };

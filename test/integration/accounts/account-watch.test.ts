@@ -9,11 +9,11 @@ import {
   readAccountChanges,
 } from '../../../src/features/accounts/account-changes.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 
 /** Each test has separate dates and parties. */
 let firstDay = 0;

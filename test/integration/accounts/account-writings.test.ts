@@ -5,11 +5,11 @@ import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { signDay } from '../../support/days.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 
 let usedDays = 0;
 const nextDay = (): CivilDate => {

@@ -5,11 +5,11 @@ import { LASTING_HOLDS } from '../../../src/features/accounts/payment-holds.sql.
 import { signOffDays } from '../../../src/features/review/sign-off.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 let console: ConsoleWorld;
 beforeAll(async () => {
   console = await openConsole(world.database, { fourEyes: true });

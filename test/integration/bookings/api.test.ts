@@ -4,10 +4,10 @@ import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { setConsumer } from '../../../src/features/bookings/consumers.ts';
 import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 let console: ConsoleWorld;
 let key: string;
 beforeAll(async () => {

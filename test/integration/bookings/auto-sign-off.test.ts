@@ -6,13 +6,13 @@ import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { signCleanDays } from '../../../src/features/review/auto-sign-off.sql.ts';
 import { readSignOffs, reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { match, payablesOf } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 
 let date: CivilDate = DAY;
 let dayCount = 0;

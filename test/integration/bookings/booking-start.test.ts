@@ -17,7 +17,7 @@ import {
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
@@ -26,8 +26,8 @@ const [EARLY, LAST_EARLY, BEFORE, START, LATER] = [0, 1, 2, 3, 4].map((days) =>
 ) as [CivilDate, CivilDate, CivilDate, CivilDate, CivilDate];
 const POLICY = { timeZone: 'America/Sao_Paulo', maxLagDays: 1_000_000, maxIdleHours: 1_000_000 };
 
-const world = pullWorldOfFile();
-const waitingWorld = pullWorldOfFile();
+const world = worldOfFile();
+const waitingWorld = worldOfFile();
 
 const pull = (date: CivilDate, discount: string, at = world) =>
   pullDay(at, date, { uid: 'a', discount });

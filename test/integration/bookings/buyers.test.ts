@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { InputError } from '../../../src/base/runtime/errors.ts';
 import { setConsumer } from '../../../src/features/bookings/consumers.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 
 /** The consumer, its buyer as the command has it, and the buyer as a title has it. */
@@ -16,7 +16,7 @@ const WRITINGS = [
   ['zeros', '06990590000123', '6990590000123'],
 ] as const;
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 
 const name = async (consumer: string, ...buyers: string[]) =>
   setConsumer(

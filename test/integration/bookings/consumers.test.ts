@@ -9,7 +9,7 @@ import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import { startWakeUps, type WakeUps } from '../../../src/features/bookings/wake-ups.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { readAlerts } from '../alerts/alert-table.ts';
 import { importDocumentedVerification } from '../alerts/documented-verification.ts';
@@ -22,7 +22,7 @@ const FIVE_MINUTES = 300_000;
 const NO_LIMITS = { timeZone: 'America/Sao_Paulo', maxLagDays: 1_000_000, maxIdleHours: 1_000_000 };
 const INTERVAL_MS = 25;
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 let webhook: Webhook;
 let wakeUps: WakeUps;
 const log: string[] = [];

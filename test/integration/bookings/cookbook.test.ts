@@ -6,10 +6,10 @@ import { skipLostNumbers } from '../../../src/base/database/lost-numbers.sql.ts'
 import { settleReceipts } from '../../../src/features/bookings/receipts.sql.ts';
 import { DatabaseBackup } from '../../model/database-backup.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { erpOfFile, pullWorldOfFile } from '../../support/file-worlds.ts';
+import { erpOfFile, worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 const erp = erpOfFile(world);
 let statements: string[];
 beforeAll(async () => {

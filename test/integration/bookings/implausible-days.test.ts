@@ -7,14 +7,14 @@ import { signCleanDays } from '../../../src/features/review/auto-sign-off.sql.ts
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { signDay } from '../../support/days.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import type { Fault } from '../../support/sandbox/faults.ts';
 
 const DAYS = 30;
 const FROM = daysFrom(0);
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 beforeAll(async () => {
   for (let index = 0; index < DAYS; index += 1) await pull(daysFrom(index));
   await work();

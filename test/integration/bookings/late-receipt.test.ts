@@ -5,10 +5,10 @@ import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { answerReceipts } from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 
 async function waiting(): Promise<number> {
   const [row] = await world.database.prisma.$queryRaw<[{ sessions: number }]>`

@@ -9,12 +9,12 @@ import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { DatabaseBackup } from '../../model/database-backup.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { erpOfFile, pullWorldOfFile } from '../../support/file-worlds.ts';
+import { erpOfFile, worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
 const [X, Y] = [DAY, daysFrom(1)];
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 const erp = erpOfFile(world);
 let backup: DatabaseBackup;
 beforeAll(async () => {

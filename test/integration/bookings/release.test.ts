@@ -17,13 +17,13 @@ import {
 import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
 const OTHER_CONTENT = '1'.repeat(32);
 const NO_LIMITS = { timeZone: 'America/Sao_Paulo', maxLagDays: 10_000, maxIdleHours: 10_000 };
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 
 let date: CivilDate = DAY;
 let dayCount = 0;

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { startReleases } from '../../../src/features/bookings/releases.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 
 test('the service compares receipts, signs clean days off and releases them', async () => {
   const { prisma } = world.database;

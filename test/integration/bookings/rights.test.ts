@@ -2,12 +2,12 @@
 import { expect, test } from 'vitest';
 import { settleReceipts } from '../../../src/features/bookings/receipts.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { type ErpUser, erpOfFile, pullWorldOfFile } from '../../support/file-worlds.ts';
+import { type ErpUser, erpOfFile, worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 
 const BUYER = '90021382000122';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 const own = erpOfFile(world, 'north', [BUYER]);
 const other = erpOfFile(world, 'south');
 

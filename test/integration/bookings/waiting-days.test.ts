@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { readWaitingDays, releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { payablesOf } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
 const DATES = [DAY, daysFrom(1), daysFrom(2)];
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 
 test('days that waited for the matching are released, also where the checks have run on several days', async () => {
   const { database } = world;

@@ -14,14 +14,14 @@ import {
 } from '../../../src/features/bookings/unposted.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { payablesOf } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
 const RULES = { bookingsFrom: DAY, payablesMaxAgeHours: 30 };
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 
 let date: CivilDate;
 let dayCount = 0;

@@ -5,10 +5,10 @@ import { migrate } from '../../../src/base/database/migrate.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { createRoleUsers } from '../../support/database-roles.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 
 async function release(date: typeof DAY): Promise<void> {
   await pullDay(world, date, { uid: 'a' }, { uid: 'b' });

@@ -118,7 +118,7 @@ describe('start-date set', () => {
     });
     expect(await readCheckpoint()).toMatchObject({ startDate: daysFrom(-1), reached: null });
     const status = await run(['status']);
-    expect(status.stdout).toContain(`The ledger begins on ${daysFrom(-1)}.`);
+    expect(status.stdout).toContain(`days without data · ${daysFrom(-1)}`);
   });
 
   test('to the same date changes nothing and says so', async () => {

@@ -1,9 +1,9 @@
 /** Payables that are not open, and an order against the other fields. */
 import { beforeEach, describe, test } from 'vitest';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { addBooking, clearMatching, play, type Step } from '../../support/matching-world.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 beforeEach(() => clearMatching(world.database));
 
 type Cases = Record<string, readonly Step[]>;

@@ -1,6 +1,6 @@
 /** The companies of payables, the buyers that they stand for, and the tax identifiers of financial agents. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import {
   clearMatching,
   play,
@@ -9,7 +9,7 @@ import {
   TITLE_BUYER,
 } from '../../support/matching-world.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 beforeEach(() => clearMatching(world.database));
 
 const OTHER_BUYER = '44555666000181';

@@ -14,12 +14,12 @@ import {
   undoMatch,
 } from '../../../src/features/matching/match-decisions.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, match, payablesOf } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 
 let date: CivilDate = DAY;
 beforeEach(async () => {

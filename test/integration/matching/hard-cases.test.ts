@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, play, type Step } from '../../support/matching-world.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 beforeEach(() => clearMatching(world.database));
 
 const HEAD_OFFICE = '44555666000181';

@@ -1,7 +1,7 @@
 /** Random histories: titles, payables and decisions of people change in any order between runs. */
 import { expect, test } from 'vitest';
 import { matchByPerson, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, match, pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 
@@ -9,7 +9,7 @@ import { numbersFrom, tryHistories } from '../../support/random-runs.ts';
 
 const STEPS = 4;
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 
 type Next = ReturnType<typeof numbersFrom>;
 

@@ -4,11 +4,11 @@ import { readWaitingTitles } from '../../../src/features/bookings/unposted.sql.t
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { isMatchingDue } from '../../../src/features/matching/run-matching.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, match, play } from '../../support/matching-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 const isDue = () => isMatchingDue(world.database, 24);
 
 test.each([

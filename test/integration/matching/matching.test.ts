@@ -18,7 +18,7 @@ import { startMatchingLoop } from '../../../src/features/matching/matching-loop.
 import { isMatchingDue } from '../../../src/features/matching/run-matching.sql.ts';
 import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import {
   clearMatching,
   currentTitleId,
@@ -29,7 +29,7 @@ import {
 } from '../../support/matching-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 beforeEach(() => clearMatching(world.database));
 
 const decision = { by: 'rita', reason: 'confirmed with the supplier' };

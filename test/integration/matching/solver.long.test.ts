@@ -7,7 +7,7 @@
  */
 import { expect, test } from 'vitest';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { numbersFrom } from '../../support/random-runs.ts';
@@ -36,7 +36,7 @@ interface MadePayable {
   readonly status: string;
 }
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 
 const dateOf = (day: number) =>
   new Date(Date.UTC(2026, 6, 1) + day * 86_400_000).toISOString().slice(0, 10);

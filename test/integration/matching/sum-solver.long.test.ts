@@ -5,12 +5,12 @@
  * adds up has one of them.
  */
 import { beforeEach, expect, test } from 'vitest';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, listMatches, match, pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { numbersFrom } from '../../support/random-runs.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 beforeEach(() => clearMatching(world.database));
 
 const GROUPS = 120;

@@ -4,11 +4,11 @@ import {
   readDayMatching,
   readTitleMatches,
 } from '../../../src/features/matching/match-reads.sql.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, match, play, type Step } from '../../support/matching-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 beforeEach(() => clearMatching(world.database));
 
 /** Rows that no sum has, each with another value. */

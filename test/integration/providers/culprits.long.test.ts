@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { pushToEnd } from '../../../src/features/providers/push-to-end.ts';
-import { pushWorldOfFile } from '../../support/file-worlds.ts';
+import { pushWorldOfFile } from '../../support/file-world.ts';
 import {
   cpfOf,
   providerOf,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { InputError, ShutdownError } from '../../../src/base/runtime/errors.ts';
 import { importProviderFile } from '../../../src/features/providers/import-providers.ts';
-import { pushWorldOfFile } from '../../support/file-worlds.ts';
+import { pushWorldOfFile } from '../../support/file-world.ts';
 import { clearProviders, cpfOf, providerOf, readProviders } from '../../support/provider-rows.ts';
 
 let folder: string;

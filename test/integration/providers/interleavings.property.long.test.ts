@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parseTaxId } from '../../../src/base/values/tax-id.ts';
 import { checkProvider } from '../../../src/features/providers/provider.ts';
 import { pushToEnd } from '../../../src/features/providers/push-to-end.ts';
-import { pushWorldOfFile } from '../../support/file-worlds.ts';
+import { pushWorldOfFile } from '../../support/file-world.ts';
 import { interruptible } from '../../support/interruptible-database.ts';
 import { cpfOf, providerOf, writeProviders } from '../../support/provider-rows.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
 import { tryPushLock } from '../../../src/features/providers/push-lock.sql.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 
 test('a process that lost its session has lost the right, also without a notification', async () => {
   const lock = await tryPushLock(world.database);

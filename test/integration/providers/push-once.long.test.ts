@@ -5,7 +5,7 @@ import {
   readPushDelayMs,
 } from '../../../src/features/providers/providers.sql.ts';
 import { pushToEnd } from '../../../src/features/providers/push-to-end.ts';
-import { pushWorldOfFile } from '../../support/file-worlds.ts';
+import { pushWorldOfFile } from '../../support/file-world.ts';
 import {
   cpfOf,
   providerOf,

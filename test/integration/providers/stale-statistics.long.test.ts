@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pushWorldOfFile } from '../../support/file-worlds.ts';
+import { pushWorldOfFile } from '../../support/file-world.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 
 const world = pushWorldOfFile();

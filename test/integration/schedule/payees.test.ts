@@ -7,14 +7,14 @@ import {
   readSchedule,
 } from '../../../src/features/schedule/read-schedule.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const DUE = '2026-06-30' as CivilDate;
 const range = { from: DUE, to: DUE };
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 
 const agent = (uid: string, number: string) => titleText({ uid, value: '100', agent: number });
 /** Paid to the provider, which has no number in the ERP. */

@@ -12,7 +12,7 @@ import {
   readSchedule,
 } from '../../../src/features/schedule/read-schedule.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { plainSums, scheduleTitle } from './schedule-world.ts';
 
@@ -22,7 +22,7 @@ const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 300);
 const DATES = 2;
 const FIRST_DUE = toCivilDate('2026-06-29');
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 let firstDate = DAY;
 
 const due = fc.option(

@@ -6,13 +6,13 @@ import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import { hasOtherTotals, writeTotals } from '../../../src/features/schedule/schedule-totals.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
-import { pullWorldOfFile } from '../../support/file-worlds.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const { signal } = new AbortController();
 
-const world = pullWorldOfFile();
+const world = worldOfFile();
 
 function pull(date: CivilDate, ...titles: readonly { uid: string; value?: string }[]) {
   world.sandbox.setDayTexts(
