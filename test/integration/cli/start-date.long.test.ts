@@ -107,6 +107,13 @@ describe('start-date set', () => {
     expect((await run(['audit', 'verify'])).exit).toBe(0);
   });
 
+  test('to a later date counts from that date, without the dates that left the ledger', async () => {
+    await pullDates(daysFrom(-3), dates);
+    expect(await readCheckpoint()).toMatchObject({ reached: null });
+    expect((await setTo(daysFrom(1))).exit).toBe(0);
+    expect(await readCheckpoint()).toMatchObject({ startDate: daysFrom(1), reached: daysFrom(3) });
+  });
+
   test('to a date that is not reconciled leaves no checkpoint, and status shows the date', async () => {
     await pullDates(DAY, dates);
     const set = await run(['start-date', 'set', daysFrom(-1), '--reason', 'x', '--yes', '--json']);
