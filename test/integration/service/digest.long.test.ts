@@ -43,7 +43,7 @@ test('processes that start after the time send the digest once, with the headlin
     await eventually(async () => expect(await sent()).toBe(2));
     expect(digestsOf(slack)).toHaveLength(1);
     expect(digestsOf(teams)).toHaveLength(1);
-    expect(JSON.stringify(digestsOf(slack))).toContain('O registro começa em');
+    expect(JSON.stringify(digestsOf(slack))).toContain('ainda sem dados');
     await Promise.all([first.kill(), second.kill()]);
 
     const third = await world.start({ overrides: FAST });
