@@ -26,7 +26,7 @@ export function addAccessFlows(world: BrowserWorld): void {
     );
     await reviewer.keyboard.press('Enter');
     expect(await reviewer.evaluate('document.activeElement.id')).toBe('content');
-    await reviewer.locator('.menu summary').first().focus();
+    await reviewer.locator('.menu:has([action="/preferences"]) summary').focus();
     await reviewer.keyboard.press('Enter');
     await reviewer.getByLabel('Language').waitFor();
     await reviewer.keyboard.press('Escape');
@@ -37,7 +37,7 @@ export function addAccessFlows(world: BrowserWorld): void {
   test('language and colours are switched and stay', async () => {
     const { stage, viewer } = world;
     await viewer.goto(`/days/${stage.dates.signed}`);
-    await viewer.locator('.menu summary').first().click();
+    await viewer.locator('.menu:has([action="/preferences"]) summary').click();
     await viewer.getByLabel('Language').selectOption('pt-BR');
     await viewer.getByLabel('Colours').selectOption('dark');
     await viewer.getByRole('button', { name: 'Apply' }).click();
@@ -49,7 +49,7 @@ export function addAccessFlows(world: BrowserWorld): void {
     expect(text).toMatch(/\d{1,3}\.\d{3},\d{2}/);
     await viewer.goto('/');
     await viewer.getByText('A fazer, do maior risco ao menor').waitFor();
-    await viewer.locator('.menu summary').first().click();
+    await viewer.locator('.menu:has([action="/preferences"]) summary').click();
     await viewer.getByLabel('Idioma').selectOption('en');
     await viewer.getByLabel('Tema').selectOption('auto');
     await viewer.getByRole('button', { name: 'Aplicar' }).click();

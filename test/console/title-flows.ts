@@ -80,8 +80,7 @@ export function addTitleFlows(world: BrowserWorld): void {
       ),
     ]);
     await operator.goto(`/days/${open}`);
-    await operator.locator('summary', { hasText: 'Pull again' }).click();
-    await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
+    await operator.getByRole('button', { name: 'Pull again' }).click();
     await expect
       .poll(async () => {
         await operator.goto(`/days/${open}`);
