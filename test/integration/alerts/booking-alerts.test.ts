@@ -6,11 +6,11 @@ import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.t
 import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { signDay } from '../../support/days.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { match } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
-import { signDay } from '../../support/sign-day.ts';
 import { titleText } from '../../support/titles.ts';
 import { NEVER_STALE, openAlerts, readAlerts } from './alert-table.ts';
 

@@ -2,9 +2,9 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { acknowledgeDrift, readOpenDrift } from '../../../src/core/ledger/drift.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
+import { signDay } from '../../support/days.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { daysFrom, openPullWorld } from '../../support/pull-world.ts';
-import { signDay } from '../../support/sign-day.ts';
 import { titleText } from '../../support/titles.ts';
 import { expectDerived, readAlerts } from './alert-table.ts';
 
@@ -84,7 +84,7 @@ const HISTORY = ['title', 'title_revision', 'title_change'];
 test('a field that comes to every title with one value restates nothing and is one alert until a person acknowledges it', async () => {
   answer(() => '');
   await pull();
-  await signDay(world.database, date, { by: 'helena' });
+  await signDay(world.database, date, { by: 'helena', bookingsFrom: null });
   const feed = await world.database.pool.query(
     'SELECT coalesce(max(change_seq), 0) AS last FROM conciliation.title_feed',
   );

@@ -4,10 +4,10 @@ import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sq
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { deriveProviderAlerts } from '../../../src/features/alerts/provider-alerts.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
+import { signDay } from '../../support/days.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
-import { signDay } from '../../support/sign-day.ts';
 import { titleText } from '../../support/titles.ts';
 import { expectDerived, NEVER_STALE, openAlerts, readAlerts } from './alert-table.ts';
 
@@ -206,14 +206,14 @@ test('a day restated after its sign-off is an alert until it is signed off again
   const date = daysFrom(4);
   setDay(date, ['a', 'b']);
   await world.pull(date);
-  await signDay(world.database, date);
+  await signDay(world.database, date, { bookingsFrom: null });
   await derive(0, 0);
 
   setDay(date, ['a', 'b', 'c']);
   await world.pull(date);
   await derive(1, 0, [{ kind: 'restated_after_sign_off', date }]);
 
-  await signDay(world.database, date);
+  await signDay(world.database, date, { bookingsFrom: null });
   await derive(0, 1);
 });
 

@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
+import { signDay } from '../../support/days.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
-import { signDay } from '../../support/sign-day.ts';
 import { titleText } from '../../support/titles.ts';
 
 const world = forFile(openPullWorld);

@@ -10,9 +10,9 @@ import { type Receipt, takeReceipts } from '../../../src/features/bookings/take-
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
+import { signDay } from '../../support/days.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
-import { signDay } from '../../support/sign-day.ts';
 import { titleText } from '../../support/titles.ts';
 
 interface Party {

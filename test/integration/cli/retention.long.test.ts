@@ -8,9 +8,9 @@ import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts'
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
+import { signDay } from '../../support/days.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
-import { signDay } from '../../support/sign-day.ts';
 import { titleText } from '../../support/titles.ts';
 
 const CHANGED = DAY;
@@ -222,7 +222,7 @@ test('pages, alerts, sign-off and pulls continue as before', async () => {
   const { rows: titles } = await administrator.query('SELECT id FROM conciliation.title');
   for (const { id } of titles) expect((await viewer.get(`/titles/${id}`)).status).toBe(200);
 
-  await signDay(world.database, CHANGED);
+  await signDay(world.database, CHANGED, { bookingsFrom: null });
   await pull(CHANGED, titleText({ date: CHANGED, discount: '6' }));
   const document = await readFile('docs/data-dictionary.md', 'utf8');
   const query = /```sql\n([^`]*jsonb_populate_record[^`]*);\n```/.exec(document)?.[1] ?? '';
