@@ -1,0 +1,154 @@
+import { isIP } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRedisBackend } from 'bullmq';
+import { Redis, type RedisOptions } from 'ioredis';
+import { ConfigError, StagingUnavailableError } from '../../base/runtime/errors.ts';
+import { within } from '../../base/runtime/within.ts';
+import type { QueueBackend } from './queue-backend.ts';
+
+/** BullMQ accepts older versions with warnings. */
+const OLDEST_VERSION = { major: 6, minor: 2 };
+
+/** Waiting time for a Redis that starts together with this process, in milliseconds. */
+const PATIENCE_MS = 15_000;
+const RETRY_INTERVAL_MS = 500;
+const ANSWER_TIMEOUT_MS = 5_000;
+
+/**
+ * Refuses a Redis that BullMQ cannot use, before BullMQ connects.
+ * @param address the name of the server in messages
+ * @throws ConfigError naming REDIS_URL
+ * @throws StagingUnavailableError when there is no answer
+ */
+export async function checkRedis(
+  redisUrl: string,
+  address: string,
+  tls: Pick<RedisOptions, 'tls'> = {},
+  patienceMs = PATIENCE_MS,
+): Promise<void> {
+  const deadlineMs = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      const info = await askForInfo(redisUrl, tls);
+      const [, major, minor] = /^redis_version:(\d+)\.(\d+)/m.exec(info)?.map(Number) ?? [];
+      const { major: least, minor: leastMinor } = OLDEST_VERSION;
+      if (major === undefined || minor === undefined || major > least) return;
+      if (major === least && minor >= leastMinor) return;
+      throw new ConfigError([
+        `REDIS_URL: the server at ${address} is Redis ${major}.${minor}; it takes ${least}.${leastMinor} or newer`,
+      ]);
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      const { code } = error as NodeJS.ErrnoException;
+      const problem = problemOf(error as Error, code);
+      if (problem !== null) {
+        throw new ConfigError([`REDIS_URL: the server at ${address} ${problem}`]);
+      }
+      if (performance.now() > deadlineMs) {
+        throw new StagingUnavailableError(
+          `the queue's Redis at ${address} cannot be reached (${code ?? 'no answer'})`,
+          { cause: error },
+        );
+      }
+      await sleep(RETRY_INTERVAL_MS);
+    }
+  }
+}
+
+async function askForInfo(redisUrl: string, tls: Pick<RedisOptions, 'tls'>): Promise<string> {
+  const client = new Redis(redisUrl, {
+    ...tls,
+    lazyConnect: true,
+    enableReadyCheck: false,
+    connectTimeout: ANSWER_TIMEOUT_MS,
+    commandTimeout: ANSWER_TIMEOUT_MS,
+    maxRetriesPerRequest: 0,
+    retryStrategy: null,
+  });
+  // The error of `connect` says only that the connection was closed.
+  let reason: Error | undefined;
+  client.on('error', (error) => {
+    reason ??= error;
+  });
+  try {
+    await within(ANSWER_TIMEOUT_MS, client.connect());
+    // Selected explicitly, because ioredis would silently use database 0 after a refusal.
+    await client.select(client.options.db ?? 0);
+    return await client.info();
+  } catch (error) {
+    throw error instanceof Error && error.name === 'ReplyError' ? error : (reason ?? error);
+  } finally {
+    client.disconnect();
+  }
+}
+
+/** Describes a problem that only a person can solve; null: a later try may succeed. */
+function problemOf({ name, message }: Error, code = ''): string | null {
+  if (name !== 'ReplyError') {
+    return /CERT|SIGNATURE|TLS|SSL/.test(code) ? `cannot be spoken to (${code})` : null;
+  }
+  if (/^(LOADING|BUSY|MASTERDOWN)/.test(message)) return null;
+  if (/^(WRONGPASS|NOAUTH)/.test(message)) return 'refuses its user or password';
+  if (/DB index/i.test(message)) return 'has no database of that number';
+  return `refuses the connection (${/^[A-Z]*/.exec(message)})`;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_MS = 10_000;
+const MAX_RECONNECT_DELAY_MS = 2_000;
+const COMMAND_TIMEOUT_MS = 5_000;
+/**
+ * A server that does not answer within this time is disconnected. BullMQ's longest blocking call takes 10 s.
+ */
+const SOCKET_TIMEOUT_MS = 30_000;
+
+export async function openRedisBackend(address: string): Promise<QueueBackend> {
+  const url = parse(address);
+  // As the parser of the configuration writes it. The driver would take REDISS:// for a plain connection.
+  const redisUrl = url.href;
+  const server = `${url.hostname}:${url.port === '' ? '6379' : url.port}`;
+  const tls = url.protocol === 'rediss:' ? { tls: tlsOptions(url) } : {};
+  await checkRedis(redisUrl, server, tls);
+  const common = {
+    url: redisUrl,
+    ...tls,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    keepAlive: KEEP_ALIVE_MS,
+    retryStrategy: (times: number) => Math.min(times * 100, MAX_RECONNECT_DELAY_MS),
+    // After a failover, the connection may lead to a server that is a replica now.
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+  };
+  return {
+    name: 'Redis',
+    factory: createRedisBackend,
+    connectionFor: (role) =>
+      role === 'worker'
+        ? { ...common, maxRetriesPerRequest: null }
+        : {
+            ...common,
+            commandTimeout: COMMAND_TIMEOUT_MS,
+            enableOfflineQueue: false,
+            maxRetriesPerRequest: 0,
+          },
+    toOpeningError: (error) =>
+      new StagingUnavailableError(`the connection to the queue's Redis at ${server} was lost`, {
+        cause: error,
+      }),
+  };
+}
+
+function tlsOptions({ hostname }: URL) {
+  return {
+    // SNI accepts names only. The certificate is checked against the host in both cases.
+    ...(isIP(hostname.replace(/^\[|\]$/g, '')) === 0 && { servername: hostname }),
+  };
+}
+
+function parse(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null || (url.protocol !== 'redis:' && url.protocol !== 'rediss:')) {
+    throw new ConfigError(['REDIS_URL: expected redis://user:password@host:port/database']);
+  }
+  return url;
+}
