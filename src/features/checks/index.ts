@@ -1,9 +1,9 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { addApiFindings } from './pages/api.ts';
+import { addFindingsApi } from './pages/api.ts';
 import { addFindingsRoutes } from './pages/findings-routes.tsx';
 
 export const checks: Feature = {
   name: 'checks',
   pages: [addFindingsRoutes],
-  api: [addApiFindings],
+  api: [addFindingsApi],
 };

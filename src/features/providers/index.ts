@@ -1,9 +1,9 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { addApiSuppliers } from './pages/api-suppliers.ts';
+import { addSuppliersApi } from './pages/api-suppliers.ts';
 import { addProviderRoutes } from './pages/provider-routes.tsx';
 
 export const providers: Feature = {
   name: 'providers',
   pages: [addProviderRoutes],
-  api: [addApiSuppliers],
+  api: [addSuppliersApi],
 };

@@ -121,7 +121,7 @@ const PayablesToBlock = Type.Object({
 });
 
 /** The data of the page of bookings. The routes answer 404 while no seal releases bookings. */
-export function addApiBookingReads(api: FastifyInstance, parts: ConsoleParts): void {
+export function addBookingReadsApi(api: FastifyInstance, parts: ConsoleParts): void {
   const { database, bookingsFrom = null } = parts;
 
   api.get(

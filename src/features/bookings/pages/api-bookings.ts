@@ -82,7 +82,7 @@ const Receipts = Type.Object({
 });
 
 /** The booking feed and the receipts, for the keys of consumers. */
-export function addApiBookings(api: FastifyInstance, { database }: ConsoleParts): void {
+export function addBookingsApi(api: FastifyInstance, { database }: ConsoleParts): void {
   api.get(
     '/bookings',
     describe(

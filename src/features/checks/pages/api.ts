@@ -55,7 +55,7 @@ const Findings = Type.Object({
 });
 
 /** The findings of the checks. */
-export function addApiFindings(api: FastifyInstance, { database }: ConsoleParts): void {
+export function addFindingsApi(api: FastifyInstance, { database }: ConsoleParts): void {
   api.get(
     '/findings',
     describe(forKeys(EVERYBODY, 'read'), 'days', 'listFindings', 'Findings of the checks', {

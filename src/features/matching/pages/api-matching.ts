@@ -71,7 +71,7 @@ const BreakListAnswer = Type.Object({
 });
 
 /** The breaks between titles and payables. */
-export function addApiMatching(api: FastifyInstance, { database }: ConsoleParts): void {
+export function addMatchingApi(api: FastifyInstance, { database }: ConsoleParts): void {
   api.get(
     '/breaks',
     describe(

@@ -141,7 +141,7 @@ const PayableStateAnswer = Type.Object({ payables: PayableState });
 const BATCH_TRANSACTION = { timeout: 60_000, maxWait: 10_000 };
 
 /** Payables of the ERP in batches. A snapshot is begun, filled by any number of requests, and ended. */
-export function addApiPayables(api: FastifyInstance, { database }: ConsoleParts): void {
+export function addPayablesApi(api: FastifyInstance, { database }: ConsoleParts): void {
   const { prisma } = database;
 
   api.get(

@@ -137,7 +137,7 @@ const AccountChanges = Type.Object({
 const MAX_ACCOUNTS = 500;
 
 /** The suppliers and the changes of bank accounts. Identifiers are masked; the pages reveal them. */
-export function addApiSuppliers(api: FastifyInstance, parts: ConsoleParts): void {
+export function addSuppliersApi(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
 
   api.get(
