@@ -7,7 +7,6 @@ import { startSession } from '#dist/console/access/console-sessions.sql.js';
 import { addUser, findLoginUser } from '#dist/console/access/console-users.sql.js';
 import { SESSION_LIMITS } from '#dist/console/shell/guard.js';
 import { type Console, createConsole } from '#dist/console/shell/server.js';
-import { STALENESS_LIMITS } from '#dist/features/alerts/messages/pull-alerts.js';
 import { answerParent } from './child.ts';
 
 const logger = createLogger({ logLevel: 'error' });
@@ -27,7 +26,6 @@ const handlers = {
         features: FEATURES,
         version: 'bench',
         timeZone: 'America/Sao_Paulo',
-        alertPolicy: { ...STALENESS_LIMITS, timeZone: 'America/Sao_Paulo' },
         fourEyes: true,
         requiresSecondFactor: false,
         publicUrl: null,

@@ -3,10 +3,9 @@ import { openWebhookSecret } from '../base/webhooks/webhook-signature.ts';
 import { slotBefore } from '../core/planner/cron-slot.ts';
 import type { MessageStyle } from '../features/alerts/alert-message.ts';
 import type { Channel } from '../features/alerts/channel.ts';
-import type { AlertPolicy } from '../features/alerts/derive-alerts.sql.ts';
+import { type AlertPolicy, alertPolicyOf } from '../features/alerts/derive-alerts.sql.ts';
 import { openEmail } from '../features/alerts/email-channel.ts';
 import { openSlack, openTeams, openWebhook } from '../features/alerts/http-channels.ts';
-import { STALENESS_LIMITS } from '../features/alerts/messages/pull-alerts.ts';
 
 /**
  * The channels that the configuration names.
@@ -30,12 +29,11 @@ export function openChannels(config: Config): readonly Channel[] {
 /** The conditions of alerts, for the scheduler and for each report of the state of the ledger. */
 export function alertPolicy(config: Config): AlertPolicy {
   const { erpPayablesMaxAgeHours, timeZone, sweepCron } = config;
-  return {
-    ...STALENESS_LIMITS,
+  return alertPolicyOf({
     timeZone,
     payablesMaxAgeHours: erpPayablesMaxAgeHours,
     sweepSlotBefore: (now) => slotBefore(sweepCron, timeZone, now),
-  };
+  });
 }
 
 export function messageStyle(config: Config): MessageStyle {

@@ -15,7 +15,7 @@ import { lastClosedDate } from '../base/values/business-day.ts';
 import { openWebhookSecret } from '../base/webhooks/webhook-signature.ts';
 import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
-import { latestSlot } from '../core/planner/cron-slot.ts';
+import { latestSlot, slotBefore } from '../core/planner/cron-slot.ts';
 import { startHousekeeping } from '../core/planner/housekeeping.ts';
 import { startTicker, type Ticker } from '../core/planner/tick.ts';
 import { startAlertLoop } from '../features/alerts/alert-loop.ts';
@@ -286,7 +286,8 @@ async function startConsole(
       features: FEATURES,
       version: packageVersion(),
       timeZone: config.timeZone,
-      alertPolicy: alertPolicy(config),
+      payablesMaxAgeHours: config.erpPayablesMaxAgeHours,
+      sweepSlotBefore: (now) => slotBefore(config.sweepCron, config.timeZone, now),
       fourEyes: config.signOffFourEyes,
       bookingsFrom: config.bookingsFrom,
       requiresChecks: true,

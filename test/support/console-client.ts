@@ -10,7 +10,6 @@ import { addUser, findLoginUser } from '../../src/console/access/console-users.s
 import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
 import { SESSION_LIMITS } from '../../src/console/shell/guard.ts';
 import { type ConsoleOptions, createConsole } from '../../src/console/shell/server.ts';
-import { STALENESS_LIMITS } from '../../src/features/alerts/messages/pull-alerts.ts';
 
 export interface ConsoleAnswer {
   readonly status: number;
@@ -144,7 +143,6 @@ export async function openConsole(
       features: FEATURES,
       version: '0.0.0-test',
       timeZone: 'America/Sao_Paulo',
-      alertPolicy: { ...STALENESS_LIMITS, timeZone: 'America/Sao_Paulo' },
       fourEyes: true,
       requiresSecondFactor: false,
       publicUrl: null,

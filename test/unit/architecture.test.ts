@@ -22,14 +22,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
  * list may only become shorter.
  */
 const AGAINST_THE_ORDER: readonly string[] = [
-  'console/shell/console-parts.ts imports features/alerts/derive-alerts.sql.ts',
-  'console/shell/console-parts.ts imports features/bookings/release-conditions.sql.ts',
-  'console/shell/console-parts.ts imports features/review/sign-off.sql.ts',
-  'console/shell/masking.ts imports features/accounts/account-changes.sql.ts',
-  'console/shell/masking.ts imports features/schedule/read-schedule.sql.ts',
-  'console/shell/parts.tsx imports features/review/ledger-days.sql.ts',
-  'console/shell/server.ts imports features/alerts/pages/health.ts',
-  'console/shell/server.ts imports features/alerts/pages/metrics.ts',
   'core/ledger/day-note.sql.ts imports features/accounts/payment-holds.sql.ts',
   'core/ledger/day-note.sql.ts imports features/verify/findings.sql.ts',
   'core/merge/decisions.sql.ts imports features/privacy/erased-parties.sql.ts',
@@ -37,14 +29,12 @@ const AGAINST_THE_ORDER: readonly string[] = [
   'core/merge/end-merge.sql.ts imports features/accounts/payment-holds.sql.ts',
   'core/merge/end-merge.sql.ts imports features/privacy/erased-parties.sql.ts',
   'core/merge/end-merge.sql.ts imports features/schedule/schedule-totals.sql.ts',
-  'core/merge/merge-apply.sql.ts imports features/verify/date-digest.sql.ts',
   'core/merge/merge-plan.sql.ts imports features/accounts/payment-holds.sql.ts',
   'core/merge/merge.sql.ts imports features/privacy/erased-parties.sql.ts',
   'core/planner/plan-ledger.sql.ts imports features/backfills/backfill-plans.sql.ts',
   'core/planner/plan-ledger.sql.ts imports features/sweep/plan-differences.sql.ts',
   'core/planner/planner-loop.ts imports features/providers/providers.sql.ts',
   'core/planner/planner-loop.ts imports features/sweep/sweeps.sql.ts',
-  'core/platform/providers-client.ts imports features/providers/provider.ts',
 ];
 
 /** npm packages that the pure part may use. */

@@ -2,9 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../base/database/database.ts';
 import type { Logger } from '../../base/runtime/logger.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { AlertPolicy } from '../../features/alerts/derive-alerts.sql.ts';
-import type { ReleaseRules } from '../../features/bookings/release-conditions.sql.ts';
-import type { SigningRules } from '../../features/review/sign-off.sql.ts';
 import type { OidcClient } from '../access/oidc-client.ts';
 
 type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
@@ -26,8 +23,10 @@ export interface ConsoleParts {
   readonly version: string;
   /** Decides which dates are closed, and the time zone of shown instants. */
   readonly timeZone: string;
-  /** Decides which conditions count as open items. */
-  readonly alertPolicy: AlertPolicy;
+  /** ERP_PAYABLES_MAX_AGE_HOURS. Absent: payables are never stale. */
+  readonly payablesMaxAgeHours?: number;
+  /** The slot of the sweeps before the latest. Absent: missing sweeps are no open item. */
+  readonly sweepSlotBefore?: (now: Date) => Date;
   /** Whether a user who decided about a day may not sign it off. */
   readonly fourEyes: boolean;
   /** The first accepted date whose seals release bookings. Absent or null: seals release nothing. */
@@ -52,15 +51,5 @@ export interface ConsoleParts {
 const NEVER_STALE_HOURS = 876_000;
 
 /** The age in hours from which the ERP's payables are stale. */
-export const payablesMaxAge = ({ alertPolicy }: ConsoleParts): number =>
-  alertPolicy.payablesMaxAgeHours ?? NEVER_STALE_HOURS;
-
-export const releaseRules = ({ alertPolicy }: ConsoleParts): ReleaseRules => ({
-  payablesMaxAgeHours: alertPolicy.payablesMaxAgeHours,
-});
-
-/** The rules for a sign-off by a page or the API. */
-export function signingRules(parts: ConsoleParts): SigningRules {
-  const { fourEyes, requiresChecks = false, bookingsFrom = null } = parts;
-  return { fourEyes, requiresChecks, bookingsFrom, ...releaseRules(parts) };
-}
+export const payablesMaxAge = ({ payablesMaxAgeHours }: ConsoleParts): number =>
+  payablesMaxAgeHours ?? NEVER_STALE_HOURS;

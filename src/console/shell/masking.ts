@@ -1,8 +1,6 @@
 import { maySeePersonalData } from '../../base/values/role.ts';
-import type { Destination } from '../../core/title/destination.ts';
+import type { BankAccount, Destination } from '../../core/title/destination.ts';
 import type { TitleColumn } from '../../core/title/title.ts';
-import type { BankAccount } from '../../features/accounts/account-changes.sql.ts';
-import type { Payee } from '../../features/schedule/read-schedule.sql.ts';
 import type { Principal } from './guard.ts';
 
 /** Columns that hold a tax identifier. */
@@ -65,7 +63,9 @@ export function maskErpTexts<T extends { readonly document: string | null }>(
 }
 
 /** Returns a payee for readers without the right to see identifiers. */
-export function maskPayee(payee: Payee): Payee {
+export function maskPayee<
+  Payee extends { readonly identification: string | null; readonly account: BankAccount },
+>(payee: Payee): Payee {
   const { identification, account } = payee;
   return {
     ...payee,

@@ -2,7 +2,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Text } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { LedgerDay } from '../../features/review/ledger-days.sql.ts';
+import type { DayState } from '../../core/ledger/day-state.ts';
 import { usePage } from './page-context.ts';
 
 /** The displayed state of a day, which combines the state and the sign-off. */
@@ -19,7 +19,11 @@ export type DayLook =
 /** Returns the displayed state of a day; `absent` for a date that the ledger does not have. */
 export function lookOf(
   day:
-    | (Pick<LedgerDay, 'state' | 'isRestated'> & { readonly signedOffAt: Date | string | null })
+    | {
+        readonly state: DayState;
+        readonly isRestated: boolean;
+        readonly signedOffAt: Date | string | null;
+      }
     | null
     | undefined,
 ): DayLook {

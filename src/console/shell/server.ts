@@ -19,8 +19,6 @@ import type { Registry } from 'prom-client';
 import { ConfigError, InputError, StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { isLoopback } from '../../base/runtime/loopback.ts';
-import { createReadiness, type ReadinessCheck } from '../../features/alerts/pages/health.ts';
-import { registerReadiness } from '../../features/alerts/pages/metrics.ts';
 import { addLoginRoutes } from '../access/login-routes.tsx';
 import { addOidcRoutes } from '../access/oidc-routes.tsx';
 import { PasswordsBusyError } from '../access/password.ts';
@@ -33,6 +31,7 @@ import { UNSTATED_BYTES } from '../api/body-size.ts';
 import { addAssetRoutes } from './assets.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { addGuard, isForPrograms, SESSION_LIMITS } from './guard.ts';
+import { createReadiness, type ReadinessCheck, registerReadiness } from './readiness.ts';
 import { forMonitoring } from './route-access.ts';
 import { sendErrorPage } from './send-page.ts';
 

@@ -1,9 +1,11 @@
 import { type ConciliationError, PlatformContractError } from '../../base/runtime/errors.ts';
-import { MAX_PROVIDERS_PER_REQUEST, type Provider } from '../../features/providers/provider.ts';
 import { type AnswerBody, type AnswerLimits, openBody } from './answer-body.ts';
 import { type AuthorizedRequests, statusOf } from './authorized-requests.ts';
 import type { HttpAnswer } from './http-origin.ts';
 import { toStatusError } from './status-error.ts';
+
+/** The documented limit. The platform refuses a request with more. */
+export const MAX_PROVIDERS_PER_REQUEST = 100;
 
 /** Enough for the status of a hundred providers. Further bytes are not read. */
 export const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -26,7 +28,7 @@ export interface ProvidersClient {
    * @throws PlatformContractError
    * @throws TokenUnusableError
    */
-  pushProviders(providers: readonly Provider[], signal: AbortSignal): Promise<ProvidersAnswer>;
+  pushProviders(providers: readonly object[], signal: AbortSignal): Promise<ProvidersAnswer>;
 }
 
 /** @param limits as for the answer to a pull */
@@ -34,7 +36,7 @@ export async function pushProviders(
   requests: AuthorizedRequests,
   timeoutMs: number,
   limits: AnswerLimits | undefined,
-  providers: readonly Provider[],
+  providers: readonly object[],
   signal: AbortSignal,
 ): Promise<ProvidersAnswer> {
   if (providers.length === 0 || providers.length > MAX_PROVIDERS_PER_REQUEST) {

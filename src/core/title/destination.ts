@@ -82,3 +82,14 @@ export function destinationText(extra: JsonObject | null): string {
   }
   return text;
 }
+
+/** A bank account as the titles state it. Personal data. */
+export interface BankAccount {
+  readonly bank: string | null;
+  readonly agency: string | null;
+  readonly agencyDigit: string | null;
+  readonly account: string | null;
+  readonly accountDigit: string | null;
+  /** The undocumented fields that name a destination; null: none. */
+  readonly destination: Destination | null;
+}

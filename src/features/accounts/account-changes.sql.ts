@@ -3,20 +3,9 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { Destination } from '../../core/title/destination.ts';
+import type { BankAccount } from '../../core/title/destination.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { LASTING_HOLDS, releasePayments } from './payment-holds.sql.ts';
-
-/** A bank account as the titles state it. Personal data. */
-export interface BankAccount {
-  readonly bank: string | null;
-  readonly agency: string | null;
-  readonly agencyDigit: string | null;
-  readonly account: string | null;
-  readonly accountDigit: string | null;
-  /** The undocumented fields that name a destination; null: none. */
-  readonly destination: Destination | null;
-}
 
 /**
  * open: no decision. refused: the account stays blocked. confirmed: the account replaces the one before. parallel:

@@ -60,6 +60,7 @@ import {
   OVERDUE_HOURS,
   type OverduePulls,
   overduePullsAlert,
+  STALENESS_LIMITS,
   type StalenessLimits,
   staleCheckpointAlert,
 } from './messages/pull-alerts.ts';
@@ -83,6 +84,16 @@ export interface AlertPolicy extends StalenessLimits {
   /** Default: `NOTIFICATIONS_LIMIT`. */
   readonly notificationsLimit?: number;
 }
+
+/** The policy of the service and of the console. */
+export const alertPolicyOf = (parts: Omit<AlertPolicy, keyof StalenessLimits>): AlertPolicy => ({
+  ...STALENESS_LIMITS,
+  timeZone: parts.timeZone,
+  ...(parts.payablesMaxAgeHours !== undefined && {
+    payablesMaxAgeHours: parts.payablesMaxAgeHours,
+  }),
+  ...(parts.sweepSlotBefore !== undefined && { sweepSlotBefore: parts.sweepSlotBefore }),
+});
 
 /**
  * Updates the alerts to the state of the tables: raises new ones and resolves those that are over.

@@ -11,10 +11,10 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { taxIdOf } from '../../base/database/tax-id.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { appendDigest, hasRecordedRows } from '../../core/ledger/date-digest.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { writeTotals } from '../schedule/schedule-totals.sql.ts';
 import { contentAlterations } from '../verify/alterations.sql.ts';
-import { appendDigest, hasRecordedRows } from '../verify/date-digest.sql.ts';
 import { eraseBookings, eraseRevisions, eraseStaged, eraseTitles } from './erase-title-rows.sql.ts';
 import { isNamedIn, keysInText, PARTY_KEYS } from './erased-parties.sql.ts';
 import {

@@ -40,9 +40,6 @@ export interface ProviderAccount {
 export const SYNC_STATES = ['pending', 'synced', 'rejected', 'invalid'] as const;
 export type SyncState = (typeof SYNC_STATES)[number];
 
-/** The documented limit. The platform refuses a request with more. */
-export const MAX_PROVIDERS_PER_REQUEST = 100;
-
 const PROVIDER_FIELDS = [
   'externalId',
   'type',

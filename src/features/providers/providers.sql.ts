@@ -1,6 +1,6 @@
 import type { Database } from '../../base/database/database.ts';
+import { MAX_PROVIDERS_PER_REQUEST } from '../../core/platform/providers-client.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { MAX_PROVIDERS_PER_REQUEST } from './provider.ts';
 
 /**
  * SHA-256 of the ERP's columns in the row called `provider`, in hexadecimal. It is the value of

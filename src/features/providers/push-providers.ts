@@ -17,7 +17,10 @@ import {
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { backoffDelayMs, type RetryPolicy } from '../../core/planner/retry.ts';
 import { toStopReason } from '../../core/platform/http-origin.ts';
-import type { ProvidersClient } from '../../core/platform/providers-client.ts';
+import {
+  MAX_PROVIDERS_PER_REQUEST,
+  type ProvidersClient,
+} from '../../core/platform/providers-client.ts';
 import { toAnswerText } from './answer-text.ts';
 import { isolateCulprits, type Verdict } from './isolate-culprits.ts';
 import {
@@ -28,7 +31,7 @@ import {
   recordChecks,
   relieveProviders,
 } from './pending-providers.sql.ts';
-import { checkProvider, MAX_PROVIDERS_PER_REQUEST, type Provider } from './provider.ts';
+import { checkProvider, type Provider } from './provider.ts';
 import type { SentProvider } from './provider-batches.sql.ts';
 import {
   countFailuresInARow,

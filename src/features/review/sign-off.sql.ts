@@ -70,6 +70,12 @@ export interface SigningRules {
   readonly requiresChecks?: boolean;
 }
 
+/** The rules for a sign-off by a page or the API. */
+export function signingRules(rules: SigningRules): SigningRules {
+  const { fourEyes, requiresChecks = false, bookingsFrom = null, payablesMaxAgeHours } = rules;
+  return { fourEyes, requiresChecks, bookingsFrom, payablesMaxAgeHours };
+}
+
 /**
  * Seals a reconciled date: its digest and totals, with the user and the time. A sign-off of a date
  * that was restated ends the seal before and writes a new one. The same transaction releases the bookings.

@@ -5,6 +5,7 @@
 
 import { HAS_OPEN_FINDINGS } from '../../base/database/open-findings.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { areRowsRecorded, newestDigest } from '../../core/ledger/date-digest.sql.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
 import {
   BATCH_DIGEST,
@@ -17,7 +18,6 @@ import {
 import { Prisma } from '../../generated/prisma/client.ts';
 import { missingHolds } from '../accounts/payment-holds.sql.ts';
 import { hasOtherTotals } from '../schedule/schedule-totals.sql.ts';
-import { areRowsRecorded, newestDigest } from './date-digest.sql.ts';
 
 // Column names are constants of domain/. No input reaches Prisma.raw.
 const each = (text: (column: string) => string, columns: readonly string[] = AMOUNT_COLUMNS) =>

@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { request } from 'undici';
 import { createLogger, type Logger } from '../../../src/base/runtime/logger.ts';
+import type { ReadinessCheck } from '../../../src/console/shell/readiness.ts';
 import { type ConsoleOptions, createConsole } from '../../../src/console/shell/server.ts';
-import type { ReadinessCheck } from '../../../src/features/alerts/pages/health.ts';
 
 /** A logger as the service has it, and what it wrote. */
 export function createTestLog(): { logger: Logger; lines: () => Record<string, unknown>[] } {

@@ -1,6 +1,6 @@
 import { maskAccount, maskBankAccount } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import type { BankAccount } from '../account-changes.sql.ts';
+import type { BankAccount } from '../../../core/title/destination.ts';
 
 /** Number and check digit, masked unless the reader asked for them on the record. */
 export function accountNumber(

@@ -5,7 +5,6 @@ import { PULL_ORIGINS, type PullOrigin } from '../../../core/planner/pull-plan.t
 import { SYNC_STATES } from '../../providers/provider.ts';
 import type { LedgerGauges } from '../ledger-gauges.sql.ts';
 import { ALERT_KINDS } from '../messages/alert.ts';
-import type { Readiness } from './health.ts';
 
 /** The outcome of one attempt at a pull: the pull's new state, or the reason why it is still queued. */
 const PULL_OUTCOMES = [
@@ -158,20 +157,6 @@ export function createMetrics(
       responses.inc({ status: status === null ? 'none' : String(status) });
     },
   };
-}
-
-/** Whether each check of `/readyz` passes. The checks run at each scrape and end within their time limit. */
-export function registerReadiness(registry: Registry, readiness: () => Promise<Readiness>): void {
-  new Gauge({
-    name: 'conciliation_ready',
-    help: 'Whether the check of /readyz passes.',
-    labelNames: ['check'],
-    registers: [registry],
-    async collect() {
-      const { checks } = await readiness();
-      for (const { name, ok } of checks) this.set({ check: name }, ok ? 1 : 0);
-    },
-  });
 }
 
 type LabelledValue = readonly [labels: Readonly<Record<string, string>>, value: number];

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { parseCivilDate } from '../../../base/values/business-day.ts';
 import { describe, limitOf, numberOf } from '../../../console/api/api-request.ts';
-import { type ConsoleParts, releaseRules } from '../../../console/shell/console-parts.ts';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import { EVERYBODY, forKeys, STAFF } from '../../../console/shell/route-access.ts';
@@ -217,7 +217,7 @@ export function addBookingReadsApi(api: FastifyInstance, parts: ConsoleParts): v
       if (bookingsFrom === null) return reply.callNotFound();
       const { count, receipts } = await readKeptReceipts(database, MAX_RECEIPTS);
       return {
-        waiting: await readWaitingDays(database, releaseRules(parts)),
+        waiting: await readWaitingDays(database, parts),
         consumers: await readConsumerLags(database.prisma),
         kept: { count, receipts: maskErpTexts(receipts, request.principal) },
       };

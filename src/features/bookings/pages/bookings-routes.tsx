@@ -7,7 +7,7 @@ import { InputError } from '../../../base/runtime/errors.ts';
 import { textOf } from '../../../base/texts/texts.ts';
 import { parseCivilDate } from '../../../base/values/business-day.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
-import { type ConsoleParts, releaseRules } from '../../../console/shell/console-parts.ts';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { maskColumn, maskErpTexts } from '../../../console/shell/masking.ts';
 import { pageContext, textParameter } from '../../../console/shell/page-context.ts';
 import { pagingOf } from '../../../console/shell/paging.tsx';
@@ -61,7 +61,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
       readKeptReceipts(database, KEPT_SHOWN),
       readReceiptQuestions(database.prisma),
       readConsumerLags(database.prisma),
-      readWaitingDays(database, releaseRules(parts)),
+      readWaitingDays(database, parts),
       readUnbookedChanges(database.prisma),
     ]);
     const paging = pagingOf(request.query, 'page', totals.lines, LINES_A_PAGE);
@@ -116,7 +116,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     const [first = 0, last = 0, count = 0] = numbers.map(Number);
     await answerReceipts(database, { date, first, last, count }, answer, {
       by: actorOf(request),
-      ...releaseRules(parts),
+      payablesMaxAgeHours: parts.payablesMaxAgeHours,
       reason: requireReason(request.body),
       ...{ bookingsFrom, fourEyes },
     });

@@ -5,6 +5,7 @@ import { describe } from '../../../console/api/api-request.ts';
 import { count, dateOrNull } from '../../../console/api/schema-parts.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
+import { alertPolicyOf } from '../../alerts/derive-alerts.sql.ts';
 import { NEEDS } from '../../review/ledger-days.sql.ts';
 import { headlineOf } from '../headline.ts';
 import { readOpenItems } from '../open-items.sql.ts';
@@ -61,7 +62,7 @@ export function addHomeApi(api: FastifyInstance, parts: ConsoleParts): void {
     ),
     async () => {
       const [items, openAlerts] = await Promise.all([
-        readOpenItems(database, { now: now(), policy: parts.alertPolicy }),
+        readOpenItems(database, { now: now(), policy: alertPolicyOf(parts) }),
         database.prisma.alert.count({ where: { resolvedAt: null } }),
       ]);
       const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;

@@ -1,7 +1,7 @@
 import type { Database } from '../../../base/database/database.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
+import type { BankAccount } from '../../../core/title/destination.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
-import type { BankAccount } from '../../accounts/account-changes.sql.ts';
 import { NO_ACCOUNT_FORM } from '../../accounts/bank-account.ts';
 import {
   type LastRequest,

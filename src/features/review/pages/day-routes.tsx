@@ -2,12 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import { type CivilDate, dateIn } from '../../../base/values/business-day.ts';
 import type { ConsoleRole } from '../../../base/values/role.ts';
-import {
-  type ConsoleParts,
-  payablesMaxAge,
-  releaseRules,
-  signingRules,
-} from '../../../console/shell/console-parts.ts';
+import { type ConsoleParts, payablesMaxAge } from '../../../console/shell/console-parts.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import {
   actorOf,
@@ -33,7 +28,13 @@ import { readDayMatching } from '../../matching/match-reads.sql.ts';
 import { readLedgerDay } from '../ledger-days.sql.ts';
 import { readDayChanges } from '../moved-titles.sql.ts';
 import { previewRelease } from '../release-preview.sql.ts';
-import { readFourEyesFault, readSignOffs, reopenDay, signOffDay } from '../sign-off.sql.ts';
+import {
+  readFourEyesFault,
+  readSignOffs,
+  reopenDay,
+  signingRules,
+  signOffDay,
+} from '../sign-off.sql.ts';
 import { readExcluded, readNextToSign } from '../signable-days.sql.ts';
 import { DayPage, type DayPageData } from './day-page.tsx';
 import { readDayTotals } from './day-totals.sql.ts';
@@ -169,9 +170,7 @@ async function readDay(
     readFourEyesFault(database.prisma, date, fourEyes ? options.reader : null),
     readDayChanges(database, date, MOVED_SHOWN),
     readDayMatching(database, date, payablesMaxAge(parts)),
-    (parts.bookingsFrom ?? null) === null
-      ? null
-      : readDayBookings(database, [date], releaseRules(parts)),
+    (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, [date], parts),
     readReservations(database, [date]),
   ]);
   const isSigned = day !== null && day.signedOffAt !== null && !day.isRestated;

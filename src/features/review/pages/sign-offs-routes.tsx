@@ -1,11 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { type CivilDate, dateIn, parseCivilDate } from '../../../base/values/business-day.ts';
-import {
-  type ConsoleParts,
-  releaseRules,
-  signingRules,
-} from '../../../console/shell/console-parts.ts';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { textParameter, textParameters } from '../../../console/shell/page-context.ts';
 import { pagingOf } from '../../../console/shell/paging.tsx';
 import { actorOf, optionalReason } from '../../../console/shell/path-parameters.ts';
@@ -23,6 +19,7 @@ import {
   readFourEyesFault,
   readNewestSeals,
   type SeenDay,
+  signingRules,
   signOffDays,
 } from '../sign-off.sql.ts';
 import {
@@ -117,9 +114,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
     const [seals, { days: remaining }, bookings] = await Promise.all([
       readNewestSeals(database, signed),
       readSignableTotals(database, filter),
-      (parts.bookingsFrom ?? null) === null
-        ? null
-        : readDayBookings(database, signed, releaseRules(parts)),
+      (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, signed, parts),
     ]);
     const data = {
       seals,

@@ -1,8 +1,8 @@
 /** What the merges and erasures of a date have left in `title`: the append-only table `date_digest`. */
 import type { Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { ROW_DIGEST } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { ROW_DIGEST } from '../title/title-hashes.sql.ts';
 
 /** One row (titles, digest) of rows with the columns id and digest, which is `ROW_DIGEST`. */
 const digestOf = (rows: Prisma.Sql) => Prisma.sql`

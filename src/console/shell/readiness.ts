@@ -1,0 +1,89 @@
+/** Whether this process can do its work: the checks of `/readyz`. */
+import { Gauge, type Registry } from 'prom-client';
+import { boundedRun } from '../../base/runtime/bounded-run.ts';
+import { ConciliationError } from '../../base/runtime/errors.ts';
+import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import { OverdueError } from '../../base/runtime/within.ts';
+
+/** A condition for the work of this process. */
+export interface ReadinessCheck {
+  /** Does not change: monitoring systems refer to it. */
+  readonly name: string;
+  /** Returns null on success, otherwise the reason without secrets. A rejection is a failure too. */
+  readonly run: () => Promise<string | null>;
+}
+
+interface CheckResult {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly reason: string | null;
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly checks: readonly CheckResult[];
+}
+
+const CHECK_TIMEOUT_MS = 3_000;
+
+/**
+ * Runs all checks at the same time and waits at most `timeoutMs` for each. Logs when a check starts
+ * to fail and when it passes again.
+ */
+export function createReadiness(
+  checks: readonly ReadinessCheck[],
+  logger: Logger,
+  timeoutMs: number = CHECK_TIMEOUT_MS,
+): () => Promise<Readiness> {
+  const failing = new Set<string>();
+  const askers = checks.map(({ name, run }) => {
+    const ask = boundedRun(run, { timeoutMs, keepMs: 0 });
+    return async (): Promise<CheckResult> => {
+      let reason: string | null;
+      let cause: unknown = null;
+      try {
+        reason = await ask();
+      } catch (error) {
+        cause = error;
+        reason = reasonOf(error, timeoutMs);
+      }
+      logTurn(name, reason, cause);
+      return { name, ok: reason === null, reason };
+    };
+  });
+
+  const logTurn = (name: string, reason: string | null, cause: unknown) => {
+    if (reason === null) {
+      if (failing.delete(name)) logger.info({ check: name }, 'ready again');
+    } else if (!failing.has(name)) {
+      failing.add(name);
+      const err = cause === null ? {} : { err: describeError(cause) };
+      logger.warn({ check: name, reason, ...err }, 'not ready');
+    }
+  };
+
+  return async () => {
+    const results = await Promise.all(askers.map((ask) => ask()));
+    return { ready: results.every(({ ok }) => ok), checks: results };
+  };
+}
+
+/** A driver's message may quote any value, so only known messages are shown. */
+function reasonOf(error: unknown, timeoutMs: number): string {
+  if (error instanceof OverdueError) return `no answer in ${timeoutMs} ms`;
+  return error instanceof ConciliationError ? error.code : 'failed';
+}
+
+/** Whether each check of `/readyz` passes. The checks run at each scrape and end within their time limit. */
+export function registerReadiness(registry: Registry, readiness: () => Promise<Readiness>): void {
+  new Gauge({
+    name: 'conciliation_ready',
+    help: 'Whether the check of /readyz passes.',
+    labelNames: ['check'],
+    registers: [registry],
+    async collect() {
+      const { checks } = await readiness();
+      for (const { name, ok } of checks) this.set({ check: name }, ok ? 1 : 0);
+    },
+  });
+}
