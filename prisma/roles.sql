@@ -126,7 +126,7 @@ BEGIN
   GRANT UPDATE (changed, closed, downgraded, ended_at, incomparable, inserted, is_complete, outdated, rejected,
     unchanged)
     ON conciliation.erp_payable_import TO conciliation_worker;
-  GRANT UPDATE (breaks, breaks_known, matched, reopened, unmapped_companies) ON conciliation.match_run TO conciliation_worker;
+  GRANT UPDATE (agreed, breaks, breaks_known, matched, reopened, unmapped_companies) ON conciliation.match_run TO conciliation_worker;
   GRANT UPDATE (last_accepted_date, last_seen_at, tax_id) ON conciliation.party_account TO conciliation_worker;
   GRANT UPDATE (ended_at, ended_by) ON conciliation.party_equivalent TO conciliation_worker;
   GRANT UPDATE (seen_at) ON conciliation.process_fault TO conciliation_worker;

@@ -64,20 +64,25 @@ export async function currentTitleId({ prisma }: Database, orderUid: string): Pr
 }
 
 /** A posted booking of an order that no test has otherwise. */
-export async function addBooking({ prisma }: Database, order: string, key: string): Promise<void> {
+export async function addBooking(
+  { prisma }: Database,
+  order: string,
+  key: string,
+  date = '2026-03-01',
+): Promise<void> {
   await prisma.$executeRaw`
     WITH batch AS (
       INSERT INTO conciliation.booking_batch
         (date, released_by, line_count, book_count, adjust_count, reverse_count, original_value_sum,
          platform_discounted_value_sum, financial_discounted_value_sum, buyer_discounted_value_sum,
          billing_fee_sum, money_transfer_fee_sum, digest)
-      VALUES ('2026-03-01', 'test', 1, 1, 0, 0, 10, 0, 0, 0, 0, 0, '') RETURNING id
+      VALUES (${date}::date, 'test', 1, 1, 0, 0, 10, 0, 0, 0, 0, 0, '') RETURNING id
     )
     INSERT INTO conciliation.booking_line
       (batch_id, consumer, date, identity_hash, occurrence, version, kind, content_hash, state, erp_key, title_id,
-       order_uid)
-    SELECT id, (SELECT min(name) FROM conciliation.booking_consumer), '2026-03-01', md5(${order})::uuid, 1, 1, 'book',
-           md5('')::uuid, 'posted', ${key}, 0, ${order} FROM batch`;
+       order_uid, original_value)
+    SELECT id, (SELECT min(name) FROM conciliation.booking_consumer), ${date}::date, md5(${order})::uuid, 1, 1, 'book',
+           md5('')::uuid, 'posted', ${key}, 0, ${order}, 10 FROM batch`;
 }
 
 const FIELDS = {

@@ -2329,6 +2329,7 @@ CREATE TABLE conciliation.match_run (
   unmapped_companies integer     NOT NULL DEFAULT 0,
   breaks             jsonb       NOT NULL DEFAULT '[]',
   breaks_known       boolean     NOT NULL DEFAULT false,
+  agreed             jsonb       NOT NULL DEFAULT '[]',
 
   CONSTRAINT match_run_breaks_check CHECK (jsonb_typeof(breaks) = 'array')
 );
@@ -2363,6 +2364,8 @@ COMMENT ON COLUMN conciliation.match_run.breaks IS
   'The breaks after the run: for each accepted date and kind their number, their value, and whether they are urgent. AUTO_SIGN_OFF signs none of the dates.';
 COMMENT ON COLUMN conciliation.match_run.breaks_known IS
   'Whether the run has counted the breaks, and no person has decided about a match or a break since.';
+COMMENT ON COLUMN conciliation.match_run.agreed IS
+  'The current titles with a payable after the run: for each accepted date their number and their original value.';
 
 
 -- What a person has confirmed about companies and parties, for the matching.

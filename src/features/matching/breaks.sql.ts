@@ -875,6 +875,13 @@ export const COUNTED_BREAKS = Prisma.sql`
    FROM (SELECT accepted_date, kind, severity, place, count(*) AS breaks, coalesce(${amountSum(Prisma.sql`value`)}, 0)::text AS value
          FROM broken GROUP BY 1, 2, 3, 4) AS counted)`;
 
+/** Counts the titles of the whole ledger that have a payable, as the column `agreed`. */
+export const COUNTED_AGREED = Prisma.sql`
+  (SELECT coalesce(jsonb_agg(counted), '[]')
+   FROM (SELECT accepted_date AS date, count(*) AS titles, ${amountSum(Prisma.sql`original_value`)} AS value
+         FROM conciliation.title WHERE status = 'current' AND id IN (SELECT title_id FROM conciliation.title_payable)
+         GROUP BY 1) AS counted)`;
+
 /** Returns the breaks that the newest run has counted, the urgent ones first. Empty before the first run. */
 export async function readCountedBreaks(
   client: Pick<Transaction, '$queryRaw'>,

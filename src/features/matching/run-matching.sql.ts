@@ -3,7 +3,7 @@ import { takeLock } from '../../base/database/program-lock.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { askedLines } from './asked-lines.sql.ts';
-import { CHANGED, COUNTED_BREAKS, joinWholeSets, WITHDRAWN } from './breaks.sql.ts';
+import { CHANGED, COUNTED_AGREED, COUNTED_BREAKS, joinWholeSets, WITHDRAWN } from './breaks.sql.ts';
 import {
   BUYER_NAME,
   CANDIDATES,
@@ -126,7 +126,7 @@ export function runMatching(
     const reopened = groundless + replaced;
     await tx.$executeRaw`
       UPDATE conciliation.match_run
-      SET matched = ${matched}, reopened = ${reopened}, breaks_known = true, breaks = ${COUNTED_BREAKS},
+      SET matched = ${matched}, reopened = ${reopened}, breaks_known = true, breaks = ${COUNTED_BREAKS}, agreed = ${COUNTED_AGREED},
           unmapped_companies = ${companies.unmapped.length}
       WHERE id = ${runId}`;
     return { runId, matched, reopened };

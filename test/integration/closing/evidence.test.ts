@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { recordAudit } from '../../../src/base/audit/audit.ts';
 import { verifyAuditChain } from '../../../src/base/audit/audit-chain.sql.ts';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
@@ -133,7 +134,9 @@ describe('the file', () => {
       'README.md',
       'LEIA-ME.md',
       'verify.mjs',
+      'summary.html',
       'month.json',
+      'audit.csv',
       ...[FIRST, EMPTY, LAST].flatMap((date) => [`titles/${date}.jsonl`, `titles/${date}.csv`]),
       'SHA256SUMS',
     ]);
@@ -162,6 +165,38 @@ describe('the file', () => {
       '"original_value":"12345678901234567890.12"',
     );
     expect(String(files.get(`titles/${FIRST}.csv`))).toContain("'=1+1;");
+  });
+
+  test('has a summary for people, in the language of the reader, and the audit of the month', async () => {
+    await recordAudit(world.database.prisma, { actor: 'eva', action: 'export', date: LAST });
+    await recordAudit(world.database.prisma, { actor: 'eva', action: 'settings.change' });
+    const headers = { 'accept-language': 'pt-BR' };
+    const { bytes } = await reviewer.post('/months/2026-03/evidence', {}, { headers });
+    const files = unzip(bytes);
+    const summary = String(files.get('summary.html'));
+    expect(summary).toMatch(/^<!doctype html><html lang="pt-BR">/);
+    for (const part of [
+      'Fechado por ana',
+      ': agrees',
+      '12.345.678.901.234.568.224,40',
+      '<th scope="row">31/03/2026</th>',
+      digest,
+      'fechou um mês',
+    ]) {
+      expect(summary).toContain(part);
+    }
+    // The file is read without the server.
+    expect(summary).not.toMatch(/href=|src=/);
+    const entries = String(files.get('audit.csv')).split('\r\n').slice(1);
+    const actions = entries.map((row) => row.split(';').slice(2, 5).join(' '));
+    expect(actions).toEqual(
+      expect.arrayContaining([
+        `ana day.sign_off ${FIRST}`,
+        'ana month.seal ',
+        `eva export ${LAST}`,
+      ]),
+    );
+    expect(String(actions)).not.toContain('settings.change');
   });
 
   test('is an entry of the audit log, which its head of the chain covers', async () => {
@@ -204,7 +239,7 @@ describe('the file', () => {
     expect((await get('reviewer', 'read')).status).toBe(403);
     const answer = await get('reviewer', 'export');
     expect(answer.status).toBe(200);
-    expect(unzip(answer.bytes).size).toBe(11);
+    expect(unzip(answer.bytes).size).toBe(13);
   });
 });
 
@@ -213,7 +248,7 @@ describe('the verifier', () => {
     await unpack();
     const { exit, stdout, stderr } = await verify();
     expect([exit, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('✓ 10 files have the hashes of SHA256SUMS');
+    expect(stdout).toContain('✓ 12 files have the hashes of SHA256SUMS');
     expect(stdout).toContain('✓ 2026-03-29: 7 titles, original value 12345678901234568194.37');
     expect(stdout).toContain('✓ 2026-03-30: 0 titles, original value 0, digest agrees');
     expect(stdout).toContain(`Digest of the month: ${digest}`);

@@ -22,6 +22,8 @@ import {
   openConsole,
 } from '../../support/console-client.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { addBooking, match, payablesOf } from '../../support/matching-world.ts';
+import { importPayables } from '../../support/payables.ts';
 import { TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -288,6 +290,29 @@ describe('the pages', () => {
     expect((await reviewer.get('/')).text).toContain('<a href="/months">Closing of months</a>');
     expect((await reviewer.get('/months/2020-01')).status).toBe(404);
     expect((await reviewer.get('/months/x')).status).toBe(404);
+  });
+
+  test('show by day what the ERP has, and the days that keep the month from being sealed', async () => {
+    const { database, sandbox } = world;
+    const date = addDays(FROM, 2);
+    sandbox.setDayTexts(date, [
+      titleText({ uid: 'erp-1', date, value: '1234.50' }),
+      titleText({ uid: 'erp-2', date, value: '7.00' }),
+    ]);
+    await world.pull(date, { withdrawalLimitPercent: 100 });
+    await reopenDay(database, FROM, { by: 'ana', reason: 'again' });
+    await importPayables(database, payablesOf('k1 1234.50 order=erp-1'), 'snapshot');
+    await match(database);
+    await addBooking(database, 'posted', 'k2', date);
+    const { text } = await reviewer.get('/months/2026-03');
+    const row = new RegExp(`href="/days/${date}">30 Mar 2026</a></th>.*?</tr>`).exec(text)?.[0];
+    for (const cell of ['1 (1,234.50)', `/breaks?date=${date}">1 (7.00)</a>`, '1 (10.00)']) {
+      expect(row).toContain(`${cell}`);
+    }
+    expect(text).toMatch(/<dt>In agreement with the ERP<\/dt><dd>1 \(1,234\.50\)/);
+    expect(text).toMatch(/<dt>Open breaks<\/dt><dd>9 \(407\.60\)/);
+    expect(text).toMatch(/not every day.*?signed off\.[^.]*?28 Mar 2026<\/a>/i);
+    expect(text).toMatch(/were restated after their sign-off\. <a[^>]*>30 Mar 2026<\/a>/);
   });
 
   test('a viewer sees the months and cannot seal', async () => {

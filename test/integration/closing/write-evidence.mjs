@@ -19,6 +19,9 @@ const database = openDatabase({
 await sealMonth(database, month, { by: 'ana', reason: null, seenDigest: null });
 const { signal } = new AbortController();
 await readEvidence(database, { month, actor: 'ana' }, signal, (evidence) =>
-  pipeline(writeEvidenceFile(evidence, { at: new Date(), by: 'ana' }), createWriteStream(file)),
+  pipeline(
+    writeEvidenceFile(evidence, { at: new Date(), by: 'ana', summary: '' }),
+    createWriteStream(file),
+  ),
 );
 await database.close();

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeCsv } from '../../../base/export/csv.ts';
 import { writeJsonl } from '../../../base/export/jsonl.ts';
+import type { RowBatches } from '../../../base/export/table.ts';
 import { writeZip, type ZipPart } from '../../../base/export/zip.ts';
-import { EVIDENCE_COLUMNS, type Evidence } from './evidence.sql.ts';
+import { AUDIT_COLUMNS, EVIDENCE_COLUMNS, type Evidence } from './evidence.sql.ts';
 
 /** Files of the program that are a part of every evidence file. */
 const FIXED_FILES = ['README.md', 'LEIA-ME.md', 'verify.mjs'] as const;
@@ -13,13 +14,14 @@ const FOLDER = new URL('../../../../assets/evidence/', import.meta.url);
 const FORMAT = 'erp-conciliation-sync month evidence 1';
 
 /**
- * Encodes the evidence of a month as a ZIP archive: `month.json` with all seals, the titles of each day
- * as JSON lines and as CSV for Brazil, a verifier that needs Node.js alone, and the hashes of the files.
- * Memory does not grow with the number of titles.
+ * Encodes the evidence of a month as a ZIP archive: the summary for people, `month.json` with all seals, the
+ * audit of the month, the titles of each day as JSON lines and as CSV for Brazil, a verifier that needs Node.js
+ * alone, and the hashes of the files. Memory does not grow with the number of titles.
+ * @param made.summary an HTML document
  */
 export function writeEvidenceFile(
   evidence: Evidence,
-  made: { readonly at: Date; readonly by: string },
+  { summary, ...made }: { readonly at: Date; readonly by: string; readonly summary: string },
 ): AsyncGenerator<Buffer> {
   const hashes = new Map<string, string>();
   const hashed = ({ path, bytes }: ZipPart): ZipPart => ({
@@ -28,7 +30,12 @@ export function writeEvidenceFile(
   });
   const parts: ZipPart[] = [
     ...FIXED_FILES.map((path) => ({ path, bytes: readFileSync(new URL(path, FOLDER)) })),
+    { path: 'summary.html', bytes: Buffer.from(summary) },
     { path: 'month.json', bytes: Buffer.from(monthDocument(evidence, made)) },
+    {
+      path: 'audit.csv',
+      bytes: () => writeCsv(AUDIT_COLUMNS, auditRows(evidence), 'pt-BR'),
+    },
     ...evidence.days.flatMap((day) => [
       {
         path: `titles/${day.date}.jsonl`,
@@ -45,6 +52,10 @@ export function writeEvidenceFile(
     // The last entry: the hashes are known once all other entries are written.
     { path: 'SHA256SUMS', bytes: () => sums(hashes) },
   ]);
+}
+
+async function* auditRows({ audit }: Evidence): RowBatches {
+  yield audit.map((entry) => AUDIT_COLUMNS.map(({ name }) => entry[name]));
 }
 
 function monthDocument(evidence: Evidence, made: { readonly at: Date; readonly by: string }) {

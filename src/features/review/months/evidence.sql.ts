@@ -10,7 +10,13 @@ import { TITLE_EXPORT_COLUMNS } from '../../../core/title/export-columns.ts';
 import { CONTENT_VERSIONS, VALUE_COLUMNS } from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { PARTY_COLUMNS } from '../../privacy/erased-parties.sql.ts';
-import type { BrokenDay, CivilMonth, SealRecord } from './civil-month.ts';
+import {
+  type BrokenDay,
+  type CivilMonth,
+  firstDateOf,
+  lastDateOf,
+  type SealRecord,
+} from './civil-month.ts';
 import { type MonthSeal, readBrokenMonths, readMonthSeals, SEAL_RECORD } from './month-seal.sql.ts';
 
 /** A seal of a day with all columns, as text. */
@@ -30,9 +36,31 @@ export interface Evidence {
   readonly broken: readonly BrokenDay[];
   /** The newest link of the audit log, which covers the entry about this file. */
   readonly auditHead: ChainLink | null;
+  /** Every entry about the month or a day of it, in their order. */
+  readonly audit: readonly AuditText[];
   /** The titles of a day as they stood when it was signed. May be called more than once. */
   readonly titlesOf: (day: EvidenceDay) => RowBatches;
 }
+
+/** An entry of the audit log as text; `at` is an instant in UTC with microseconds. */
+export const AUDIT_COLUMNS = [
+  { name: 'id', kind: 'integer' },
+  { name: 'at', kind: 'text' },
+  { name: 'actor', kind: 'text' },
+  { name: 'action', kind: 'text' },
+  { name: 'date', kind: 'date' },
+  { name: 'pull_id', kind: 'integer' },
+  { name: 'reason', kind: 'text' },
+  { name: 'details', kind: 'json' },
+] as const satisfies readonly ExportColumn[];
+type AuditText = Readonly<Record<(typeof AUDIT_COLUMNS)[number]['name'], string | null>>;
+
+const AUDIT_SQL = `
+  SELECT id::text, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, actor, action,
+         date::text AS date, pull_id::text, reason, details::text
+  FROM conciliation.audit_entry AS entry
+  WHERE date BETWEEN $1::date AND $2::date OR action LIKE 'month.%' AND details ->> 'month' = $3
+  ORDER BY entry.id`;
 
 const VALUES: ReadonlySet<string> = new Set(VALUE_COLUMNS);
 
@@ -102,6 +130,11 @@ export function readEvidence<T>(
     }
     const rows: { record: Omit<EvidenceDay, 'content_columns'>; version: number }[] =
       await snapshot.query(DAYS_SQL, [seal.id]);
+    const audit: AuditText[] = await snapshot.query(AUDIT_SQL, [
+      firstDateOf(month),
+      lastDateOf(month),
+      month,
+    ]);
     const broken = (await readBrokenMonths(database.prisma)).find((each) => each.month === month);
     await recordAudit(database.prisma, {
       actor,
@@ -115,6 +148,7 @@ export function readEvidence<T>(
         content_columns: CONTENT_VERSIONS[version - 1] ?? [],
       })) as EvidenceDay[],
       broken: broken?.days ?? [],
+      audit,
       auditHead: await readChainHead(database),
       titlesOf: ({ date, fence }) => {
         const { text, values } = titlesOf(toCivilDate(date ?? ''), BigInt(fence ?? ''));

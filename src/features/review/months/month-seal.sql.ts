@@ -3,6 +3,7 @@
  * still holds is not stored: each read derives the answer from the seals of the days.
  */
 import { recordAudit } from '../../../base/audit/audit.ts';
+import { amountSum } from '../../../base/database/amount-sum.sql.ts';
 import type { Database, Transaction } from '../../../base/database/database.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
@@ -182,6 +183,51 @@ export function readMonthDays(
     ORDER BY expected.at`;
 }
 
+/** What the ERP has of the titles of a day. Values are exact decimal text. */
+export interface ErpStage {
+  /** Null: the sum of all days. */
+  readonly date: CivilDate | null;
+  readonly titles: number;
+  readonly value: string;
+  /** Titles with a payable after the newest run of the matching; null: the matching has not run. */
+  readonly agreed: number | null;
+  readonly agreedValue: string | null;
+  /** Open breaks after that run. */
+  readonly breaks: number;
+  readonly breaksValue: string;
+  readonly posted: number;
+  readonly postedValue: string;
+}
+
+/** Returns the days of a range that are in the ledger, in date order, and behind them their sum. */
+export function readErpStages(
+  { prisma }: Database,
+  { from, to }: Pick<Month, 'from' | 'to'>,
+): Promise<ErpStage[]> {
+  return prisma.$queryRaw<ErpStage[]>`
+    WITH run AS (SELECT agreed, breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1)
+    SELECT day.date::text AS date, sum(title_count)::float8 AS titles, sum(original_value_sum)::text AS value,
+           CASE WHEN EXISTS (SELECT FROM run) THEN coalesce(sum(agreed.titles), 0)::float8 END AS agreed,
+           CASE WHEN EXISTS (SELECT FROM run) THEN coalesce(sum(agreed.value), 0)::text END AS "agreedValue",
+           coalesce(sum(broken.breaks), 0)::float8 AS breaks, coalesce(sum(broken.value), 0)::text AS "breaksValue",
+           coalesce(sum(posted.titles), 0)::float8 AS posted, coalesce(sum(posted.value), 0)::text AS "postedValue"
+    FROM conciliation.day
+    LEFT JOIN jsonb_to_recordset((SELECT agreed FROM run)) AS agreed (date date, titles bigint, value numeric)
+      ON agreed.date = day.date
+    LEFT JOIN (
+      SELECT date, sum(breaks) AS breaks, sum(value) AS value
+      FROM jsonb_to_recordset((SELECT breaks FROM run)) AS counted (date date, breaks bigint, value numeric) GROUP BY 1
+    ) AS broken ON broken.date = day.date
+    LEFT JOIN (
+      -- An earlier line of a booking is superseded.
+      SELECT date, count(*) AS titles, ${amountSum(Prisma.sql`original_value`)} AS value
+      FROM conciliation.booking_line
+      WHERE date BETWEEN ${from}::date AND ${to}::date AND state = 'posted' AND kind <> 'reverse' GROUP BY 1
+    ) AS posted ON posted.date = day.date
+    WHERE day.date BETWEEN ${from}::date AND ${to}::date
+    GROUP BY ROLLUP (day.date) ORDER BY day.date`;
+}
+
 /** Returns the digest that a seal over these days would have; null: a day cannot be covered. */
 export function digestOfDays(month: CivilMonth, days: readonly MonthDay[]): string | null {
   const seals = days.flatMap(({ seal, isRestated, state }) =>
@@ -268,13 +314,21 @@ export async function sealMonth(
   return seal;
 }
 
+/** The days that keep their month from being sealed, by the reason. */
+export function blockersOf(
+  days: readonly MonthDay[],
+): { readonly fault: 'not_signed' | 'restated' | 'waiting'; readonly days: MonthDay[] }[] {
+  const blockers = [
+    { fault: 'not_signed', days: days.filter(({ seal }) => seal === null) },
+    { fault: 'restated', days: days.filter(({ isRestated }) => isRestated) },
+    { fault: 'waiting', days: days.filter(({ state }) => state !== 'reconciled') },
+  ] as const;
+  return blockers.filter((blocker) => blocker.days.length > 0);
+}
+
 function requireDigest(month: CivilMonth, days: readonly MonthDay[]): string {
-  const unsigned = days.filter(({ seal }) => seal === null);
-  if (unsigned.length > 0) throw refusal(month, 'not_signed', unsigned);
-  const restated = days.filter(({ isRestated }) => isRestated);
-  if (restated.length > 0) throw refusal(month, 'restated', restated);
-  const waiting = days.filter(({ state }) => state !== 'reconciled');
-  if (waiting.length > 0) throw refusal(month, 'waiting', waiting);
+  const [blocker] = blockersOf(days);
+  if (blocker !== undefined) throw refusal(month, blocker.fault, blocker.days);
   const digest = digestOfDays(month, days);
   if (digest === null) throw refusal(month, 'not_signed');
   return digest;

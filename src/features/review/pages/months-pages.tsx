@@ -1,6 +1,8 @@
+import { renderToString } from 'preact-render-to-string';
+import { toCivilDate } from '../../../base/values/business-day.ts';
 import { DataTable, right } from '../../../console/shell/data-table.tsx';
 import { Field } from '../../../console/shell/layout.tsx';
-import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
+import { type PageContext, PageProvider, usePage } from '../../../console/shell/page-context.ts';
 import {
   ActionForm,
   AmountCell,
@@ -10,13 +12,18 @@ import {
   DayLink,
   type DayLook,
   lookOf,
+  Metric,
   StateBadge,
   StateIcon,
   Submit,
 } from '../../../console/shell/parts.tsx';
 import { mayUse } from '../../../console/shell/route-access.ts';
+import { breaksHref } from '../../matching/pages/break-address.ts';
 import type { CivilMonth, MonthFault } from '../months/civil-month.ts';
+import type { Evidence } from '../months/evidence.sql.ts';
 import {
+  blockersOf,
+  type ErpStage,
   type Month,
   type MonthDay,
   type MonthSeal,
@@ -97,6 +104,7 @@ export function MonthsPage(props: { readonly months: readonly Month[] }) {
 export interface MonthPageData {
   readonly month: Month;
   readonly days: readonly MonthDay[];
+  readonly stages: readonly ErpStage[];
   /** All seals of the month, the newest first. */
   readonly seals: readonly MonthSeal[];
   /** The digest of a seal over the present seals of the days; null: a day cannot be covered. */
@@ -140,7 +148,7 @@ export function MonthPage({ data }: { readonly data: MonthPageData }) {
         )}
       </div>
       <Card title={text('months.days')}>
-        <DaysTable days={data.days} />
+        <DaysTable days={data.days} stages={data.stages} />
       </Card>
       {data.seals.length > 1 && (
         <Card title={text('months.earlier')}>
@@ -197,7 +205,14 @@ function SealCard({ data }: { data: MonthPageData }) {
             </p>
           </>
         )}
-        {!isSealed && presentDigest === null && <p class="quiet">{text('months.notReady')}</p>}
+        <ErpMetrics stages={data.stages} />
+        {!isSealed &&
+          blockersOf(data.days).map(({ fault, days }) => (
+            <p key={fault}>
+              {text(`months.refusals.${fault}`)}{' '}
+              {days.map(({ date }) => [<DayLink key={date} date={date} />, ' '])}
+            </p>
+          ))}
         {!isSealed && presentDigest !== null && !maySeal && (
           <p class="quiet">{text('months.reviewersSeal')}</p>
         )}
@@ -240,9 +255,60 @@ function EvidenceCard(props: { readonly month: CivilMonth; readonly isBroken: bo
   );
 }
 
-function DaysTable(props: { readonly days: readonly MonthDay[] }) {
+/** What a seal of the month would cover, beside what the ERP has of it. */
+function ErpMetrics({ stages }: Pick<MonthPageData, 'stages'>) {
+  const context = usePage();
+  const { text } = context;
+  const sum = stages.at(-1);
+  if (sum === undefined) return null;
+  return (
+    <dl class="metrics">
+      <Metric label={text('days.titles')} value={counted(context, sum.titles, sum.value)} />
+      {sum.agreed !== null && (
+        <Metric
+          label={text('months.agreed')}
+          value={counted(context, sum.agreed, sum.agreedValue)}
+          class={sum.agreed < sum.titles ? 'is-warning' : ''}
+        />
+      )}
+      {sum.agreed !== null && (
+        <Metric
+          label={text('months.breaks')}
+          value={counted(context, sum.breaks, sum.breaksValue)}
+          class={sum.breaks > 0 ? 'is-warning' : ''}
+        />
+      )}
+      <Metric
+        label={text('bookings.states.posted')}
+        value={counted(context, sum.posted, sum.postedValue)}
+      />
+    </dl>
+  );
+}
+
+/** @param props.isFile the table is in a file, which has no other pages */
+function DaysTable(props: {
+  readonly days: readonly Pick<MonthDay, 'date' | 'state' | 'isRestated' | 'seal'>[];
+  readonly stages: readonly ErpStage[];
+  readonly isFile?: boolean;
+}) {
   const context = usePage();
   const { text, formats } = context;
+  const stageOf = new Map(props.stages.map((stage) => [stage.date, stage]));
+  const sum = stageOf.get(null) ?? NO_STAGE;
+  const erpCells = ({ date, agreed, agreedValue, breaks, breaksValue, ...stage }: ErpStage) => (
+    <>
+      <td class="right number">{agreed === null ? '–' : counted(context, agreed, agreedValue)}</td>
+      <td class="right number">
+        {props.isFile || breaks === 0 || date === null ? (
+          counted(context, breaks, breaksValue)
+        ) : (
+          <a href={breaksHref({ date })}>{counted(context, breaks, breaksValue)}</a>
+        )}
+      </td>
+      <td class="right number">{counted(context, stage.posted, stage.postedValue)}</td>
+    </>
+  );
   return (
     <DataTable
       label={text('months.days')}
@@ -251,22 +317,34 @@ function DaysTable(props: { readonly days: readonly MonthDay[] }) {
         text('days.state'),
         right(text('days.titles')),
         right(text('amounts.original_value')),
+        right(text('months.agreed')),
+        right(text('months.breaks')),
+        right(text('bookings.states.posted')),
         text('months.daySignedBy'),
       ]}
+      foot={
+        <tr>
+          <th scope="row">{text('months.month')}</th>
+          <td />
+          <td class="right number">{formats.count(sum.titles)}</td>
+          <AmountCell value={sum.value} />
+          {erpCells(sum)}
+          <td />
+        </tr>
+      }
     >
       {props.days.map(({ date, state, isRestated, seal }) => {
         const signedOffAt = seal?.signed_off_at ?? null;
         const look = lookOf(state === null ? null : { state, isRestated, signedOffAt });
         return (
           <tr key={date}>
-            <th scope="row">
-              <DayLink date={date} />
-            </th>
+            <th scope="row">{props.isFile ? formats.date(date) : <DayLink date={date} />}</th>
             <td>
               <StateBadge look={look} />
             </td>
             <td class="right number">{seal === null ? '–' : countOf(context, seal.title_count)}</td>
             <AmountCell value={seal?.original_value_sum ?? null} />
+            {erpCells(stageOf.get(date) ?? NO_STAGE)}
             <td>
               {seal === null ? (
                 <span class="quiet">–</span>
@@ -316,6 +394,111 @@ function State({ state }: { state: MonthState }) {
       {text(`months.states.${state}`)}
     </span>
   );
+}
+
+/** The printed first page of an evidence file. The file is read without this server. */
+const PRINT_STYLE = `
+  body { font: 10pt/1.4 system-ui, sans-serif; margin: 1.5cm; }
+  table { border-collapse: collapse; width: 100%; margin-bottom: 1em; }
+  th, td { border-bottom: 1px solid #999; padding: 2pt 6pt; text-align: left; vertical-align: top; }
+  .right { text-align: right; font-variant-numeric: tabular-nums; } .mono { font-family: monospace; overflow-wrap: anywhere; }
+  tr { break-inside: avoid; } dl { display: flex; flex-wrap: wrap; gap: 1em 2.5em; } dd { margin: 0; font-weight: bold; }
+  svg { display: none; } @page { size: A4 landscape; margin: 1.2cm; } @media print { body { margin: 0; } }`;
+
+/** What an evidence file holds, as an HTML document for people. */
+export function renderSummary(
+  context: PageContext,
+  data: {
+    readonly evidence: Evidence;
+    readonly made: { readonly at: Date; readonly by: string };
+    readonly stages: readonly ErpStage[];
+  },
+): string {
+  const { text, formats, language } = context;
+  const { evidence, made, stages } = data;
+  const { seal, broken, audit } = evidence;
+  const title = `${text('months.title')}: ${formats.month(seal.month)}`;
+  const by = (name: string, at: Date) =>
+    text('months.sealedByAt', { name: authorText(text, name), at: formats.instant(at) });
+  const days = evidence.days.map((day) => ({
+    date: toCivilDate(day.date ?? ''),
+    state: 'reconciled' as const,
+    isRestated: false,
+    seal: day,
+  }));
+  const document = (
+    <PageProvider value={context}>
+      <html lang={language}>
+        <head>
+          <meta charset="utf-8" />
+          <title>{title}</title>
+          <style>{PRINT_STYLE}</style>
+        </head>
+        <body>
+          <h1>{title}</h1>
+          <p>
+            {by(seal.sealedBy, seal.sealedAt)}
+            {seal.reason !== null && `: ${seal.reason}`}
+          </p>
+          {broken.map(({ date, cause }) => (
+            <p key={date}>
+              <strong>
+                {text('months.broken')}: {formats.date(date)}: {text(`months.causes.${cause}`)}
+              </strong>
+            </p>
+          ))}
+          <Totals totals={seal.totals} />
+          <p>{text('months.stagesAt', { at: formats.instant(made.at) })}</p>
+          <ErpMetrics stages={stages} />
+          <h2>{text('months.days')}</h2>
+          <DaysTable days={days} stages={stages} isFile />
+          <h2>{text('months.audit')}</h2>
+          <DataTable
+            label={text('months.audit')}
+            heads={[
+              text('audit.at'),
+              text('audit.actor'),
+              text('audit.action'),
+              text('audit.date'),
+              text('audit.reason'),
+            ]}
+          >
+            {audit.map(({ id, at, actor, action, date, reason }) => (
+              <tr key={id}>
+                <td>{formats.instant(new Date(at ?? 0))}</td>
+                <td>{authorText(text, actor ?? '')}</td>
+                <td>{text.find(`audit.actions.${action}`) ?? action}</td>
+                <td>{date === null ? '–' : formats.date(toCivilDate(date))}</td>
+                <td>{reason}</td>
+              </tr>
+            ))}
+          </DataTable>
+          <p>
+            {text('months.digest')}: <span class="mono">{seal.digest}</span>
+          </p>
+          <p>{text('months.madeBy', { name: made.by, at: formats.instant(made.at) })}</p>
+        </body>
+      </html>
+    </PageProvider>
+  );
+  return `<!doctype html>${renderToString(document)}`;
+}
+
+const NO_STAGE: ErpStage = {
+  date: null,
+  titles: 0,
+  value: '0',
+  agreed: null,
+  agreedValue: null,
+  breaks: 0,
+  breaksValue: '0',
+  posted: 0,
+  postedValue: '0',
+};
+
+/** `60 (1.234,00)`; without a value nothing is counted. */
+function counted({ formats }: PageContext, count: number, value: string | null): string {
+  return count === 0 ? '0' : `${formats.count(count)} (${formats.amount(value ?? '0')})`;
 }
 
 /** A count that is decimal text. */

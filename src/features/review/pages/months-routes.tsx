@@ -9,6 +9,8 @@ import { sendFile } from '../../../console/shell/send-file.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import {
   type CivilMonth,
+  firstDateOf,
+  lastDateOf,
   MONTH_FAULTS,
   type MonthFault,
   parseMonth,
@@ -17,12 +19,13 @@ import { readEvidence } from '../months/evidence.sql.ts';
 import { writeEvidenceFile } from '../months/evidence-file.ts';
 import {
   digestOfDays,
+  readErpStages,
   readMonthDays,
   readMonthSeals,
   readMonths,
   sealMonth,
 } from '../months/month-seal.sql.ts';
-import { MonthPage, type MonthPageData, MonthsPage } from './months-pages.tsx';
+import { MonthPage, type MonthPageData, MonthsPage, renderSummary } from './months-pages.tsx';
 
 /** Routes of the closing of months. */
 export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
@@ -92,15 +95,18 @@ export function sendEvidence(
   month: CivilMonth,
 ): Promise<FastifyReply> {
   const actor = actorOf(request);
-  const { text } = pageContext(request, timeZone);
+  const context = pageContext(request, timeZone);
   return sendFile(reply, logger, (signal, send) =>
-    readEvidence(database, { month, actor }, signal, (evidence) =>
-      send({
-        name: `${text('fileNames.evidence')}-${month}.zip`,
+    readEvidence(database, { month, actor }, signal, async (evidence) => {
+      const range = { from: firstDateOf(month), to: lastDateOf(month) };
+      const made = { at: new Date(), by: actor };
+      const data = { evidence, made, stages: await readErpStages(database, range) };
+      return send({
+        name: `${context.text('fileNames.evidence')}-${month}.zip`,
         type: 'application/zip',
-        bytes: writeEvidenceFile(evidence, { at: new Date(), by: actor }),
-      }),
-    ),
+        bytes: writeEvidenceFile(evidence, { ...made, summary: renderSummary(context, data) }),
+      });
+    }),
   );
 }
 
@@ -121,11 +127,12 @@ export async function readMonthPage(
   const { database } = parts;
   const [month] = await readMonths(database, todayOf(parts), name);
   if (month === undefined) return null;
-  const [days, seals] = await Promise.all([
+  const [days, seals, stages] = await Promise.all([
     readMonthDays(database.prisma, month),
     readMonthSeals(database, name),
+    readErpStages(database, month),
   ]);
-  return { month, days, seals, presentDigest: digestOfDays(name, days) };
+  return { month, days, seals, stages, presentDigest: digestOfDays(name, days) };
 }
 
 function faultOf(error: unknown): MonthFault | null {
