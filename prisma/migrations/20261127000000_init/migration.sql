@@ -6,7 +6,7 @@
 --
 -- PostgreSQL waits for a share of a table, 20 % by default: at 100 million titles for 20 million dead
 -- rows, which is years of restatements, and then vacuums for hours. So tables that grow without end are
--- vacuumed and analyzed after a number of rows, whatever their size: docs/large-tables.md. A vacuum for few
+-- vacuumed and analyzed after a number of rows, whatever their size: docs/operating.md. A vacuum for few
 -- dead rows reads the pages that changed, and no index while less than 2 % of the pages have any. Tables
 -- that stay small keep PostgreSQL's defaults, which for them are small numbers as well.
 --
@@ -976,7 +976,7 @@ COMMENT ON COLUMN conciliation.checkpoint.updated_at IS
 
 -- Checks of the data of a day ------------------------------------------------------------------
 
--- docs/checks.md lists the checks.
+-- docs/console.md lists the checks.
 
 CREATE TABLE conciliation.day_check (
   date           date        PRIMARY KEY,
@@ -1028,7 +1028,7 @@ CREATE INDEX check_finding_open_idx ON conciliation.check_finding (severity, acc
   WHERE closed_at IS NULL AND resolved_at IS NULL;
 
 COMMENT ON TABLE conciliation.check_finding IS
-  'What a check found in a title. A finding is open until the title no longer has the fault or a person resolves the finding. A date with an open finding of the severity review is in the state attention. docs/checks.md lists the checks.';
+  'What a check found in a title. A finding is open until the title no longer has the fault or a person resolves the finding. A date with an open finding of the severity review is in the state attention. docs/console.md lists the checks.';
 COMMENT ON COLUMN conciliation.check_finding.id IS
   'Key of the finding.';
 COMMENT ON COLUMN conciliation.check_finding.code IS
@@ -1931,7 +1931,7 @@ COMMENT ON COLUMN conciliation.payment_hold.accepted_date IS
 
 -- Title feed -----------------------------------------------------------------------------------
 
--- docs/title-feed.md describes the use of the view.
+-- docs/integration.md describes the use of the view.
 CREATE VIEW conciliation.title_feed AS
 SELECT
   change.change_seq,

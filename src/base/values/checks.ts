@@ -1,4 +1,4 @@
-/** The checks of the titles of a day: codes, versions and severities. docs/checks.md gives the reason for each. */
+/** The checks of the titles of a day: codes, versions and severities. docs/console.md gives the reason for each. */
 
 export const CHECK_SEVERITIES = ['off', 'info', 'review'] as const;
 /** `off`: the check does not run. `review`: an open finding keeps the day in the state `attention`. */

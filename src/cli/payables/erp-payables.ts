@@ -54,7 +54,7 @@ order; erpKey, openValue and one of the two columns of the supplier are required
 A payable is replaced as a whole. In a delta, an older version replaces no newer one: the payable is outdated
 and stays as it is. Payables with a fault are reported by line and field, kept in
 erp_payable_reject and left out; all others are imported together. A snapshot with such a payable is not
-complete and closes nothing. docs/erp-payables.md describes the columns.
+complete and closes nothing. docs/integration.md describes the columns.
 
 Exit status: 0 all imported, 1 failed, 2 wrong usage or file, 3 imported but not complete.
 

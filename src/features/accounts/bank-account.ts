@@ -1,6 +1,6 @@
 /**
  * The normal form of a bank account. All writings of one account have one form, and two accounts have two forms,
- * except for the ambiguous writings that docs/providers.md lists. This is the only definition: every comparison of
+ * except for the ambiguous writings that docs/console.md lists. This is the only definition: every comparison of
  * accounts uses the form, or its hash.
  */
 

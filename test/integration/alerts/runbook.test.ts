@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => testDatabase.drop());
 
 test('PostgreSQL runs every statement of the runbook', async () => {
-  const document = await readFile('docs/runbook.md', 'utf8');
+  const document = await readFile('docs/operating.md', 'utf8');
   const statements = [...document.matchAll(/```sql\n(.*?)```/gs)].map(([, sql = '']) => sql);
   expect(statements.length).toBeGreaterThan(0);
   const client = new Client({ connectionString: testDatabase.url });

@@ -1,4 +1,4 @@
-/** The statements of the first booking in docs/erp-cookbook.md run as they are, with the rights of the ERP. */
+/** The statements of the first booking in docs/bookings.md run as they are, with the rights of the ERP. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,10 +16,7 @@ beforeAll(async () => {
   await world.database.prisma.$executeRawUnsafe(
     `CREATE SCHEMA erp AUTHORIZATION "${erp.users.nameOf('erp')}"`,
   );
-  const document = await readFile(
-    join(import.meta.dirname, '../../../docs/erp-cookbook.md'),
-    'utf8',
-  );
+  const document = await readFile(join(import.meta.dirname, '../../../docs/bookings.md'), 'utf8');
   const section = document.split('## First booking\n')[1]?.split('\n## ')[0] ?? '';
   statements = [...section.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql);
   expect(statements).toHaveLength(6);

@@ -57,7 +57,7 @@ interface Threshold {
   readonly analyze_at: number;
 }
 
-test('the documented query returns thresholds that do not grow with the table', async () => {
+test('ops/postgres/autovacuum.sql returns thresholds that do not grow with the table', async () => {
   await client.query(
     `UPDATE pg_class SET reltuples = $1, relpages = $2
      WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r'`,
@@ -67,12 +67,8 @@ test('the documented query returns thresholds that do not grow with the table', 
     `SELECT relname AS table_name, 0 AS vacuum_at, 0 AS vacuum_insert_at, 0 AS analyze_at FROM pg_class
      WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r' ORDER BY relname`,
   );
-  const document = await readFile('docs/large-tables.md', 'utf8').catch(() => '');
-  const query = [...document.matchAll(/```sql\n(.*?)```/gs)]
-    .map((match) => match[1] ?? '')
-    .find((sql) => sql.includes('autovacuum_vacuum_threshold'));
-  expect(query).toBeDefined();
-  const { rows } = await client.query<Threshold>(query ?? '');
+  const query = await readFile('ops/postgres/autovacuum.sql', 'utf8');
+  const { rows } = await client.query<Threshold>(query);
   expect(rows.map((row) => row.table_name).sort()).toEqual(
     tables.map((row) => row.table_name).sort(),
   );

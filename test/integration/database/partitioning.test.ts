@@ -1,6 +1,6 @@
 /**
- * The steps of docs/large-tables.md that partition `title`, run as they stand there on a database with
- * titles, and everything that reads and writes titles afterwards.
+ * The files of ops/postgres that partition `title`, run as they are on a database with titles, and everything that
+ * reads and writes titles afterwards.
  */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -99,20 +99,18 @@ async function readFeed() {
   }
 }
 
-/** The steps of the document, in their order; each statement by itself, as psql runs them. */
+/** The files in their order; each statement by itself, as psql runs them. */
 async function partition(): Promise<number> {
-  const document = await readFile('docs/large-tables.md', 'utf8').catch(() => '');
-  const [, steps = ''] = document.split('### The steps');
-  const blocks = [...steps.matchAll(/```sql\n(.*?)```/gs)].map((match) => match[1] ?? '');
-  const statements = blocks
+  const prepare = await readFile('ops/postgres/partition-prepare.sql', 'utf8');
+  const change = await readFile('ops/postgres/partition.sql', 'utf8');
+  const statements = [...prepare.split(/;\n/), ...change.split(/(?<=\n\$\$;\n)/)]
     .map((sql) => sql.replaceAll('2027', FIRST_YEAR))
-    .flatMap((sql) => (sql.includes('$$') ? [sql] : sql.split(/;\n/)))
     .filter((sql) => sql.trim() !== '');
   for (const statement of statements) await owner.query(statement);
   return statements.length;
 }
 
-test('the documented steps can be done, and the roles have their rights', async () => {
+test('the files run, and the roles have their rights', async () => {
   expect(await partition()).toBe(6);
   await migrate({ databaseUrl: world.databaseUrl, logger: world.parts.logger, roles: true });
   const { rows } = await owner.query(

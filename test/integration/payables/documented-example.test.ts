@@ -1,4 +1,4 @@
-/** The CSV and the SQL of docs/erp-payables.md are taken as they are. */
+/** The CSV and the SQL of docs/integration.md are taken as they are. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,8 @@ import { worldOfFile } from '../../support/file-world.ts';
 const world = worldOfFile();
 let document: string;
 beforeAll(async () => {
-  document = await readFile(join(import.meta.dirname, '../../../docs/erp-payables.md'), 'utf8');
+  const page = await readFile(join(import.meta.dirname, '../../../docs/integration.md'), 'utf8');
+  document = page.split('\n## Payables\n')[1] ?? '';
 });
 
 const blockOf = (language: string) =>

@@ -1,4 +1,4 @@
-/** The consumer of docs/title-feed.md, as the document has it, beside merges. */
+/** The consumer of docs/integration.md, as the document has it, beside merges. */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type QueryResult } from 'pg';
@@ -20,7 +20,7 @@ const { users } = world;
 let once: string;
 let again: string;
 beforeAll(async () => {
-  const document = await readFile('docs/title-feed.md', 'utf8');
+  const document = await readFile('docs/integration.md', 'utf8');
   [once = '', again = ''] = [...document.matchAll(/```sql\n(.*?)```/gs)].map(
     ([, sql]) => sql ?? '',
   );

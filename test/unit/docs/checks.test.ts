@@ -1,16 +1,16 @@
-/** docs/checks.md beside the code. */
+/** docs/console.md beside the code. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CHECK_CODES, CHECKS } from '../../../src/base/values/checks.ts';
 import { HOLD_REASONS } from '../../../src/core/ledger/day-state.ts';
 
-const TEXT = readFileSync(join(import.meta.dirname, '../../../docs/checks.md'), 'utf8');
+const TEXT = readFileSync(join(import.meta.dirname, '../../../docs/console.md'), 'utf8');
 
 /** The cells of the rows of a section's table whose first cell is a code. */
 function rowsOf(heading: string): string[][] {
-  const [, section = ''] = TEXT.split(`\n## ${heading}\n`);
-  const [body = ''] = section.split('\n## ');
+  const [, section = ''] = TEXT.split(`# ${heading}\n`);
+  const [body = ''] = section.split(/\n##+ /);
   return [...body.matchAll(/^\| `\w+` \|.*$/gm)].map(([line]) =>
     line
       .split('|')
@@ -19,7 +19,7 @@ function rowsOf(heading: string): string[][] {
   );
 }
 
-test('docs/checks.md has each check of the titles with its version and severity', () => {
+test('docs/console.md has each check of the titles with its version and severity', () => {
   const documented = rowsOf('Checks of the titles').map(([code, version, severity]) => [
     code,
     version,
@@ -30,11 +30,11 @@ test('docs/checks.md has each check of the titles with its version and severity'
   );
 });
 
-test('docs/checks.md has each reason for a held response', () => {
+test('docs/console.md has each reason for a held response', () => {
   expect(rowsOf('Checks of the response').map(([code]) => code)).toEqual([...HOLD_REASONS]);
 });
 
-test('docs/checks.md names parameters that docs/configuration.md describes', () => {
+test('docs/console.md names parameters that docs/configuration.md describes', () => {
   const configuration = readFileSync(
     join(import.meta.dirname, '../../../docs/configuration.md'),
     'utf8',

@@ -60,9 +60,19 @@ test('docs/architecture.md describes every folder of src/, and no other', () => 
   expect(described.toSorted()).toEqual(folders.sort());
 });
 
-test('the README has at most 900 words', () => {
-  const words = readDocument('README.md')
+/** The words outside of blocks of code and of parts that a test writes. */
+function wordsOf(document: string): number {
+  const written = document.replace(/<!-- begin generated.*?<!-- end generated -->/gs, '');
+  return proseOf(written)
     .split(/\s+/)
-    .filter((word) => word !== '');
-  expect(words.length).toBeLessThanOrEqual(900);
+    .filter((word) => /\w/.test(word)).length;
+}
+
+test('what people wrote is at most 45,000 words on at most 20 pages, and the README at most 900', () => {
+  const generated = ['alert-messages', 'commands', 'data-dictionary', 'mutants'];
+  const pages = DOCUMENTS.filter((path) => !generated.some((name) => path === `docs/${name}.md`));
+  const words = pages.map((path) => wordsOf(readDocument(path)));
+  expect(pages.length).toBeLessThanOrEqual(20);
+  expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(45_000);
+  expect(wordsOf(readDocument('README.md'))).toBeLessThanOrEqual(900);
 });

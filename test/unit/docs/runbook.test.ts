@@ -16,8 +16,10 @@ const rules: Rule[] = parse(
   readFileSync(join(ROOT, 'ops/prometheus/rules.yml'), 'utf8'),
 ).groups.flatMap((group: { rules: Rule[] }) => group.rules);
 
-const runbook = readDocument('docs/runbook.md');
-const [, ofProgram = '', ofPrometheus = ''] = runbook.split(/^## .*$/m);
+const runbook = readDocument('docs/operating.md');
+const partOf = (heading: string) => runbook.split(`\n## ${heading}\n`)[1]?.split(/^## /m)[0] ?? '';
+const ofProgram = partOf('Alerts of the program');
+const ofPrometheus = partOf('Alerts of Prometheus');
 const sectionsOf = (part: string) => [...part.matchAll(/^### (.+)$/gm)].map(([, name]) => name);
 
 test('the runbook has a section for each kind of alert, in their order, and no other', () => {
@@ -41,14 +43,12 @@ test('each Prometheus rule links to its section, and an alert of the program to 
       ? '{{ $labels.kind }}'
       : alert.toLowerCase();
     expect(annotations.runbook_url).toMatch(/^https:\/\//);
-    expect(annotations.runbook_url.endsWith(`/docs/runbook.md#${anchor}`), alert).toBe(true);
+    expect(annotations.runbook_url.endsWith(`/docs/operating.md#${anchor}`), alert).toBe(true);
   }
 });
 
 test('the table of alerts has the kinds with the severity of the Prometheus rules', () => {
-  const rows = tableRowsOf(readDocument('docs/operating.md')).filter(([cell = '']) =>
-    cell.includes('](runbook.md#'),
-  );
+  const rows = tableRowsOf(partOf('Alerts')).filter(([cell = '']) => cell.includes('](#'));
   const critical = rules.find(
     ({ labels, expr }) => labels.severity === 'critical' && expr.includes('kind=~'),
   );
@@ -59,7 +59,7 @@ test('the table of alerts has the kinds with the severity of the Prometheus rule
       .includes(kind);
   expect(rows.map(([kind, severity]) => [kind, severity])).toEqual(
     ALERT_KINDS.map((kind) => [
-      `[\`${kind}\`](runbook.md#${kind})`,
+      `[\`${kind}\`](#${kind})`,
       isCritical(kind) === true ? 'critical' : 'warning',
     ]),
   );
