@@ -13,22 +13,19 @@ import { openSlack, openTeams, openWebhook } from '../features/alerts/http-chann
  * @throws ConfigError when the secret of the webhook has another form
  */
 export function openChannels(config: Config): readonly Channel[] {
-  const { alertWebhookUrl, alertSlackUrl, alertTeamsUrl, alertEmail } = config;
-  const secret = openWebhookSecret('ALERT_WEBHOOK_SECRET', {
-    secretFile: config.alertWebhookSecretFile,
-    secret: config.alertWebhookSecret,
-  });
+  const { alertWebhookUrl, alertSlackUrl, alertTeamsUrl, email } = config;
+  const secret = openWebhookSecret('ALERT_WEBHOOK_SECRET', config.alertWebhookSecret);
   return [
     ...(alertWebhookUrl === null ? [] : [openWebhook({ url: alertWebhookUrl, secret })]),
     ...(alertSlackUrl === null ? [] : [openSlack({ url: alertSlackUrl })]),
     ...(alertTeamsUrl === null ? [] : [openTeams({ url: alertTeamsUrl })]),
-    ...(alertEmail === null ? [] : [openEmail(alertEmail)]),
+    ...(email === null ? [] : [openEmail(email)]),
   ];
 }
 
 /** The conditions of alerts, for the scheduler and for each report of the state of the ledger. */
 export function alertPolicy(config: Config): AlertPolicy {
-  const { erpPayablesMaxAgeHours, timeZone, sweepCron } = config;
+  const { erpPayablesMaxAgeHours, timezone: timeZone, sweepCron } = config;
   return alertPolicyOf({
     timeZone,
     payablesMaxAgeHours: erpPayablesMaxAgeHours,
@@ -39,7 +36,7 @@ export function alertPolicy(config: Config): AlertPolicy {
 export function messageStyle(config: Config): MessageStyle {
   return {
     language: config.alertLanguage,
-    timeZone: config.timeZone,
+    timeZone: config.timezone,
     consoleUrl: config.consolePublicUrl,
   };
 }

@@ -72,7 +72,7 @@ export async function openEngine(
   };
   const queues = await openQueues({ redisUrl: config.redisUrl, databaseUrl, logger });
   stops.push(() => queues.close());
-  const { timeZone, pullCron, lookbackDays, sweepCron, startDate } = config;
+  const { timezone: timeZone, pullCron, lookbackDays, sweepCron, startDate } = config;
   const planner = createPlanner({
     ...{ database, queues, logger, onlyBackfills, limits: pulls },
     config: {
@@ -195,8 +195,8 @@ async function startPullWorker(
 /** The tables are read first: a job may come too early or twice. A sweep that starts again loses nothing. */
 function sweepHandler({ config, database, gate, pulls }: Engine, metrics: Metrics): JobHandler {
   const readDue = () => {
-    const slotAt = latestSlot(config.sweepCron, config.timeZone, pulls.now?.() ?? new Date());
-    return readDueSweep(database, slotAt, config.timeZone);
+    const slotAt = latestSlot(config.sweepCron, config.timezone, pulls.now?.() ?? new Date());
+    return readDueSweep(database, slotAt, config.timezone);
   };
   return throughGate(gate, async (_id, _signal, stopping) => {
     const due = await readDue();

@@ -1,6 +1,5 @@
 /** Builds the parts of a process from its configuration. The database is opened first and closed last. */
-import type { Config } from '../base/config/config.ts';
-import type { PlatformConfig } from '../base/config/platform-config.ts';
+import type { Config, PlatformConfig } from '../base/config/config.ts';
 import { readClock, requireSameClock } from '../base/database/clock.ts';
 import { type Database, openDatabase } from '../base/database/database.ts';
 import { migrate, pendingMigrations } from '../base/database/migrate.ts';
@@ -88,8 +87,8 @@ async function requireMigrated(databaseUrl: string): Promise<void> {
 
 /** Returns the token source that the configuration names. */
 export function openToken(config: Config): TokenSource {
-  const { tokenFile, token } = requirePlatform(config);
-  return tokenFile === null ? fixedToken(token ?? '') : fileToken(tokenFile);
+  const { secret, secretFile } = requirePlatform(config).token;
+  return secretFile === null ? fixedToken(secret ?? '') : fileToken(secretFile);
 }
 
 function requirePlatform(config: Config): PlatformConfig {
@@ -147,9 +146,9 @@ export async function openPulls(
     database: staging.database,
     platform,
     logger,
-    timeZone: config.timeZone,
+    timeZone: config.timezone,
     withdrawalLimitPercent: config.withdrawalLimitPercent,
-    checksPlausibility: config.checksPlausibility,
+    checksPlausibility: config.plausibility,
     retry: { attempts: config.pullAttempts, backoffSeconds: config.pullBackoffSeconds },
   };
 }
@@ -161,7 +160,7 @@ async function ensureStartDate(
   now: Date,
 ): Promise<void> {
   requireStartDateOver(config, now);
-  const wanted = config.startDate ?? lastClosedDate(config.timeZone, now);
+  const wanted = config.startDate ?? lastClosedDate(config.timezone, now);
   const startDate = await ensureCheckpoint(database.prisma, wanted);
   if (config.startDate !== null && config.startDate !== startDate) {
     logger.warn(
@@ -171,7 +170,7 @@ async function ensureStartDate(
   }
 }
 
-function requireStartDateOver({ startDate, timeZone }: Config, now: Date): void {
+function requireStartDateOver({ startDate, timezone: timeZone }: Config, now: Date): void {
   const yesterday = lastClosedDate(timeZone, now);
   if (startDate === null || startDate <= yesterday) return;
   throw new ConfigError([

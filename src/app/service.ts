@@ -4,8 +4,8 @@
  */
 
 import { hostname } from 'node:os';
-import { recordSettings, type Settings } from '../base/audit/settings.ts';
-import type { Config } from '../base/config/config.ts';
+import { recordSettings } from '../base/audit/settings.ts';
+import { auditedSettings, type Config } from '../base/config/config.ts';
 import { findClockFault } from '../base/database/clock.ts';
 import { pendingMigrations } from '../base/database/migrate.ts';
 import { reachFaultPoint } from '../base/runtime/fault-points.ts';
@@ -103,7 +103,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const channels = roles.has('scheduler') ? await openUsableChannels(options.config) : [];
     const shared = await openShared(options, stops);
     // First, so that a start that is refused leaves the entry, too.
-    const changes = await recordSettings(shared.database, settingsOf(options.config), hostname());
+    const changes = await recordSettings(
+      shared.database,
+      auditedSettings(options.config),
+      hostname(),
+    );
     if (changes.length > 0)
       logger.warn({ changes }, 'settings differ from those of the last start');
     if (roles.has('scheduler') || roles.has('console')) {
@@ -127,20 +131,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** What decides about dates, holds, sign-offs and bookings, by variable. A change leaves an entry in the audit log. */
-const settingsOf = (config: Config): Settings => ({
-  TIMEZONE: config.timeZone,
-  SIGN_OFF_FOUR_EYES: config.signOffFourEyes ? 'on' : 'off',
-  AUTO_SIGN_OFF: config.signsCleanDays ? 'clean' : 'off',
-  BOOKINGS_FROM: config.bookingsFrom ?? '–',
-  ERP_PAYABLES_MAX_AGE_HOURS: String(config.erpPayablesMaxAgeHours),
-  WITHDRAWAL_LIMIT_PERCENT: String(config.withdrawalLimitPercent),
-  PLAUSIBILITY: config.checksPlausibility ? 'on' : 'off',
-  CHECK_SEVERITIES: Object.entries(config.checkSeverities)
-    .map(([check, severity]) => `${check}=${severity}`)
-    .join(','),
-});
-
 async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Shared> {
   const { config, logger, overrides = {} } = options;
   const staging = await openStaging(config, logger, { migrate: true, exclusive: true });
@@ -148,7 +138,7 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
   const engine = await openEngine({ config, logger }, staging, stops, overrides);
   const { database, queues } = engine;
   const metrics = createMetrics({
-    readLedger: () => readLedgerGauges(database, lastClosedDate(config.timeZone, new Date())),
+    readLedger: () => readLedgerGauges(database, lastClosedDate(config.timezone, new Date())),
     countJobs: async () => ({
       pulls: await queues.pull.counts(),
       sweeps: await queues.sweep.counts(),
@@ -203,10 +193,7 @@ async function startBookingWakeUps(shared: Shared, stops: Stop[]): Promise<void>
   const { config, logger, overrides, database } = shared;
   const url = config.bookingsWebhookUrl;
   if (url === null) return;
-  const secret = openWebhookSecret('BOOKINGS_WEBHOOK_SECRET', {
-    secretFile: config.bookingsWebhookSecretFile,
-    secret: config.bookingsWebhookSecret,
-  });
+  const secret = openWebhookSecret('BOOKINGS_WEBHOOK_SECRET', config.bookingsWebhookSecret);
   await secret?.current();
   const wakeUps = startWakeUps({ database, logger, url, secret, ...overrides.bookings });
   stops.push(() => wakeUps.stop());
@@ -222,8 +209,8 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
     channels,
     style: messageStyle(config),
     digest: {
-      channels: config.sendsDigest ? channels : [],
-      slotAt: (now) => latestSlot(DIGEST_CRON, config.timeZone, now),
+      channels: config.digest ? channels : [],
+      slotAt: (now) => latestSlot(DIGEST_CRON, config.timezone, now),
     },
     policy: alertPolicy(config),
     ...overrides.alerts,
@@ -232,10 +219,11 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
   const housekeeping = startHousekeeping({ database, logger });
   stops.push(() => housekeeping.stop());
   if (config.bookingsFrom !== null) {
-    const { bookingsFrom, erpPayablesMaxAgeHours, signsCleanDays, timeZone } = config;
+    const { bookingsFrom, timezone: timeZone } = config;
     const releases = startReleases({
-      ...{ database, logger, bookingsFrom, signsCleanDays, timeZone },
-      payablesMaxAgeHours: erpPayablesMaxAgeHours,
+      ...{ database, logger, bookingsFrom, timeZone },
+      signsCleanDays: config.autoSignOff === 'clean',
+      payablesMaxAgeHours: config.erpPayablesMaxAgeHours,
       ...overrides.bookings,
     });
     stops.push(() => releases.stop());
@@ -252,7 +240,7 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
     database,
     logger,
     maxAgeHours: config.erpPayablesMaxAgeHours,
-    timeZone: config.timeZone,
+    timeZone: config.timezone,
     bookingsFrom: config.bookingsFrom,
   });
   stops.push(() => matching.stop());
@@ -285,13 +273,13 @@ async function startConsole(
       database,
       features: FEATURES,
       version: packageVersion(),
-      timeZone: config.timeZone,
+      timeZone: config.timezone,
       payablesMaxAgeHours: config.erpPayablesMaxAgeHours,
-      sweepSlotBefore: (now) => slotBefore(config.sweepCron, config.timeZone, now),
+      sweepSlotBefore: (now) => slotBefore(config.sweepCron, config.timezone, now),
       fourEyes: config.signOffFourEyes,
       bookingsFrom: config.bookingsFrom,
       requiresChecks: true,
-      requiresSecondFactor: config.requiresSecondFactor,
+      requiresSecondFactor: config.consoleSecondFactor === 'required',
       publicUrl: config.consolePublicUrl,
       oidc: config.oidc === null ? null : createOidcClient(config.oidc),
       wake: (pullId) => queues.pull.enqueue(pullId),

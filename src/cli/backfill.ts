@@ -92,7 +92,7 @@ function rangeOf({ from, to }: BackfillOptions): BackfillRange {
 }
 
 async function dryRun(run: CommandRun, range: BackfillRange): Promise<CommandResult> {
-  const today = dateIn(run.config.timeZone, new Date());
+  const today = dateIn(run.config.timezone, new Date());
   const fault = backfillRangeFault(range, today);
   if (fault !== null) throw new InputError(fault.message, { context: fault.context });
   return withStaging(run, async (database) => {
@@ -124,7 +124,7 @@ async function create(run: CommandRun, options: BackfillOptions): Promise<Comman
     const id = await createBackfill(
       database,
       { range: rangeOf(options), concurrency: options.concurrency, by: operatorName() },
-      dateIn(config.timeZone, new Date()),
+      dateIn(config.timezone, new Date()),
     );
     if (pullsHere(options)) {
       return await withBackfillEngine({ config, logger }, staging, async ({ gate }) =>

@@ -72,15 +72,14 @@ ERP posts the bookings of the day. Delete the folder to start over.`,
 }
 
 async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise<CommandResult> {
-  const to = lastClosedDate(run.config.timeZone, new Date());
+  const to = lastClosedDate(run.config.timezone, new Date());
   const from = addDays(to, 1 - DEMO_DAYS);
   const config = {
     ...run.config,
     startDate: from,
     platform: {
       baseUrl: new URL(sandbox.baseUrl),
-      tokenFile: null,
-      token: sandbox.issueToken({ expiresInSeconds: 86_400 }),
+      token: { secret: sandbox.issueToken({ expiresInSeconds: 86_400 }), secretFile: null },
       concurrency: 4,
       timeoutSeconds: 60,
       maxBytes: 1024 ** 3,
@@ -105,7 +104,7 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     await platform.close();
     await staging.close();
     await serve(run, { config: { ...config, bookingsFrom }, erpKey }, (consoleUrl) => {
-      const tokenFile = writeToken(config.dataDir, config.platform.token);
+      const tokenFile = writeToken(config.dataDir, config.platform.token.secret);
       const console = `The console, signed in by links that work once. Open the second link in another browser or a private window:
 
   reviewer, who decides and signs days off   ${consoleUrl}/link/${reviewerToken}

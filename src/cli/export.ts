@@ -99,7 +99,7 @@ async function exportTitles(run: CommandRun, options: ExportOptions): Promise<Co
   const { from, to, format } = options;
   const selection = { from, to, includeWithdrawn: options.includeWithdrawn === true };
   const line = createProgressLine();
-  const today = dateIn(run.config.timeZone, new Date());
+  const today = dateIn(run.config.timezone, new Date());
   return withStaging(run, (database) =>
     readTitleSnapshot(database, selection, run.signal, async (read) => {
       const snapshot = { ...read, ledger: daysUntil(read.ledger, today) };

@@ -31,7 +31,7 @@ Example: conciliation pull 2026-03-02`,
     .action(async (date: CivilDate, options: { json?: boolean }) => {
       exit(
         await runCommand({ json: options.json, platform: true }, (run) => {
-          requireNotFuture('<date>', date, run.config.timeZone);
+          requireNotFuture('<date>', date, run.config.timezone);
           return pullDate(run, date);
         }),
       );

@@ -47,7 +47,7 @@ async function set(
   { reason, yes }: { reason: string; yes?: boolean },
 ): Promise<CommandResult> {
   if (reason.trim() === '') throw new InputError('--reason: expected a text that is not empty');
-  const { timeZone } = run.config;
+  const { timezone: timeZone } = run.config;
   return withStaging(run, async (database) => {
     const yesterday = lastClosedDate(timeZone, await readClock(database));
     if (date > yesterday) {

@@ -61,7 +61,7 @@ async function readStatus(
   run: CommandRun,
   options: { from?: CivilDate; to?: CivilDate },
 ): Promise<CommandResult> {
-  const { timeZone } = run.config;
+  const { timezone: timeZone } = run.config;
   const today = dateIn(timeZone, new Date());
   const to = options.to ?? today;
   const range = { from: options.from ?? addDays(to, 1 - DEFAULT_DAYS), to };

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
+import type { OidcConfig } from '../../src/base/config/config.ts';
 import type { Database } from '../../src/base/database/database.ts';
 import { addUser } from '../../src/console/access/console-users.sql.ts';
-import { createOidcClient, type OidcOptions } from '../../src/console/access/oidc-client.ts';
+import { createOidcClient } from '../../src/console/access/oidc-client.ts';
 import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
 import {
   type CertifiedOptions,
@@ -42,7 +43,7 @@ export interface OidcWorld<P extends TestProvider> {
   readonly provider: P;
   readonly console: ConsoleWorld;
   /** Another console with the same provider. */
-  open(overrides?: Partial<OidcOptions>, parts?: Partial<ConsoleParts>): Promise<ConsoleWorld>;
+  open(overrides?: Partial<OidcConfig>, parts?: Partial<ConsoleParts>): Promise<ConsoleWorld>;
   /** A user, and the account of the provider that has the user's address. */
   newPerson(): Promise<{ readonly name: string; readonly account: Account }>;
   /** Follows the link of the sign-in page. @returns where the provider is asked */
@@ -78,14 +79,13 @@ export async function openOidcWorld<P extends TestProvider>(
   database: Database,
   provider: P,
 ): Promise<OidcWorld<P>> {
-  const open = (overrides: Partial<OidcOptions> = {}, parts: Partial<ConsoleParts> = {}) =>
+  const open = (overrides: Partial<OidcConfig> = {}, parts: Partial<ConsoleParts> = {}) =>
     openConsole(database, {
       publicUrl: PUBLIC_URL,
       oidc: createOidcClient({
         issuerUrl: new URL(provider.issuer),
         clientId: provider.clientId,
-        clientSecretFile: null,
-        clientSecret: provider.clientSecret,
+        clientSecret: { secret: provider.clientSecret, secretFile: null },
         publicUrl: PUBLIC_URL,
         assumesVerifiedEmail: false,
         ...overrides,

@@ -1,125 +1,300 @@
 import { ConfigError } from '../runtime/errors.ts';
-import type { CivilDate } from '../values/business-day.ts';
-import type { CheckSeverities } from '../values/checks.ts';
-import { type PlaintextHosts, webAddressFault } from './address-faults.ts';
-import { type AlertConfig, readAlertChannels } from './alert-config.ts';
-import { type BookingConfig, readBookings } from './booking-config.ts';
-import { type Environment, EnvironmentReader } from './environment-reader.ts';
-import { type OidcConfig, readOidc } from './oidc-config.ts';
-import { type PlatformConfig, readPlatform } from './platform-config.ts';
-import { readStores, type StoreConfig } from './store-config.ts';
+import { readSecretFile } from '../runtime/secret-file.ts';
+import { isPlainHost, type PlaintextHosts } from './address-faults.ts';
+import { Refusal, SECTIONS, type Secret, type Variable } from './variables.ts';
 
-/**
- * The complete configuration from the environment, checked once; docs/configuration.md describes
- * each variable.
- */
-export interface Config extends StoreConfig, BookingConfig, AlertConfig {
-  /**
-   * Null for commands with their own platform (`demo`) and commands without a platform (`status`).
-   */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+type CamelCase<Name> = Name extends `${infer First}_${infer Rest}`
+  ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
+  : Name extends string
+    ? Lowercase<Name>
+    : never;
+
+type Section = (typeof SECTIONS)[keyof typeof SECTIONS];
+type Values<Variables> = {
+  readonly [Name in keyof Variables as CamelCase<Name>]: Variables[Name] extends Variable<
+    infer Value
+  >
+    ? Value
+    : never;
+};
+type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  each: infer All,
+) => void
+  ? All
+  : never;
+
+/** The value of each variable by its name: that of `PULL_CRON` is `pullCron`. */
+type Settings = Values<Intersection<Section>>;
+
+/** The complete configuration from the environment, checked once. */
+export interface Config
+  extends Omit<
+    Settings,
+    'trustedProxies' | 'allowPlaintext' | `platform${string}` | `oidc${string}`
+  > {
+  /** With the password of DATABASE_PASSWORD_FILE. Null: the embedded PostgreSQL under `dataDir`. */
+  readonly databaseUrl: string | null;
+  /** With the password of REDIS_PASSWORD_FILE. Null: the queue is in the staging database. */
+  readonly redisUrl: string | null;
+  /** Null: a command with a platform of its own (`demo`) or without a platform (`status`). */
   readonly platform: PlatformConfig | null;
-  readonly timeZone: string;
-  readonly startDate: CivilDate | null;
-  readonly pullCron: string;
-  /** Age in hours from which the ERP's payables count as stale. */
-  readonly erpPayablesMaxAgeHours: number;
-  readonly lookbackDays: number;
-  readonly sweepCron: string;
-  readonly consoleHost: string;
-  readonly consolePort: number;
-  /** The address of the console for browsers, behind a proxy; null: the address on which it listens. */
-  readonly consolePublicUrl: URL | null;
-  /** IP addresses and blocks of the proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
   /** Null: passwords are the only way to sign in to the console. */
   readonly oidc: OidcConfig | null;
-  /** Whether users who sign in with a password have to set up a second factor. */
-  readonly requiresSecondFactor: boolean;
-  /** Whether a user who decided about a day may not sign it off. */
-  readonly signOffFourEyes: boolean;
-  /** The meaning of the amounts that the interface does not document, as the buyer declares it. */
-  readonly pullAttempts: number;
-  readonly pullBackoffSeconds: number;
-  readonly withdrawalLimitPercent: number;
-  /** Whether a response that is not plausible is held. */
-  readonly checksPlausibility: boolean;
-  readonly checkSeverities: CheckSeverities;
-  readonly logLevel: LogLevel;
+  /** Null: alerts are not sent by e-mail. */
+  readonly email: EmailConfig | null;
 }
 
-export type { Environment } from './environment-reader.ts';
+export interface PlatformConfig {
+  readonly baseUrl: URL;
+  readonly token: Secret;
+  readonly concurrency: number;
+  readonly timeoutSeconds: number;
+  readonly maxBytes: number;
+}
 
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-type LogLevel = (typeof LOG_LEVELS)[number];
+export interface OidcConfig {
+  /** The issuer of its discovery document; https, or http to this machine. */
+  readonly issuerUrl: URL;
+  readonly clientId: string;
+  /** Empty: a public client. */
+  readonly clientSecret: Secret;
+  /** The address to which the provider redirects browsers. */
+  readonly publicUrl: URL;
+  /** Whether to accept an e-mail address that the provider calls neither verified nor unverified. */
+  readonly assumesVerifiedEmail: boolean;
+}
+
+interface EmailConfig {
+  /** With the password of SMTP_PASSWORD_FILE. */
+  readonly url: URL;
+  /** Without TLS, on this machine or to a host of ALLOW_PLAINTEXT. */
+  readonly isPlain: boolean;
+  readonly from: string;
+  readonly to: readonly string[];
+}
+
+const VARIABLES: readonly (readonly [string, Variable<unknown>])[] = Object.values(
+  SECTIONS,
+).flatMap((section) => Object.entries<Variable<unknown>>(section));
+
+const keyOf = (name: string) =>
+  name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 
 /**
  * @param needs the variables that the command requires; with `platform: false`, `PLATFORM_*` is not read
- * @throws ConfigError with every invalid variable
+ * @throws ConfigError with every fault of every variable, so that a person can correct all of them at the same time
  */
 export function readConfig(
   environment: Environment,
   needs: { readonly platform: boolean },
 ): Config {
-  const reader = new EnvironmentReader(environment);
-  refuseTrustInAnybody(reader);
-  const plaintextHosts = new Set(reader.hosts('ALLOW_PLAINTEXT'));
-  const consolePublicUrl = readPublicUrl(reader, plaintextHosts);
-  const config: Config = {
-    platform: needs.platform ? readPlatform(reader) : null,
-    ...readStores(reader, plaintextHosts),
-    timeZone: reader.timeZone('TIMEZONE', 'America/Sao_Paulo'),
-    startDate: reader.date('START_DATE'),
-    pullCron: reader.cron('PULL_CRON', '0 6 * * *'),
-    erpPayablesMaxAgeHours: reader.integer('ERP_PAYABLES_MAX_AGE_HOURS', 30, 1, 8_760),
-    lookbackDays: reader.integer('LOOKBACK_DAYS', 7, 0, 365),
-    sweepCron: reader.cron('SWEEP_CRON', '0 3 * * 0'),
-    consoleHost: reader.text('CONSOLE_HOST') ?? '127.0.0.1',
-    consolePort: reader.integer('CONSOLE_PORT', 8080, 0, 65_535),
-    consolePublicUrl,
-    trustedProxies: reader.addressBlocks('TRUSTED_PROXIES'),
-    oidc: readOidc(reader, consolePublicUrl),
-    requiresSecondFactor:
-      reader.choice('CONSOLE_SECOND_FACTOR', 'optional', ['optional', 'required']) === 'required',
-    signOffFourEyes: reader.choice('SIGN_OFF_FOUR_EYES', 'on', ['on', 'off']) === 'on',
-    ...readBookings(reader, plaintextHosts),
-    ...readAlertChannels(reader, plaintextHosts),
-    pullAttempts: reader.integer('PULL_ATTEMPTS', 8, 1, 100),
-    pullBackoffSeconds: reader.integer('PULL_BACKOFF_SECONDS', 30, 1, 3600),
-    withdrawalLimitPercent: reader.integer('WITHDRAWAL_LIMIT_PERCENT', 20, 0, 100),
-    checksPlausibility: reader.choice('PLAUSIBILITY', 'on', ['on', 'off']) === 'on',
-    checkSeverities: reader.checkSeverities('CHECK_SEVERITIES'),
-    logLevel: reader.choice('LOG_LEVEL', 'info', LOG_LEVELS),
+  const problems: string[] = [];
+  const given = (name: string) => {
+    if (!needs.platform && name.startsWith('PLATFORM_')) return null;
+    // An empty variable counts as unset, as in a line `VARIABLE=` of an env file.
+    return environment[name]?.trim() || null;
   };
-  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
+  const plaintextHosts = new Set(
+    given('ALLOW_PLAINTEXT')
+      ?.toLowerCase()
+      .split(/\s*,\s*/),
+  );
+  const values = VARIABLES.map(([name, variable]) => [
+    keyOf(name),
+    readVariable(name, variable, { given, plaintextHosts, problems }),
+  ]);
+  const settings = Object.fromEntries(values) as Settings;
+  problems.push(...conflicts(given, needs));
+  const withPassword = (service: 'DATABASE' | 'REDIS' | 'SMTP', address: string | null) =>
+    addPassword(service, { address, path: given(`${service}_PASSWORD_FILE`), given, problems });
+  const { trustedProxies } = settings;
+  const config: Config = {
+    ...settings,
+    databaseUrl: withPassword('DATABASE', settings.databaseUrl),
+    redisUrl: withPassword('REDIS', settings.redisUrl),
+    platform: needs.platform ? platformOf(settings) : null,
+    trustedProxies: trustedProxies ?? [],
+    oidc: oidcOf(settings),
+    email: emailOf(settings, withPassword('SMTP', settings.smtpUrl), plaintextHosts),
+  };
+  if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
 }
 
-/** NODE_TLS_REJECT_UNAUTHORIZED=0 would make Node accept any certificate from any server. */
-function refuseTrustInAnybody(reader: EnvironmentReader): void {
-  const name = 'NODE_TLS_REJECT_UNAUTHORIZED';
-  if (reader.text(name) !== '0') return;
-  reader.problems.push(
-    `${name}: got "0", expected it unset: certificates are always checked; name a CA of your own with NODE_EXTRA_CA_CERTS`,
+/** The settings that decide what is held, signed off and booked, as text, by the names of their variables. */
+export function auditedSettings(config: Config): Readonly<Record<string, string>> {
+  const values = new Map<string, unknown>(Object.entries(config));
+  return Object.fromEntries(
+    VARIABLES.filter(([, { isAudited }]) => isAudited).map(([name]) => [
+      name,
+      shown(values.get(keyOf(name))),
+    ]),
   );
 }
 
-function readPublicUrl(reader: EnvironmentReader, allowed: PlaintextHosts): URL | null {
-  const name = 'CONSOLE_PUBLIC_URL';
-  const text = reader.text(name);
+function shown(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value !== 'object') return String(value);
+  if (value === null) return '–';
+  return Object.entries(value)
+    .map(([key, each]) => `${key}=${each}`)
+    .join(',');
+}
+
+interface Reading {
+  readonly given: (name: string) => string | null;
+  readonly plaintextHosts: PlaintextHosts;
+  readonly problems: string[];
+}
+
+function readVariable(name: string, variable: Variable<unknown>, reading: Reading): unknown {
+  const { given, plaintextHosts, problems } = reading;
+  let text = given(name) ?? variable.initial;
+  const path = variable.file === undefined ? null : given(`${name}_FILE`);
+  if (text !== null && path !== null) {
+    problems.push(`${name}_FILE, ${name}: got both, expected at most one of them`);
+  }
+  if (variable.file === 'secret') return { secret: text, secretFile: path } satisfies Secret;
+  if (path !== null && text === null) {
+    const read = readSecretFile(path);
+    if ('fault' in read) problems.push(`${name}_FILE: ${read.fault}`);
+    else text = read.secret;
+  }
   if (text === null) return null;
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const isPlain = url?.protocol === 'https:' || url?.protocol === 'http:';
-  if (
-    url === null ||
-    !isPlain ||
-    url.pathname !== '/' ||
-    url.search !== '' ||
-    url.username !== ''
-  ) {
-    reader.secretFault(name, 'an address such as https://conciliation.example.com, without a path');
+  const value = variable.parse(text, plaintextHosts);
+  if (!(value instanceof Refusal)) return value;
+  const got = value.got === null ? '' : `got ${JSON.stringify(value.got.slice(0, 80))}, `;
+  problems.push(`${name}: ${got}expected ${value.expected}`);
+  return null;
+}
+
+/** The rules about more than one variable. */
+function conflicts(
+  given: (name: string) => string | null,
+  needs: { readonly platform: boolean },
+): string[] {
+  const isSet = (name: string) => given(name) !== null || given(`${name}_FILE`) !== null;
+  const setOf = (...names: string[]) => names.filter((name) => given(name) !== null);
+  const channels = ['ALERT_WEBHOOK_URL', 'ALERT_SLACK_URL', 'ALERT_TEAMS_URL', 'ALERT_EMAIL_TO'];
+  const email = setOf('SMTP_URL', 'ALERT_EMAIL_FROM', 'ALERT_EMAIL_TO');
+  const ofOidc = setOf(
+    ...['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET_FILE', 'OIDC_CLIENT_SECRET'],
+    'OIDC_ASSUME_EMAIL_VERIFIED',
+  );
+  const rules: readonly [isBroken: boolean, problem: string][] = [
+    [
+      given('NODE_TLS_REJECT_UNAUTHORIZED') === '0',
+      'NODE_TLS_REJECT_UNAUTHORIZED: got "0", expected it unset: certificates are always checked; name a CA of your own with NODE_EXTRA_CA_CERTS',
+    ],
+    [
+      needs.platform && !isSet('PLATFORM_BASE_URL'),
+      "PLATFORM_BASE_URL: not set, expected the platform's address, https://…",
+    ],
+    [
+      needs.platform && !isSet('PLATFORM_TOKEN'),
+      'PLATFORM_TOKEN_FILE, PLATFORM_TOKEN: got neither, expected one of them',
+    ],
+    [
+      isSet('OIDC_ISSUER_URL') && !isSet('OIDC_CLIENT_ID'),
+      "OIDC_CLIENT_ID: not set, expected the console's name at the provider",
+    ],
+    [
+      isSet('OIDC_ISSUER_URL') && !isSet('CONSOLE_PUBLIC_URL'),
+      'CONSOLE_PUBLIC_URL: not set, expected with OIDC_ISSUER_URL, because the provider sends browsers back there',
+    ],
+    [
+      !isSet('OIDC_ISSUER_URL') && ofOidc.length > 0,
+      `OIDC_ISSUER_URL: not set, and ${ofOidc.join(', ')} is`,
+    ],
+    [
+      given('AUTO_SIGN_OFF') === 'clean' && !isSet('BOOKINGS_FROM'),
+      'BOOKINGS_FROM: not set, expected with AUTO_SIGN_OFF=clean',
+    ],
+    [
+      isSet('BOOKINGS_WEBHOOK_URL') && !isSet('BOOKINGS_FROM'),
+      'BOOKINGS_FROM: not set, expected with BOOKINGS_WEBHOOK_URL',
+    ],
+    [
+      email.length === 1 || email.length === 2,
+      'SMTP_URL, ALERT_EMAIL_FROM, ALERT_EMAIL_TO: expected all of them or none',
+    ],
+    [
+      given('DIGEST') === 'on' && !channels.some(isSet),
+      `DIGEST: on, and none of ${channels.join(', ')} is set`,
+    ],
+  ];
+  return rules.filter(([isBroken]) => isBroken).map(([, problem]) => problem);
+}
+
+/** @param address null: not set, or invalid. Returned with the password of the file at `path` */
+function addPassword(
+  service: 'DATABASE' | 'REDIS' | 'SMTP',
+  {
+    address,
+    path,
+    given,
+    problems,
+  }: Pick<Reading, 'given' | 'problems'> & {
+    readonly address: string | null;
+    readonly path: string | null;
+  },
+): string | null {
+  const [variable, urlVariable] = [`${service}_PASSWORD_FILE`, `${service}_URL`];
+  if (path === null) return address;
+  if (address === null) {
+    if (given(urlVariable) === null) problems.push(`${variable}: set, and ${urlVariable} is not`);
     return null;
   }
-  const fault = webAddressFault(text, allowed);
-  if (fault !== null) reader.secretFault(name, fault);
-  return fault === null ? url : null;
+  const url = new URL(address);
+  if (url.password !== '' || url.searchParams.has('password')) {
+    problems.push(
+      `${variable}, ${urlVariable}: got two passwords, expected ${urlVariable} without a password`,
+    );
+  }
+  const read = readSecretFile(path);
+  if ('fault' in read) {
+    problems.push(`${variable}: ${read.fault}`);
+    return null;
+  }
+  url.password = encodeURIComponent(read.secret);
+  // An address without a host, such as that of a socket, has no place for a password before the host.
+  if (url.password === '') url.searchParams.set('password', read.secret);
+  return url.href;
+}
+
+function platformOf(settings: Settings): PlatformConfig | null {
+  if (settings.platformBaseUrl === null) return null;
+  return {
+    baseUrl: settings.platformBaseUrl,
+    token: settings.platformToken,
+    concurrency: settings.platformConcurrency,
+    timeoutSeconds: settings.platformTimeoutSeconds,
+    maxBytes: settings.platformMaxBytes,
+  };
+}
+
+function oidcOf(settings: Settings): OidcConfig | null {
+  const { oidcIssuerUrl, oidcClientId, consolePublicUrl } = settings;
+  if (oidcIssuerUrl === null || oidcClientId === null || consolePublicUrl === null) return null;
+  return {
+    issuerUrl: oidcIssuerUrl,
+    clientId: oidcClientId,
+    clientSecret: settings.oidcClientSecret,
+    publicUrl: consolePublicUrl,
+    assumesVerifiedEmail: settings.oidcAssumeEmailVerified,
+  };
+}
+
+function emailOf(
+  { alertEmailFrom: from, alertEmailTo: to }: Settings,
+  address: string | null,
+  plaintextHosts: PlaintextHosts,
+): EmailConfig | null {
+  if (address === null || from === null || to === null) return null;
+  const url = new URL(address);
+  const isPlain = url.protocol === 'smtp:' && isPlainHost(url.hostname, plaintextHosts);
+  return { url, isPlain, from, to };
 }

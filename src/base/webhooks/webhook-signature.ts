@@ -3,6 +3,7 @@
  * HMAC-SHA256 over id, time and body.
  */
 import { createHmac } from 'node:crypto';
+import type { Secret } from '../config/variables.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import { fileSecret, type SecretSource } from '../runtime/secret-file.ts';
 
@@ -20,7 +21,7 @@ const MAX_KEY_BYTES = 64;
  */
 export function openWebhookSecret(
   variable: string,
-  { secretFile, secret }: { readonly secretFile: string | null; readonly secret: string | null },
+  { secretFile, secret }: Secret,
 ): WebhookSecret | null {
   if (secretFile !== null) {
     return fileSecret({

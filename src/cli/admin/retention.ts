@@ -61,7 +61,7 @@ Example: conciliation retention --older-than 730 --dry-run`,
     )
     .action(
       commandAction(exit, { platform: false }, (run, options: RetentionOptions) => {
-        const { timeZone } = run.config;
+        const { timezone: timeZone } = run.config;
         const before = dateBefore(options.olderThan, dateIn(timeZone, new Date()));
         return withStaging(run, async (database) => {
           await requireSchemaOwner(database, 'conciliation retention');

@@ -4,6 +4,7 @@
  * Connect Core 1.0, section 3.1.3.7).
  */
 import * as oidc from 'openid-client';
+import type { OidcConfig } from '../../base/config/config.ts';
 import { ConfigError } from '../../base/runtime/errors.ts';
 import { isLoopback } from '../../base/runtime/loopback.ts';
 import { readSecretFile } from '../../base/runtime/secret-file.ts';
@@ -11,19 +12,6 @@ import type { OidcIdentity } from './oidc-logins.sql.ts';
 
 export const OIDC_CALLBACK_PATH = '/login/oidc/callback';
 export const OIDC_SIGN_OUT_PATH = '/logout/oidc';
-
-export interface OidcOptions {
-  /** The issuer of its discovery document; https, or http to this machine. */
-  readonly issuerUrl: URL;
-  readonly clientId: string;
-  /** Both null: a public client. */
-  readonly clientSecretFile: string | null;
-  readonly clientSecret: string | null;
-  /** The address of the console for browsers. */
-  readonly publicUrl: URL;
-  /** Whether to accept an e-mail address that the provider calls neither verified nor unverified. */
-  readonly assumesVerifiedEmail: boolean;
-}
 
 /** Stored until the browser returns from the provider. */
 interface OidcRequest {
@@ -68,7 +56,7 @@ const DISCOVERY_AGE_MS = 3_600_000;
  * Sends no request to the provider.
  * @throws ConfigError when the file with the secret cannot be used
  */
-export function createOidcClient(options: OidcOptions): OidcClient {
+export function createOidcClient(options: OidcConfig): OidcClient {
   const { issuerUrl, publicUrl } = options;
   readSecret(options);
   const isPlain = issuerUrl.protocol === 'http:' && isLoopback(issuerUrl.hostname);
@@ -182,8 +170,8 @@ function authentication(secret: string | null): oidc.ClientAuth {
   };
 }
 
-function readSecret({ clientSecret, clientSecretFile: path }: OidcOptions): string | null {
-  if (path === null) return clientSecret;
+function readSecret({ clientSecret: { secret, secretFile: path } }: OidcConfig): string | null {
+  if (path === null) return secret;
   const read = readSecretFile(path);
   if ('fault' in read) throw new ConfigError([`OIDC_CLIENT_SECRET_FILE: ${read.fault}`]);
   return read.secret;

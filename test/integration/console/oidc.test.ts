@@ -124,7 +124,10 @@ test.each([
 ])('a wrong secret in %s signs no user in, and the log has the reason', async (_, options) => {
   const { logger, lines } = createTestLog();
   const own = await openCertifiedWorld(world.database, options);
-  const other = await own.open({ clientSecret: 'of another client' }, { logger });
+  const other = await own.open(
+    { clientSecret: { secret: 'of another client', secretFile: null } },
+    { logger },
+  );
   try {
     const { account } = await own.newPerson();
     const { client, answer } = await own.signIn(account, other.visitor());

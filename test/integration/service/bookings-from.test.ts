@@ -40,7 +40,7 @@ test('a service with lines does not start with a later BOOKINGS_FROM, nor withou
         ...['SIGN_OFF_FOUR_EYES on', 'AUTO_SIGN_OFF clean', `BOOKINGS_FROM ${day}`],
         ...['WITHDRAWAL_LIMIT_PERCENT 20', 'PLAUSIBILITY off'],
       ]),
-      ['AUTO_SIGN_OFF clean → off', `BOOKINGS_FROM ${day} → ${later}`],
+      [`BOOKINGS_FROM ${day} → ${later}`, 'AUTO_SIGN_OFF clean → off'],
       [`BOOKINGS_FROM ${later} → –`],
     ]);
   } finally {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Environment, readConfig } from '../../../src/base/config/config.ts';
+import { auditedSettings, type Environment, readConfig } from '../../../src/base/config/config.ts';
+import { Refusal, SECTIONS, type Variable } from '../../../src/base/config/variables.ts';
 import { ConfigError } from '../../../src/base/runtime/errors.ts';
 
 const GOOD = { PLATFORM_BASE_URL: 'https://platform.example/v1', PLATFORM_TOKEN: 'secret-token' };
@@ -21,7 +22,6 @@ test('the configuration cannot be changed', () => {
 });
 
 test('all faults are reported together, each with its variable', () => {
-  // test/unit/docs/configuration.test.ts has numbers and choices.
   const faulty = {
     'PLATFORM_TOKEN_FILE, PLATFORM_TOKEN': 'b',
     DATABASE_URL: 'mysql://user:secret@host/db',
@@ -44,11 +44,60 @@ test('all faults are reported together, each with its variable', () => {
     names.split(', ').map((name) => [name, value] as const),
   );
   const problems = problemsOf(Object.fromEntries(environment));
-  expect(problems.map((problem) => problem.split(':')[0])).toEqual([
-    'PLATFORM_BASE_URL',
-    ...Object.keys(faulty),
-  ]);
+  expect(problems.map((problem) => problem.split(':')[0]).toSorted()).toEqual(
+    ['PLATFORM_BASE_URL', ...Object.keys(faulty)].toSorted(),
+  );
   expect(problems.join()).not.toContain('secret');
+});
+
+const VARIABLES = Object.values(SECTIONS).flatMap((section) =>
+  Object.entries<Variable<unknown>>(section),
+);
+
+test.each(VARIABLES.filter(([, { takes }]) => / to \d+$/.test(takes)))(
+  '%s takes its bounds and nothing beyond',
+  (name, { takes }) => {
+    const [min = 0n, max = 0n] = takes.split(' to ').map(BigInt);
+    for (const value of [min, max]) {
+      expect(problemsOf({ ...GOOD, [name]: String(value) }), String(value)).toEqual([]);
+    }
+    for (const value of [min - 1n, max + 1n, `${min}.5`]) {
+      expect(problemsOf({ ...GOOD, [name]: String(value) })).toEqual([
+        `${name}: got "${value}", expected a whole number from ${min} to ${max}`,
+      ]);
+    }
+  },
+);
+
+test('a choice takes the words that it lists', () => {
+  for (const PLAUSIBILITY of ['on', 'off']) {
+    const { plausibility } = readConfig({ ...GOOD, PLAUSIBILITY }, { platform: true });
+    expect(plausibility).toBe(PLAUSIBILITY === 'on');
+  }
+  expect(problemsOf({ ...GOOD, LOG_LEVEL: 'neither' })).toEqual([
+    'LOG_LEVEL: got "neither", expected one of fatal, error, warn, info, debug, trace, silent',
+  ]);
+});
+
+test.each(VARIABLES.filter(([, { example, file }]) => example && file !== 'secret'))(
+  'the example of %s is taken',
+  (_, { example = '', parse }) => {
+    expect(parse(example, new Set())).not.toBeInstanceOf(Refusal);
+  },
+);
+
+test('the settings of the audit log are text by the names of their variables', () => {
+  const config = readConfig({ CHECK_SEVERITIES: 'fee_unusual=off' }, { platform: false });
+  expect(auditedSettings(config)).toEqual({
+    TIMEZONE: 'America/Sao_Paulo',
+    ERP_PAYABLES_MAX_AGE_HOURS: '30',
+    WITHDRAWAL_LIMIT_PERCENT: '20',
+    PLAUSIBILITY: 'on',
+    CHECK_SEVERITIES: expect.stringMatching(/^due_before_acceptance=review,.*,fee_unusual=off,/),
+    SIGN_OFF_FOUR_EYES: 'on',
+    BOOKINGS_FROM: '–',
+    AUTO_SIGN_OFF: 'off',
+  });
 });
 
 describe('PLATFORM_BASE_URL', () => {
@@ -157,8 +206,7 @@ describe('OIDC', () => {
     const { oidc } = readConfig(OIDC, { platform: true });
     expect(oidc).toMatchObject({
       clientId: 'conciliation',
-      clientSecret: null,
-      clientSecretFile: null,
+      clientSecret: { secret: null, secretFile: null },
       assumesVerifiedEmail: false,
     });
     expect(oidc?.issuerUrl.href).toBe(OIDC.OIDC_ISSUER_URL);
@@ -230,7 +278,7 @@ test('e-mail needs server, sender and receivers, and TLS unless the host is list
     ALERT_EMAIL_TO: 'finance@example.com, ops@example.com',
   };
   const read = (environment: Record<string, string>) =>
-    readConfig({ ...GOOD, ...email, ...environment }, { platform: true }).alertEmail;
+    readConfig({ ...GOOD, ...email, ...environment }, { platform: true }).email;
   expect(read({})).toMatchObject({
     isPlain: false,
     from: 'conciliation@example.com',
@@ -250,7 +298,7 @@ test('e-mail needs server, sender and receivers, and TLS unless the host is list
 
 test('the digest needs a channel', () => {
   const slack = { ...GOOD, ALERT_SLACK_URL: 'https://hooks.slack.example/secret' };
-  expect(readConfig({ ...slack, DIGEST: 'on' }, { platform: true }).sendsDigest).toBe(true);
+  expect(readConfig({ ...slack, DIGEST: 'on' }, { platform: true }).digest).toBe(true);
   expect(problemsOf({ ...GOOD, DIGEST: 'on' })).toEqual([
     'DIGEST: on, and none of ALERT_WEBHOOK_URL, ALERT_SLACK_URL, ALERT_TEAMS_URL, ALERT_EMAIL_TO is set',
   ]);

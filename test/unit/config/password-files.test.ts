@@ -103,8 +103,7 @@ test('the secret of company accounts follows the rules of the other secret files
     createOidcClient({
       issuerUrl: new URL('https://id.example'),
       clientId: 'conciliation',
-      clientSecretFile: path,
-      clientSecret: null,
+      clientSecret: { secret: null, secretFile: path },
       publicUrl: new URL('https://conciliation.example'),
       assumesVerifiedEmail: false,
     });
