@@ -37,6 +37,7 @@ export type AuditAction =
   | 'findings.resolve'
   | 'key.add'
   | 'key.revoke'
+  | 'list.export'
   | 'match.make'
   | 'match.undo'
   | 'month.evidence'

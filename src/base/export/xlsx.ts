@@ -23,12 +23,13 @@ export interface WorkbookContent {
   readonly batches: RowBatches;
   /** The number of rows in all batches. A workbook names its sheets and their ranges before the rows. */
   readonly rowCount: number;
-  readonly totals: {
+  /** The rows of a last sheet. Absent: there is none. */
+  readonly totals?: {
     readonly columns: readonly ExportColumn[];
     readonly rows: readonly ExportRow[];
   };
   /** The names of the sheets; absent: `titles` and `totals`. */
-  readonly sheets?: { readonly titles: string; readonly totals: string };
+  readonly sheets?: { readonly titles: string; readonly totals?: string };
   readonly maxRowsPerSheet?: number;
 }
 
@@ -65,7 +66,7 @@ export function writeXlsx(content: WorkbookContent): Workbook {
 
 async function* zipWorkbook(content: WorkbookContent, limits: XlsxLimits): AsyncGenerator<Buffer> {
   const { columns, rowCount, totals, maxRowsPerSheet: limit = MAX_ROWS_PER_SHEET } = content;
-  const names = content.sheets ?? { titles: 'titles', totals: 'totals' };
+  const names = { titles: 'titles', totals: 'totals', ...content.sheets };
   const titles = Array.from({ length: Math.max(1, Math.ceil(rowCount / limit)) }, (_, index) => ({
     name: index === 0 ? names.titles : `${names.titles} ${index + 1}`,
     columns,
@@ -73,8 +74,13 @@ async function* zipWorkbook(content: WorkbookContent, limits: XlsxLimits): Async
     hasFilter: true,
   }));
   // A filter would sort the line with the overall total among the dates.
-  const last = { ...totals, name: names.totals, rowCount: totals.rows.length, hasFilter: false };
-  const sheets: readonly Sheet[] = [...titles, last];
+  const last = totals && {
+    ...totals,
+    name: names.totals,
+    rowCount: totals.rows.length,
+    hasFilter: false,
+  };
+  const sheets: readonly Sheet[] = last === undefined ? titles : [...titles, last];
   const feed = createRowFeed(content.batches);
   const part = (path: string, xml: string) => ({ path, bytes: Buffer.from(XML + xml) });
   const each = (text: (sheet: Sheet, number: number) => string) =>
@@ -119,7 +125,7 @@ async function* zipWorkbook(content: WorkbookContent, limits: XlsxLimits): Async
       ...sheets.map((sheet, index) => ({
         path: `xl/worksheets/sheet${index + 1}.xml`,
         bytes: async function* () {
-          const rows = sheet === last ? createRowFeed(oneBatch(totals.rows)) : feed;
+          const rows = totals && sheet === last ? createRowFeed(oneBatch(totals.rows)) : feed;
           yield* sheetXml(sheet, rows, limits);
           if (index < titles.length - 1) return;
           if ((await rows.next(1)).length > 0)

@@ -33,7 +33,7 @@ export const API_TAGS = {
   suppliers: 'The suppliers of the ERP, and the bank accounts that titles name for them.',
   audit: 'The decisions of people and keys.',
 } as const;
-type ApiTag = keyof typeof API_TAGS;
+export type ApiTag = keyof typeof API_TAGS;
 
 /**
  * The description of a route in the API's document, with the schemas that check its input. The limit of a body follows

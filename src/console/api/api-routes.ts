@@ -36,8 +36,8 @@ export async function addApiRoutes(
       // Tests compare the responses with the schemas. A serializer made from the schemas would hide
       // a difference.
       api.setSerializerCompiler(() => (data) => JSON.stringify(data));
-      for (const add of parts.features.flatMap(({ api: operations = [] }) => operations)) {
-        add(api, parts);
+      for (const { api: operations = [], lists = [] } of parts.features) {
+        for (const add of [...operations, ...lists.map(({ addApi }) => addApi)]) add(api, parts);
       }
       api.get('/openapi.json', { config: { access: forKeys(EVERYBODY, 'read') } }, async () =>
         server.swagger(),

@@ -1,25 +1,40 @@
 /** Parts of the schemas of `/api`. A schema checks the input and is published as OpenAPI. */
 
 import { Type } from 'typebox';
+import type { CivilDate } from '../../base/values/business-day.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 
-export const words = (values: readonly string[]) =>
-  Type.Unsafe<string>({ type: 'string', enum: values });
+export const words = <Word extends string>(values: readonly Word[]) =>
+  Type.Unsafe<Word>({ type: 'string', enum: values });
 
-export const orNull = (type: string, more: object = {}) =>
-  Type.Unsafe<string | null>({ type: [type, 'null'], ...more });
+/** The types of JSON Schema, in TypeScript. */
+interface Scalars {
+  readonly string: string;
+  readonly integer: number;
+  readonly boolean: boolean;
+}
 
-export const date = Type.Unsafe<string>({
+export const orNull = <Name extends keyof Scalars>(type: Name, more: object = {}) =>
+  Type.Unsafe<Scalars[Name] | null>({ type: [type, 'null'], ...more });
+
+export const date = Type.Unsafe<CivilDate>({
   type: 'string',
   format: 'date',
   examples: ['2026-03-02'],
 });
 
-export const dateOrNull = orNull('string', { format: 'date' });
+export const dateOrNull = Type.Unsafe<CivilDate | null>({
+  type: ['string', 'null'],
+  format: 'date',
+});
 
-export const instant = Type.Unsafe<string>({ type: 'string', format: 'date-time' });
+/** A row has a `Date`, which becomes text in the answer. */
+export const instant = Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
 
-export const instantOrNull = orNull('string', { format: 'date-time' });
+export const instantOrNull = Type.Unsafe<Date | null>({
+  type: ['string', 'null'],
+  format: 'date-time',
+});
 
 export const count = Type.Integer({ minimum: 0 });
 

@@ -10,6 +10,8 @@ type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
 export interface Feature {
   readonly name: string;
   readonly pages?: readonly AddRoutes[];
+  /** Lists that make a page and an operation of `/api`. */
+  readonly lists?: readonly { readonly addPage: AddRoutes; readonly addApi: AddRoutes }[];
   /** Operations of `/api`. */
   readonly api?: readonly AddRoutes[];
 }

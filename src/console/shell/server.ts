@@ -132,7 +132,9 @@ async function addPages(
   addLoginRoutes(server, parts, signInCheck);
   addAccountRoutes(server, parts, signInCheck);
   addOidcRoutes(server, parts);
-  for (const add of parts.features.flatMap(({ pages = [] }) => pages)) add(server, parts);
+  for (const { pages = [], lists = [] } of parts.features) {
+    for (const add of [...pages, ...lists.map(({ addPage }) => addPage)]) add(server, parts);
+  }
   addUsersRoutes(server, parts);
   await addApiRoutes(server, parts, parts.version);
   return routes;

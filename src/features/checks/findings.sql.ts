@@ -1,8 +1,20 @@
+import { type Static, Type } from 'typebox';
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
-import type { Database } from '../../base/database/database.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { CheckCode, FindingSeverity } from '../../base/values/checks.ts';
+import { CHECK_CODES, type CheckCode, type FindingSeverity } from '../../base/values/checks.ts';
+import {
+  amount,
+  date,
+  dateOrNull,
+  id,
+  instant,
+  instantOrNull,
+  orNull,
+  words,
+} from '../../console/api/schema-parts.ts';
+import type { ListTotal, Place } from '../../console/list/list.tsx';
 import { lockDay, settleDay } from '../../core/ledger/day-ledger.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { CHECK_TRANSACTION } from './check-day.sql.ts';
@@ -11,34 +23,38 @@ import { CHECK_TRANSACTION } from './check-day.sql.ts';
 export const FINDING_STATES = ['open', 'resolved', 'closed'] as const;
 type FindingState = (typeof FINDING_STATES)[number];
 
+export const SEVERITIES = ['info', 'review'] as const satisfies readonly FindingSeverity[];
+
 export interface FindingFilter {
-  /** Null: all. */
-  readonly state: FindingState | null;
-  readonly code: CheckCode | null;
-  readonly date: CivilDate | null;
+  readonly state: FindingState | 'all';
+  /** Null: all, as in the other conditions. */
+  readonly check: CheckCode | null;
   readonly severity: FindingSeverity | null;
+  readonly date: CivilDate | null;
 }
 
 /** A finding with the title that has the fault. */
-export interface FindingRow {
-  readonly id: number;
-  readonly code: CheckCode;
-  readonly severity: FindingSeverity;
-  readonly state: FindingState;
-  readonly date: CivilDate;
-  readonly titleId: number;
-  readonly orderUid: string;
-  readonly providerExternalId: string | null;
-  readonly dueDate: CivilDate | null;
-  /** Decimal text, exact. */
-  readonly originalValue: string;
-  /** The values that the check compared; see the column `detail`. */
-  readonly detail: Readonly<Record<string, string>>;
-  readonly foundAt: Date;
-  readonly resolvedAt: Date | null;
-  readonly resolvedBy: string | null;
-  readonly reason: string | null;
-}
+export const Finding = Type.Object({
+  id,
+  code: words(CHECK_CODES),
+  severity: words(SEVERITIES),
+  state: words(FINDING_STATES),
+  date,
+  titleId: Type.Integer(),
+  orderUid: Type.String(),
+  providerExternalId: orNull('string'),
+  dueDate: dateOrNull,
+  originalValue: amount,
+  detail: Type.Record(Type.String(), Type.String(), {
+    description:
+      'What was compared: field, value, limit and other title, as far as the check has them.',
+  }),
+  foundAt: instant,
+  resolvedAt: instantOrNull,
+  resolvedBy: orNull('string'),
+  reason: orNull('string'),
+});
+export type Finding = Readonly<Static<typeof Finding>>;
 
 /** The findings of one check on one date. */
 export interface FindingGroup {
@@ -56,9 +72,9 @@ const state = Prisma.sql`
 
 const isOpen = Prisma.sql`finding.closed_at IS NULL AND finding.resolved_at IS NULL`;
 
-const selected = ({ state: wanted, code, date, severity }: FindingFilter) => Prisma.sql`
-  (${wanted}::text IS NULL OR ${state} = ${wanted}::text)
-  AND (${code}::text IS NULL OR finding.code = ${code}::text)
+const selected = ({ state: wanted, check, date, severity }: FindingFilter) => Prisma.sql`
+  (${wanted} = 'all' OR ${state} = ${wanted}::text)
+  AND (${check}::text IS NULL OR finding.code = ${check}::text)
   AND (${severity}::text IS NULL OR finding.severity = ${severity}::text)
   AND (${date}::date IS NULL OR finding.accepted_date = ${date}::date)`;
 
@@ -70,29 +86,29 @@ const columns = Prisma.sql`
   finding.detail, finding.found_at AS "foundAt", finding.resolved_at AS "resolvedAt",
   finding.resolved_by AS "resolvedBy", finding.reason`;
 
-export async function countFindings(database: Database, filter: FindingFilter): Promise<number> {
-  const [{ count }] = await database.prisma.$queryRaw<[{ count: number }]>`
-    SELECT count(*)::int AS count FROM conciliation.check_finding AS finding WHERE ${selected(filter)}`;
-  return count;
+export async function countFindings(db: Transaction, filter: FindingFilter): Promise<ListTotal> {
+  const [total] = await db.$queryRaw<[{ rows: number }]>`
+    SELECT count(*)::int AS rows FROM conciliation.check_finding AS finding WHERE ${selected(filter)}`;
+  return total;
 }
 
 /** Returns a part of the selected findings: the newest date first, then by check and title. */
 export function readFindings(
-  database: Database,
+  db: Transaction,
   filter: FindingFilter,
-  page: { readonly offset: number; readonly limit: number },
-): Promise<FindingRow[]> {
-  return database.prisma.$queryRaw<FindingRow[]>`
+  { offset, limit }: Place,
+): Promise<Finding[]> {
+  return db.$queryRaw<Finding[]>`
     SELECT ${columns}
     FROM conciliation.check_finding AS finding JOIN conciliation.title ON title.id = finding.title_id
     WHERE ${selected(filter)}
     ORDER BY finding.accepted_date DESC, finding.code, finding.title_id, finding.id
-    OFFSET ${page.offset}::int LIMIT ${page.limit}::int`;
+    OFFSET ${offset}::int LIMIT ${limit}::int`;
 }
 
 /** Returns the findings of a title, the newest first. */
-export function readTitleFindings(database: Database, titleId: bigint): Promise<FindingRow[]> {
-  return database.prisma.$queryRaw<FindingRow[]>`
+export function readTitleFindings(database: Database, titleId: bigint): Promise<Finding[]> {
+  return database.prisma.$queryRaw<Finding[]>`
     SELECT ${columns}
     FROM conciliation.check_finding AS finding JOIN conciliation.title ON title.id = finding.title_id
     WHERE finding.title_id = ${titleId} ORDER BY finding.id DESC`;

@@ -1,9 +1,8 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { addFindingsApi } from './pages/api.ts';
-import { addFindingsRoutes } from './pages/findings-routes.tsx';
+import { addFindingsRoutes, FINDINGS } from './pages/findings.tsx';
 
 export const checks: Feature = {
   name: 'checks',
   pages: [addFindingsRoutes],
-  api: [addFindingsApi],
+  lists: [FINDINGS],
 };

@@ -31,8 +31,8 @@ const check = (rules: Partial<CheckRules> = {}) =>
 
 /** The findings as `check order state`, sorted. */
 async function findings(date: CivilDate | null = null): Promise<string[]> {
-  const filter = { state: null, code: null, severity: null, date };
-  const rows = await readFindings(world.database, filter, { offset: 0, limit: 1000 });
+  const filter = { state: 'all', check: null, severity: null, date } as const;
+  const rows = await readFindings(world.database.prisma, filter, { offset: 0, limit: 1000 });
   return rows.map(({ code, orderUid, state }) => `${code} ${orderUid} ${state}`).sort();
 }
 

@@ -44,7 +44,12 @@ test('both dates of equal titles have the finding, also where the second date ca
   );
   await Promise.all(checks);
   while ((await check()).length > 0);
-  const filter = { state: 'open', code: 'equal_on_two_dates', severity: null, date: null } as const;
-  const found = await readFindings(world.database, filter, { offset: 0, limit: 9 });
+  const filter = {
+    state: 'open',
+    check: 'equal_on_two_dates',
+    severity: null,
+    date: null,
+  } as const;
+  const found = await readFindings(world.database.prisma, filter, { offset: 0, limit: 9 });
   expect(found.map(({ date }) => date)).toEqual([NEXT, DAY]);
 });

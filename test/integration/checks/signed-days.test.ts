@@ -60,10 +60,10 @@ test('a day whose restatement was taken back has no finding of it, and can be si
   await pull(DAY, titleText({ uid: 'a', discount: '1000' }));
   await pull(DAY, titleText({ uid: 'a', discount: '100000' }));
   await check();
-  const open = { state: 'open', code: null, date: DAY, severity: 'review' } as const;
-  expect(await countFindings(world.database, open)).toBe(1);
+  const open = { state: 'open', check: null, date: DAY, severity: 'review' } as const;
+  expect(await countFindings(world.database.prisma, open)).toEqual({ rows: 1 });
   await pull(DAY, titleText({ uid: 'a', discount: '1' }));
   await check();
-  expect(await countFindings(world.database, open)).toBe(0);
+  expect(await countFindings(world.database.prisma, open)).toEqual({ rows: 0 });
   await sign(DAY);
 });

@@ -27,8 +27,8 @@ async function pull(date: CivilDate, ...texts: string[]) {
 
 /** The dates with an open finding. */
 async function found(): Promise<CivilDate[]> {
-  const filter = { state: 'open', code: null, severity: null, date: null } as const;
-  const rows = await readFindings(world.database, filter, { offset: 0, limit: 99 });
+  const filter = { state: 'open', check: null, severity: null, date: null } as const;
+  const rows = await readFindings(world.database.prisma, filter, { offset: 0, limit: 99 });
   for (const { code, orderUid } of rows) {
     expect(`${code} ${orderUid}`).toBe('equal_on_two_dates twin');
   }
@@ -122,8 +122,8 @@ test('a signed date keeps the other findings that it was signed with', async () 
   await pull(NEXT, twin(NEXT));
   expect(await found()).toEqual([DAY, NEXT]);
   await pull(NEXT);
-  const kept = { state: 'resolved', code: null, severity: null, date: DAY } as const;
-  const rows = await readFindings(world.database, kept, { offset: 0, limit: 9 });
+  const kept = { state: 'resolved', check: null, severity: null, date: DAY } as const;
+  const rows = await readFindings(world.database.prisma, kept, { offset: 0, limit: 9 });
   expect(rows.map(({ code }) => code)).toEqual(['value_not_positive']);
 });
 

@@ -107,7 +107,7 @@ function Search({ filter }: { filter: ProviderFilter }) {
       </Field>
       <Field label={text('titles.status')}>
         <select name="state">
-          <option value="">{text('titles.statuses.all')}</option>
+          <option value="">{text('filter.all')}</option>
           <Options
             values={SYNC_STATES}
             chosen={filter.state}
@@ -118,7 +118,7 @@ function Search({ filter }: { filter: ProviderFilter }) {
       <div class="buttons">
         <Submit class="primary">{text('providers.search')}</Submit>
         <a class="button" href="/providers">
-          {text('titles.clear')}
+          {text('filter.clear')}
         </a>
       </div>
     </ActionForm>

@@ -19,7 +19,7 @@ import type { DayPull, DayReject } from '../../../core/ledger/day-pulls.ts';
 import type { FourEyesFault } from '../../../core/ledger/sign-off.ts';
 import { DayBookingsCard } from '../../bookings/pages/booking-page.tsx';
 import type { DayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
-import { findingsHref } from '../../checks/pages/finding-address.ts';
+import { FINDINGS } from '../../checks/pages/findings.tsx';
 import type { DayMatching } from '../../matching/match-reads.sql.ts';
 import { DayStages } from '../../matching/pages/match-cards.tsx';
 import { PartyTable } from '../../titles/pages/party-table.tsx';
@@ -166,7 +166,7 @@ function Banners({ day }: { day: LedgerDay }) {
         <Banner look="attention" title={text('findings.ofDay', { count: day.openFindings })}>
           <p>
             {text('findings.ofDayHelp')}{' '}
-            <a href={findingsHref({ date: day.date })}>{text('findings.title')}</a>
+            <a href={FINDINGS.href({ date: day.date })}>{text('lists.findings.title')}</a>
           </p>
         </Banner>
       )}

@@ -1,6 +1,6 @@
 import { usePage } from '../../../console/shell/page-context.ts';
 import type { FourEyesFault } from '../../../core/ledger/sign-off.ts';
-import { findingsHref } from '../../checks/pages/finding-address.ts';
+import { FINDINGS } from '../../checks/pages/findings.tsx';
 import { breaksHref } from '../../matching/pages/break-address.ts';
 import type { LedgerDay } from '../ledger-days.sql.ts';
 import type { Reservations } from './reservations.sql.ts';
@@ -42,13 +42,13 @@ export function Remarks(props: {
       : null,
     day.isChecked ? null : text('findings.notChecked'),
     equalTitles > 0 ? (
-      <a href={findingsHref({ date, code: 'equal_in_day' })}>
+      <a href={FINDINGS.href({ date, check: 'equal_in_day' })}>
         {counted(text('checks.names.equal_in_day'), equalTitles, equalValue)}
       </a>
     ) : null,
     findings > 0 ? (
-      <a href={findingsHref({ date })}>
-        {counted(text('findings.title'), findings, findingsValue)}
+      <a href={FINDINGS.href({ date })}>
+        {counted(text('lists.findings.title'), findings, findingsValue)}
       </a>
     ) : null,
     day.rejected > 0 ? text('signOffs.rejects', { count: formats.count(day.rejected) }) : null,

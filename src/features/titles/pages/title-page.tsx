@@ -5,8 +5,8 @@ import { Author, Card, DayLink, Instant, PlatformValue } from '../../../console/
 import { mayUse } from '../../../console/shell/route-access.ts';
 import type { TitleColumn } from '../../../core/title/title.ts';
 import { RevealForm } from '../../accounts/pages/change-list.tsx';
-import type { FindingRow } from '../../checks/findings.sql.ts';
-import { TitleFindings } from '../../checks/pages/title-findings.tsx';
+import type { Finding } from '../../checks/findings.sql.ts';
+import { TitleFindings } from '../../checks/pages/findings.tsx';
 import type { TitleMatch } from '../../matching/match-reads.sql.ts';
 import { TitleMatches } from '../../matching/pages/match-cards.tsx';
 import { providerHref } from '../../providers/pages/provider-address.ts';
@@ -53,7 +53,7 @@ export function TitlePageBody(props: {
   readonly title: TitleDetail;
   /** Null: the ERP has given no payables. */
   readonly matches: readonly TitleMatch[] | null;
-  readonly findings: readonly FindingRow[];
+  readonly findings: readonly Finding[];
   readonly isRevealed: boolean;
 }) {
   const context = usePage();

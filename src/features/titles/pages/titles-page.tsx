@@ -30,7 +30,7 @@ export function TitlesPage({ data }: { data: TitlesPageData }) {
       ) : (
         <DayHead date={data.date} day={data.day} active="titles" />
       )}
-      <Card title={text('titles.filter')}>
+      <Card title={text('filter.title')}>
         {data.payee !== null && (
           <p>
             {text('titles.payee')}: <PayeeName payee={data.payee} isRevealed={false} />,{' '}
@@ -41,7 +41,7 @@ export function TitlesPage({ data }: { data: TitlesPageData }) {
       </Card>
       {data.query.faults.length > 0 && (
         <p class="error">
-          {text('titles.badFilter', {
+          {text('filter.bad', {
             names: data.query.faults.map((name) => filterLabel(text, name)).join(', '),
           })}
         </p>
@@ -76,7 +76,7 @@ function Filters({ data }: { data: TitlesPageData }) {
       <Field label={text('titles.agent')}>{input('agent', filter.agent)}</Field>
       <Field label={text('titles.status')}>
         <select name="status">
-          <option value="">{text('titles.statuses.all')}</option>
+          <option value="">{text('filter.all')}</option>
           {(['current', 'withdrawn'] as const).map((status) => (
             <option key={status} value={status} selected={filter.status === status}>
               {text(`titles.statuses.${status}`)}
@@ -96,9 +96,9 @@ function Filters({ data }: { data: TitlesPageData }) {
       <input type="hidden" name="sort" value={sort} />
       <input type="hidden" name="direction" value={isDescending ? 'descending' : 'ascending'} />
       <div class="buttons">
-        <Submit class="primary">{text('titles.apply')}</Submit>
+        <Submit class="primary">{text('filter.apply')}</Submit>
         <a class="button" href={data.date === null ? '/titles' : `/days/${data.date}/titles`}>
-          {text('titles.clear')}
+          {text('filter.clear')}
         </a>
       </div>
     </form>

@@ -1,0 +1,136 @@
+/** The columns of a list: declared once for the table of the page and for files. */
+import type { ComponentChildren } from 'preact';
+import type { ExportColumn, ExportRow } from '../../base/export/table.ts';
+import { type Language, type TextKey, textOf } from '../../base/texts/texts.ts';
+import { parseCivilDate } from '../../base/values/business-day.ts';
+import { DataTable, right } from '../shell/data-table.tsx';
+import { type PageContext, usePage } from '../shell/page-context.ts';
+
+export interface Column<Row> {
+  /** The heading in English files, and the key of the column's sum. */
+  readonly name: string;
+  /** The heading on pages and in Portuguese files. */
+  readonly head: TextKey;
+  /** Of the value. Amounts are exact decimals as text. */
+  readonly kind: 'text' | 'date' | 'amount' | 'count' | 'instant';
+  /** The value in files, and on pages where the column has no `cell`. Words are in the language of the reader. */
+  readonly value: (row: Row, page: Words) => string | number | Date | null;
+  /** The content of the cell on pages. */
+  readonly cell?: (row: Row, page: PageContext) => ComponentChildren;
+  /** Whether the column names the row. */
+  readonly isHead?: true;
+  /** Absent: in both. */
+  readonly only?: 'page' | 'file';
+}
+
+/** What a value may be written with. */
+export type Words = Pick<PageContext, 'text' | 'formats'>;
+
+/** The sums of amounts and counts over all rows that the filter selects, by the name of the column. */
+export type Sums = Readonly<Record<string, string | number>>;
+
+const isNumber = ({ kind }: Column<never>) => kind === 'amount' || kind === 'count';
+
+/** A table of some rows. */
+export function ListTable<Row>(props: {
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly sums?: Sums | undefined;
+  readonly rowClass?: ((row: Row) => string | undefined) | undefined;
+}) {
+  const { rows, sums, rowClass } = props;
+  const page = usePage();
+  const columns = props.columns.filter(({ only }) => only !== 'file');
+  const classOf = (column: Column<Row>) => (isNumber(column) ? 'right number' : undefined);
+  return (
+    <DataTable
+      label={props.label}
+      heads={columns.map((column) => {
+        const head = page.text(column.head);
+        return isNumber(column) ? right(head) : head;
+      })}
+      {...(sums !== undefined && {
+        foot: (
+          <tr>
+            {columns.map((column, index) => (
+              <td key={column.name} class={classOf(column)}>
+                {index === 0 ? page.text('list.sum') : shown(sums[column.name] ?? '', column, page)}
+              </td>
+            ))}
+          </tr>
+        ),
+      })}
+    >
+      {rows.map((row, index) => (
+        <tr key={index} class={rowClass?.(row)}>
+          {columns.map((column) => {
+            const content =
+              column.cell?.(row, page) ?? shown(column.value(row, page), column, page);
+            return column.isHead === true ? (
+              <th key={column.name} scope="row">
+                {content}
+              </th>
+            ) : (
+              <td key={column.name} class={classOf(column)}>
+                {content}
+              </td>
+            );
+          })}
+        </tr>
+      ))}
+    </DataTable>
+  );
+}
+
+function shown<Row>(
+  value: ReturnType<Column<Row>['value']>,
+  { kind }: Pick<Column<Row>, 'kind'>,
+  { formats }: Words,
+): ComponentChildren {
+  if (value === null) return '–';
+  if (value instanceof Date)
+    return <time datetime={value.toISOString()}>{formats.instant(value)}</time>;
+  if (typeof value === 'number') return formats.count(value);
+  if (value === '') return '';
+  if (kind === 'amount') return formats.amount(value);
+  const date = kind === 'date' ? parseCivilDate(value) : null;
+  return date === null ? value : formats.date(date);
+}
+
+/** Returns the columns of files in a language. */
+export function fileColumns<Row>(
+  columns: readonly Column<Row>[],
+  language: Language,
+): ExportColumn[] {
+  const kinds = {
+    text: 'text',
+    date: 'date',
+    amount: 'amount',
+    count: 'integer',
+    instant: 'text',
+  } as const;
+  return columns
+    .filter(({ only }) => only !== 'page')
+    .map(({ name, head, kind }) => ({
+      name,
+      kind: kinds[kind],
+      ...(language !== 'en' && { heading: textOf(language)(head) }),
+    }));
+}
+
+/** Returns the cells of a row in files. */
+export function fileRow<Row>(
+  columns: readonly Column<Row>[],
+  row: Row,
+  page: Words,
+  language: Language,
+): ExportRow {
+  return columns
+    .filter(({ only }) => only !== 'page')
+    .map(({ value }) => {
+      const cell = value(row, page);
+      if (!(cell instanceof Date)) return cell === null ? null : String(cell);
+      return language === 'en' ? cell.toISOString() : page.formats.instant(cell);
+    });
+}

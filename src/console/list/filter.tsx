@@ -1,0 +1,235 @@
+/** The fields of a list's filter. A field is declared once: for the address, the form and the API. */
+
+import { type TSchema, Type } from 'typebox';
+import type { TextKey } from '../../base/texts/texts.ts';
+import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
+import { Field } from '../shell/layout.tsx';
+import { textParameter, usePage } from '../shell/page-context.ts';
+import { Options, Submit } from '../shell/parts.tsx';
+
+export interface FilterField<Value> {
+  /** Of the field in the form, and of the message about a text that is no value. */
+  readonly label: TextKey;
+  /** Of the parameter in the API. */
+  readonly schema: TSchema;
+  /** The value without the parameter. */
+  readonly absent: Value;
+  /** Returns the value of a text; undefined: it has none. */
+  readonly parse: (text: string) => Value | undefined;
+  /** tabs: links above the list, in place of a field. hidden: kept in addresses and forms only. */
+  readonly look: 'choice' | 'tabs' | 'date' | 'number' | 'text' | 'hidden';
+  /** The texts of a choice, and the key of each one's text. */
+  readonly choices?: readonly (readonly [string, TextKey])[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a field of any value
+export type FilterFields = Readonly<Record<string, FilterField<any>>>;
+
+export type FilterOf<Fields extends FilterFields> = {
+  readonly [Name in keyof Fields]: Fields[Name] extends FilterField<infer Value> ? Value : never;
+};
+
+/** One of some words. Without the parameter, the word is `absent`. */
+export function choice<const Word extends string>(
+  label: TextKey,
+  words: readonly Word[],
+  absent: Word,
+  keyOf: (word: Word) => TextKey,
+): FilterField<Word> {
+  return {
+    label,
+    absent,
+    look: 'choice',
+    schema: Type.Unsafe({ type: 'string', enum: words, default: absent }),
+    parse: (text) => words.find((word) => word === text),
+    choices: words.map((word) => [word, keyOf(word)] as const),
+  };
+}
+
+/** One of some words, or null for all. */
+export function anyOf<const Word extends string>(
+  label: TextKey,
+  words: readonly Word[],
+  keyOf: (word: Word) => TextKey,
+): FilterField<Word | null> {
+  return {
+    label,
+    absent: null,
+    look: 'choice',
+    schema: Type.Unsafe({ type: 'string', enum: words }),
+    parse: (text) => words.find((word) => word === text),
+    choices: [['', 'filter.all'], ...words.map((word) => [word, keyOf(word)] as const)],
+  };
+}
+
+export const dateField = (label: TextKey): FilterField<CivilDate | null> => ({
+  label,
+  absent: null,
+  look: 'date',
+  schema: Type.Unsafe({ type: 'string', format: 'date' }),
+  parse: (text) => parseCivilDate(text) ?? undefined,
+});
+
+export const textField = (label: TextKey, maxLength = 200): FilterField<string | null> => ({
+  label,
+  absent: null,
+  look: 'text',
+  schema: Type.String({ maxLength }),
+  parse: (text) => (text.length <= maxLength ? text : undefined),
+});
+
+export const numberField = (
+  label: TextKey,
+  { min, max, absent }: { readonly min: number; readonly max: number; readonly absent: number },
+): FilterField<number> => ({
+  label,
+  absent,
+  look: 'number',
+  schema: Type.Integer({ minimum: min, maximum: max, default: absent }),
+  parse: (text) =>
+    /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined,
+});
+
+export const asTabs = <Value,>(field: FilterField<Value>): FilterField<Value> => ({
+  ...field,
+  look: 'tabs',
+});
+
+export const asHidden = <Value,>(field: FilterField<Value>): FilterField<Value> => ({
+  ...field,
+  look: 'hidden',
+});
+
+/** Reads a filter from a query or a form. A parameter without a value counts as absent, and `faults` names its field. */
+export function readFilter<Fields extends FilterFields>(
+  fields: Fields,
+  source: unknown,
+): { readonly filter: FilterOf<Fields>; readonly faults: readonly TextKey[] } {
+  const faults: TextKey[] = [];
+  const filter = Object.entries(fields).map(([name, field]) => {
+    const text = parameterOf(source, name);
+    const value: unknown = text === null ? field.absent : field.parse(text);
+    if (value === undefined) faults.push(field.label);
+    return [name, value === undefined ? field.absent : value];
+  });
+  return { filter: Object.fromEntries(filter), faults };
+}
+
+/** A schema of the API has converted numbers. */
+function parameterOf(source: unknown, name: string): string | null {
+  const value: unknown =
+    typeof source === 'object' && source !== null ? Reflect.get(source, name) : null;
+  return typeof value === 'number' ? String(value) : textParameter(source, name);
+}
+
+/** Returns the parameters of a filter, without the fields that have their absent value. */
+export function parametersOf<Fields extends FilterFields>(
+  fields: Fields,
+  filter: Partial<FilterOf<Fields>>,
+): [name: string, text: string][] {
+  return Object.entries(fields).flatMap(([name, { absent }]): [string, string][] => {
+    const value = filter[name];
+    return value === undefined || value === null || value === absent ? [] : [[name, String(value)]];
+  });
+}
+
+/** The form of a filter; nothing where no field has an input. */
+export function FilterForm(props: {
+  readonly fields: FilterFields;
+  readonly filter: Readonly<Record<string, unknown>>;
+  readonly path: string;
+}) {
+  const { fields, filter, path } = props;
+  const { text } = usePage();
+  const isInput = ({ look }: FilterField<unknown>) => look !== 'tabs' && look !== 'hidden';
+  if (!Object.values(fields).some(isInput)) return null;
+  const kept = Object.fromEntries(Object.entries(fields).filter(([, field]) => !isInput(field)));
+  return (
+    <form method="get" action={path} class="filters">
+      {parametersOf(kept, filter).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      {Object.entries(fields)
+        .filter(([, field]) => isInput(field))
+        .map(([name, field]) => (
+          <Field key={name} label={text(field.label)}>
+            <Input name={name} field={field} value={filter[name] ?? null} />
+          </Field>
+        ))}
+      <div class="buttons">
+        <Submit class="primary">{text('filter.apply')}</Submit>
+        <a class="button" href={path}>
+          {text('filter.clear')}
+        </a>
+      </div>
+    </form>
+  );
+}
+
+function Input(props: {
+  readonly name: string;
+  readonly field: FilterField<unknown>;
+  readonly value: unknown;
+}) {
+  const { name, field } = props;
+  const { text } = usePage();
+  const value = props.value === null ? '' : String(props.value);
+  switch (field.look) {
+    case 'choice': {
+      const keys = new Map(field.choices);
+      return (
+        <select name={name}>
+          <Options
+            values={[...keys.keys()]}
+            chosen={value}
+            text={(word) => text(keys.get(word) ?? 'filter.all')}
+          />
+        </select>
+      );
+    }
+    case 'date':
+      return <input type="date" name={name} value={value} />;
+    case 'number': {
+      const { minimum, maximum } = field.schema as { minimum?: number; maximum?: number };
+      return <input type="number" name={name} value={value} min={minimum} max={maximum} />;
+    }
+    default:
+      return <input name={name} value={value} maxLength={200} />;
+  }
+}
+
+/** The fields that are links above the list. */
+export function FilterTabs(props: {
+  readonly fields: FilterFields;
+  readonly filter: Readonly<Record<string, unknown>>;
+  readonly hrefOf: (change: Readonly<Record<string, unknown>>) => string;
+  /** The number of rows by word. Absent: the links state no number. */
+  readonly counts?: Readonly<Record<string, number>>;
+}) {
+  const { fields, filter, counts } = props;
+  const { text, formats } = usePage();
+  return (
+    <>
+      {Object.entries(fields)
+        .filter(([, { look }]) => look === 'tabs')
+        .map(([name, field]) => (
+          <nav key={name} class="tabs" aria-label={text(field.label)}>
+            {(field.choices ?? []).map(([word, key]) => {
+              const value = word === '' ? null : word;
+              const count = counts?.[word === '' ? 'all' : word];
+              return (
+                <a
+                  key={word}
+                  href={props.hrefOf({ [name]: value })}
+                  {...((filter[name] ?? null) === value && { 'aria-current': 'page' })}
+                >
+                  {text(key)}
+                  {count !== undefined && ` (${formats.count(count)})`}
+                </a>
+              );
+            })}
+          </nav>
+        ))}
+    </>
+  );
+}

@@ -1,0 +1,343 @@
+/**
+ * A list is declared once: its filter, its columns, its row and how it is read. The declaration makes the page with the
+ * form of the filter, the row of sums and the numbered pages, the files of all rows, and the operation of the API.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { VNode } from 'preact';
+import { type Static, type TObject, Type } from 'typebox';
+import { recordAudit } from '../../base/audit/audit.ts';
+import type { Transaction } from '../../base/database/database.ts';
+import { writeCsv } from '../../base/export/csv.ts';
+import type { RowBatches } from '../../base/export/table.ts';
+import { writeXlsx } from '../../base/export/xlsx.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import type { TextKey } from '../../base/texts/texts.ts';
+import { dateIn } from '../../base/values/business-day.ts';
+import type { ConsoleRole } from '../../base/values/role.ts';
+import { type ApiTag, describe, limitOf, numberOf } from '../api/api-request.ts';
+import { count, pageOfList } from '../api/schema-parts.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import type { Principal } from '../shell/guard.ts';
+import type { NavigationPath } from '../shell/layout.tsx';
+import { type PageContext, pageContext, textParameter, usePage } from '../shell/page-context.ts';
+import { Pager, type Paging, pagingOf } from '../shell/paging.tsx';
+import { ActionForm, Card } from '../shell/parts.tsx';
+import { actorOf } from '../shell/path-parameters.ts';
+import { EVERYBODY, forKeys, forPeople } from '../shell/route-access.ts';
+import { sendFile } from '../shell/send-file.ts';
+import { sendPage } from '../shell/send-page.ts';
+import { type Column, fileColumns, fileRow, ListTable, type Sums } from './columns.tsx';
+import {
+  type FilterFields,
+  FilterForm,
+  type FilterOf,
+  FilterTabs,
+  parametersOf,
+  readFilter,
+} from './filter.tsx';
+
+/** The names of lists, from the keys of their texts. */
+type NameIn<Key> = Key extends `lists.${infer Name}.title` ? Name : never;
+export type ListName = NameIn<TextKey>;
+
+/** Part of a list. */
+export interface Place {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface ListTotal {
+  /** The number of rows that the filter selects. */
+  readonly rows: number;
+  /** Absent: the table has no row of sums. */
+  readonly sums?: Sums;
+  /** The number of rows of each tab, where the filter has tabs. */
+  readonly counts?: Readonly<Record<string, number>>;
+}
+
+/** What a page is made of. */
+export interface ListParts {
+  /** The heading and the introduction. */
+  readonly head: VNode;
+  /** The form and the tabs of the filter. */
+  readonly filter: VNode;
+  /** The table with its numbered pages and files. */
+  readonly table: VNode;
+}
+
+export interface ListDeclaration<Fields extends FilterFields, Row> {
+  /** In the audit log, and in the keys of the texts `lists.….title`, `intro` (may be absent) and `none`. */
+  readonly name: ListName;
+  readonly path: `/${string}`;
+  /** The entry of the navigation. */
+  readonly active: NavigationPath;
+  /** Absent: every role. */
+  readonly who?: readonly ConsoleRole[];
+  readonly filter: Fields;
+  readonly columns: readonly Column<Row>[];
+  readonly rowClass?: (row: Row) => string | undefined;
+  readonly rowsPerPage?: number;
+  readonly total: (db: Transaction, filter: FilterOf<Fields>) => Promise<ListTotal>;
+  /** Returns the rows of a place, in an order that the filter alone decides. */
+  readonly read: (db: Transaction, filter: FilterOf<Fields>, place: Place) => Promise<Row[]>;
+  /** Returns a row as this reader may see it. Absent: the rows hold nothing that has to be masked. */
+  readonly mask?: (row: Row, principal: Principal | null) => Row;
+  /** The operation of the API: `GET /api` and the path of the page. */
+  readonly api?: { readonly tag: ApiTag; readonly operationId: string; readonly summary: string };
+  /** Reads what else the page shows, and returns how its parts are put together. Absent: one after the other. */
+  readonly layout?: (
+    parts: ConsoleParts,
+    filter: FilterOf<Fields>,
+    request: FastifyRequest,
+  ) => Promise<(page: ListParts) => VNode>;
+}
+
+type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
+
+export interface List<Fields extends FilterFields = FilterFields> {
+  /** Adds the page and its files. */
+  readonly addPage: AddRoutes;
+  /** Adds the operation of the API. */
+  readonly addApi: AddRoutes;
+  /** Returns the address of a page of the list. */
+  readonly href: (filter: Partial<FilterOf<Fields>>, page?: number) => string;
+}
+
+const ROWS_PER_PAGE = 50;
+const ROWS_PER_READ = 5_000;
+/** A slow download keeps its snapshot so long. */
+const FILE_TIMEOUT_MS = 15 * 60_000;
+
+const FILES = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+} as const;
+
+/** @param schema of a row: it types the row, and is published as OpenAPI */
+export function declareList<Fields extends FilterFields, Schema extends TObject>(
+  schema: Schema,
+  list: ListDeclaration<Fields, Readonly<Static<Schema>>>,
+): List<Fields> {
+  type Row = Readonly<Static<Schema>>;
+  const { path, name } = list;
+  const who = list.who ?? EVERYBODY;
+  const masked = (rows: Row[], { principal }: FastifyRequest) =>
+    list.mask === undefined ? rows : rows.map((row) => list.mask?.(row, principal) ?? row);
+  const href: List<Fields>['href'] = (filter, page = 1) => {
+    const query = new URLSearchParams(parametersOf(list.filter, filter));
+    if (page > 1) query.set('page', String(page));
+    return query.size === 0 ? path : `${path}?${query}`;
+  };
+
+  const addPage: AddRoutes = (server, parts) => {
+    const { prisma } = parts.database;
+    server.get(path, forPeople(who), async (request, reply) => {
+      const { filter, faults } = readFilter(list.filter, request.query);
+      const total = await list.total(prisma, filter);
+      const paging = pagingOf(request.query, 'page', total.rows, list.rowsPerPage ?? ROWS_PER_PAGE);
+      const [read, layout] = await Promise.all([
+        list.read(prisma, filter, paging),
+        list.layout?.(parts, filter, request) ?? inOrder,
+      ]);
+      const rows = masked(read, request);
+      return sendPage(request, reply, parts, (context) => ({
+        title: context.text(`lists.${name}.title`),
+        active: list.active,
+        body: layout({
+          head: <Head name={name} />,
+          filter: <Filter list={list} filter={filter} faults={faults} href={href} total={total} />,
+          table: (
+            <Rows
+              list={list}
+              filter={filter}
+              rows={rows}
+              paging={paging}
+              href={href}
+              total={total}
+            />
+          ),
+        }),
+      }));
+    });
+
+    server.post(`${path}/file`, forPeople(who), (request, reply) => {
+      const format = (['csv', 'xlsx'] as const).find(
+        (known) => known === textParameter(request.body, 'format'),
+      );
+      if (format === undefined) {
+        throw new InputError('format: expected one of csv, xlsx', {
+          context: { fault: 'file_format' },
+        });
+      }
+      const { filter } = readFilter(list.filter, request.body);
+      const { language, ...page } = pageContext(request, parts.timeZone);
+      const batches = async function* (db: Transaction, signal: AbortSignal): RowBatches {
+        for (let offset = 0; ; offset += ROWS_PER_READ) {
+          signal.throwIfAborted();
+          const rows = await list.read(db, filter, { offset, limit: ROWS_PER_READ });
+          yield masked(rows, request).map((row) => fileRow(list.columns, row, page, language));
+          if (rows.length < ROWS_PER_READ) return;
+        }
+      };
+      return sendFile(reply, parts.logger, (signal, send) =>
+        prisma.$transaction(
+          async (tx) => {
+            const { rows } = await list.total(tx, filter);
+            await recordAudit(prisma, {
+              actor: actorOf(request),
+              action: 'list.export',
+              details: { list: name, format, rows },
+            });
+            const columns = fileColumns(list.columns, language);
+            const title = page.text(`lists.${name}.title`);
+            const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
+            await send({
+              name: `${fileName(title)}-${today}.${format}`,
+              type: FILES[format],
+              bytes:
+                format === 'csv'
+                  ? writeCsv(columns, batches(tx, signal), language)
+                  : writeXlsx({
+                      columns,
+                      batches: batches(tx, signal),
+                      rowCount: rows,
+                      sheets: { titles: fileName(title) },
+                    }).bytes,
+            });
+          },
+          { isolationLevel: 'RepeatableRead', timeout: FILE_TIMEOUT_MS },
+        ),
+      );
+    });
+  };
+
+  const addApi: AddRoutes = (api, { database: { prisma } }) => {
+    if (list.api === undefined) return;
+    const { tag, operationId, summary } = list.api;
+    const parameters = Object.entries(list.filter).map(([field, { schema }]) => [
+      field,
+      Type.Optional(schema),
+    ]);
+    api.get(
+      path,
+      describe(forKeys(who, 'read'), tag, operationId, summary, {
+        querystring: Type.Object({ ...Object.fromEntries(parameters), ...pageOfList }),
+        answer: Type.Object({
+          total: count,
+          sums: Type.Optional(
+            Type.Record(Type.String(), Type.Unknown(), { description: 'Over all selected rows.' }),
+          ),
+          rows: Type.Array(schema),
+        }),
+      }),
+      async (request) => {
+        const { filter } = readFilter(list.filter, request.query);
+        const place = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
+        const [total, rows] = await Promise.all([
+          list.total(prisma, filter),
+          list.read(prisma, filter, place),
+        ]);
+        return {
+          total: total.rows,
+          ...(total.sums !== undefined && { sums: total.sums }),
+          rows: masked(rows, request),
+        };
+      },
+    );
+  };
+
+  return { addPage, addApi, href };
+}
+
+const inOrder = ({ head, filter, table }: ListParts) => (
+  <>
+    {head}
+    {filter}
+    {table}
+  </>
+);
+
+/** Letters and digits without accents, which every file system takes. */
+const fileName = (title: string) =>
+  title
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^A-Za-z0-9]+/g, '-')
+    .toLowerCase()
+    .slice(0, 31);
+
+function Head({ name }: { readonly name: ListName }) {
+  const { text } = usePage();
+  const intro = text.find(`lists.${name}.intro`);
+  return (
+    <div>
+      <h1>{text(`lists.${name}.title`)}</h1>
+      {intro !== null && <p class="quiet">{intro}</p>}
+    </div>
+  );
+}
+
+interface FilterProps<Fields extends FilterFields, Row> {
+  readonly list: ListDeclaration<Fields, Row>;
+  readonly filter: FilterOf<Fields>;
+  readonly href: List<Fields>['href'];
+  readonly total: ListTotal;
+}
+
+function Filter<Fields extends FilterFields, Row>(
+  props: FilterProps<Fields, Row> & { readonly faults: readonly TextKey[] },
+) {
+  const { list, filter, faults, href, total } = props;
+  const { text } = usePage();
+  const form = <FilterForm fields={list.filter} filter={filter} path={list.path} />;
+  return (
+    <>
+      {Object.values(list.filter).some(({ look }) => look !== 'tabs' && look !== 'hidden') && (
+        <Card title={text('filter.title')}>{form}</Card>
+      )}
+      {faults.length > 0 && (
+        <p class="error">
+          {text('filter.bad', { names: faults.map((label) => text(label)).join(', ') })}
+        </p>
+      )}
+      <FilterTabs
+        fields={list.filter}
+        filter={filter}
+        hrefOf={(change) => href({ ...filter, ...change })}
+        {...(total.counts !== undefined && { counts: total.counts })}
+      />
+    </>
+  );
+}
+
+function Rows<Fields extends FilterFields, Row>(
+  props: FilterProps<Fields, Row> & { readonly rows: readonly Row[]; readonly paging: Paging },
+) {
+  const { list, filter, rows, paging, href, total } = props;
+  const context: PageContext = usePage();
+  const { text } = context;
+  const label = text(`lists.${list.name}.title`);
+  if (rows.length === 0) return <p class="quiet">{text(`lists.${list.name}.none`)}</p>;
+  return (
+    <section class="card stack">
+      <ListTable
+        label={label}
+        columns={list.columns}
+        rows={rows}
+        sums={total.sums}
+        rowClass={list.rowClass}
+      />
+      <Pager label={label} paging={paging} hrefOf={(page) => href(filter, page)} />
+      <ActionForm action={`${list.path}/file`} class="buttons" isDownload>
+        {parametersOf(list.filter, filter).map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+        {(['csv', 'xlsx'] as const).map((format) => (
+          <button key={format} type="submit" name="format" value={format} class="button">
+            {text(`list.files.${format}`)}
+          </button>
+        ))}
+      </ActionForm>
+    </section>
+  );
+}

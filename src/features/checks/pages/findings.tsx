@@ -1,0 +1,316 @@
+import type { FastifyInstance } from 'fastify';
+import type { Text } from '../../../base/texts/texts.ts';
+import { parseCivilDate } from '../../../base/values/business-day.ts';
+import { CHECK_CODES } from '../../../base/values/checks.ts';
+import { type Column, ListTable, type Words } from '../../../console/list/columns.tsx';
+import { anyOf, asTabs, choice, dateField, readFilter } from '../../../console/list/filter.tsx';
+import { declareList } from '../../../console/list/list.tsx';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { Field } from '../../../console/shell/layout.tsx';
+import { textParameter, usePage } from '../../../console/shell/page-context.ts';
+import { ActionForm, authorText, Card, DayLink, Submit } from '../../../console/shell/parts.tsx';
+import { actorOf, requireReason } from '../../../console/shell/path-parameters.ts';
+import { DECIDE, forPeople, mayUse } from '../../../console/shell/route-access.ts';
+import {
+  countFindings,
+  FINDING_STATES,
+  Finding,
+  type FindingGroup,
+  readFindings,
+  readOpenFindingGroups,
+  resolveFindings,
+  SEVERITIES,
+} from '../findings.sql.ts';
+
+const FILTER = {
+  state: asTabs(
+    choice('findings.state', [...FINDING_STATES, 'all'], 'open', (state) =>
+      state === 'all' ? 'findings.anyState' : `findings.states.${state}`,
+    ),
+  ),
+  date: dateField('days.date'),
+  check: anyOf('findings.check', CHECK_CODES, (check) => `checks.names.${check}`),
+  severity: anyOf('findings.severity', SEVERITIES, (word) => `findings.severities.${word}`),
+};
+
+const COLUMNS: readonly Column<Finding>[] = [
+  { name: 'accepted_date', head: 'days.date', kind: 'date', value: ({ date }) => date },
+  {
+    name: 'order_uid',
+    head: 'title.fields.order_uid',
+    kind: 'text',
+    value: ({ orderUid }) => orderUid,
+    cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid}</a>,
+    isHead: true,
+  },
+  {
+    name: 'provider_external_id',
+    head: 'title.fields.provider_external_id',
+    kind: 'text',
+    value: ({ providerExternalId }) => providerExternalId,
+  },
+  {
+    name: 'original_value',
+    head: 'amounts.original_value',
+    kind: 'amount',
+    value: ({ originalValue }) => originalValue,
+  },
+  {
+    name: 'check',
+    head: 'findings.check',
+    kind: 'text',
+    value: ({ code }, { text }) => text(`checks.names.${code}`),
+  },
+  {
+    name: 'compared',
+    head: 'findings.compared',
+    kind: 'text',
+    value: comparedText,
+    cell: (finding) => <Compared finding={finding} />,
+  },
+  {
+    name: 'state',
+    head: 'findings.state',
+    kind: 'text',
+    value: ({ state }, { text }) => text(`findings.states.${state}`),
+    cell: (finding) => <FindingStateText finding={finding} />,
+  },
+  {
+    name: 'reason',
+    head: 'day.reason',
+    kind: 'text',
+    value: ({ reason }) => reason,
+    only: 'file',
+  },
+];
+
+const GROUP_COLUMNS: readonly Column<FindingGroup>[] = [
+  {
+    name: 'date',
+    head: 'days.date',
+    kind: 'date',
+    value: ({ date }) => date,
+    cell: ({ date }) => <DayLink date={date} />,
+    isHead: true,
+  },
+  {
+    name: 'check',
+    head: 'findings.check',
+    kind: 'text',
+    value: ({ code }) => code,
+    cell: ({ date, code }, { text }) => (
+      <a href={FINDINGS.href({ date, check: code })}>{text(`checks.names.${code}`)}</a>
+    ),
+  },
+  {
+    name: 'severity',
+    head: 'findings.severity',
+    kind: 'text',
+    value: ({ severity }, { text }) => text(`findings.severities.${severity}`),
+  },
+  { name: 'findings', head: 'findings.count', kind: 'count', value: ({ findings }) => findings },
+];
+
+/** The findings of the checks. With one date and one check chosen, a person resolves all of them. */
+export const FINDINGS = declareList(Finding, {
+  name: 'findings',
+  path: '/findings',
+  active: '/sign-offs',
+  filter: FILTER,
+  columns: COLUMNS,
+  total: countFindings,
+  read: readFindings,
+  api: { tag: 'days', operationId: 'listFindings', summary: 'Findings of the checks' },
+  layout: async ({ database }, filter) => {
+    const groups = await readOpenFindingGroups(database, filter);
+    const chosen = groups.find(({ date, code }) => date === filter.date && code === filter.check);
+    return ({ head, filter: form, table }) => (
+      <>
+        {head}
+        <OpenGroups groups={groups} />
+        {filter.check !== null && <Check check={filter.check} group={chosen} />}
+        {form}
+        {table}
+      </>
+    );
+  },
+});
+
+function OpenGroups({ groups }: { readonly groups: readonly FindingGroup[] }) {
+  const { text } = usePage();
+  const label = text('findings.states.open');
+  return (
+    <Card title={label}>
+      {groups.length === 0 ? (
+        <p class="quiet">{text('findings.nothingOpen')}</p>
+      ) : (
+        <ListTable label={label} columns={GROUP_COLUMNS} rows={groups} />
+      )}
+    </Card>
+  );
+}
+
+/** What a check compares, and the form that resolves its open findings on one date. */
+function Check(props: {
+  readonly check: FindingGroup['code'];
+  readonly group: FindingGroup | undefined;
+}) {
+  const { check, group } = props;
+  const { text, formats, principal } = usePage();
+  return (
+    <Card title={text(`checks.names.${check}`)}>
+      <p>{text(`checks.texts.${check}`)}</p>
+      {group !== undefined && mayUse(principal?.role ?? 'viewer', 'POST', '/findings') && (
+        <ResolveForm
+          group={group}
+          label={text('findings.resolveAll', { count: formats.count(group.findings) })}
+        />
+      )}
+    </Card>
+  );
+}
+
+/** Adds the route that resolves findings. */
+export function addFindingsRoutes(server: FastifyInstance, { database }: ConsoleParts): void {
+  server.post('/findings', forPeople(DECIDE), async (request, reply) => {
+    const { date, check: code } = readFilter(FILTER, request.body).filter;
+    const newestId = idOf(request.body, 'newestId');
+    if (date === null || code === null || newestId === null) return reply.callNotFound();
+    const titleId = idOf(request.body, 'titleId');
+    await resolveFindings(
+      database,
+      { date, code, newestId, titleId },
+      { by: actorOf(request), reason: requireReason(request.body) },
+    );
+    const query = new URLSearchParams({ notice: 'findings_resolved' });
+    return titleId === null
+      ? reply.redirect(`${FINDINGS.href({ date })}&${query}`, 303)
+      : reply.redirect(`/titles/${titleId}?${query}`, 303);
+  });
+}
+
+function idOf(body: unknown, name: string): bigint | null {
+  const text = textParameter(body, name) ?? '';
+  return /^[1-9]\d{0,17}$/.test(text) ? BigInt(text) : null;
+}
+
+/** Resolves the findings of a check on a date up to the newest one that the page shows. */
+function ResolveForm(props: {
+  readonly group: Pick<FindingGroup, 'date' | 'code' | 'newestId'>;
+  readonly label: string;
+  /** Absent: each title. */
+  readonly titleId?: number;
+}) {
+  const { group } = props;
+  const { text } = usePage();
+  return (
+    <ActionForm action="/findings">
+      <input type="hidden" name="date" value={group.date} />
+      <input type="hidden" name="check" value={group.code} />
+      <input type="hidden" name="newestId" value={String(group.newestId)} />
+      {props.titleId !== undefined && (
+        <input type="hidden" name="titleId" value={String(props.titleId)} />
+      )}
+      <Field label={`${props.label}: ${text('day.reason')}`}>
+        <input name="reason" required maxLength={500} />
+      </Field>
+      <p class="quiet small">{text('findings.resolveHelp')}</p>
+      <Submit>{text('findings.resolve')}</Submit>
+    </ActionForm>
+  );
+}
+
+/** The findings of one title, each with a form to resolve it. */
+export function TitleFindings({ findings }: { readonly findings: readonly Finding[] }) {
+  const { text, principal } = usePage();
+  const mayResolve = mayUse(principal?.role ?? 'viewer', 'POST', '/findings');
+  if (findings.length === 0) return null;
+  return (
+    <Card title={text('findings.ofTitle')}>
+      <ul class="stack">
+        {findings.map((finding) => (
+          <li key={finding.id}>
+            <p>
+              <strong>{text(`checks.names.${finding.code}`)}</strong> (
+              {text(`findings.severities.${finding.severity}`)}) ·{' '}
+              {text(`checks.texts.${finding.code}`)}
+            </p>
+            <p class="small">
+              <Compared finding={finding} />
+            </p>
+            <p class="small">
+              <FindingStateText finding={finding} />
+            </p>
+            {finding.state === 'open' && mayResolve && (
+              <ResolveForm
+                group={{ date: finding.date, code: finding.code, newestId: finding.id }}
+                titleId={finding.titleId}
+                label={text('findings.resolveOne')}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** A field of the interface as other pages name it: `provider.identification` is the column `provider_identification`. */
+function fieldName(text: Text, field: string): string {
+  const column = field
+    .replace('identificationNumber', 'identification')
+    .replace(/\.|(?=[A-Z])/g, '_')
+    .toLowerCase();
+  return text.find(`title.fields.${column}`) ?? field;
+}
+
+/** The fields and values of a finding. */
+function comparedText({ detail }: Finding, { text, formats }: Words): string {
+  const show = (value: string) => {
+    const date = parseCivilDate(value);
+    if (date !== null) return formats.date(date);
+    return /^-?\d+(\.\d+)?$/.test(value) ? formats.amount(value) : value;
+  };
+  return Object.entries(detail)
+    .filter(([name]) => name !== 'otherTitle')
+    .map(
+      ([name, value]) =>
+        `${text.find(`findings.detail.${name}`) ?? name}: ${name === 'field' ? fieldName(text, value) : show(value)}`,
+    )
+    .join('; ');
+}
+
+function Compared({ finding }: { readonly finding: Finding }) {
+  const page = usePage();
+  const { otherTitle } = finding.detail;
+  const compared = comparedText(finding, page);
+  return (
+    <>
+      {compared === '' && otherTitle === undefined ? '–' : compared}
+      {otherTitle !== undefined && (
+        <>
+          {' '}
+          <a href={`/titles/${otherTitle}`}>{page.text('findings.otherTitle')}</a>
+        </>
+      )}
+    </>
+  );
+}
+
+function FindingStateText({ finding }: { readonly finding: Finding }) {
+  const { text, formats } = usePage();
+  const { resolvedBy, resolvedAt, reason } = finding;
+  if (resolvedBy === null || resolvedAt === null) {
+    return <>{text(`findings.states.${finding.state}`)}</>;
+  }
+  return (
+    <>
+      {text('findings.resolvedBy', {
+        by: authorText(text, resolvedBy),
+        at: formats.instant(resolvedAt),
+      })}
+      <br />
+      <span class="quiet">{reason}</span>
+    </>
+  );
+}
