@@ -38,7 +38,7 @@ import {
 
 /** The names of lists, from the keys of their texts. */
 type NameIn<Key> = Key extends `lists.${infer Name}.title` ? Name : never;
-export type ListName = NameIn<TextKey>;
+type ListName = NameIn<TextKey>;
 
 /** Part of a list. */
 export interface Place {
@@ -56,7 +56,7 @@ export interface ListTotal {
 }
 
 /** What a page is made of. */
-export interface ListParts {
+interface ListParts {
   /** The heading and the introduction. */
   readonly head: VNode;
   /** The form and the tabs of the filter. */
