@@ -50,19 +50,22 @@ export async function applyChanges(
 ): Promise<void> {
   const { date, pullId } = day;
   const isRecorded = areRowsRecorded(date, Prisma.sql`present`);
+  const rowsOf = (part: string) =>
+    Prisma.sql`SELECT id, digest, ${measures} FROM ${Prisma.raw(part)}`;
+  // Of a date without titles, nothing but insertions can have an effect, and the planner is spared the rest.
+  const newTitles = hasTitles ? plannedTitles(source) : allTitles(source);
+  const revised = Prisma.sql`
+    revised AS (${revisions(source)}), restated AS (${restatements(source)} RETURNING ${returned}),
+    withdrawn AS (${withdrawals(source)} RETURNING ${returned}), linked AS (${successions(date, pullId)}),`;
+  const kept = Prisma.sql`
+    SELECT * FROM present WHERE id NOT IN (SELECT id FROM restated UNION ALL SELECT id FROM withdrawn)
+    UNION ALL ${rowsOf('restated')} UNION ALL ${rowsOf('withdrawn')} UNION ALL`;
   await tx.$executeRaw`
     WITH present AS MATERIALIZED (
       SELECT ${measured} FROM conciliation.title WHERE accepted_date = ${date}::date
-    ), revised AS (${revisions(source)}), restated AS (${restatements(source)} RETURNING ${returned}),
-    withdrawn AS (${withdrawals(source)} RETURNING ${returned}),
-    inserted AS (${insertions(source, hasTitles ? plannedTitles(source) : allTitles(source))} RETURNING ${returned}),
-    linked AS (${successions(date, pullId)}), written AS NOT MATERIALIZED (
-      SELECT * FROM present
-      WHERE id NOT IN (SELECT id FROM restated UNION ALL SELECT id FROM withdrawn)
-      UNION ALL SELECT id, digest, ${measures} FROM restated
-      UNION ALL SELECT id, digest, ${measures} FROM withdrawn
-      UNION ALL SELECT id, digest, ${measures} FROM inserted
-    ), ${mergedDay(day)}
+    ), inserted AS (${insertions(source, newTitles)} RETURNING ${returned}),
+    ${hasTitles ? revised : Prisma.empty}
+    written AS NOT MATERIALIZED (${hasTitles ? kept : Prisma.empty} ${rowsOf('inserted')}), ${mergedDay(day)}
     ${digestRow(date, pullId, Prisma.sql`written`)}
     WHERE ${isRepair}::boolean OR ${isChanged}::boolean AND ${isRecorded}`;
 }
@@ -163,17 +166,10 @@ const plannedTitles = ({ fence }: ChangeSource) => Prisma.sql`
     AND change.kind = 'inserted'
   ORDER BY staged.ordinal`;
 
-/** All staged titles, for a date without titles. Few identities come twice: only those are numbered. */
+/**
+ * All staged titles, for a date without titles. They come in the order of their identities: the unique index of `title`
+ * grows at one place, which takes a fifth less of the statement than the order of the response.
+ */
 const allTitles = ({ fence }: ChangeSource) => Prisma.sql`
-  WITH repeated AS MATERIALIZED (
-    SELECT identity_hash FROM conciliation.staged_title WHERE fence = ${fence}
-    GROUP BY identity_hash HAVING count(*) > 1
-  ), numbered AS MATERIALIZED (
-    SELECT ordinal, row_number() OVER (PARTITION BY identity_hash
-                                       ORDER BY content_hash, ordinal) AS occurrence
-    FROM conciliation.staged_title JOIN repeated USING (identity_hash)
-    WHERE fence = ${fence}
-  )
-  SELECT staged.*, coalesce(numbered.occurrence, 1) AS occurrence
-  FROM conciliation.staged_title staged LEFT JOIN numbered USING (ordinal)
-  WHERE staged.fence = ${fence}`;
+  SELECT *, row_number() OVER (PARTITION BY identity_hash ORDER BY content_hash, ordinal) AS occurrence
+  FROM conciliation.staged_title WHERE fence = ${fence}`;
