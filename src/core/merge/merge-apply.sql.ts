@@ -50,8 +50,7 @@ export async function applyChanges(
 ): Promise<void> {
   const { date, pullId } = day;
   const isRecorded = areRowsRecorded(date, Prisma.sql`present`);
-  const rowsOf = (part: string) =>
-    Prisma.sql`SELECT id, digest, ${measures} FROM ${Prisma.raw(part)}`;
+  const rows = Prisma.sql`SELECT id, digest, ${measures} FROM`;
   // Of a date without titles, nothing but insertions can have an effect, and the planner is spared the rest.
   const newTitles = hasTitles ? plannedTitles(source) : allTitles(source);
   const revised = Prisma.sql`
@@ -59,13 +58,13 @@ export async function applyChanges(
     withdrawn AS (${withdrawals(source)} RETURNING ${returned}), linked AS (${successions(date, pullId)}),`;
   const kept = Prisma.sql`
     SELECT * FROM present WHERE id NOT IN (SELECT id FROM restated UNION ALL SELECT id FROM withdrawn)
-    UNION ALL ${rowsOf('restated')} UNION ALL ${rowsOf('withdrawn')} UNION ALL`;
+    UNION ALL ${rows} restated UNION ALL ${rows} withdrawn UNION ALL`;
   await tx.$executeRaw`
     WITH present AS MATERIALIZED (
       SELECT ${measured} FROM conciliation.title WHERE accepted_date = ${date}::date
     ), inserted AS (${insertions(source, newTitles)} RETURNING ${returned}),
     ${hasTitles ? revised : Prisma.empty}
-    written AS NOT MATERIALIZED (${hasTitles ? kept : Prisma.empty} ${rowsOf('inserted')}), ${mergedDay(day)}
+    written AS NOT MATERIALIZED (${hasTitles ? kept : Prisma.empty} ${rows} inserted), ${mergedDay(day)}
     ${digestRow(date, pullId, Prisma.sql`written`)}
     WHERE ${isRepair}::boolean OR ${isChanged}::boolean AND ${isRecorded}`;
 }
