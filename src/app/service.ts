@@ -36,7 +36,7 @@ import { moveBookings } from '../features/bookings/booking-start.sql.ts';
 import { startReleases } from '../features/bookings/releases.ts';
 import { startWakeUps } from '../features/bookings/wake-ups.ts';
 import { startCheckLoop } from '../features/checks/check-loop.ts';
-import { startMatchingLoop } from '../features/matching/matching-loop.ts';
+import { startMatchingLoop } from '../features/matching/run-matching.sql.ts';
 import { startVerification } from '../features/verify/verify.sql.ts';
 import { alertPolicy, messageStyle, openChannels } from './alert-channels.ts';
 import {

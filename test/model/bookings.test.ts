@@ -11,7 +11,7 @@ import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { createSeededRandom } from '../../src/demo/seeded-random.ts';
 import { readFeed } from '../../src/features/bookings/feed.sql.ts';
 import { answerReceipts } from '../../src/features/bookings/receipt-decisions.sql.ts';
-import { readReceiptQuestions } from '../../src/features/bookings/receipt-questions.sql.ts';
+import { readReceiptQuestions } from '../../src/features/bookings/receipts.sql.ts';
 import { settleReceipts } from '../../src/features/bookings/receipts.sql.ts';
 import { releaseWaitingDays } from '../../src/features/bookings/release.sql.ts';
 import { takeReceipts } from '../../src/features/bookings/take-receipts.sql.ts';

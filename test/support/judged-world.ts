@@ -7,10 +7,10 @@ import {
   type BreakKind,
   joinWholeSets,
   listBreaks,
+  waitingTitles,
 } from '../../src/features/matching/breaks.sql.ts';
 import { resolveBreak } from '../../src/features/matching/match-decisions.sql.ts';
 import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
-import { waitingTitles } from '../../src/features/matching/waiting-titles.sql.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import { pullDay, signDay } from './days.ts';
 import { worldOfFile } from './file-world.ts';

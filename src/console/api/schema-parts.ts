@@ -17,6 +17,10 @@ interface Scalars {
 export const orNull = <Name extends keyof Scalars>(type: Name, more: object = {}) =>
   Type.Unsafe<Scalars[Name] | null>({ type: [type, 'null'], ...more });
 
+export const text = Type.String();
+
+export const textOrNull = orNull('string');
+
 export const date = Type.Unsafe<CivilDate>({
   type: 'string',
   format: 'date',

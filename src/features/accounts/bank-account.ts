@@ -7,7 +7,34 @@
 import { parseTaxId } from '../../base/values/tax-id.ts';
 import type { Destination } from '../../core/title/destination.ts';
 import { hash128 } from '../../core/title/title.ts';
-import { ISPB_OF_COMPE } from './bank-codes.ts';
+
+/**
+ * The COMPE codes of the larger Brazilian banks with their ISPB, which identify one institution. A code that is
+ * missing here is compared as it is written.
+ */
+export const ISPB_OF_COMPE: ReadonlyMap<string, string> = new Map([
+  ['001', '00000000'],
+  ['033', '90400888'],
+  ['041', '92702067'],
+  ['070', '00000208'],
+  ['074', '03017677'],
+  ['077', '00416968'],
+  ['104', '00360305'],
+  ['208', '30306294'],
+  ['212', '92894922'],
+  ['237', '60746948'],
+  ['260', '18236120'],
+  ['290', '08561701'],
+  ['323', '10573521'],
+  ['336', '31872495'],
+  ['341', '60701190'],
+  ['380', '22896431'],
+  ['403', '37880206'],
+  ['422', '58160789'],
+  ['655', '59588111'],
+  ['748', '01181521'],
+  ['756', '02038232'],
+]);
 
 /** A bank account as a title states it. Personal data. */
 export interface StatedAccount {

@@ -7,7 +7,7 @@ import {
   readFailedLines,
   readUnansweredLines,
 } from '../bookings/open-lines.sql.ts';
-import { readReceiptQuestions } from '../bookings/receipt-questions.sql.ts';
+import { readReceiptQuestions } from '../bookings/receipts.sql.ts';
 import { readOverdueReleases } from '../bookings/release.sql.ts';
 import { readUnbookedChanges } from '../bookings/unbooked-changes.sql.ts';
 import { readCountedBreaks } from '../matching/breaks.sql.ts';

@@ -1,48 +1,71 @@
+import { type Static, type TSchema, Type } from 'typebox';
 import type { Database } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
-import type { CivilDate } from '../../base/values/business-day.ts';
+import { date, instant, orNull, text, textOrNull, words } from '../../console/api/schema-parts.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
 import { DESTINATION_COLUMNS } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
-/** A line as the feed offers it. Amounts are decimal text, exact; the other columns of a title as in `title`. */
-export interface OfferedLine {
-  readonly seq: string;
-  readonly key: string;
-  readonly succeedsKey: string | null;
-  readonly kind: 'book' | 'adjust' | 'reverse';
-  readonly effect: 'early_payment' | 'payee_change' | 'not_stated';
-  readonly payeeBefore: string | null;
-  readonly payeeAfter: string | null;
-  readonly erpKey: string | null;
-  readonly state: string;
-  readonly batchId: string;
-  readonly offeredAt: Date;
-  readonly date: CivilDate;
-  readonly contentHash: string;
-  /** The value columns of `title`; null in an adopted reversal. */
-  readonly title: Readonly<
-    Record<string, string | boolean | Readonly<Record<string, string>> | null>
-  >;
-}
+export const LINE_KINDS = ['book', 'adjust', 'reverse'] as const;
+/** The states of a line. */
+export const ANSWERS = ['released', 'posted', 'failed', 'refused', 'superseded'] as const;
+/** What a line asks the ERP for. */
+export const effect = words(['early_payment', 'payee_change', 'not_stated']);
+export const position = Type.String({ pattern: '^(0|[1-9][0-9]{0,17})$', examples: ['0'] });
 
-export interface FeedPage {
-  readonly lines: readonly OfferedLine[];
-  /** The position to ask for next. */
-  readonly next: string;
-}
+const TITLE_COLUMNS = VALUE_COLUMNS.filter((name) => name !== 'accepted_date');
+type TitleValue = string | boolean | Readonly<Record<string, string>> | null;
+const titleColumns: Record<string, TSchema> = {
+  ...Object.fromEntries(TITLE_COLUMNS.map((name) => [name, textOrNull])),
+  buyer_is_financial: orNull('boolean'),
+  ...Object.fromEntries(
+    DESTINATION_COLUMNS.map((name) => [
+      name,
+      Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()]),
+    ]),
+  ),
+};
+
+/** A line as the feed offers it. The values of the title are null in an adopted reversal. */
+const OfferedLine = Type.Object({
+  seq: position,
+  key: text,
+  succeedsKey: textOrNull,
+  kind: words(LINE_KINDS),
+  effect,
+  payeeBefore: textOrNull,
+  payeeAfter: textOrNull,
+  erpKey: textOrNull,
+  state: words(ANSWERS),
+  batchId: text,
+  offeredAt: instant,
+  date,
+  contentHash: text,
+  title: Type.Unsafe<Readonly<Record<string, TitleValue>>>(
+    Type.Object(titleColumns, {
+      description: 'As in the database; amounts are exact decimals.',
+    }),
+  ),
+});
+export type OfferedLine = Static<typeof OfferedLine>;
+
+export const FeedPage = Type.Object({
+  lines: Type.Array(OfferedLine),
+  next: Type.String({ ...position, description: 'The position to ask for next.' }),
+});
+type FeedPage = Static<typeof FeedPage>;
 
 // The names are constants of domain/. No input reaches Prisma.raw.
 const AMOUNTS: ReadonlySet<string> = new Set(AMOUNT_COLUMNS);
 const title = Prisma.raw(
-  `jsonb_build_object(${[...VALUE_COLUMNS, ...DESTINATION_COLUMNS]
-    .filter((name) => name !== 'accepted_date')
+  `jsonb_build_object(${[...TITLE_COLUMNS, ...DESTINATION_COLUMNS]
     .map((name) => `'${name}', line.${name}${AMOUNTS.has(name) ? '::text' : ''}`)
     .join(', ')})`,
 );
-const keyOf = (version: string) =>
+/** The key of a row of `booking_line` or `booking_receipt`, which names a line. */
+export const keyOf = (table: 'line' | 'receipt', version = 'version') =>
   Prisma.raw(
-    `to_char(line.date, 'YYYY-MM-DD') || ':' || replace(line.identity_hash::text, '-', '') || ':' || line.occurrence || ':' || line.${version}`,
+    `to_char(${table}.date, 'YYYY-MM-DD') || ':' || replace(${table}.identity_hash::text, '-', '') || ':' || ${table}.occurrence || ':' || ${table}.${version}`,
   );
 
 /**
@@ -72,7 +95,7 @@ export async function readFeed(
       WHERE consumer = ${consumer}`;
   }
   const lines = await database.prisma.$queryRaw<OfferedLine[]>`
-    SELECT offer.seq::text AS seq, ${keyOf('version')} AS key, ${keyOf('succeeds')} AS "succeedsKey", line.kind,
+    SELECT offer.seq::text AS seq, ${keyOf('line')} AS key, ${keyOf('line', 'succeeds')} AS "succeedsKey", line.kind,
            CASE WHEN line.buyer_is_financial THEN 'early_payment'
                 WHEN NOT line.buyer_is_financial THEN 'payee_change' ELSE 'not_stated' END AS effect,
            line.provider_identification AS "payeeBefore",

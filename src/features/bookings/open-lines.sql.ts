@@ -1,5 +1,7 @@
+import { type Static, Type } from 'typebox';
 import type { Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { instantOrNull, text } from '../../console/api/schema-parts.ts';
 
 /** The lines of one state. */
 export interface OpenLines {
@@ -28,15 +30,20 @@ export function readUnansweredLines(
 }
 
 /** The position of a consumer in the feed. */
-export interface ConsumerLag {
-  readonly name: string;
-  readonly lastSeq: string;
-  readonly acknowledgedAt: Date | null;
-  /** The number of open lines after the position. A line that the ERP has posted is not open. */
-  readonly behind: number;
-  /** When the first of them was offered; null: none. */
-  readonly behindSince: Date | null;
-}
+export const ConsumerLag = Type.Object({
+  name: text,
+  lastSeq: text,
+  acknowledgedAt: instantOrNull,
+  behind: Type.Integer({
+    minimum: 0,
+    description: 'Open lines after the position. A line that the ERP has posted is not open.',
+  }),
+  behindSince: Type.Unsafe<Date | null>({
+    ...instantOrNull,
+    description: 'When the first of them was offered. Null: none.',
+  }),
+});
+export type ConsumerLag = Static<typeof ConsumerLag>;
 
 /** Returns the consumers with their lag, by name. */
 export function readConsumerLags(tx: Pick<Transaction, '$queryRaw'>): Promise<ConsumerLag[]> {

@@ -1,9 +1,11 @@
 /** The release of a signed-off day: docs/bookings.md. */
+import { type Static, Type } from 'typebox';
 import { amountSum } from '../../base/database/amount-sum.sql.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { companyIdOf } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { count, date, orNull } from '../../console/api/schema-parts.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
 import {
   BATCH_DIGEST,
@@ -11,7 +13,7 @@ import {
   destinationColumns,
 } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { waitingTitles } from '../matching/waiting-titles.sql.ts';
+import { waitingTitles } from '../matching/breaks.sql.ts';
 import { isAltered } from '../verify/verify.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import {
@@ -279,17 +281,24 @@ export async function releaseWaitingDays(
 }
 
 /** Signed-off days that wait for the same reason. */
-export interface WaitingDays {
-  /** `titles`: titles of the day wait, and the others are released. Null: nothing keeps the days from being released. */
-  readonly fault: ReleaseFault | 'titles' | null;
-  readonly days: number;
-  /** The number of titles that had to wait at the newest release of each day; 0 where the whole day waits. */
-  readonly titles: number;
-  /** The original values of the days, as exact decimal text; null where only titles wait. */
-  readonly value: string | null;
-  /** In order. */
-  readonly dates: readonly CivilDate[];
-}
+export const WaitingDays = Type.Object({
+  fault: Type.Unsafe<ReleaseFault | 'titles' | null>({
+    type: ['string', 'null'],
+    enum: [...RELEASE_FAULTS, 'titles', null],
+    description: 'titles: only single titles of the days wait. Null: released within a minute.',
+  }),
+  days: count,
+  titles: Type.Integer({
+    minimum: 0,
+    description:
+      'Titles that had to wait at the newest release of each day; 0 where the whole day waits.',
+  }),
+  value: orNull('string', {
+    description: 'The original values of the days, exact decimal; null where only titles wait.',
+  }),
+  dates: Type.Array(date, { description: 'In order.' }),
+});
+export type WaitingDays = Static<typeof WaitingDays>;
 
 /** Returns the signed-off days that wait for their release, by the first reason of each, the oldest days first. */
 export function readWaitingDays(database: Database, rules: ReleaseRules): Promise<WaitingDays[]> {

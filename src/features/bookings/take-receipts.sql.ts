@@ -1,26 +1,33 @@
+import { type Static, Type } from 'typebox';
 import type { Database } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
 import { isStorableText } from '../../base/values/field-reader.ts';
+import { orNull, words } from '../../console/api/schema-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import { RELEASE_TRANSACTION } from './release.sql.ts';
 
 /** The statement of a consumer about a line. */
-export interface Receipt {
-  readonly idempotencyKey: string;
-  /** As `booking_feed.key`. */
-  readonly key: string;
-  /** Of the content that was posted: 32 hexadecimal digits. */
-  readonly contentHash: string;
-  readonly status: 'posted' | 'failed';
-  /** With `posted`: the ERP's document. */
-  readonly document: string | null;
-  /** With `failed`. */
-  readonly reason: string | null;
-  /** With `failed`: the ERP will never post the line. */
-  readonly final?: boolean;
-}
+export const ReceiptBody = Type.Object({
+  idempotencyKey: Type.String({ minLength: 1, maxLength: 200 }),
+  key: Type.String({ maxLength: 100, description: 'Of the line, as the feed states it.' }),
+  contentHash: Type.String({
+    maxLength: 32,
+    description: 'Of the content that was posted: 32 hexadecimal digits.',
+  }),
+  status: words(['posted', 'failed']),
+  document: Type.Optional(
+    orNull('string', { maxLength: 200, description: "With posted: the ERP's document." }),
+  ),
+  reason: Type.Optional(orNull('string', { maxLength: 2_000, description: 'With failed.' })),
+  final: Type.Optional(
+    Type.Boolean({
+      description: 'With failed: the ERP will never post the line, which is not offered again.',
+    }),
+  ),
+});
+export type Receipt = Static<typeof ReceiptBody>;
 
 /** The columns of `booking_receipt`, as text. */
 interface ReceiptRow {
@@ -94,7 +101,7 @@ function toRow(receipt: Receipt, index: number): ReceiptRow {
   const date = parseCivilDate(day);
   if (date === null) throw fail('key', 'the key of a line of the feed');
   if (!HASH.test(receipt.contentHash)) throw fail('contentHash', '32 hexadecimal digits');
-  const { idempotencyKey, status, document, reason, final = false } = receipt;
+  const { idempotencyKey, status, document = null, reason = null, final = false } = receipt;
   if (final && status !== 'failed') throw fail('final', 'true only with the status failed');
   if (idempotencyKey === '' || [...idempotencyKey].length > 200) {
     throw fail('idempotencyKey', '1 to 200 characters');

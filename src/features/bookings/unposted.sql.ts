@@ -1,29 +1,41 @@
 /** What is not posted yet: titles that wait for their release, and payables that the ERP must not pay meanwhile. */
+import { type Static, Type } from 'typebox';
 import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import {
+  amount,
+  date,
+  dateOrNull,
+  id,
+  instant,
+  text,
+  textOrNull,
+  words,
+} from '../../console/api/schema-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { waitingTitles } from '../matching/waiting-titles.sql.ts';
+import { waitingTitles } from '../matching/breaks.sql.ts';
+import { ANSWERS, effect } from './feed.sql.ts';
 
 /** A title whose line waits because of the payables. The breaks of its date give the reason. */
-export interface WaitingTitle {
-  readonly titleId: number;
-  readonly date: CivilDate;
-  readonly orderUid: string;
-  readonly dueDate: CivilDate | null;
-  /** An exact decimal. */
-  readonly originalValue: string;
-}
+export const WaitingTitle = Type.Object({
+  titleId: id,
+  date,
+  orderUid: text,
+  dueDate: dateOrNull,
+  originalValue: amount,
+});
+type WaitingTitle = Static<typeof WaitingTitle>;
 
 /** Returns the titles of a date that wait for their release now, without those whose content was released before. */
 export function readWaitingTitles(
   database: Pick<Database, 'prisma'>,
-  date: CivilDate,
+  day: CivilDate,
 ): Promise<WaitingTitle[]> {
   return database.prisma.$queryRaw<WaitingTitle[]>`
     SELECT title.id::float8 AS "titleId", title.accepted_date::text AS date, title.order_uid AS "orderUid",
            title.anticipated_due_date::text AS "dueDate", title.original_value::text AS "originalValue"
     FROM conciliation.title AS title
-    WHERE title.id IN (SELECT title_id FROM (${waitingTitles(Prisma.sql`${date}::date`)}) AS waiting)
+    WHERE title.id IN (SELECT title_id FROM (${waitingTitles(Prisma.sql`${day}::date`)}) AS waiting)
       AND NOT EXISTS (
         SELECT FROM conciliation.booking_line AS line
         WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash
@@ -36,20 +48,20 @@ export function readWaitingTitles(
 }
 
 /** A row of `payables_to_block`. */
-export interface PayableToBlock {
-  readonly erpKey: string;
-  readonly company: string | null;
-  readonly titleId: number;
-  readonly orderUid: string;
-  readonly date: CivilDate;
-  readonly supplier: string | null;
-  /** An exact decimal. */
-  readonly originalValue: string;
-  readonly effect: 'early_payment' | 'payee_change' | 'not_stated';
-  readonly payeeAfter: string | null;
-  readonly matchedAt: Date;
-  readonly state: string;
-}
+export const PayableToBlock = Type.Object({
+  erpKey: text,
+  company: textOrNull,
+  titleId: id,
+  orderUid: text,
+  date,
+  supplier: textOrNull,
+  originalValue: amount,
+  effect,
+  payeeAfter: textOrNull,
+  matchedAt: instant,
+  state: words(['not_released', ...ANSWERS]),
+});
+type PayableToBlock = Static<typeof PayableToBlock>;
 
 /**
  * Returns the payables to block after a key, in the order of their keys. The rows of one payable are never divided.

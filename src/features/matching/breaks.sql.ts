@@ -1,11 +1,25 @@
+import { type Static, Type } from 'typebox';
 import { amountSum } from '../../base/database/amount-sum.sql.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import {
+  amount,
+  count,
+  date,
+  dateOrNull,
+  id,
+  orNull,
+  text,
+  textOrNull,
+  words,
+} from '../../console/api/schema-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { type AskedScope, askedLines, identityOf } from './asked-lines.sql.ts';
 import {
   DUE_TOLERANCE_DAYS,
+  IS_COMPARED,
   IS_SETTLED,
+  isEnteredAgain,
   PAYABLE_GROUND,
   PAYABLE_VALUE,
   TITLE_CODE,
@@ -13,6 +27,7 @@ import {
   TITLE_TAX_ID,
 } from './candidates.sql.ts';
 import { IS_PLAIN, PAYEE, SEVERITY, situationOf, VERDICTS } from './judgement.sql.ts';
+import { PAYABLE_STATUSES } from './payables/payable.ts';
 
 /** The kinds of breaks, in the order of a list. An unmatched title is in one break. */
 export const BREAK_KINDS = [
@@ -39,45 +54,43 @@ export const BREAK_KINDS = [
 ] as const;
 export type BreakKind = (typeof BREAK_KINDS)[number];
 
-export interface BreakTitle {
-  readonly id: number;
-  readonly orderUid: string;
-  readonly acceptedDate: CivilDate;
-  readonly dueDate: CivilDate | null;
-  readonly value: string;
-  readonly supplier: string | null;
-  readonly isWithdrawn: boolean;
-}
+const BreakTitle = Type.Object({
+  id,
+  orderUid: text,
+  acceptedDate: date,
+  dueDate: dateOrNull,
+  value: amount,
+  supplier: textOrNull,
+  isWithdrawn: Type.Boolean(),
+});
+export type BreakTitle = Static<typeof BreakTitle>;
 
-/** Whom a payable is to be paid to. `other`: neither the supplier nor the financial agent of the title. */
-export const PAYEES = ['supplier', 'agent', 'other'] as const;
-type Payee = (typeof PAYEES)[number];
+const BreakPayable = Type.Object({
+  erpKey: text,
+  company: textOrNull,
+  supplier: textOrNull,
+  document: textOrNull,
+  instalment: textOrNull,
+  orderUid: textOrNull,
+  dueDate: dateOrNull,
+  openValue: amount,
+  status: words(PAYABLE_STATUSES),
+  payee: Type.Union([words(['supplier', 'agent', 'other']), Type.Null()], {
+    description:
+      'Whom the ERP is going to pay. other: neither the supplier nor the financial agent. Null: not stated, which means the supplier.',
+  }),
+});
+export type BreakPayable = Static<typeof BreakPayable>;
 
-export interface BreakPayable {
-  readonly erpKey: string;
-  readonly company: string | null;
-  readonly supplier: string | null;
-  readonly document: string | null;
-  readonly instalment: string | null;
-  readonly orderUid: string | null;
-  readonly dueDate: CivilDate | null;
-  readonly openValue: string;
-  readonly status: string;
-  /** Null: not stated, which means the supplier. */
-  readonly payee: Payee | null;
-}
-
-export interface Break {
-  readonly kind: BreakKind;
-  /** Money may be paid twice, or to the wrong party. */
-  readonly isUrgent: boolean;
-  readonly title: BreakTitle | null;
-  readonly payable: BreakPayable | null;
-  /** Of the provider in the ERP; null: not known. */
-  readonly supplierName: string | null;
-  /** Hash of both sides as they are now. */
-  readonly ground: string;
-}
+const Break = Type.Object({
+  kind: words(BREAK_KINDS),
+  isUrgent: Type.Boolean({ description: 'Money may be paid twice, or to the wrong party.' }),
+  ground: Type.String({ description: 'Names both sides as they are.' }),
+  title: Type.Union([BreakTitle, Type.Null()]),
+  payable: Type.Union([BreakPayable, Type.Null()]),
+  supplierName: orNull('string', { description: 'Of the supplier in the ERP. Null: not known.' }),
+});
+export type Break = Static<typeof Break>;
 
 export interface BreakFilter {
   readonly kind: BreakKind | null;
@@ -87,22 +100,23 @@ export interface BreakFilter {
   readonly supplier: string | null;
 }
 
-export interface BreakCount {
-  readonly kind: BreakKind;
-  readonly breaks: number;
-  /** Sum of the titles' values, or of the payables' where a break has no title. Exact decimal. */
-  readonly value: string;
-}
+const sumOf = {
+  breaks: count,
+  value: Type.String({
+    description:
+      "Sum of the titles' values, or of the payables' where a break has no title. Exact decimal.",
+  }),
+};
+const BreakCount = Type.Object({ kind: words(BREAK_KINDS), ...sumOf });
+export type BreakCount = Static<typeof BreakCount>;
 
-export interface BreakList {
-  /** Over the whole filter, without its kind. */
-  readonly counts: readonly BreakCount[];
-  /** Of `counts`. */
-  readonly sum: { readonly breaks: number; readonly value: string };
-  /** Breaks of the filter. */
-  readonly total: number;
-  readonly breaks: readonly Break[];
-}
+export const BreakList = Type.Object({
+  counts: Type.Array(BreakCount, { description: 'Over the whole filter, without its kind.' }),
+  sum: Type.Object(sumOf),
+  total: Type.Integer({ minimum: 0, description: 'Breaks of the filter.' }),
+  breaks: Type.Array(Break),
+});
+export type BreakList = Static<typeof BreakList>;
 
 const SAME_CODE = Prisma.sql`payable.supplier_external_id = ${TITLE_CODE}`;
 
@@ -149,6 +163,22 @@ const pairsOfSupplier = (
   UNION ALL
   SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable
     ON ${sameParty(Prisma.sql`title.tax_id`)} AND ${condition}`;
+
+/** Titles and payables of one order, and those with the same supplier and value and no common order, each pair once. */
+const pairsOfOrderOrValue = (
+  columns: Prisma.Sql,
+  payables: Prisma.Sql,
+  value: Prisma.Sql,
+  titles = Prisma.sql`unmatched`,
+) => Prisma.sql`
+  SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable ON payable.order_uid = title.order_uid
+  UNION ALL
+  ${pairsOfSupplier(
+    columns,
+    payables,
+    Prisma.sql`${value} = title.original_value AND payable.order_uid IS DISTINCT FROM title.order_uid`,
+    titles,
+  )}`;
 
 const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper,
   (${SAME_CODE} OR ${sameParty(Prisma.sql`title.tax_id`)}) IS TRUE AS same_supplier`;
@@ -266,9 +296,8 @@ const indexedScope = (among: Prisma.Sql) => {
     lines: Prisma.sql`line.date = ${ofNearDate}`,
     titles: Prisma.sql`title.accepted_date = ${ofNearDate}`,
     matches: Prisma.sql`title_match.erp_key = ANY(ARRAY(
-      SELECT erp_key FROM conciliation.title_match
-      WHERE ended_at IS NULL
-        AND title_id = ANY(ARRAY(SELECT id FROM conciliation.title AS other WHERE ${among}))))`,
+      SELECT erp_key FROM conciliation.title_payable
+      WHERE title_id = ANY(ARRAY(SELECT id FROM conciliation.title AS other WHERE ${among}))))`,
   };
 };
 
@@ -295,8 +324,8 @@ const releaseScope = (date: Prisma.Sql): Scope => ({
 
 /** The matches that last, of the payables near the unmatched titles. */
 const nearMatches = ({ isWhole, near }: Scope) => Prisma.sql`
-  (SELECT erp_key, title_id FROM conciliation.title_match
-   WHERE ended_at IS NULL AND ${
+  (SELECT erp_key, title_id FROM conciliation.title_payable
+   WHERE ${
      isWhole
        ? ALL
        : Prisma.sql`erp_key = ANY(ARRAY(SELECT erp_key FROM conciliation.erp_payable AS payable WHERE ${near}))`
@@ -357,10 +386,6 @@ const SOLE = Prisma.sql`(CASE WHEN source = 0 THEN 0 ELSE pair.title_id END)`;
 const STATED_AT = Prisma.sql`
   (CASE WHEN payable.import_id IS NULL THEN greatest(payable.stated_at, run.sql_at) ELSE payable.stated_at END)`;
 
-/** Payables of the agent that a posting made, and of other currencies, have no title. */
-const HAS_TITLE = Prisma.sql`
-  (payable.booking_key IS NULL AND (payable.currency IS NULL OR payable.currency = 'BRL'))`;
-
 /**
  * The breaks of a scope, `broken`: kind, severity (1, or 2: urgent), waits (the title is not released), title_id,
  * erp_key. For a statement with WITH.
@@ -387,20 +412,12 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT payable.*, ${IS_SETTLED} AS is_settled, value
     FROM conciliation.erp_payable AS payable
     CROSS JOIN LATERAL (SELECT DISTINCT unnest(ARRAY[open_value, total_value]) AS value) AS stated
-    WHERE (${IS_SETTLED} OR payable.order_uid IS NOT NULL) AND value IS NOT NULL AND ${HAS_TITLE} AND ${scope.rivals}
-      AND NOT EXISTS (SELECT FROM conciliation.title_match AS match
-                      WHERE match.erp_key = payable.erp_key AND ended_at IS NULL)
+    WHERE (${IS_SETTLED} OR payable.order_uid IS NOT NULL) AND value IS NOT NULL AND ${IS_COMPARED} AND ${scope.rivals}
+      AND NOT EXISTS (SELECT FROM conciliation.title_payable AS match WHERE match.erp_key = payable.erp_key)
   ), rival AS MATERIALIZED (
     SELECT DISTINCT title_id, erp_key, rival_place AS place, coalesce(days, 0) AS days, title_order FROM (
       SELECT *, CASE WHEN same_order THEN 1 WHEN same_due THEN 2 ELSE 3 END AS rival_place FROM (
-        SELECT ${RIVAL} FROM matched AS title JOIN rival_payable AS payable ON payable.order_uid = title.order_uid
-        UNION ALL
-        ${pairsOfSupplier(
-          RIVAL,
-          Prisma.sql`rival_payable`,
-          Prisma.sql`payable.value = title.original_value AND payable.order_uid IS DISTINCT FROM title.order_uid`,
-          Prisma.sql`matched`,
-        )}
+        ${pairsOfOrderOrValue(RIVAL, Prisma.sql`rival_payable`, Prisma.sql`payable.value`, Prisma.sql`matched`)}
       ) AS stated
     ) AS rival WHERE ${IS_RIVAL}
   ), near_date AS MATERIALIZED (${scope.dates}), ${askedLines(scope)}, unmatched AS MATERIALIZED (
@@ -415,25 +432,18 @@ const breaksOf = (scope: Scope) => Prisma.sql`
         scope.isWhole
           ? Prisma.sql`order_uid IN (SELECT order_uid FROM unmatched)`
           : Prisma.sql`order_uid = ANY(ARRAY(SELECT order_uid FROM unmatched))`
-      } AND ${HAS_TITLE}
+      } AND ${IS_COMPARED}
       GROUP BY order_uid HAVING count(*) = 1
     ) AS single USING (order_uid)
   ), free AS MATERIALIZED (
     SELECT * FROM conciliation.erp_payable AS payable
-    WHERE closed_at IS NULL AND status <> 'cancelled' AND ${HAS_TITLE}
+    WHERE closed_at IS NULL AND status <> 'cancelled' AND ${IS_COMPARED}
       AND ${scope.isWhole ? ALL : scope.near}
       AND NOT EXISTS (SELECT FROM ${nearMatches(scope)} AS match WHERE match.erp_key = payable.erp_key)
   ), alone AS (
     SELECT * FROM free WHERE status = 'open' AND ${scope.alone}
   ), related AS MATERIALIZED (
-    SELECT ${PAIR} FROM unmatched AS title JOIN free AS payable ON payable.order_uid = title.order_uid
-    UNION ALL
-    ${pairsOfSupplier(
-      PAIR,
-      Prisma.sql`free`,
-      Prisma.sql`payable.open_value = title.original_value
-        AND payable.order_uid IS DISTINCT FROM title.order_uid`,
-    )}
+    ${pairsOfOrderOrValue(PAIR, Prisma.sql`free`, Prisma.sql`payable.open_value`)}
     UNION ALL
     ${pairsOfSupplier(
       PAIR,
@@ -445,20 +455,16 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     -- Payables that another title has, or that were cancelled or closed.
     SELECT * FROM (
       SELECT payable.*, ${PAYABLE_VALUE} AS value,
-             (SELECT min(title_id) FROM conciliation.title_match AS match
-              WHERE match.erp_key = payable.erp_key AND ended_at IS NULL) AS holder
-      FROM conciliation.erp_payable AS payable WHERE ${HAS_TITLE} AND ${scope.near}
+             (SELECT min(title_id) FROM conciliation.title_payable AS match
+              WHERE match.erp_key = payable.erp_key) AS holder
+      FROM conciliation.erp_payable AS payable WHERE ${IS_COMPARED} AND ${scope.near}
     ) AS near WHERE holder IS NOT NULL OR closed_at IS NOT NULL OR status = 'cancelled'
   ), other_pair AS MATERIALIZED (
     SELECT * FROM (
-      SELECT ${PAIR}, payable.holder, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment
-      FROM unmatched AS title JOIN other AS payable
-        ON payable.order_uid = title.order_uid
-      UNION ALL
-      ${pairsOfSupplier(
+      ${pairsOfOrderOrValue(
         Prisma.sql`${PAIR}, payable.holder, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment`,
         Prisma.sql`other`,
-        Prisma.sql`payable.value = title.original_value AND payable.order_uid IS DISTINCT FROM title.order_uid`,
+        Prisma.sql`payable.value`,
       )}
     ) AS near WHERE ${FITS}
   ), heir AS MATERIALIZED (
@@ -506,8 +512,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       ON match.title_id = heir.gone_id AND (match.ended_at IS NULL OR match.end_reason IN (${WITHDRAWN}, ${CHANGED}))
     JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
     WHERE NOT ${IS_PLAIN} AND NOT EXISTS (
-      SELECT FROM conciliation.title_match AS other
-      WHERE other.erp_key = match.erp_key AND other.ended_at IS NULL AND other.title_id <> heir.gone_id)
+      SELECT FROM conciliation.title_payable AS other
+      WHERE other.erp_key = match.erp_key AND other.title_id <> heir.gone_id)
     UNION ALL
     SELECT title_id, erp_key, 2,
            CASE WHEN same_order THEN 1 WHEN same_due THEN 2 ELSE 3 END, coalesce(days, 0), NULL, NULL
@@ -518,9 +524,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       WHERE holder IS NULL
         -- The ERP has entered the document again.
         AND NOT EXISTS (
-          SELECT FROM free WHERE status = 'open' AND free.document = gone.document
-            AND ROW(free.supplier_external_id, free.supplier_tax_id, free.instalment)
-                IS NOT DISTINCT FROM ROW(gone.supplier_external_id, gone.supplier_tax_id, gone.instalment))
+          SELECT FROM free WHERE status = 'open' AND ${isEnteredAgain(Prisma.sql`free`)})
     ) AS fitting
   ), demand AS MATERIALIZED (
     -- What the titles of a payable still ask for, and their bookings.
@@ -638,8 +642,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), claimant AS MATERIALIZED (
     SELECT ${SIDE}, buyer_identification FROM conciliation.title AS title
     WHERE status = 'current' AND ${scope.claimants}
-      AND NOT EXISTS (SELECT FROM conciliation.title_match AS match
-                      WHERE match.title_id = title.id AND ended_at IS NULL)
+      AND NOT EXISTS (SELECT FROM conciliation.title_payable AS match WHERE match.title_id = title.id)
   ), contested AS MATERIALIZED (
     -- Titles of one buyer that fit the same payables, and are more than the payables.
     SELECT unnest(array_agg(title_id)) AS title_id FROM (
@@ -685,7 +688,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       SELECT payable.* FROM conciliation.erp_payable AS payable
       JOIN (SELECT DISTINCT ltrim(document, '0') AS bare FROM alone WHERE document IS NOT NULL) AS wanted
         ON ltrim(document, '0') = bare
-      WHERE document IS NOT NULL AND status = 'open' AND closed_at IS NULL AND ${HAS_TITLE}
+      WHERE document IS NOT NULL AND status = 'open' AND closed_at IS NULL AND ${IS_COMPARED}
     ) AS payable
       ON ltrim(payable.document, '0') = ltrim(copy.document, '0') AND payable.open_value = copy.open_value
      AND ROW(payable.company, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment,
@@ -694,30 +697,29 @@ const breaksOf = (scope: Scope) => Prisma.sql`
          ROW(copy.company, copy.supplier_external_id, copy.supplier_tax_id, copy.instalment, copy.due_date)
     WHERE copy.document IS NOT NULL AND payable.erp_key <> copy.erp_key
   ), found AS MATERIALIZED (
-    SELECT CASE WHEN best.severity > 0 AND best.severity >= coalesce(used.severity, 0) THEN best.kind
-                WHEN used.kind IS NOT NULL THEN used.kind
-                -- What a line has asked for explains the payable, or its receipt does.
-                WHEN live.is_posted OR live.title_id IS NOT NULL AND best.situation <> 'open' THEN NULL
-                WHEN contested.title_id IS NOT NULL THEN 'anticipated_twice'
-                WHEN is_doubled THEN 'duplicated_in_erp'
-                WHEN fit IS NOT NULL THEN 'in_doubt'
-                WHEN taken.erp_key IS NOT NULL THEN 'anticipated_twice'
-                WHEN coalesce(other_value, due.erp_key) IS NOT NULL THEN 'value_differs'
-                WHEN other_due IS NOT NULL THEN 'due_date_differs'
-                ELSE 'missing_in_erp' END AS kind,
-           CASE WHEN best.severity > 0 OR used.kind IS NOT NULL THEN greatest(best.severity, used.severity)
-                WHEN contested.title_id IS NOT NULL OR fit IS NULL AND taken.erp_key IS NOT NULL THEN 2
-                ELSE 1 END AS severity,
-           best.severity > 0 OR used.kind IS NOT NULL OR contested.title_id IS NOT NULL
-             OR fit IS NULL AND taken.erp_key IS NOT NULL AS keeps,
-           id AS title_id,
-           CASE WHEN best.severity > 0 AND best.severity >= coalesce(used.severity, 0) THEN best.erp_key
-                WHEN used.kind IS NOT NULL THEN used.erp_key
-                ELSE coalesce(fit, taken.erp_key, other_value, due.erp_key, other_due) END AS erp_key
-    FROM unmatched LEFT JOIN best ON best.title_id = id LEFT JOIN live ON live.title_id = id
-    LEFT JOIN doubt ON doubt.title_id = id LEFT JOIN taken ON taken.title_id = id
-    LEFT JOIN contested ON contested.title_id = id
-    LEFT JOIN due ON due.title_id = id LEFT JOIN used ON used.title_id = id
+    SELECT result[1] AS kind, result[2]::int AS severity, result[3]::boolean AS keeps, id AS title_id, result[4] AS erp_key
+    FROM (
+      -- Of a title without a match, the first result that applies.
+      SELECT id,
+             CASE WHEN best.severity > 0 AND best.severity >= coalesce(used.severity, 0)
+                    THEN ARRAY[best.kind, best.severity::text, 'true', best.erp_key]
+                  WHEN used.kind IS NOT NULL THEN ARRAY[used.kind, used.severity::text, 'true', used.erp_key]
+                  -- What a line has asked for explains the payable, or its receipt does.
+                  WHEN live.is_posted OR live.title_id IS NOT NULL AND best.situation <> 'open' THEN NULL
+                  WHEN contested.title_id IS NOT NULL
+                    THEN ARRAY['anticipated_twice', '2', 'true', coalesce(fit, taken.erp_key, other_value, due.erp_key, other_due)]
+                  WHEN is_doubled THEN ARRAY['duplicated_in_erp', '1', 'false', fit]
+                  WHEN fit IS NOT NULL THEN ARRAY['in_doubt', '1', 'false', fit]
+                  WHEN taken.erp_key IS NOT NULL THEN ARRAY['anticipated_twice', '2', 'true', taken.erp_key]
+                  WHEN coalesce(other_value, due.erp_key) IS NOT NULL
+                    THEN ARRAY['value_differs', '1', 'false', coalesce(other_value, due.erp_key)]
+                  WHEN other_due IS NOT NULL THEN ARRAY['due_date_differs', '1', 'false', other_due]
+                  ELSE ARRAY['missing_in_erp', '1', 'false', NULL] END AS result
+      FROM unmatched LEFT JOIN best ON best.title_id = id LEFT JOIN live ON live.title_id = id
+      LEFT JOIN doubt ON doubt.title_id = id LEFT JOIN taken ON taken.title_id = id
+      LEFT JOIN contested ON contested.title_id = id
+      LEFT JOIN due ON due.title_id = id LEFT JOIN used ON used.title_id = id
+    ) AS unmatched_title
     UNION ALL
     SELECT kind, severity, true, title_id, erp_key FROM used
     WHERE title_id NOT IN (SELECT id FROM unmatched) AND NOT EXISTS (
@@ -762,8 +764,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT 'duplicated_in_erp', 1, false, title_id, copy
     FROM (SELECT copy, title_id, erp_key, min(erp_key) OVER (PARTITION BY copy) AS first
           FROM twin JOIN (
-            SELECT title_id, erp_key FROM conciliation.title_match
-            WHERE ended_at IS NULL AND erp_key = ANY(ARRAY(SELECT erp_key FROM twin))) AS match USING (erp_key)
+            SELECT title_id, erp_key FROM conciliation.title_payable WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM twin))) AS match USING (erp_key)
          ) AS matched WHERE erp_key = first
   ), stated AS MATERIALIZED (
     SELECT kind, severity,
@@ -792,10 +793,14 @@ const STATED_GROUND = Prisma.sql`
       payable.settled_by, payable.paid_to)::text`;
 
 /**
- * The breaks of the current titles of a date as its release judges them, `broken`. For a statement with WITH.
+ * The current titles of an accepted date whose lines must not be released now, judged against the payables as they are
+ * at that instant: a subquery with the column `title_id`. Reads by index. To be run with the settings of
+ * `joinWholeSets`, because its joins are of sets.
  * @param date an expression of SQL of the type date
  */
-export const releaseBreaks = (date: Prisma.Sql): Prisma.Sql => breaksOf(releaseScope(date));
+export const waitingTitles = (date: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  (WITH ${breaksOf(releaseScope(date))}
+   SELECT DISTINCT title_id FROM broken WHERE waits AND accepted_date = ${date})`;
 
 /** Configures the planner for the statements of a transaction that join whole sets, so that the plan does not depend on statistics. */
 export async function joinWholeSets(tx: Transaction): Promise<void> {
@@ -934,7 +939,7 @@ export async function readCandidates(database: Database, titleId: bigint): Promi
     ) AS near
     JOIN conciliation.erp_payable AS payable ON payable.erp_key = near.erp_key
     WHERE title.id = ${titleId} AND NOT EXISTS (
-      SELECT FROM conciliation.title_match WHERE erp_key = near.erp_key AND ended_at IS NULL)
+      SELECT FROM conciliation.title_payable WHERE erp_key = near.erp_key)
     ORDER BY same_order DESC NULLS LAST, same_value DESC, days, payable.erp_key
     LIMIT ${CANDIDATES_SHOWN}`;
 }

@@ -1,6 +1,5 @@
 import { taxIdOf } from '../../base/database/tax-id.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { isAgent } from './agents.sql.ts';
 import type { CompanyFacts } from './companies.sql.ts';
 
 /** Stored with every match. A change of a rule raises the version. */
@@ -11,6 +10,24 @@ export const RULES = ['order', 'exact', 'tolerance', 'sum'] as const;
 
 /** Days between two due dates that the rules `order` and `tolerance` accept. */
 export const DUE_TOLERANCE_DAYS = 5;
+
+const root = (taxId: Prisma.Sql) => Prisma.sql`left(${taxId}, 8)`;
+
+/**
+ * True where two tax identifiers in normal form name one financial agent: the same identifier, branches of one
+ * company, or companies that a person has confirmed to be equivalent, such as a fund and its administrator. Null
+ * counts as false.
+ */
+export const isAgent = (candidate: Prisma.Sql, agent: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  coalesce(${candidate} = ${agent}
+   OR length(${candidate}) = 14 AND length(${agent}) = 14
+      AND (${root(candidate)} = ${root(agent)}
+           -- Not correlated, so that the few pairs are read once.
+           OR (${root(candidate)}, ${root(agent)}) IN (
+             SELECT ${root(Prisma.sql`one`)}, ${root(Prisma.sql`other`)}
+             FROM conciliation.party_equivalent
+             CROSS JOIN LATERAL (VALUES (tax_id, same_as), (same_as, tax_id)) AS either (one, other)
+             WHERE ended_at IS NULL)), false)`;
 
 /** The hash of the fields of a title that the rules and the breaks compare. */
 export const TITLE_GROUND = Prisma.sql`
@@ -46,8 +63,8 @@ export const TITLE_CODE = Prisma.sql`nullif(btrim(title.provider_external_id), '
 /** The order of a title without surrounding blanks. Null: blank. */
 const TITLE_ORDER = Prisma.sql`nullif(btrim(title.order_uid), '')`;
 
-/** The payables that the rules compare: not one that a posting has made, and only in the currency of the titles. */
-const IS_COMPARED = Prisma.sql`
+/** The payables that titles may have: not one that a posting has made for the agent, and only in the currency of the titles. */
+export const IS_COMPARED = Prisma.sql`
   (payable.booking_key IS NULL AND (payable.currency IS NULL OR payable.currency = 'BRL'))`;
 
 /** False where the company of a payable is that of another buyer. Branches of one CNPJ differ where both sides name both. */
@@ -268,6 +285,12 @@ const HAD_VALUE = Prisma.sql`
   (payable.open_value = title.original_value OR payable.total_value = title.original_value
    OR payable.status = 'paid' AND payable.open_value = 0 AND payable.total_value IS NULL
       AND payable.order_uid = title.order_uid)`;
+
+/** Whether a payable `fresh` has the supplier, the document and the instalment of a payable `gone`. */
+export const isEnteredAgain = (fresh: Prisma.Sql) => Prisma.sql`
+  (${fresh}.document = gone.document
+   AND ROW(${fresh}.supplier_external_id, ${fresh}.supplier_tax_id, ${fresh}.instalment)
+       IS NOT DISTINCT FROM ROW(gone.supplier_external_id, gone.supplier_tax_id, gone.instalment))`;
 
 /** Some of the value is settled, or all of it. */
 export const IS_SETTLED = Prisma.sql`

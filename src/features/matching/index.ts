@@ -1,10 +1,9 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { addMatchingApi } from './pages/api-matching.ts';
-import { addPayablesApi } from './pages/api-payables.ts';
 import { addMatchingRoutes } from './pages/matching-routes.tsx';
 
 export const matching: Feature = {
   name: 'matching',
   pages: [addMatchingRoutes],
-  api: [addMatchingApi, addPayablesApi],
+  api: [addMatchingApi],
 };

@@ -1,8 +1,7 @@
 /** What a payable may say of a title, by what the lines of the title have asked for: docs/matching.md. */
 import { taxIdOf } from '../../base/database/tax-id.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { isAgent } from './agents.sql.ts';
-import { TITLE_TAX_ID } from './candidates.sql.ts';
+import { isAgent, TITLE_TAX_ID } from './candidates.sql.ts';
 
 const TITLE_AGENT = taxIdOf('title.financial_agent_identification');
 

@@ -1,5 +1,7 @@
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
+import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { askedLines } from './asked-lines.sql.ts';
@@ -11,6 +13,7 @@ import {
   COMPANY_NAME,
   companyNames,
   IS_REDUCED,
+  isEnteredAgain,
   MAY_BE_COMPANY,
   PAYABLE_GROUND,
   PAYABLE_VALUE,
@@ -151,9 +154,7 @@ async function endGroundless(tx: Transaction, companies: CompanyFacts): Promise<
   const [{ ended }] = await tx.$queryRaw<[{ ended: number }]>`
     WITH ${companyNames(companies)}, ${ASKED}, entered_again AS MATERIALIZED (
       SELECT gone.erp_key FROM conciliation.erp_payable AS gone JOIN conciliation.erp_payable AS fresh
-        ON fresh.document = gone.document AND fresh.erp_key <> gone.erp_key
-       AND ROW(fresh.supplier_external_id, fresh.supplier_tax_id, fresh.instalment)
-           IS NOT DISTINCT FROM ROW(gone.supplier_external_id, gone.supplier_tax_id, gone.instalment)
+        ON ${isEnteredAgain(Prisma.sql`fresh`)} AND fresh.erp_key <> gone.erp_key
       WHERE gone.closed_at IS NOT NULL AND gone.status = 'open' AND fresh.closed_at IS NULL AND fresh.status = 'open'
     ), changed AS MATERIALIZED (
       SELECT coalesce(sum_id, id) AS key, min(reason) AS reason
@@ -224,8 +225,8 @@ async function inheritMatches(tx: Transaction, runId: bigint): Promise<void> {
       ) AS known
       WHERE title_id = ANY(ARRAY(SELECT id FROM conciliation.title WHERE status = 'current'
                                    AND id = ANY(ARRAY(SELECT title_id FROM heir UNION SELECT title_id FROM moved))))
-        AND NOT EXISTS (SELECT FROM conciliation.title_match AS own
-                        WHERE own.title_id = known.title_id AND own.ended_at IS NULL)
+        AND NOT EXISTS (SELECT FROM conciliation.title_payable AS own
+                        WHERE own.title_id = known.title_id)
       ORDER BY title_id, gone_id DESC
     ), inherited AS MATERIALIZED (
       -- The newest match of the withdrawn title, unless another title has one of its payables.
@@ -290,4 +291,34 @@ export async function isMatchingDue(
            ) AS due
     FROM newest`;
   return row.due;
+}
+
+const EVERY_MS = 60_000;
+
+/** Matches titles with payables within a minute after one of them has changed. */
+export function startMatchingLoop(
+  {
+    database,
+    logger,
+    maxAgeHours,
+    ...request
+  }: Omit<RunRequest, 'by'> & {
+    readonly database: Database;
+    readonly logger: Logger;
+    readonly maxAgeHours: number;
+  },
+  everyMs = EVERY_MS,
+): Loop {
+  return loop({
+    everyMs,
+    run: async () => {
+      try {
+        if (!(await isMatchingDue(database, maxAgeHours, request.bookingsFrom))) return;
+        const run = await runMatching(database, { by: MATCHING_ACTOR, ...request });
+        logger.info({ ...run }, 'titles matched');
+      } catch (error) {
+        logger.error({ err: describeError(error) }, 'titles were not matched');
+      }
+    },
+  });
 }

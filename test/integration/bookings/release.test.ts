@@ -8,7 +8,7 @@ import {
   type ReceiptAnswer,
   type SeenReceipts,
 } from '../../../src/features/bookings/receipt-decisions.sql.ts';
-import { readReceiptQuestions } from '../../../src/features/bookings/receipt-questions.sql.ts';
+import { readReceiptQuestions } from '../../../src/features/bookings/receipts.sql.ts';
 import {
   lockDay,
   releaseSealedDay,

@@ -8,7 +8,7 @@ import {
   normalAccount,
   type StatedAccount,
 } from '../../../src/features/accounts/bank-account.ts';
-import { ISPB_OF_COMPE } from '../../../src/features/accounts/bank-codes.ts';
+import { ISPB_OF_COMPE } from '../../../src/features/accounts/bank-account.ts';
 
 const BASE: StatedAccount = {
   bank: '001',

@@ -2,130 +2,186 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Database } from '../../../base/database/database.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
-import { describe, limitOf } from '../../../console/api/api-request.ts';
+import { parseCivilDate } from '../../../base/values/business-day.ts';
+import { describe, limitOf, numberOf } from '../../../console/api/api-request.ts';
+import { count, date, pageOfList, words } from '../../../console/api/schema-parts.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
-import { forKeys, STAFF } from '../../../console/shell/route-access.ts';
-import { VALUE_COLUMNS } from '../../../core/title/title.ts';
-import { DESTINATION_COLUMNS } from '../../../core/title/title-hashes.sql.ts';
+import { EVERYBODY, forKeys, STAFF } from '../../../console/shell/route-access.ts';
 import { consumerOfKey } from '../consumers.ts';
-import { readFeed } from '../feed.sql.ts';
-import { type Receipt, takeReceipts } from '../take-receipts.sql.ts';
+import { FeedPage, position, readFeed } from '../feed.sql.ts';
+import { ConsumerLag, readConsumerLags } from '../open-lines.sql.ts';
+import { readWaitingDays, WaitingDays } from '../release.sql.ts';
+import { type Receipt, ReceiptBody, takeReceipts } from '../take-receipts.sql.ts';
+import {
+  PayableToBlock,
+  readPayablesToBlock,
+  readWaitingTitles,
+  WaitingTitle,
+} from '../unposted.sql.ts';
+import { filterOf, LINE_STATES, Lines, readLines, readLineTotals } from './booking-list.sql.ts';
+import { KeptReceipts, readKeptReceipts } from './booking-receipts.sql.ts';
 
 const MAX_LINES = 1_000;
 const MAX_RECEIPTS = 1_000;
 
-const text = Type.String();
-const textOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] });
-const limited = (maxLength: number) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength });
-const position = Type.String({ pattern: '^(0|[1-9][0-9]{0,17})$', examples: ['0'] });
-const words = (values: readonly string[]) => Type.Unsafe<string>({ type: 'string', enum: values });
+const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, default: 100 }));
 
-const Lines = Type.Object({
-  lines: Type.Array(
-    Type.Object({
-      seq: position,
-      key: text,
-      succeedsKey: textOrNull,
-      kind: words(['book', 'adjust', 'reverse']),
-      effect: words(['early_payment', 'payee_change', 'not_stated']),
-      payeeBefore: textOrNull,
-      payeeAfter: textOrNull,
-      erpKey: textOrNull,
-      state: words(['released', 'posted', 'failed', 'refused', 'superseded']),
-      batchId: text,
-      offeredAt: Type.Unsafe<string>({ type: 'string', format: 'date-time' }),
-      date: Type.Unsafe<string>({ type: 'string', format: 'date' }),
-      contentHash: text,
-      title: Type.Object(
-        {
-          ...Object.fromEntries(
-            VALUE_COLUMNS.filter((name) => name !== 'accepted_date').map((name) => [
-              name,
-              name === 'buyer_is_financial'
-                ? Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] })
-                : textOrNull,
-            ]),
-          ),
-          ...Object.fromEntries(
-            DESTINATION_COLUMNS.map((name) => [
-              name,
-              Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()]),
-            ]),
-          ),
-        },
-        { description: 'As in the database; amounts are exact decimals.' },
-      ),
-    }),
+const LineQuery = Type.Object({
+  from: Type.Optional(date),
+  to: Type.Optional(date),
+  state: Type.Optional(words(LINE_STATES)),
+  days: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 3_650, description: 'Overdue after days.' }),
   ),
-  next: position,
+  offset: pageOfList.offset,
+  limit,
 });
 
-const Receipts = Type.Object({
-  receipts: Type.Array(
-    Type.Object({
-      idempotencyKey: Type.String({ minLength: 1, maxLength: 200 }),
-      key: Type.String({ maxLength: 100 }),
-      contentHash: Type.String({ maxLength: 32 }),
-      status: words(['posted', 'failed']),
-      document: Type.Optional(limited(200)),
-      reason: Type.Optional(limited(2_000)),
-      final: Type.Optional(
-        Type.Boolean({
-          description: 'With failed: the ERP will never post the line, which is not offered again.',
-        }),
-      ),
-    }),
-    { minItems: 1, maxItems: MAX_RECEIPTS },
-  ),
+const Status = Type.Object({
+  waiting: Type.Array(WaitingDays, {
+    description: 'Signed-off days that are not released completely.',
+  }),
+  consumers: Type.Array(ConsumerLag),
+  kept: KeptReceipts,
 });
 
-/** The booking feed and the receipts, for the keys of consumers. */
-export function addBookingsApi(api: FastifyInstance, { database }: ConsoleParts): void {
+/** The booking feed and the receipts, for the keys of consumers, and the data of the page of bookings. */
+export function addBookingsApi(api: FastifyInstance, parts: ConsoleParts): void {
+  const { database, bookingsFrom = null } = parts;
+  const forEverybody = forKeys(EVERYBODY, 'read');
+  const forConsumers = forKeys(STAFF, 'export');
+
   api.get(
     '/bookings',
     describe(
-      forKeys(STAFF, 'export'),
+      forConsumers,
       'bookings',
       'listBookings',
       'Released lines after a position, in their order',
       {
-        querystring: Type.Object({
-          after: Type.Optional(position),
-          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, default: 100 })),
-        }),
-        answer: Lines,
+        querystring: Type.Object({ after: Type.Optional(position), limit }),
+        answer: FeedPage,
       },
     ),
     async (request) => {
       const after = BigInt(textParameter(request.query, 'after') ?? '0');
-      return readFeed(database, await requireConsumer(database, request), {
-        after,
-        limit: limitOf(request),
-      });
+      const consumer = await requireConsumer(database, request);
+      return readFeed(database, consumer, { after, limit: limitOf(request) });
     },
   );
 
   api.post(
     '/bookings/receipts',
     describe(
-      forKeys(STAFF, 'export'),
+      forConsumers,
       'bookings',
       'sendReceipts',
       'Say which lines were posted, and which failed',
       {
-        body: Receipts,
-        answer: Type.Object({ stored: Type.Integer({ minimum: 0 }) }),
+        body: Type.Object({
+          receipts: Type.Array(ReceiptBody, { minItems: 1, maxItems: MAX_RECEIPTS }),
+        }),
+        answer: Type.Object({ stored: count }),
       },
     ),
     async (request) => {
-      const body = request.body as { receipts: readonly Partial<Receipt>[] };
-      const receipts = body.receipts.map(
-        (receipt) => ({ document: null, reason: null, ...receipt }) as Receipt,
-      );
+      const { receipts } = request.body as { receipts: readonly Receipt[] };
       const consumer = await requireConsumer(database, request);
       return { stored: await takeReceipts(database, consumer, receipts) };
+    },
+  );
+
+  api.get(
+    '/payables-to-block',
+    describe(
+      forConsumers,
+      'payables',
+      'listPayablesToBlock',
+      'Open payables whose titles are matched and not posted, to block from the payment run',
+      {
+        querystring: Type.Object({
+          after: Type.Optional(
+            Type.String({ maxLength: 255, description: 'The last erpKey of the page before.' }),
+          ),
+          limit,
+        }),
+        answer: Type.Object({
+          payables: Type.Array(PayableToBlock, {
+            description: 'In the order of erpKey. A payable with several titles has several rows.',
+          }),
+        }),
+      },
+    ),
+    async (request) => {
+      const after = textParameter(request.query, 'after') ?? '';
+      return { payables: await readPayablesToBlock(database, { after, limit: limitOf(request) }) };
+    },
+  );
+
+  // The rest answers 404 while no seal releases bookings.
+  api.get(
+    '/waiting-titles',
+    describe(
+      forEverybody,
+      'bookings',
+      'listWaitingTitles',
+      'Titles of a date that wait for their release',
+      {
+        querystring: Type.Object({ date }),
+        answer: Type.Object({
+          titles: Type.Array(WaitingTitle, {
+            description: 'GET /api/breaks with the date has the reasons.',
+          }),
+        }),
+      },
+    ),
+    async (request, reply) => {
+      if (bookingsFrom === null) return reply.callNotFound();
+      const day = parseCivilDate(textParameter(request.query, 'date') ?? '');
+      if (day === null) throw new InputError('date: expected a calendar date as YYYY-MM-DD');
+      return { titles: await readWaitingTitles(database, day) };
+    },
+  );
+
+  api.get(
+    '/booking-lines',
+    describe(
+      forEverybody,
+      'bookings',
+      'listBookingLines',
+      'Released lines by accepted date and state',
+      { querystring: LineQuery, answer: Lines },
+    ),
+    async (request, reply) => {
+      if (bookingsFrom === null) return reply.callNotFound();
+      const { filter } = filterOf(request.query);
+      const page = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
+      return {
+        totals: await readLineTotals(database, filter),
+        lines: maskErpTexts(await readLines(database, filter, page), request.principal),
+      };
+    },
+  );
+
+  api.get(
+    '/booking-status',
+    describe(
+      forEverybody,
+      'bookings',
+      'getBookingStatus',
+      'The consumers, and the receipts that do not fit',
+      { answer: Status },
+    ),
+    async (request, reply) => {
+      if (bookingsFrom === null) return reply.callNotFound();
+      const { count: kept, receipts } = await readKeptReceipts(database, MAX_RECEIPTS);
+      return {
+        waiting: await readWaitingDays(database, parts),
+        consumers: await readConsumerLags(database.prisma),
+        kept: { count: kept, receipts: maskErpTexts(receipts, request.principal) },
+      };
     },
   );
 }

@@ -1,10 +1,24 @@
+import { type Static, Type } from 'typebox';
 import type { Database } from '../../../base/database/database.ts';
 import type { ExportColumn } from '../../../base/export/table.ts';
-import type { CivilDate } from '../../../base/values/business-day.ts';
+import { type CivilDate, parseCivilDate } from '../../../base/values/business-day.ts';
+import {
+  amount,
+  count,
+  date,
+  id,
+  instant,
+  orNull,
+  text,
+  textOrNull,
+  words,
+} from '../../../console/api/schema-parts.ts';
+import { textParameter } from '../../../console/shell/page-context.ts';
 import { kindOf } from '../../../core/title/export-columns.ts';
 import { VALUE_COLUMNS } from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { BOOKING_OVERDUE_DAYS } from '../../alerts/messages/erp-alerts.ts';
+import { ANSWERS, keyOf, LINE_KINDS } from '../feed.sql.ts';
 
 /** `overdue`: not answered or failed, a number of days after the release. */
 export const LINE_STATES = [
@@ -28,40 +42,72 @@ export interface LineFilter {
   readonly overdueDays: number;
 }
 
-export interface ListedLine {
-  readonly id: number;
-  readonly key: string;
-  readonly date: CivilDate;
-  readonly kind: 'book' | 'adjust' | 'reverse';
-  readonly state: 'released' | 'posted' | 'failed' | 'refused' | 'superseded';
-  readonly stateAt: Date;
-  readonly releasedAt: Date;
-  readonly isOverdue: boolean;
-  readonly consumer: string;
-  readonly document: string | null;
-  readonly failure: string | null;
-  readonly orderUid: string | null;
-  /** Exact decimals; null: taken from a receipt. */
-  readonly originalValue: string | null;
+/** Returns the filter of a query. A parameter that cannot be read is left out, and the page says so. */
+export function filterOf(query: unknown): {
+  readonly filter: LineFilter;
+  readonly isFilterBad: boolean;
+} {
+  const [from, to] = ['from', 'to'].map((name) => dateOf(textParameter(query, name)));
+  const wantedState = textParameter(query, 'state');
+  const wantedDays = daysOf(query) ?? String(BOOKING_OVERDUE_DAYS);
+  const areDaysBad = !/^\d{1,4}$/.test(wantedDays) || Number(wantedDays) > 3_650;
+  return {
+    filter: {
+      from: from ?? null,
+      to: to ?? null,
+      state: LINE_STATES.find((state) => state === wantedState) ?? 'all',
+      overdueDays: areDaysBad ? BOOKING_OVERDUE_DAYS : Number(wantedDays),
+    },
+    isFilterBad: from === undefined || to === undefined || areDaysBad,
+  };
 }
 
-interface KindTotals {
-  readonly kind: ListedLine['kind'];
-  readonly lines: number;
-  /** Sum of original_value of the lines, an exact decimal. */
-  readonly originalValue: string;
+/** Returns null for no date, and undefined for a text that is no date. */
+function dateOf(text: string | null): CivilDate | null | undefined {
+  return text === null ? null : (parseCivilDate(text) ?? undefined);
 }
 
-export interface LineTotals {
-  /** The number of lines in the range of dates, by state. */
-  readonly states: Readonly<Record<LineState, number>>;
-  /** The selected lines, in the order book, adjust, reverse. */
-  readonly kinds: readonly KindTotals[];
-  readonly lines: number;
+/** A page has the number as text; a schema of the API has converted the text to a number. */
+function daysOf(query: unknown): string | null {
+  const days: unknown =
+    query === null || typeof query !== 'object' ? null : Reflect.get(query, 'days');
+  if (typeof days === 'number') return String(days);
+  return textParameter(query, 'days');
 }
 
-const KEY = Prisma.sql`to_char(line.date, 'YYYY-MM-DD') || ':' || replace(line.identity_hash::text, '-', '') || ':'
-  || line.occurrence || ':' || line.version`;
+const ListedLine = Type.Object({
+  id,
+  key: text,
+  date,
+  kind: words(LINE_KINDS),
+  state: words(ANSWERS),
+  stateAt: instant,
+  releasedAt: instant,
+  isOverdue: Type.Boolean(),
+  consumer: text,
+  document: textOrNull,
+  failure: textOrNull,
+  orderUid: textOrNull,
+  originalValue: orNull('string', { description: 'Exact decimal. Null: taken from a receipt.' }),
+});
+export type ListedLine = Static<typeof ListedLine>;
+
+const LineTotals = Type.Object({
+  states: Type.Unsafe<Readonly<Record<LineState, number>>>(
+    Type.Object(Object.fromEntries(LINE_STATES.map((state) => [state, count])), {
+      description: 'Lines of the range of dates.',
+    }),
+  ),
+  kinds: Type.Array(Type.Object({ kind: words(LINE_KINDS), lines: count, originalValue: amount }), {
+    description: 'Of the selected lines, in the order book, adjust, reverse.',
+  }),
+  lines: count,
+});
+export type LineTotals = Static<typeof LineTotals>;
+
+export const Lines = Type.Object({ totals: LineTotals, lines: Type.Array(ListedLine) });
+
+const KEY = keyOf('line');
 const FROM = Prisma.sql`conciliation.booking_line AS line
   JOIN conciliation.booking_batch AS batch ON batch.id = line.batch_id`;
 
@@ -95,7 +141,7 @@ export async function readLineTotals(database: Database, filter: LineFilter): Pr
              (count(*) FILTER (WHERE line.state = 'superseded'))::int AS superseded,
              (count(*) FILTER (WHERE ${isOverdue(filter.overdueDays)}))::int AS overdue
       FROM ${FROM} WHERE ${inRange(filter)}`,
-    database.prisma.$queryRaw<KindTotals[]>`
+    database.prisma.$queryRaw<LineTotals['kinds']>`
       SELECT line.kind, count(*)::int AS lines, coalesce(sum(line.original_value), 0)::text AS "originalValue"
       FROM ${FROM} WHERE ${isSelected(filter)}
       GROUP BY line.kind ORDER BY array_position(ARRAY['book', 'adjust', 'reverse'], line.kind)`,

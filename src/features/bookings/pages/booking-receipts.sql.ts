@@ -1,29 +1,53 @@
+import { type Static, Type } from 'typebox';
 import type { Database } from '../../../base/database/database.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
-import type { ReceiptAnswer } from '../receipt-decisions.sql.ts';
+import {
+  count,
+  date,
+  id,
+  instant,
+  text,
+  textOrNull,
+  words,
+} from '../../../console/api/schema-parts.ts';
+import { Prisma } from '../../../generated/prisma/client.ts';
+import { keyOf } from '../feed.sql.ts';
+import { RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../release.sql.ts';
 import type { ReleaseRules } from '../release-conditions.sql.ts';
 
-export interface ListedReceipt {
-  readonly id: number;
-  readonly key: string;
-  readonly date: CivilDate;
-  readonly consumer: string;
-  readonly status: 'posted' | 'failed';
-  readonly document: string | null;
-  readonly reason: string | null;
-  /** Failed, and the line is not offered again. */
-  readonly isFinal: boolean;
-  readonly receivedAt: Date;
-  /** Null: not compared yet. */
-  readonly outcome:
-    | 'accepted'
-    | 'unknown_key'
-    | 'other_content'
-    | 'other_consumer'
-    | ReceiptAnswer
-    | null;
-}
+const OUTCOMES = [
+  'accepted',
+  'unknown_key',
+  'other_content',
+  'other_consumer',
+  ...RECEIPT_ANSWERS,
+] as const;
+type Outcome = (typeof OUTCOMES)[number];
+
+const ListedReceipt = Type.Object({
+  id,
+  key: text,
+  date,
+  consumer: text,
+  status: words(['posted', 'failed']),
+  document: textOrNull,
+  reason: textOrNull,
+  isFinal: Type.Boolean({ description: 'Failed, and the line is not offered again.' }),
+  receivedAt: instant,
+  outcome: Type.Unsafe<Outcome | null>({
+    type: ['string', 'null'],
+    enum: [...OUTCOMES, null],
+    description: 'Null: not compared yet.',
+  }),
+});
+export type ListedReceipt = Static<typeof ListedReceipt>;
+
+export const KeptReceipts = Type.Object({ count, receipts: Type.Array(ListedReceipt) });
+
+const LISTED = Prisma.sql`
+  receipt.id::int AS id, ${keyOf('receipt')} AS key, receipt.date::text AS date, receipt.consumer, receipt.status,
+  receipt.document, receipt.reason, receipt.is_final AS "isFinal", receipt.received_at AS "receivedAt", receipt.outcome`;
 
 /** Returns the newest receipts that wait for an answer, and their number. */
 export async function readKeptReceipts(
@@ -31,26 +55,20 @@ export async function readKeptReceipts(
   limit: number,
 ): Promise<{ readonly count: number; readonly receipts: ListedReceipt[] }> {
   const where = { outcome: { in: ['unknown_key', 'other_content'] } };
-  const [count, receipts] = await Promise.all([
+  const [kept, receipts] = await Promise.all([
     database.prisma.bookingReceipt.count({ where }),
     database.prisma.$queryRaw<ListedReceipt[]>`
-      SELECT id::int AS id, to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':'
-               || occurrence || ':' || version AS key,
-             date::text AS date, consumer, status, document, reason, is_final AS "isFinal",
-             received_at AS "receivedAt", outcome
-      FROM conciliation.booking_receipt WHERE outcome IN ('unknown_key', 'other_content')
-      ORDER BY booking_receipt.id DESC LIMIT ${limit}::int`,
+      SELECT ${LISTED} FROM conciliation.booking_receipt AS receipt
+      WHERE outcome IN ('unknown_key', 'other_content')
+      ORDER BY receipt.id DESC LIMIT ${limit}::int`,
   ]);
-  return { count, receipts };
+  return { count: kept, receipts };
 }
 
 /** Returns the receipts for all versions of the booking that a line belongs to, in their order. */
 export function readReceiptsOf(database: Database, lineId: bigint): Promise<ListedReceipt[]> {
   return database.prisma.$queryRaw<ListedReceipt[]>`
-    SELECT receipt.id::int AS id, to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':'
-             || occurrence || ':' || receipt.version AS key,
-           date::text AS date, receipt.consumer, receipt.status, receipt.document, receipt.reason,
-           receipt.is_final AS "isFinal", receipt.received_at AS "receivedAt", receipt.outcome
+    SELECT ${LISTED}
     FROM conciliation.booking_line AS wanted
     JOIN conciliation.booking_receipt AS receipt USING (date, identity_hash, occurrence)
     WHERE wanted.id = ${lineId} ORDER BY receipt.id`;

@@ -16,7 +16,7 @@ import {
 import { mayUse } from '../../../console/shell/route-access.ts';
 import type { ConsumerLag } from '../open-lines.sql.ts';
 import { RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
-import type { ReceiptQuestions } from '../receipt-questions.sql.ts';
+import type { ReceiptQuestions } from '../receipts.sql.ts';
 import type { WaitingDays } from '../release.sql.ts';
 import type { UnbookedChange } from '../unbooked-changes.sql.ts';
 import {

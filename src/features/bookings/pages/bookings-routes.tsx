@@ -24,7 +24,7 @@ import { writeMoved } from '../../review/pages/restated-export.ts';
 import { readMoved } from '../../review/restated-days.sql.ts';
 import { readConsumerLags } from '../open-lines.sql.ts';
 import { answerReceipts, RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
-import { readReceiptQuestions } from '../receipt-questions.sql.ts';
+import { readReceiptQuestions } from '../receipts.sql.ts';
 import { readWaitingDays } from '../release.sql.ts';
 import {
   confirmUnbookedChange,
@@ -32,6 +32,7 @@ import {
   readUnbookedChanges,
 } from '../unbooked-changes.sql.ts';
 import {
+  filterOf,
   LINE_COLUMNS,
   linesFile,
   readLines,
@@ -41,7 +42,6 @@ import {
 import { BookingPage } from './booking-page.tsx';
 import { readKeptReceipts, readReceiptsOf } from './booking-receipts.sql.ts';
 import { BookingsPage } from './bookings-page.tsx';
-import { filterOf } from './line-filter.ts';
 
 const LINES_A_PAGE = 50;
 const KEPT_SHOWN = 50;

@@ -13,13 +13,13 @@ import {
   type PayableReject,
 } from './payable-import.sql.ts';
 
-export interface PayableFileReport extends EndedImport {
+export type PayableFileReport = EndedImport & {
   readonly format: FileFormat;
   /** The faults in the order of the file; at most `MAX_REPORTED_REJECTS`. */
   readonly rejects: readonly PayableReject[];
   /** ERP keys of downgraded payables; at most `MAX_REPORTED_KEYS`. */
   readonly downgradedKeys: readonly string[];
-}
+};
 
 export const MAX_REPORTED_REJECTS = 1000;
 /** A million payables take some minutes. */

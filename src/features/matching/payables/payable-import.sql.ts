@@ -1,6 +1,8 @@
+import { type Static, Type } from 'typebox';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import type { Transaction } from '../../../base/database/database.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
+import { count, id, text, words } from '../../../console/api/schema-parts.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { PAYABLE_FIELDS, type Payable } from './payable.ts';
 import type { StatedPayable } from './payable-file.ts';
@@ -9,46 +11,68 @@ import type { StatedPayable } from './payable-file.ts';
 export const IMPORT_KINDS = ['snapshot', 'delta'] as const;
 export type ImportKind = (typeof IMPORT_KINDS)[number];
 
-interface ImportCounts {
-  readonly inserted: number;
-  readonly changed: number;
-  readonly unchanged: number;
-  /** Left as they are, because a newer version or a later statement has written them. */
-  readonly outdated: number;
-  /** Of the changed ones: a snapshot gave them an older version. */
-  readonly downgraded: number;
-  /** Of the changed ones: their version cannot be compared with the one before. */
-  readonly incomparable: number;
-  readonly rejected: number;
-}
+const counts = {
+  inserted: count,
+  changed: count,
+  unchanged: count,
+  outdated: Type.Integer({
+    minimum: 0,
+    description:
+      'Payables left as they are: a newer version or a later statement has written them.',
+  }),
+  downgraded: Type.Integer({
+    minimum: 0,
+    description: 'Of the changed ones: a snapshot gave them an older version.',
+  }),
+  incomparable: Type.Integer({
+    minimum: 0,
+    description: 'Of the changed ones: their version cannot be compared with the one before.',
+  }),
+  rejected: count,
+};
+const ImportCounts = Type.Object(counts);
+type ImportCounts = Static<typeof ImportCounts>;
 
 /** A fault of a payable that was left out, without values. */
-export interface PayableReject {
-  /** The line of a CSV file or the place in a JSON list, from 1. */
-  readonly at: number;
-  readonly field: string;
-  readonly expected: string;
-}
+const PayableReject = Type.Object({
+  at: Type.Integer({
+    minimum: 1,
+    description: 'The line of a CSV file or the place in a JSON list, from 1.',
+  }),
+  field: text,
+  expected: text,
+});
+export type PayableReject = Static<typeof PayableReject>;
+export const rejects = Type.Array(PayableReject);
 
-export interface BatchReport extends ImportCounts {
-  /** ERP keys of downgraded payables; at most `MAX_REPORTED_KEYS`. */
-  readonly downgradedKeys: readonly string[];
-  readonly rejects: readonly PayableReject[];
-}
+export const MAX_REPORTED_KEYS = 20;
+
+export const BatchReport = Type.Object({
+  ...counts,
+  downgradedKeys: Type.Array(text, {
+    description: `ERP keys of downgraded payables; at most ${MAX_REPORTED_KEYS}.`,
+  }),
+  rejects,
+});
+type BatchReport = Static<typeof BatchReport>;
 
 /** An import that has ended. */
-export interface EndedImport extends ImportCounts {
-  readonly importId: bigint;
-  readonly kind: ImportKind;
-  /** Whether every payable was accepted and as many payables arrived as were announced. */
-  readonly isComplete: boolean;
-  /** Open payables that a complete snapshot lacks. They are closed. */
-  readonly closed: number;
-}
+export const EndedImport = Type.Object({
+  importId: id,
+  kind: words(IMPORT_KINDS),
+  ...counts,
+  isComplete: Type.Boolean({
+    description: 'Whether no payable was rejected and as many arrived as were announced.',
+  }),
+  closed: Type.Integer({
+    minimum: 0,
+    description: 'Open payables that a complete snapshot lacks.',
+  }),
+});
+export type EndedImport = Static<typeof EndedImport>;
 
 /** Payables that one statement writes. */
 export const PAYABLES_AT_ONCE = 1000;
-export const MAX_REPORTED_KEYS = 20;
 
 /** `supplierTaxId` is `supplier_tax_id`. */
 const COLUMN_OF = new Map(
@@ -249,7 +273,7 @@ export async function endImport(
     action: 'payables.import',
     details: { importId: Number(importId), ...ended },
   });
-  return { importId, ...ended };
+  return { importId: Number(importId), ...ended };
 }
 
 async function lockOpenImport(

@@ -1,17 +1,27 @@
+import { type Static, Type } from 'typebox';
 import type { Transaction } from '../../../base/database/database.ts';
+import { amount, instantOrNull } from '../../../console/api/schema-parts.ts';
 import { isStale } from '../../alerts/messages/erp-alerts.ts';
 
 /** The state of the ERP's payables. */
-export interface PayableState {
-  /** Payables with the status `open` that no snapshot has closed. */
-  readonly open: number;
-  /** Exact decimal. */
-  readonly openValue: string;
-  /** When the newest complete snapshot began, or the ERP stated last by SQL that its rows are complete; null: never. */
-  readonly snapshotAt: Date | null;
-  /** When the newest import ended that was not complete and is newer than `snapshotAt`; null: none. */
-  readonly incompleteAt: Date | null;
-}
+export const PayableState = Type.Object({
+  open: Type.Integer({
+    minimum: 0,
+    description: 'Payables with the status `open` that no snapshot has closed.',
+  }),
+  openValue: amount,
+  snapshotAt: Type.Unsafe<Date | null>({
+    ...instantOrNull,
+    description:
+      'When the newest complete snapshot began, or the ERP stated last by SQL that its rows are complete. Null: never.',
+  }),
+  incompleteAt: Type.Unsafe<Date | null>({
+    ...instantOrNull,
+    description:
+      'When the newest import ended that was not complete and is newer than `snapshotAt`. Null: none.',
+  }),
+});
+export type PayableState = Static<typeof PayableState>;
 
 /** Returns when the payables were complete last; null: never. */
 export async function readSnapshotAt(tx: Transaction): Promise<Date | null> {
