@@ -99,11 +99,10 @@ export function addTitleFlows(world: BrowserWorld): void {
     await reviewer.getByRole('button', { name: 'Show them' }).click();
     await reviewer.getByText('9998887-1').first().waitFor();
     await reviewer.getByRole('checkbox', { name: 'Choose' }).first().check();
-    await reviewer
-      .getByRole('radio', { name: 'Confirm: the account now replaces the account before' })
-      .check();
     await reviewer.getByLabel('Your findings').fill('called them, it is theirs');
-    await reviewer.getByRole('button', { name: 'Record the decision' }).click();
+    await reviewer
+      .getByRole('button', { name: 'Confirm: the account now replaces the account before' })
+      .click();
     const shown = () => textOf(reviewer.locator('body'));
     await expect.poll(shown, { timeout: PATIENCE_MS }).toContain('The accounts are confirmed.');
   });

@@ -215,6 +215,24 @@ export function Submit(props: { readonly class?: string; readonly children: Comp
   );
 }
 
+/** One button for each decision. Enter in a field of the form decides nothing: it would press the first, disabled one. */
+export function DecisionButtons<Value extends string>(props: {
+  readonly name: string;
+  readonly values: readonly Value[];
+  readonly text: (value: Value) => string;
+}) {
+  return (
+    <div class="buttons">
+      <button type="submit" disabled hidden />
+      {props.values.map((value) => (
+        <button key={value} type="submit" name={props.name} value={value} class="button">
+          {props.text(value)}
+        </button>
+      ))}
+    </div>
+  );
+}
+
 /** The options of a `select`, each with its text. */
 export function Options<Value extends string>(props: {
   readonly values: readonly Value[];

@@ -2,7 +2,14 @@ import type { ComponentChildren } from 'preact';
 import { Field } from '../../../console/shell/layout.tsx';
 import { maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { ActionForm, authorText, DayLink, Instant, Submit } from '../../../console/shell/parts.tsx';
+import {
+  ActionForm,
+  authorText,
+  DayLink,
+  DecisionButtons,
+  Instant,
+  Submit,
+} from '../../../console/shell/parts.tsx';
 import { providerHref } from '../../providers/pages/provider-address.ts';
 import type { AccountChange, AccountDecision } from '../account-changes.sql.ts';
 import { AccountText } from './account-text.tsx';
@@ -126,7 +133,7 @@ function DecisionText({ change }: { change: AccountChange }) {
   );
 }
 
-/** The form around a list of changes, with one decision and one reason for the parties that are chosen. */
+/** The form around a list of changes: one reason, and one button for each decision about the parties that are chosen. */
 export function DecisionForm(props: {
   readonly decisions: readonly AccountDecision[];
   readonly children: ComponentChildren;
@@ -135,19 +142,14 @@ export function DecisionForm(props: {
   return (
     <ActionForm action="/account-changes/decide" class="stack">
       {props.children}
-      <fieldset>
-        <legend>{text('providers.decision')}</legend>
-        {props.decisions.map((decision) => (
-          <label key={decision}>
-            <input type="radio" name="decision" value={decision} required />{' '}
-            {text(`providers.decide.${decision}`)}
-          </label>
-        ))}
-      </fieldset>
       <Field label={text('providers.finding')}>
         <input name="reason" required maxLength={500} />
       </Field>
-      <Submit class="primary">{text('providers.record')}</Submit>
+      <DecisionButtons
+        name="decision"
+        values={props.decisions}
+        text={(decision) => text(`providers.decide.${decision}`)}
+      />
     </ActionForm>
   );
 }

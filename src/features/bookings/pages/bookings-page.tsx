@@ -9,6 +9,7 @@ import {
   Card,
   DayCell,
   DayLink,
+  DecisionButtons,
   InstantCell,
   Metric,
   Submit,
@@ -314,13 +315,11 @@ function Kept({ data }: PageProps) {
           <Field label={text('day.reason')}>
             <input name="reason" required maxLength={500} />
           </Field>
-          <div class="buttons">
-            {RECEIPT_ANSWERS.map((answer) => (
-              <button key={answer} type="submit" name="answer" value={answer} class="button">
-                {text(`bookings.answers.${answer}`)}
-              </button>
-            ))}
-          </div>
+          <DecisionButtons
+            name="answer"
+            values={RECEIPT_ANSWERS}
+            text={(answer) => text(`bookings.answers.${answer}`)}
+          />
         </ActionForm>
       )}
     </Card>
