@@ -14,8 +14,10 @@ import {
   undoMatch,
 } from '../../../src/features/matching/match-decisions.sql.ts';
 import { readDayMatching } from '../../../src/features/matching/match-reads.sql.ts';
-import { startMatchingLoop } from '../../../src/features/matching/run-matching.sql.ts';
-import { isMatchingDue } from '../../../src/features/matching/run-matching.sql.ts';
+import {
+  isMatchingDue,
+  startMatchingLoop,
+} from '../../../src/features/matching/run-matching.sql.ts';
 import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { worldOfFile } from '../../support/file-world.ts';

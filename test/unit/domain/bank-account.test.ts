@@ -4,11 +4,11 @@ import type { Destination } from '../../../src/core/title/destination.ts';
 import {
   accountHashOf,
   contradicts,
+  ISPB_OF_COMPE,
   mayBeSameAccount,
   normalAccount,
   type StatedAccount,
 } from '../../../src/features/accounts/bank-account.ts';
-import { ISPB_OF_COMPE } from '../../../src/features/accounts/bank-account.ts';
 
 const BASE: StatedAccount = {
   bank: '001',
