@@ -2,10 +2,10 @@ import { encode } from 'uqr';
 import type { ApiKey } from '../access/api-keys.sql.ts';
 import type { OpenSession } from '../access/console-sessions.sql.ts';
 import { CodeField, NewPasswordFields } from '../access/login-page.tsx';
-import { DataTable } from '../shell/data-table.tsx';
+import { type Column, ListTable } from '../list/columns.tsx';
 import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
-import { ActionForm, Card, Disclosure, Instant, InstantCell, Submit } from '../shell/parts.tsx';
+import { ActionForm, Card, Disclosure, Instant, Submit } from '../shell/parts.tsx';
 import { SECOND_FACTOR_PATH } from '../shell/route-access.ts';
 import { addressOfSecret, inGroups } from './second-factor.ts';
 
@@ -136,31 +136,40 @@ function FactorCard({ data }: { data: AccountPageData }) {
   );
 }
 
+const SESSION_COLUMNS: readonly Column<OpenSession>[] = [
+  {
+    name: 'signed_in',
+    head: 'account.signedIn',
+    kind: 'instant',
+    value: ({ createdAt }) => createdAt,
+    cell: ({ createdAt, isOwn }, { text }) => (
+      <>
+        <Instant at={createdAt} />
+        {isOwn && <span class="quiet"> ({text('account.own')})</span>}
+      </>
+    ),
+  },
+  {
+    name: 'last_seen',
+    head: 'account.lastSeen',
+    kind: 'instant',
+    value: ({ lastSeenAt }) => lastSeenAt,
+  },
+  { name: 'address', head: 'account.address', kind: 'text', value: ({ address }) => address },
+  {
+    name: 'way',
+    head: 'account.way',
+    kind: 'text',
+    value: ({ byOidc }, { text }) =>
+      text(byOidc ? 'account.ways.company' : 'account.ways.password'),
+  },
+];
+
 function SessionsCard({ sessions }: { readonly sessions: readonly OpenSession[] }) {
   const { text } = usePage();
   return (
     <Card title={text('account.sessionsTitle')}>
-      <DataTable
-        label={text('account.sessionsTitle')}
-        heads={[
-          text('account.signedIn'),
-          text('account.lastSeen'),
-          text('account.address'),
-          text('account.way'),
-        ]}
-      >
-        {sessions.map((session) => (
-          <tr key={session.createdAt.toISOString()}>
-            <td>
-              <Instant at={session.createdAt} />
-              {session.isOwn && <span class="quiet"> ({text('account.own')})</span>}
-            </td>
-            <InstantCell at={session.lastSeenAt} />
-            <td>{session.address ?? '–'}</td>
-            <td>{session.byOidc ? text('account.ways.company') : text('account.ways.password')}</td>
-          </tr>
-        ))}
-      </DataTable>
+      <ListTable label={text('account.sessionsTitle')} columns={SESSION_COLUMNS} rows={sessions} />
       {sessions.length > 1 && (
         <ActionForm action="/account/sessions/end">
           <Submit>{text('account.endOthers')}</Submit>
@@ -170,29 +179,24 @@ function SessionsCard({ sessions }: { readonly sessions: readonly OpenSession[] 
   );
 }
 
+const KEY_COLUMNS: readonly Column<ApiKey>[] = [
+  { name: 'name', head: 'users.keyName', kind: 'text', value: ({ name }) => name },
+  { name: 'begins', head: 'users.begins', kind: 'text', value: ({ start }) => `${start}…` },
+  { name: 'expires', head: 'users.expires', kind: 'instant', value: ({ expiresAt }) => expiresAt },
+  {
+    name: 'last_used',
+    head: 'users.lastUsed',
+    kind: 'instant',
+    value: ({ lastUsedAt }) => lastUsedAt,
+  },
+];
+
 function OwnKeysCard({ keys }: { readonly keys: readonly ApiKey[] }) {
   const { text } = usePage();
   return (
     <Card title={text('users.keys')}>
       <p class="quiet">{text('account.keysHelp')}</p>
-      <DataTable
-        label={text('users.keys')}
-        heads={[
-          text('users.keyName'),
-          text('users.begins'),
-          text('users.expires'),
-          text('users.lastUsed'),
-        ]}
-      >
-        {keys.map((key) => (
-          <tr key={key.id}>
-            <td class="anywhere">{key.name}</td>
-            <td class="mono">{key.start}…</td>
-            <InstantCell at={key.expiresAt} />
-            <InstantCell at={key.lastUsedAt} />
-          </tr>
-        ))}
-      </DataTable>
+      <ListTable label={text('users.keys')} columns={KEY_COLUMNS} rows={keys} />
     </Card>
   );
 }
