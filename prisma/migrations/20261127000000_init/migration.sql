@@ -2705,7 +2705,7 @@ COMMENT ON COLUMN conciliation.booking_batch.reverse_count IS
 COMMENT ON COLUMN conciliation.booking_batch.waiting_titles IS
   'Number of titles that the seal covers and that had to wait, because of their payables. They are in none of the counts and sums. A later batch of the same seal releases them. 0: the seal is released completely.';
 COMMENT ON COLUMN conciliation.booking_batch.original_value_sum IS
-  'What the lines add to the sum of original_value: book adds, adjust adds the difference, reverse subtracts.';
+  'What the lines add to the sum of original_value: book adds, adjust adds the difference from the line that it succeeds, or all of its value after a reversal, and reverse subtracts.';
 COMMENT ON COLUMN conciliation.booking_batch.platform_discounted_value_sum IS
   'What the lines add to the sum of platform_discounted_value. A null counts as 0.';
 COMMENT ON COLUMN conciliation.booking_batch.financial_discounted_value_sum IS

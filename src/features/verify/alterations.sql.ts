@@ -117,7 +117,8 @@ const bookingAlterations = (date: CivilDate) => Prisma.sql`
     FROM (SELECT id AS batch_id FROM batch) AS batch LEFT JOIN (
       SELECT line.*, ${each((column) => `CASE line.kind WHEN 'reverse' THEN -1 ELSE 1 END * coalesce(line.${column}, 0) - coalesce(before.${column}, 0) AS ${column}_change`)}
       FROM line LEFT JOIN line AS before
-        ON line.kind = 'adjust' AND before.identity_hash = line.identity_hash
+        -- A line that replaces a reversal adds all of its value.
+        ON line.kind = 'adjust' AND before.kind <> 'reverse' AND before.identity_hash = line.identity_hash
        AND before.occurrence = line.occurrence AND before.version = line.succeeds
     ) AS line USING (batch_id)
     GROUP BY batch_id

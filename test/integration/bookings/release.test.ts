@@ -16,6 +16,7 @@ import {
 } from '../../../src/features/bookings/release.sql.ts';
 import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
+import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
@@ -186,6 +187,35 @@ test('a line that the ERP refuses for good is not offered again, until a receipt
   await take(receipt(line));
   expect((await offered()).map(({ state }) => state)).toEqual(['posted', 'posted']);
 });
+
+test.each([
+  ['unchanged', '1.00'],
+  ['restated', '2.00'],
+])(
+  'a title that comes back %s after the ERP could not reverse its booking adjusts what stands, and its batch is verified',
+  async (_, discount) => {
+    await pull({ uid: 'a' }, { uid: 'b', discount: '1.00' });
+    await sign();
+    for (const line of await offered()) await take(receipt(line));
+    await pull({ uid: 'a' });
+    await sign();
+    const reversal = (await offered()).at(-1);
+    if (reversal?.kind !== 'reverse') throw new Error('no reversal');
+    await take(
+      receipt(reversal, { status: 'failed', document: null, reason: 'the period is closed' }),
+    );
+    await pull({ uid: 'a' }, { uid: 'b', discount });
+    await sign();
+    expect((await brief()).slice(2)).toEqual([
+      ['reverse', 'b', 1, 2],
+      ['adjust', 'b', 1, 3],
+    ]);
+    const { released, sealed } = await sums();
+    expect(released).toBe(sealed);
+    const { alterations } = await verifyDate(world.database, date, new AbortController().signal);
+    expect(alterations).toEqual([]);
+  },
+);
 
 test('a receipt for an unknown line, or another content, keeps the date from being released until a person decides', async () => {
   await pull({ uid: 'a' });
