@@ -5,7 +5,6 @@ import { openStaging, requireAbleToPlan, requireAbleToPull } from '../app/parts.
 import type { Database } from '../base/database/database.ts';
 import { ConfigError, InputError } from '../base/runtime/errors.ts';
 import { type CivilDate, dateIn, datesBetween } from '../base/values/business-day.ts';
-import { type DayRow, readDays } from '../core/ledger/reads.sql.ts';
 import type { AuthGate } from '../core/work/auth-gate.ts';
 import {
   type BackfillProgress,
@@ -18,6 +17,7 @@ import {
   backfillRangeFault,
   MAX_BACKFILL_CONCURRENCY,
 } from '../features/backfills/backfill-plan.ts';
+import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import { dateArgument, idArgument, integerArgument } from './arguments.ts';
 import { type CommandResult, type CommandRun, EXIT, type Exit, runCommand } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
@@ -96,8 +96,8 @@ async function dryRun(run: CommandRun, range: BackfillRange): Promise<CommandRes
   const fault = backfillRangeFault(range, today);
   if (fault !== null) throw new InputError(fault.message, { context: fault.context });
   return withStaging(run, async (database) => {
-    const known = new Map<CivilDate, DayRow>(
-      (await readDays(database, range, today)).map((day) => [day.date, day]),
+    const known = new Map<CivilDate, LedgerDay>(
+      (await readLedgerDays(database, range, today)).map((day) => [day.date, day]),
     );
     const dates = datesBetween(range.from, range.to);
     const states: Record<string, number> = {};

@@ -14,13 +14,14 @@ import {
 } from '../base/values/business-day.ts';
 import { addUser, createLink, readUsers } from '../console/access/console-users.sql.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
-import { type DayRow, readCheckpoint, readDays } from '../core/ledger/reads.sql.ts';
+import { readCheckpoint } from '../core/ledger/reads.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
 import type { PullParts } from '../core/work/pull-parts.ts';
 import { pullToEnd } from '../core/work/pull-to-end.ts';
 import { type Sandbox, startSandbox } from '../demo/sandbox.ts';
 import { startSyntheticErp } from '../demo/synthetic-erp.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
+import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import { createDemoConsumer } from './bookings/demo-consumer.ts';
 import { type CommandResult, type CommandRun, EXIT, type Exit, runCommand } from './command-run.ts';
 import { createProgressLine } from './output/progress-line.ts';
@@ -95,7 +96,7 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     // The first date of the folder: BOOKINGS_FROM does not move past the days that an earlier run has released.
     const bookingsFrom = (await readCheckpoint(staging.database))?.startDate ?? from;
     const matching = await importDemoPayables(staging.database, { by: DEMO_ACTOR, bookingsFrom });
-    const days = await readDays(staging.database, { from, to }, to);
+    const days = await readLedgerDays(staging.database, { from, to }, to);
     const result = demoResult(days, reports, matching);
     if (isOnce) return result;
     const reviewerToken = await createDemoLink(staging.database, 'reviewer');
@@ -184,7 +185,7 @@ async function pullDates(
 }
 
 function demoResult(
-  days: readonly DayRow[],
+  days: readonly LedgerDay[],
   reports: ReadonlyMap<CivilDate, PullReport>,
   matching: DemoMatching,
 ): CommandResult {
@@ -213,7 +214,7 @@ function demoResult(
       rows.map(({ report, ...day }) => [
         day.date,
         formatCount(day.titles),
-        formatAmount(day.originalValueSum),
+        formatAmount(day.sums.original_value),
         formatCount(report?.inserted ?? 0),
         formatCount(report?.changed ?? 0),
         formatCount(report?.withdrawn ?? 0),

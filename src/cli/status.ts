@@ -3,15 +3,14 @@ import { alertPolicy } from '../app/alert-channels.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { addDays, type CivilDate, dateIn } from '../base/values/business-day.ts';
 import {
-  type DayRow,
   type PullRow,
   type RejectRow,
-  readDays,
   readOpenPulls,
   readOpenRejects,
 } from '../core/ledger/reads.sql.ts';
 import { headlineOf, needsPerson } from '../features/home/headline.ts';
 import { type OpenItems, readOpenItems } from '../features/home/open-items.sql.ts';
+import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import {
   type CompleteSweep,
   readCompleteSweep,
@@ -71,7 +70,7 @@ async function readStatus(
   return withStaging(run, async (database) => {
     const policy = alertPolicy(run.config);
     const items = await readOpenItems(database, { now: new Date(), policy });
-    const days = await readDays(database, range, today);
+    const days = await readLedgerDays(database, range, today);
     const pulls = await readOpenPulls(database);
     const complete = await readCompleteSweep(database);
     const [newest = null] = await readSweeps(database, 1);
@@ -86,7 +85,7 @@ async function readStatus(
 
 interface Status {
   readonly items: OpenItems;
-  readonly days: readonly DayRow[];
+  readonly days: readonly LedgerDay[];
   readonly pulls: readonly PullRow[];
   readonly sweeps: { readonly newest: SweepRow | null; readonly complete: CompleteSweep | null };
   readonly rejects: ReadonlyMap<CivilDate, readonly RejectRow[]>;
@@ -157,7 +156,7 @@ function daysTable({ days, timeZone }: Status): string {
     days.map((day) => [
       day.date,
       formatCount(day.titles),
-      formatAmount(day.originalValueSum),
+      formatAmount(day.sums.original_value),
       formatCount(day.withdrawn),
       formatCount(day.rejected),
       day.state,

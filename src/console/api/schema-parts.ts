@@ -1,6 +1,6 @@
 /** Parts of the schemas of `/api`. A schema checks the input and is published as OpenAPI. */
 
-import { Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 
@@ -47,9 +47,17 @@ export const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 /** Text, because most JSON parsers would round a number to a double. */
 export const amount = Type.String({ description: 'An exact decimal.', examples: ['1234.50'] });
 
-export const sums = Type.Object(
-  Object.fromEntries(AMOUNT_COLUMNS.map((column) => [column, amount])),
-);
+/** An object with one schema for each of the names. */
+export const each = <Name extends string, Schema extends TSchema>(
+  names: readonly Name[],
+  schema: Schema,
+  options: { readonly description?: string } = {},
+) =>
+  Type.Unsafe<Readonly<Record<Name, Static<Schema>>>>(
+    Type.Object(Object.fromEntries(names.map((name) => [name, schema])), options),
+  );
+
+export const sums = each(AMOUNT_COLUMNS, amount);
 
 export const ErrorAnswer = Type.Object({
   code: Type.String({ description: 'Stable; may be matched.' }),
@@ -61,11 +69,13 @@ export const ErrorAnswer = Type.Object({
   ),
 });
 
+/** Values as PostgreSQL writes them into jsonb, amounts as exact decimal text; null: not stated. */
 export const MovedField = Type.Object({
   column: Type.String({ description: 'A column of conciliation.title.' }),
   before: orNull('string'),
   after: orNull('string'),
 });
+export type MovedField = Readonly<Static<typeof MovedField>>;
 
 export const pageOfList = {
   offset: Type.Optional(

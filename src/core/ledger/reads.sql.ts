@@ -1,23 +1,7 @@
 import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { PullOrigin } from '../planner/pull-plan.ts';
-import { type DayNote, dayNoteColumns } from './day-note.sql.ts';
-import type { DayState } from './day-state.ts';
 import type { PullState } from './pull-state.ts';
-
-/** A day of the ledger for people. Amounts are decimal text, exact. */
-export interface DayRow extends DayNote {
-  readonly date: CivilDate;
-  readonly state: DayState;
-  readonly titles: number;
-  readonly withdrawn: number;
-  readonly rejected: number;
-  readonly originalValueSum: string;
-  readonly heldPullId: number | null;
-  readonly verifiedAt: Date | null;
-  /** For a failed day: the error of its last attempt. */
-  readonly lastError: string | null;
-}
 
 export interface CheckpointRow {
   readonly startDate: CivilDate;
@@ -40,29 +24,6 @@ export interface PullRow {
 export async function readCheckpoint(database: Database): Promise<CheckpointRow | null> {
   const row = await database.prisma.checkpoint.findFirst();
   return row && { startDate: row.startDate, lastReconciledDate: row.lastReconciledDate };
-}
-
-/**
- * The days of the ledger from `from` to `to`, both included, in date order; none after `today`, see
- * `readLedgerDays`.
- */
-export function readDays(
-  database: Database,
-  range: { readonly from: CivilDate; readonly to: CivilDate },
-  today: CivilDate,
-): Promise<DayRow[]> {
-  return database.prisma.$queryRaw<DayRow[]>`
-    SELECT date::text AS date, state, title_count AS titles, withdrawn_count AS withdrawn,
-           rejected_count AS rejected, original_value_sum::text AS "originalValueSum",
-           held_pull_id::float8 AS "heldPullId", verified_at AS "verifiedAt",
-           CASE WHEN state = 'failed' THEN (
-             SELECT error_message FROM conciliation.pull
-             WHERE pull.date = day.date AND pull.state = 'failed'
-             ORDER BY id DESC LIMIT 1) END AS "lastError",
-           ${dayNoteColumns}
-    FROM conciliation.day
-    WHERE date BETWEEN ${range.from}::date AND least(${range.to}::date, ${today}::date)
-    ORDER BY date`;
 }
 
 /** The newest pulls that have not ended: queued, running, or waiting for a person. */

@@ -2,13 +2,13 @@
 
 import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { HAS_BREAK, isChecked } from '../../core/ledger/day-note.sql.ts';
 import { AUTO_SIGN_OFF_AUTHOR } from '../../core/ledger/sign-off.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
 import { RELEASE_TRANSACTION } from '../bookings/release.sql.ts';
 import { hasFault, type ReleaseRules } from '../bookings/release-conditions.sql.ts';
 import { isAltered } from '../verify/verify.sql.ts';
+import { HAS_BREAK, isChecked } from './ledger-days.sql.ts';
 import { sealDay } from './sign-off.sql.ts';
 
 /** A request for a pull, a look at identifiers and an export decide nothing about the data. */

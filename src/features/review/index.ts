@@ -2,8 +2,8 @@ import type { Feature } from '../../console/shell/console-parts.ts';
 import { addReviewApi } from './pages/api.ts';
 import { addDayRoutes } from './pages/day-routes.tsx';
 import { addMonthsRoutes } from './pages/months-routes.tsx';
-import { addRestatedRoutes } from './pages/restated-routes.tsx';
-import { addSignOffsRoutes } from './pages/sign-offs-routes.tsx';
+import { addRestatedRoutes } from './pages/restated.tsx';
+import { addSignOffsRoutes } from './pages/sign-offs.tsx';
 
 export const review: Feature = {
   name: 'review',

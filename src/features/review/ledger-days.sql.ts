@@ -1,39 +1,139 @@
+import { type Static, Type } from 'typebox';
 import { amountSum } from '../../base/database/amount-sum.sql.ts';
 import type { Database } from '../../base/database/database.ts';
+import { IS_OPEN_FINDING } from '../../base/database/open-findings.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { type DayNote, dayNoteColumns } from '../../core/ledger/day-note.sql.ts';
-import type { DayState } from '../../core/ledger/day-state.ts';
+import { count, date, instantOrNull, orNull, sums, words } from '../../console/api/schema-parts.ts';
+import {
+  DAY_STATES,
+  type DayState,
+  HOLD_REASONS,
+  type HoldReason,
+} from '../../core/ledger/day-state.ts';
+import type { HoldDetail } from '../../core/merge/plausibility.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
-import type { AmountColumn } from '../titles/export-titles.sql.ts';
+import type { DayBreaks } from '../matching/breaks.sql.ts';
+import { KEEPS_DAY } from '../verify/findings.sql.ts';
 
-/** A day of the ledger with all columns. Sums are decimal text, exact, over current titles. */
-export interface LedgerDay extends DayNote {
-  readonly date: CivilDate;
-  readonly state: DayState;
-  readonly titles: number;
-  readonly withdrawn: number;
-  readonly rejected: number;
-  readonly sums: Readonly<Record<AmountColumn, string>>;
-  readonly contentDigest: string | null;
-  readonly heldPullId: number | null;
-  readonly verifiedAt: Date | null;
-  readonly changedAt: Date | null;
-  readonly signedOffAt: Date | null;
-  readonly signedOffBy: string | null;
-  readonly signedOffDigest: string | null;
-  readonly isRestated: boolean;
-}
+const Hold = Type.Object({
+  reason: Type.Unsafe<HoldReason | null>({
+    type: ['string', 'null'],
+    enum: [...HOLD_REASONS, null],
+  }),
+  detail: Type.Unsafe<HoldDetail | null>(
+    Type.Union(
+      [
+        Type.Object({ found: Type.Integer(), of: orNull('integer'), limit: Type.Integer() }),
+        Type.Null(),
+      ],
+      { description: 'What the limit was compared with, for a hold for plausibility.' },
+    ),
+  ),
+  titles: Type.Integer({ minimum: 0, description: 'Including rejected ones.' }),
+  withdrawals: Type.Integer({ minimum: 0, description: 'Titles that a release would withdraw.' }),
+  faults: Type.Array(Type.String(), {
+    description:
+      'For a response that cannot be read: some faults of its titles, with field names and without values.',
+  }),
+});
+export type Hold = Readonly<Static<typeof Hold>>;
 
-/** The columns of `LedgerDay` but for its note, for a query of `conciliation.day`. */
-export const LEDGER_DAY_COLUMNS = Prisma.raw(`
-  date::text AS date, state, title_count AS titles, withdrawn_count AS withdrawn,
-  rejected_count AS rejected, content_digest AS "contentDigest", held_pull_id::float8 AS "heldPullId",
+/** A day of the ledger. Sums are exact, over current titles. */
+export const LedgerDay = Type.Object({
+  date,
+  state: words(DAY_STATES),
+  titles: count,
+  withdrawn: count,
+  rejected: count,
+  sums,
+  contentDigest: orNull('string'),
+  heldPullId: orNull('integer'),
+  lastError: orNull('string', { description: 'Of a failed day: the error of its last attempt.' }),
+  hold: Type.Union([Hold, Type.Null()], {
+    description: 'The response that waits for a person, and the withdrawals of a release.',
+  }),
+  withheld: Type.Integer({
+    minimum: 0,
+    description:
+      'Titles that the newest response lacks and that stay current, because a rejected title may be one of them.',
+  }),
+  heldPayments: Type.Integer({
+    minimum: 0,
+    description: 'Titles that name a changed bank account that no person has confirmed.',
+  }),
+  openFindings: Type.Integer({
+    minimum: 0,
+    description: 'Findings of the checks that a person has to resolve.',
+  }),
+  alterations: Type.Integer({
+    minimum: 0,
+    description:
+      'Changes to the titles or totals of the day that no merge made and no person has acknowledged.',
+  }),
+  isChecked: Type.Boolean({ description: 'Whether the checks ran on the present content.' }),
+  verifiedAt: instantOrNull,
+  changedAt: instantOrNull,
+  signedOffAt: instantOrNull,
+  signedOffBy: orNull('string'),
+  signedOffDigest: orNull('string'),
+  isRestated: Type.Boolean({ description: 'Restated after it was signed off.' }),
+});
+export type LedgerDay = Readonly<Static<typeof LedgerDay>>;
+
+// The names are constants of this program. No input reaches Prisma.raw.
+const SUMS = Prisma.raw(
+  `jsonb_build_object(${AMOUNT_COLUMNS.map((name) => `'${name}', ${name}_sum::text`).join(', ')})`,
+);
+
+/** The number of titles of a row of the table `day` whose payment is held, as a column. */
+export const heldPaymentsColumn = Prisma.sql`
+  (SELECT count(DISTINCT title_id) FROM (${OPEN_HOLDS}) AS held_payment
+   WHERE held_payment.accepted_date = day.date)::int AS "heldPayments"`;
+
+/** The number of known differences that keep a row of the table `day` from being signed off. */
+export const alterationsColumn = Prisma.sql`
+  (SELECT count(*) FROM conciliation.title_finding AS finding
+   WHERE finding.date = day.date AND ${KEEPS_DAY})::int`;
+
+/** Whether the newest run of the matching has found a break of a title of a row of the table `day`. */
+export const HAS_BREAK = Prisma.sql`
+  EXISTS (SELECT FROM conciliation.match_run AS run
+          WHERE run.id = (SELECT max(id) FROM conciliation.match_run)
+            AND run.breaks @> jsonb_build_array(jsonb_build_object('date', day.date)))`;
+
+/** Whether the checks ran on the present content of a row of the table `day`, and need not run again. */
+export const isChecked = Prisma.sql`
+  EXISTS (SELECT FROM conciliation.day_check AS done
+          WHERE done.date = day.date AND done.content_digest = day.content_digest AND done.rules <> '')`;
+
+const columns = Prisma.sql`
+  date::text AS date, state, title_count AS titles, withdrawn_count AS withdrawn, rejected_count AS rejected,
+  ${SUMS} AS sums, content_digest AS "contentDigest", held_pull_id::float8 AS "heldPullId",
   verified_at AS "verifiedAt", changed_at AS "changedAt", signed_off_at AS "signedOffAt",
-  signed_off_by AS "signedOffBy", signed_off_digest AS "signedOffDigest",
-  restated_after_sign_off AS "isRestated",
-  jsonb_build_object(${AMOUNT_COLUMNS.map((name) => `'${name}', ${name}_sum::text`).join(', ')}) AS sums`);
+  signed_off_by AS "signedOffBy", signed_off_digest AS "signedOffDigest", restated_after_sign_off AS "isRestated",
+  CASE WHEN state = 'failed' THEN (
+    SELECT error_message FROM conciliation.pull WHERE pull.date = day.date AND pull.state = 'failed'
+    ORDER BY id DESC LIMIT 1) END AS "lastError",
+  (SELECT jsonb_build_object(
+            'reason', held.hold_reason, 'detail', held.hold_detail, 'titles', held.titles, 'withdrawals', held.withdrawn,
+            'faults', CASE WHEN held.hold_reason = 'unreadable' THEN array(
+              SELECT DISTINCT fault
+              FROM conciliation.staged_reject AS reject CROSS JOIN unnest(reject.reasons) AS fault
+              WHERE reject.fence = held.fence ORDER BY fault LIMIT 5) ELSE '{}' END)
+   FROM conciliation.pull AS held WHERE held.id = day.held_pull_id) AS hold,
+  coalesce((SELECT merged.withheld FROM conciliation.pull AS merged WHERE merged.id = day.last_pull_id),
+           0) AS withheld,
+  ${heldPaymentsColumn},
+  (SELECT count(*) FROM conciliation.check_finding AS finding
+   WHERE finding.accepted_date = day.date AND ${IS_OPEN_FINDING})::int AS "openFindings",
+  ${alterationsColumn} AS alterations,
+  ${isChecked} AS "isChecked"`;
+
+/** Selects days with all columns; the condition is about `conciliation.day`. */
+export const selectDays = (rest: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`SELECT ${columns} FROM conciliation.day WHERE ${rest}`;
 
 /*
  * A row of a date that has not begun is a mistake, and a page that used the greatest date would
@@ -47,10 +147,10 @@ export function readLedgerDays(
   range: { readonly from: CivilDate; readonly to: CivilDate },
   today: CivilDate,
 ): Promise<LedgerDay[]> {
-  return database.prisma.$queryRaw<LedgerDay[]>`
-    SELECT ${LEDGER_DAY_COLUMNS}, ${dayNoteColumns} FROM conciliation.day
-    WHERE date BETWEEN ${range.from}::date AND least(${range.to}::date, ${today}::date)
-    ORDER BY date`;
+  return database.prisma.$queryRaw<LedgerDay[]>(
+    selectDays(Prisma.sql`
+      date BETWEEN ${range.from}::date AND least(${range.to}::date, ${today}::date) ORDER BY day.date`),
+  );
 }
 
 /** Returns null when the ledger does not have the date. */
@@ -61,6 +161,46 @@ export async function readLedgerDay(
 ): Promise<LedgerDay | null> {
   const [day] = await readLedgerDays(database, { from: date, to: date }, today);
   return day ?? null;
+}
+
+/** What a person has to know about a day before the sign-off, beside its `LedgerDay`. Values are exact decimal text. */
+export interface Reservations {
+  readonly date: CivilDate;
+  /** Of the newest run of the matching, the urgent ones first. */
+  readonly breaks: readonly DayBreaks[];
+  /** Titles that equal another one of the day. */
+  readonly equalTitles: number;
+  readonly equalValue: string;
+  /** Open findings of other checks. */
+  readonly findings: number;
+  readonly findingsValue: string;
+  readonly heldValue: string;
+}
+
+export async function readReservations(
+  { prisma }: Database,
+  dates: readonly CivilDate[],
+): Promise<ReadonlyMap<CivilDate, Reservations>> {
+  const isEqual = Prisma.sql`code = 'equal_in_day'`;
+  const value = Prisma.sql`original_value`;
+  const rows = await prisma.$queryRaw<Reservations[]>`
+    SELECT wanted.date::text AS date, coalesce((
+             SELECT jsonb_agg(found) FROM jsonb_array_elements(
+               (SELECT breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1)) AS found
+             WHERE found ->> 'date' = wanted.date::text), '[]') AS breaks,
+           finding.*, (
+             SELECT coalesce(${amountSum(value)}, 0)::text
+             FROM (SELECT DISTINCT title_id, ${value} FROM (${OPEN_HOLDS}) AS hold WHERE accepted_date = wanted.date)
+               AS held) AS "heldValue"
+    FROM unnest(${dates}::text[]::date[]) AS wanted (date) CROSS JOIN LATERAL (
+      SELECT (count(*) FILTER (WHERE ${isEqual}))::int AS "equalTitles",
+             coalesce(${amountSum(value, isEqual)}, 0)::text AS "equalValue",
+             (count(*) FILTER (WHERE NOT ${isEqual}))::int AS findings,
+             coalesce(${amountSum(value, Prisma.sql`NOT ${isEqual}`)}, 0)::text AS "findingsValue"
+      FROM conciliation.check_finding AS open JOIN conciliation.title ON title.id = open.title_id
+      WHERE open.accepted_date = wanted.date AND open.closed_at IS NULL AND open.resolved_at IS NULL
+    ) AS finding`;
+  return new Map(rows.map((row) => [row.date, row]));
 }
 
 /** Why a day needs a person, the most urgent reason first. */

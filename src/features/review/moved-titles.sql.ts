@@ -1,5 +1,16 @@
+import { type Static, Type } from 'typebox';
 import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import {
+  amount,
+  count,
+  each,
+  id,
+  instant,
+  MovedField,
+  orNull,
+  words,
+} from '../../console/api/schema-parts.ts';
 import { undoneAlterations } from '../../core/ledger/past-titles.sql.ts';
 import { TITLE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -7,33 +18,26 @@ import { Prisma } from '../../generated/prisma/client.ts';
 /** A first pull has only new titles, and another page lists the titles of a day. */
 const NEW_TITLES_LISTED = 10;
 
+export const MOVE_KINDS = ['changed', 'withdrawn', 'restored', 'inserted'] as const;
+
 /**
  * The difference of one title of a date from its state at an earlier fetch. A title that replaced a withdrawn one
  * (`title_succession`) is one changed title, with the fields in which the two differ.
  */
-export interface MovedTitle {
-  readonly titleId: number;
-  readonly orderUid: string;
-  readonly occurrence: number;
-  readonly kind: 'inserted' | 'changed' | 'withdrawn' | 'restored';
-  /** The differing columns of `title` with the old and the new value, except `status`. */
-  readonly fields: readonly MovedField[];
-  /**
-   * The original value that the date counts now, and the one that it counted then. Decimal text;
-   * null: not counted.
-   */
-  readonly originalValue: string;
-  /** The newest pull that changed it. */
-  readonly pullId: number;
-  readonly changedAt: Date;
-}
-
-/** Values as PostgreSQL writes them into jsonb, amounts as exact decimal text; null: not stated. */
-export interface MovedField {
-  readonly column: string;
-  readonly before: string | null;
-  readonly after: string | null;
-}
+const MovedTitle = Type.Object({
+  titleId: id,
+  orderUid: Type.String(),
+  occurrence: id,
+  kind: words(MOVE_KINDS),
+  fields: Type.Array(MovedField, {
+    description:
+      'The differing columns of `title` with the old and the new value, except `status`.',
+  }),
+  originalValue: amount,
+  pullId: Type.Integer({ minimum: 1, description: 'The newest pull that changed it.' }),
+  changedAt: instant,
+});
+export type MovedTitle = Readonly<Static<typeof MovedTitle>>;
 
 /** A change of a title, made or planned. */
 export type Move = Pick<MovedTitle, 'orderUid' | 'kind' | 'fields' | 'originalValue'> & {
@@ -43,11 +47,17 @@ export type Move = Pick<MovedTitle, 'orderUid' | 'kind' | 'fields' | 'originalVa
   readonly pullId: number | null;
 };
 
+const movedFields = {
+  count,
+  counts: each(MOVE_KINDS, count),
+  titles: Type.Array(MovedTitle, {
+    description:
+      'At most as many as `count`: the new titles come last, and only a few of them are listed.',
+  }),
+};
+
 export interface MovedTitles<Shown extends Move = MovedTitle> {
-  /**
-   * The number of all differing titles. `titles` may hold fewer: new titles come last, and only a
-   * few of them.
-   */
+  /** The number of all differing titles. */
   readonly count: number;
   readonly counts: Readonly<Record<MovedTitle['kind'], number>>;
   readonly titles: readonly Shown[];
@@ -215,18 +225,22 @@ export async function readFenceBeforeLastChange(
   return pull?.fence ? { fence: pull.fence - 1n, pullId: pull.id } : null;
 }
 
-/**
- * The changes that the page of a date shows: since its seal, or without a seal those of its newest
- * change.
- */
-export interface DayChanges {
-  readonly since: 'sign_off' | 'last_change';
-  /**
-   * The pull that made the newest change; null: compared with the seal, or the date never changed.
-   */
-  readonly pullId: number | null;
-  readonly moved: MovedTitles;
-}
+/** The changes since the seal of a date, or without a seal those of its newest change. */
+export const DayChanges = Type.Object({
+  since: words(['sign_off', 'last_change']),
+  pullId: orNull('integer', {
+    description:
+      'The pull that made the newest change; null: compared with the seal, or the date never changed.',
+  }),
+  ...movedFields,
+});
+export type DayChanges = Readonly<Static<typeof DayChanges>>;
+
+const NOTHING: MovedTitles = {
+  count: 0,
+  counts: { changed: 0, withdrawn: 0, restored: 0, inserted: 0 },
+  titles: [],
+};
 
 export async function readDayChanges(
   database: Database,
@@ -236,15 +250,10 @@ export async function readDayChanges(
   const seal = await readSealFence(database, date);
   if (seal !== null) {
     const moved = await readMovedTitles(database, date, seal, limit);
-    return { since: 'sign_off', pullId: null, moved };
+    return { since: 'sign_off', pullId: null, ...moved, titles: [...moved.titles] };
   }
   const last = await readFenceBeforeLastChange(database, date);
-  return {
-    since: 'last_change',
-    pullId: last === null ? null : Number(last.pullId),
-    moved:
-      last === null
-        ? { count: 0, counts: { changed: 0, withdrawn: 0, restored: 0, inserted: 0 }, titles: [] }
-        : await readMovedTitles(database, date, last.fence, limit),
-  };
+  const moved = last === null ? NOTHING : await readMovedTitles(database, date, last.fence, limit);
+  const pullId = last === null ? null : Number(last.pullId);
+  return { since: 'last_change', pullId, ...moved, titles: [...moved.titles] };
 }

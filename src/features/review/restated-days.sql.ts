@@ -1,6 +1,8 @@
+import { type Static, Type } from 'typebox';
 import type { Database } from '../../base/database/database.ts';
 import { type Snapshot, withSnapshot } from '../../base/export/snapshot.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { amount, date, each, instant, orNull } from '../../console/api/schema-parts.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { type MovedTitle, movedQuery } from './moved-titles.sql.ts';
@@ -12,27 +14,24 @@ export const SEALED_MEASURES = [
   'rejected_count',
   ...AMOUNT_COLUMNS.map((column) => `${column}_sum` as const),
 ] as const;
-type SealedMeasure = (typeof SEALED_MEASURES)[number];
 
-/** Decimal text, exact. */
-export type SealedDifferences = Readonly<
-  Record<
-    SealedMeasure,
-    { readonly sealed: string; readonly present: string; readonly difference: string }
-  >
->;
+const Difference = Type.Object({ sealed: amount, present: amount, difference: amount });
+export const Differences = each(SEALED_MEASURES, Difference, {
+  description: 'Counts and sums of the seal, of the present titles, and present minus sealed.',
+});
+export type Differences = Static<typeof Differences>;
 
 /** A day that changed after its sign-off, beside its seal. */
-export interface RestatedDay {
-  readonly date: CivilDate;
-  readonly signedOffAt: Date;
-  readonly signedOffBy: string;
-  readonly sealedDigest: string;
-  readonly presentDigest: string | null;
-  /** The fence of the fetch that was sealed. */
-  readonly fence: string;
-  readonly differences: SealedDifferences;
-}
+export const RestatedDay = Type.Object({
+  date,
+  signedOffAt: instant,
+  signedOffBy: Type.String(),
+  sealedDigest: Type.String(),
+  presentDigest: orNull('string'),
+  fence: Type.String({ description: 'Of the fetch that was sealed.' }),
+  differences: Differences,
+});
+export type RestatedDay = Readonly<Static<typeof RestatedDay>>;
 
 export interface RestatedFilter {
   /** Only the days that this person signed off; null: all. */
@@ -44,7 +43,7 @@ export interface RestatedFilter {
 /** The number of the selected days, and their differences added up. */
 export interface RestatedTotals {
   readonly days: number;
-  readonly differences: SealedDifferences;
+  readonly differences: Differences;
 }
 
 export async function readRestatedTotals(

@@ -3,7 +3,6 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { hasConfirmed } from '../../base/database/own-seal.sql.ts';
 import { InputError, StagingUnavailableError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { heldPaymentsColumn, isChecked } from '../../core/ledger/day-note.sql.ts';
 import type { DayState } from '../../core/ledger/day-state.ts';
 import {
   type FourEyesFault,
@@ -16,6 +15,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { beginBookings } from '../bookings/booking-start.sql.ts';
 import { RELEASE_TRANSACTION, releaseSealedDay } from '../bookings/release.sql.ts';
 import { isAltered } from '../verify/verify.sql.ts';
+import { heldPaymentsColumn, isChecked } from './ledger-days.sql.ts';
 
 /** A seal: the content of a date at its sign-off. Amounts are decimal text, exact. */
 export interface SignOff {

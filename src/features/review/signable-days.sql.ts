@@ -2,16 +2,16 @@
 
 import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import {
-  alterationsColumn,
-  dayNoteColumns,
-  HAS_BREAK,
-  isChecked,
-} from '../../core/ledger/day-note.sql.ts';
 import type { FourEyesFault } from '../../core/ledger/sign-off.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
-import { LEDGER_DAY_COLUMNS, type LedgerDay } from './ledger-days.sql.ts';
+import {
+  alterationsColumn,
+  HAS_BREAK,
+  isChecked,
+  type LedgerDay,
+  selectDays,
+} from './ledger-days.sql.ts';
 import { readFourEyesFaults } from './sign-off.sql.ts';
 
 export interface SignableFilter {
@@ -48,8 +48,6 @@ const selected = ({ today, cleanOnly, excluded }: SignableFilter) => Prisma.sql`
                       AND finding.closed_at IS NULL AND finding.resolved_at IS NULL)
     AND date <> ALL(${excluded}::text[]::date[])))`;
 
-const columns = Prisma.sql`${LEDGER_DAY_COLUMNS}, ${dayNoteColumns}`;
-
 const totals = Prisma.sql`
   SELECT count(*)::int AS days, coalesce(sum(title_count), 0)::float8 AS titles,
          coalesce(sum(original_value_sum), 0)::text AS "originalValueSum"
@@ -80,9 +78,10 @@ export function readSignableDays(
   filter: SignableFilter,
   page: { readonly offset: number; readonly limit: number },
 ): Promise<LedgerDay[]> {
-  return database.prisma.$queryRaw<LedgerDay[]>`
-    SELECT ${columns} FROM conciliation.day WHERE ${selected(filter)}
-    ORDER BY day.date DESC OFFSET ${page.offset}::int LIMIT ${page.limit}::int`;
+  return database.prisma.$queryRaw<LedgerDay[]>(
+    selectDays(Prisma.sql`
+      ${selected(filter)} ORDER BY day.date DESC OFFSET ${page.offset}::int LIMIT ${page.limit}::int`),
+  );
 }
 
 /** Returns the given days that are in the ledger, newest first, whether they can be signed or not. */
@@ -90,9 +89,9 @@ export function readChosenDays(
   database: Database,
   dates: readonly CivilDate[],
 ): Promise<LedgerDay[]> {
-  return database.prisma.$queryRaw<LedgerDay[]>`
-    SELECT ${columns} FROM conciliation.day
-    WHERE date = ANY(${dates}::text[]::date[]) ORDER BY day.date DESC`;
+  return database.prisma.$queryRaw<LedgerDay[]>(
+    selectDays(Prisma.sql`date = ANY(${dates}::text[]::date[]) ORDER BY day.date DESC`),
+  );
 }
 
 /** Returns the totals of the given days that are in the ledger. */

@@ -13,7 +13,6 @@ import {
   readMonthSeals,
   readMonths,
   sealMonth,
-  stateOf,
 } from '../../../src/features/review/months/month-seal.sql.ts';
 import { reopenDay, signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import {
@@ -91,10 +90,10 @@ describe('a month', () => {
     );
     for (const date of datesBetween(FROM, addDays(TO, -1))) await sign(date);
     expect(await march()).toMatchObject({ days: 4, signed: 3, from: FROM, to: TO, seal: null });
-    expect(stateOf(await march())).toBe('open');
+    expect((await march()).state).toBe('open');
     await expect(seal()).rejects.toThrow('not every day of the month is signed off: 2026-03-31');
     await sign(TO);
-    expect(stateOf(await march())).toBe('ready');
+    expect((await march()).state).toBe('ready');
     const sealed = await seal();
     expect(sealed).toMatchObject({
       month: MARCH,
@@ -102,7 +101,7 @@ describe('a month', () => {
       days: 4,
       totals: { title_count: '8', withdrawn_count: '0', original_value_sum: '400.60' },
     });
-    expect(stateOf(await march())).toBe('sealed');
+    expect((await march()).state).toBe('sealed');
     const row = await world.database.prisma.monthSeal.findFirstOrThrow();
     const seals = await world.database.prisma.signOff.findMany({ orderBy: { date: 'asc' } });
     expect(row.signOffIds).toEqual(seals.map(({ id }) => id));
@@ -121,7 +120,7 @@ describe('a month', () => {
     const [restated, reopened] = [FROM, addDays(FROM, 2)];
     await pull(restated, '12.35');
     expect((await march()).broken).toEqual([{ date: restated, cause: 'restated' }]);
-    expect(stateOf(await march())).toBe('broken');
+    expect((await march()).state).toBe('broken');
     expect(await openAlerts()).toMatchObject([
       {
         message: 'the seal of the month 2026-03 no longer holds, because of 2026-03-28',
@@ -137,9 +136,9 @@ describe('a month', () => {
     ]);
     await expect(seal()).rejects.toThrow('not every day of the month is signed off: 2026-03-30');
     await sign(reopened, 'rosa');
-    expect(stateOf(await march())).toBe('ready');
+    expect((await march()).state).toBe('ready');
     const again = await seal();
-    expect(stateOf(await march())).toBe('sealed');
+    expect((await march()).state).toBe('sealed');
     const seals = await readMonthSeals(world.database, MARCH);
     expect(seals.map(({ id }) => id)).toEqual([again.id, expect.any(Number)]);
     expect(new Set(seals.map(({ digest }) => digest)).size).toBe(2);
@@ -176,7 +175,7 @@ describe('a month', () => {
       });
       await expect(seal()).rejects.toThrow('held or have rejected titles: 2026-03-29');
       expect(await march()).toMatchObject({ days: 4, signed: 3 });
-      expect(stateOf(await march())).toBe('broken');
+      expect((await march()).state).toBe('broken');
       const { text } = await reviewer.get('/months/2026-03');
       expect(text).toContain(`badge is-${state}`);
       expect(text).not.toContain('name="digest"');

@@ -13,11 +13,7 @@ import {
   EVIDENCE_COLUMNS,
   readEvidence,
 } from '../../../src/features/review/months/evidence.sql.ts';
-import {
-  readMonths,
-  sealMonth,
-  stateOf,
-} from '../../../src/features/review/months/month-seal.sql.ts';
+import { readMonths, sealMonth } from '../../../src/features/review/months/month-seal.sql.ts';
 import { readMovedTitles } from '../../../src/features/review/moved-titles.sql.ts';
 import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
@@ -83,7 +79,7 @@ test.each([
 ])('%s: the evidence has the signed titles after %s was repaired', async (date, set) => {
   await alterAndRepair(date, set);
   const [month] = await readMonths(world.database, TODAY, MARCH);
-  expect(month && stateOf(month)).toBe('sealed');
+  expect(month?.state).toBe('sealed');
   expect(await evidenceOf(date)).toEqual(signed.get(date));
 });
 

@@ -4,8 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { pino } from 'pino';
 import { openDatabase } from '#dist/base/database/database.js';
 import { parseMonth } from '#dist/features/review/months/civil-month.js';
-import { readEvidence } from '#dist/features/review/months/evidence.sql.js';
-import { writeEvidenceFile } from '#dist/features/review/months/evidence-file.js';
+import { readEvidence, writeEvidenceFile } from '#dist/features/review/months/evidence.sql.js';
 import { sealMonth } from '#dist/features/review/months/month-seal.sql.js';
 
 const [url = '', name = '', file = ''] = process.argv.slice(2);

@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
+import { type Static, Type } from 'typebox';
 import {
   addDays,
   type CivilDate,
   parseCivilDate,
   toCivilDate,
 } from '../../../base/values/business-day.ts';
+import { date, each, orNull, words } from '../../../console/api/schema-parts.ts';
 import { AMOUNT_COLUMNS } from '../../../core/title/title.ts';
 
 /** A month of the calendar as `YYYY-MM`. Text order is month order. */
@@ -42,7 +44,8 @@ export const SEAL_FIELDS = [
 ] as const;
 
 /** A seal of a day as text: instants in UTC with microseconds, amounts with every stored digit. */
-export type SealRecord = Readonly<Record<(typeof SEAL_FIELDS)[number], string | null>>;
+export const SealRecord = each(SEAL_FIELDS, orNull('string'));
+export type SealRecord = Static<typeof SealRecord>;
 
 /**
  * Returns SHA-256 over the month and the seals of its days in date order, in hexadecimal. Each value is
@@ -90,10 +93,7 @@ export const MONTH_FAULTS: Readonly<Record<MonthFault, string>> = {
  * - `sealed_again`: the day was signed off again
  * - `added`: an earlier start date added the day to the month
  */
-export const BREAK_CAUSES = ['restated', 'reopened', 'sealed_again', 'added'] as const;
-type BreakCause = (typeof BREAK_CAUSES)[number];
+const BREAK_CAUSES = ['restated', 'reopened', 'sealed_again', 'added'] as const;
 
-export interface BrokenDay {
-  readonly date: CivilDate;
-  readonly cause: BreakCause;
-}
+export const BrokenDay = Type.Object({ date, cause: words(BREAK_CAUSES) });
+export type BrokenDay = Readonly<Static<typeof BrokenDay>>;

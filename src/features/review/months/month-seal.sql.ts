@@ -2,17 +2,28 @@
  * closing/ seals months. A month seal covers the seals of all days of the month. Whether a month seal
  * still holds is not stored: each read derives the answer from the seals of the days.
  */
+import { type Static, Type } from 'typebox';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import { amountSum } from '../../../base/database/amount-sum.sql.ts';
 import type { Database, Transaction } from '../../../base/database/database.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
-import type { DayState } from '../../../core/ledger/day-state.ts';
+import {
+  amount,
+  count,
+  date,
+  each,
+  id,
+  instant,
+  orNull,
+  words,
+} from '../../../console/api/schema-parts.ts';
+import { DAY_STATES, type DayState } from '../../../core/ledger/day-state.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { listDates } from '../../alerts/messages/dated-alerts.ts';
 import { SEALED_MEASURES } from '../restated-days.sql.ts';
 import {
-  type BrokenDay,
+  BrokenDay,
   type CivilMonth,
   firstDateOf,
   lastDateOf,
@@ -20,59 +31,65 @@ import {
   type MonthFault,
   monthDigest,
   SEAL_FIELDS,
-  type SealRecord,
+  SealRecord,
 } from './civil-month.ts';
 
-/** Counts and sums over the seals of a month. Decimal text, exact. */
-export type MonthTotals = Readonly<Record<(typeof SEALED_MEASURES)[number], string>>;
+const month = Type.Unsafe<CivilMonth>({ type: 'string', examples: ['2026-03'] });
 
-/** A seal of a month. */
-export interface MonthSeal {
-  readonly id: number;
-  readonly month: CivilMonth;
-  readonly sealedAt: Date;
-  readonly sealedBy: string;
-  readonly reason: string | null;
-  readonly digest: string;
-  readonly days: number;
-  readonly totals: MonthTotals;
-}
+export const MonthTotals = each(SEALED_MEASURES, amount, {
+  description: 'Over the seals of the days.',
+});
+export type MonthTotals = Static<typeof MonthTotals>;
 
-/** A month of the ledger. */
-export interface Month {
-  readonly month: CivilMonth;
-  /** The days that a seal has to cover: from the start date or the first of the month to its last day. */
-  readonly from: CivilDate;
-  readonly to: CivilDate;
-  readonly days: number;
-  /** Signed off, not restated since, and reconciled: no newer response waits for a person. */
-  readonly signed: number;
-  readonly restated: number;
-  /** Null: the month was never sealed. */
-  readonly seal: MonthSeal | null;
-  /** The days that break the seal; empty: the seal holds, or there is none. */
-  readonly broken: readonly BrokenDay[];
-}
+export const MonthSeal = Type.Object({
+  id,
+  month,
+  sealedAt: instant,
+  sealedBy: Type.String(),
+  reason: orNull('string'),
+  digest: Type.String({ description: 'SHA-256 over the month and the seals of its days.' }),
+  days: count,
+  totals: MonthTotals,
+});
+export type MonthSeal = Readonly<Static<typeof MonthSeal>>;
 
-/** - `ready`: all days are signed off, no day waits for a person, and no seal is valid */
+/**
+ * - `ready`: all days are signed off, no day waits for a person, and no seal is valid
+ */
 export const MONTH_STATES = ['open', 'ready', 'sealed', 'broken'] as const;
 export type MonthState = (typeof MONTH_STATES)[number];
 
-export function stateOf({ days, signed, seal, broken }: Month): MonthState {
+/** A month of the ledger. Its days are those that a seal has to cover: from the start date or the first of the month on. */
+export const Month = Type.Object({
+  month,
+  from: date,
+  to: date,
+  days: count,
+  signed: Type.Integer({
+    minimum: 0,
+    description: 'Signed off, not restated since, and reconciled.',
+  }),
+  restated: count,
+  state: words(MONTH_STATES),
+  seal: Type.Union([MonthSeal, Type.Null()], { description: 'The newest seal.' }),
+  broken: Type.Array(BrokenDay, { description: 'The days that break the newest seal.' }),
+});
+export type Month = Readonly<Static<typeof Month>>;
+
+function stateOf({ days, signed, seal, broken }: Omit<Month, 'state'>): MonthState {
   if (seal !== null && broken.length === 0) return 'sealed';
   if (signed === days) return 'ready';
   return seal === null ? 'open' : 'broken';
 }
 
 /** A day that a month seal has to cover. */
-export interface MonthDay {
-  readonly date: CivilDate;
-  /** Null: the ledger does not have the date. */
-  readonly state: DayState | null;
-  readonly isRestated: boolean;
-  /** The present seal; null: the day is not signed off. */
-  readonly seal: SealRecord | null;
-}
+export const MonthDay = Type.Object({
+  date,
+  state: Type.Unsafe<DayState | null>({ type: ['string', 'null'], enum: [...DAY_STATES, null] }),
+  isRestated: Type.Boolean(),
+  seal: Type.Union([SealRecord, Type.Null()], { description: 'The present seal.' }),
+});
+export type MonthDay = Readonly<Static<typeof MonthDay>>;
 
 // The names are constants of this program. No input reaches Prisma.raw.
 
@@ -129,7 +146,9 @@ export async function readMonths(
   today: CivilDate,
   only: CivilMonth | null = null,
 ): Promise<Month[]> {
-  const rows = await database.prisma.$queryRaw<(Omit<Month, 'seal'> & { sealId: number | null })[]>`
+  const rows = await database.prisma.$queryRaw<
+    (Omit<Month, 'seal' | 'state'> & { sealId: number | null })[]
+  >`
     WITH newest AS MATERIALIZED (${newest}), known AS (
       SELECT at::date AS month FROM conciliation.checkpoint
       CROSS JOIN generate_series(date_trunc('month', start_date::timestamp),
@@ -154,10 +173,10 @@ export async function readMonths(
     WHERE ${only}::text IS NULL OR to_char(month, 'YYYY-MM') = ${only}::text
     ORDER BY bounded.month DESC`;
   const seals = new Map((await readMonthSeals(database, only)).map((seal) => [seal.id, seal]));
-  return rows.map(({ sealId, ...month }) => ({
-    ...month,
-    seal: sealId === null ? null : (seals.get(sealId) ?? null),
-  }));
+  return rows.map(({ sealId, ...row }) => {
+    const known = { ...row, seal: sealId === null ? null : (seals.get(sealId) ?? null) };
+    return { ...known, state: stateOf(known) };
+  });
 }
 
 /** Returns all seals, the newest first; `month` selects those of a month. */

@@ -1,4 +1,4 @@
-import type { CivilDate } from '../../../base/values/business-day.ts';
+import { addDays, type CivilDate } from '../../../base/values/business-day.ts';
 import { DataTable } from '../../../console/shell/data-table.tsx';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
@@ -11,10 +11,11 @@ import {
   Card,
   Disclosure,
   InstantCell,
+  lookOf,
+  StateBadge,
   Submit,
 } from '../../../console/shell/parts.tsx';
 import { mayUse } from '../../../console/shell/route-access.ts';
-import type { Hold } from '../../../core/ledger/day-note.sql.ts';
 import type { DayPull, DayReject } from '../../../core/ledger/day-pulls.ts';
 import type { FourEyesFault } from '../../../core/ledger/sign-off.ts';
 import { DayBookingsCard } from '../../bookings/pages/booking-page.tsx';
@@ -23,16 +24,14 @@ import { FINDINGS } from '../../checks/pages/findings.tsx';
 import type { DayMatching } from '../../matching/match-reads.sql.ts';
 import { DayStages } from '../../matching/pages/match-cards.tsx';
 import { PartyTable } from '../../titles/pages/party-table.tsx';
-import type { LedgerDay } from '../ledger-days.sql.ts';
+import type { Hold, LedgerDay, Reservations } from '../ledger-days.sql.ts';
 import type { DayChanges } from '../moved-titles.sql.ts';
 import type { SignOff } from '../sign-off.sql.ts';
-import { DayActions, SignOffCard } from './day-actions.tsx';
-import { DayHead } from './day-head.tsx';
 import type { DayTotalsBy } from './day-totals.sql.ts';
-import { holdText } from './hold-text.ts';
 import { MovedTable } from './moved.tsx';
 import { reasonsText } from './reason-text.ts';
-import type { Reservations } from './reservations.sql.ts';
+import { holdText } from './release-page.tsx';
+import { SignOffCard } from './remarks.tsx';
 
 export interface DayPageData {
   readonly date: CivilDate;
@@ -83,7 +82,7 @@ function DayBody({ data, day }: { data: DayPageData; day: LedgerDay }) {
   // A day without a merged pull has no changes.
   const moved = (changes.since === 'sign_off' || changes.pullId !== null) && (
     <Card title={movedTitle}>
-      <MovedTable label={movedTitle} moved={changes.moved} />
+      <MovedTable label={movedTitle} moved={changes} />
     </Card>
   );
   return (
@@ -395,5 +394,74 @@ function DayRejects(props: {
         </div>
       )}
     </Card>
+  );
+}
+
+export function DayActions(props: { readonly date: CivilDate; readonly day: LedgerDay | null }) {
+  const context = usePage();
+  const { date, day } = props;
+  const { text } = context;
+  const role = context.principal?.role ?? 'viewer';
+  const pull = day === null ? text('day.pullFirst') : text('day.pull');
+  return (
+    <div class="buttons">
+      {mayUse(role, 'POST', '/days/:date/pull') && (
+        <ActionForm action={`/days/${date}/pull`} class="buttons">
+          <Submit>{pull}</Submit>
+          {day !== null && <span class="quiet small">{text('day.pullHelp')}</span>}
+        </ActionForm>
+      )}
+      {day !== null && (
+        <a class="button" href={`/exports?from=${date}&to=${date}`}>
+          {text('day.exportDay')}
+        </a>
+      )}
+    </div>
+  );
+}
+
+/** The head of both pages of a day. */
+export function DayHead(props: {
+  readonly date: CivilDate;
+  readonly day: LedgerDay | null;
+  readonly active: 'overview' | 'titles';
+}) {
+  const { date, day } = props;
+  const { text, formats } = usePage();
+  const tabs = [
+    ['overview', `/days/${date}`, text('day.overview')],
+    ['titles', `/days/${date}/titles`, text('day.titles')],
+  ] as const;
+  return (
+    <>
+      <nav class="crumbs" aria-label={text('nav.days')}>
+        <a href={`/days/${addDays(date, -1)}`}>← {text('day.previous')}</a>
+        <a href={`/days/${addDays(date, 1)}`}>{text('day.next')} →</a>
+      </nav>
+      <div class="day-head">
+        <h1>{formats.longDate(date)}</h1>
+        <StateBadge look={lookOf(day)} />
+        {day !== null && lookOf(day) !== 'restated' && day.isRestated && (
+          <StateBadge look="restated" />
+        )}
+        {day !== null && (
+          <p class="quiet small">
+            {day.verifiedAt === null
+              ? text('day.never')
+              : text('day.verified', { at: formats.instant(day.verifiedAt) })}
+          </p>
+        )}
+      </div>
+      {day !== null && (
+        <nav class="tabs" aria-label={formats.date(date)}>
+          {tabs.map(([name, href, label]) => (
+            <a key={name} href={href} {...(props.active === name && { 'aria-current': 'page' })}>
+              {label}
+              {name === 'titles' && ` (${formats.count(day.titles)})`}
+            </a>
+          ))}
+        </nav>
+      )}
+    </>
   );
 }

@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
+import { InputError } from '../../../base/runtime/errors.ts';
+import { describeError } from '../../../base/runtime/logger.ts';
 import { type CivilDate, dateIn } from '../../../base/values/business-day.ts';
 import type { ConsoleRole } from '../../../base/values/role.ts';
 import { type ConsoleParts, payablesMaxAge } from '../../../console/shell/console-parts.ts';
@@ -21,11 +23,12 @@ import {
 } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import { readDayPulls, readDayRejects } from '../../../core/ledger/day-pulls.ts';
+import { createPull } from '../../../core/ledger/pull-ledger.sql.ts';
 import { readHeldRun, releaseRun } from '../../../core/merge/decide-runs.sql.ts';
 import { acceptRejects, releasePull } from '../../../core/merge/decisions.sql.ts';
 import { readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import { readDayMatching } from '../../matching/match-reads.sql.ts';
-import { readLedgerDay } from '../ledger-days.sql.ts';
+import { readLedgerDay, readReservations } from '../ledger-days.sql.ts';
 import { readDayChanges } from '../moved-titles.sql.ts';
 import { previewRelease } from '../release-preview.sql.ts';
 import {
@@ -39,8 +42,6 @@ import { readExcluded, readNextToSign } from '../signable-days.sql.ts';
 import { DayPage, type DayPageData } from './day-page.tsx';
 import { readDayTotals } from './day-totals.sql.ts';
 import { ReleasePage } from './release-page.tsx';
-import { requestPull } from './request-pull.ts';
-import { readReservations } from './reservations.sql.ts';
 
 const PARTIES_SHOWN = 8;
 const MOVED_SHOWN = 100;
@@ -199,4 +200,29 @@ async function nextToSign(
 ): Promise<CivilDate | null> {
   const excluded = fourEyes ? [...(await readExcluded(database, today, reader)).keys()] : [];
   return readNextToSign(database, date, { today, cleanOnly: false, excluded });
+}
+
+/**
+ * Records a request to pull a date and wakes a worker. If the queue is not available, the planner
+ * wakes the worker later.
+ * @throws InputError for a date that has not begun
+ */
+export async function requestPull(
+  { database, logger, timeZone, wake, now }: ConsoleParts,
+  date: CivilDate,
+  by: string,
+): Promise<bigint> {
+  if (date > dateIn(timeZone, now?.() ?? new Date())) {
+    throw new InputError(`${date} is in the future`, { context: { fault: 'date_future', date } });
+  }
+  const pullId = await createPull(database, {
+    origin: 'manual',
+    date,
+    requestedBy: by,
+  });
+  await recordAudit(database.prisma, { actor: by, action: 'pull.request', date, pullId });
+  await wake(pullId).catch((error: unknown) => {
+    logger.warn({ pullId: String(pullId), err: describeError(error) }, 'no worker was woken');
+  });
+  return pullId;
 }

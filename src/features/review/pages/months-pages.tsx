@@ -29,7 +29,6 @@ import {
   type MonthSeal,
   type MonthState,
   type MonthTotals,
-  stateOf,
 } from '../months/month-seal.sql.ts';
 
 /** The looks of days, which mean the same for a month. */
@@ -73,7 +72,7 @@ export function MonthsPage(props: { readonly months: readonly Month[] }) {
                   </a>
                 </th>
                 <td>
-                  <State state={stateOf(month)} />
+                  <State state={month.state} />
                 </td>
                 <td class="right number">
                   {text('months.ofDays', {
@@ -122,7 +121,7 @@ export function MonthPage({ data }: { readonly data: MonthPageData }) {
     <>
       <div class="day-head">
         <h1>{formats.month(month.month)}</h1>
-        <State state={stateOf(month)} />
+        <State state={month.state} />
       </div>
       {data.refusal !== null && (
         <Banner look="failed" title={text('months.refused')}>
@@ -184,7 +183,7 @@ function SealCard({ data }: { data: MonthPageData }) {
   const { month, presentDigest } = data;
   const { seal } = month;
   const maySeal = mayUse(context.principal?.role ?? 'viewer', 'POST', '/months/:month/seal');
-  const isSealed = stateOf(month) === 'sealed';
+  const isSealed = month.state === 'sealed';
   return (
     <Card title={text('months.seal')}>
       <div class="stack">

@@ -15,8 +15,7 @@ import {
   type MonthFault,
   parseMonth,
 } from '../months/civil-month.ts';
-import { readEvidence } from '../months/evidence.sql.ts';
-import { writeEvidenceFile } from '../months/evidence-file.ts';
+import { readEvidence, writeEvidenceFile } from '../months/evidence.sql.ts';
 import {
   digestOfDays,
   readErpStages,

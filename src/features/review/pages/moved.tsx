@@ -1,11 +1,11 @@
 import { parseCivilDate } from '../../../base/values/business-day.ts';
+import type { MovedField } from '../../../console/api/schema-parts.ts';
 import { DataTable, right } from '../../../console/shell/data-table.tsx';
 import { maskColumn } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { AmountCell } from '../../../console/shell/parts.tsx';
-import type { Move, MovedField, MovedTitles } from '../moved-titles.sql.ts';
+import { MOVE_KINDS, type Move, type MovedTitles } from '../moved-titles.sql.ts';
 
-const KINDS = ['changed', 'withdrawn', 'restored', 'inserted'] as const;
 const AMOUNT_COLUMN = /_(?:value|fee)$/;
 
 /**
@@ -57,7 +57,7 @@ export function MovedTable(props: { readonly label: string; readonly moved: Move
   return (
     <>
       <p class="buttons">
-        {KINDS.filter((kind) => moved.counts[kind] > 0).map((kind) => (
+        {MOVE_KINDS.filter((kind) => moved.counts[kind] > 0).map((kind) => (
           <span key={kind} class={`tag is-${kind}`}>
             {text(`day.kinds.${kind}`)}: {formats.count(moved.counts[kind])}
           </span>

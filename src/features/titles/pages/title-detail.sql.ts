@@ -1,10 +1,10 @@
 import type { Database } from '../../../base/database/database.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
+import type { MovedField } from '../../../console/api/schema-parts.ts';
 import type { PullOrigin } from '../../../core/planner/pull-plan.ts';
 import { TITLE_COLUMNS, type TitleColumn } from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../../accounts/payment-holds.sql.ts';
-import type { MovedField } from '../../review/moved-titles.sql.ts';
 
 /** A pull that changed a title, and the time of its request. */
 export interface ChangingPull {

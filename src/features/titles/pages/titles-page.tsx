@@ -3,7 +3,7 @@ import { Field } from '../../../console/shell/layout.tsx';
 import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
 import { AmountCell, Card, DayCell, Submit, TableFrame } from '../../../console/shell/parts.tsx';
 import type { LedgerDay } from '../../review/ledger-days.sql.ts';
-import { DayHead } from '../../review/pages/day-head.tsx';
+import { DayHead } from '../../review/pages/day-page.tsx';
 import { PayeeAccount, PayeeName } from '../../schedule/pages/payee-text.tsx';
 import type { Payee } from '../../schedule/read-schedule.sql.ts';
 import { type TitleQuery, titleQueryText } from './title-filters.ts';
