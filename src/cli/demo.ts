@@ -14,7 +14,7 @@ import {
 } from '../base/values/business-day.ts';
 import { addUser, createLink, readUsers } from '../console/access/console-users.sql.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
-import { readCheckpoint } from '../core/ledger/reads.sql.ts';
+import { readCheckpoint } from '../core/ledger/reads.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
 import type { PullParts } from '../core/work/pull-parts.ts';
 import { pullToEnd } from '../core/work/pull-to-end.ts';

@@ -7,7 +7,7 @@ import {
   type RejectRow,
   readOpenPulls,
   readOpenRejects,
-} from '../core/ledger/reads.sql.ts';
+} from '../core/ledger/reads.ts';
 import { headlineOf, needsPerson } from '../features/home/headline.ts';
 import { type OpenItems, readOpenItems } from '../features/home/open-items.sql.ts';
 import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';

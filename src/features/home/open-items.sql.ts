@@ -1,7 +1,7 @@
 import type { Database } from '../../base/database/database.ts';
 import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { type CivilDate, dateIn, lastClosedDate } from '../../base/values/business-day.ts';
-import { readCheckpoint } from '../../core/ledger/reads.sql.ts';
+import { readCheckpoint } from '../../core/ledger/reads.ts';
 import { pageOf } from '../alerts/alert-message.ts';
 import { type AlertPolicy, readLedgerAlerts } from '../alerts/derive-alerts.sql.ts';
 import type { Alert, AlertKind } from '../alerts/messages/alert.ts';

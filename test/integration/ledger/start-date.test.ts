@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readCheckpoint } from '../../../src/core/ledger/reads.sql.ts';
+import { readCheckpoint } from '../../../src/core/ledger/reads.ts';
 import { correctStartDate } from '../../../src/core/ledger/start-date.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { createPull, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
-import { readCheckpoint } from '../../../src/core/ledger/reads.sql.ts';
+import { readCheckpoint } from '../../../src/core/ledger/reads.ts';
 import type { WakeUpQueue } from '../../../src/core/planner/planner-loop.ts';
 import { MAX_OPEN_PULLS } from '../../../src/core/planner/pull-plan.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
