@@ -48,7 +48,7 @@ export interface Evidence {
 }
 
 /** An entry of the audit log as text; `at` is an instant in UTC with microseconds. */
-export const AUDIT_COLUMNS = [
+const AUDIT_COLUMNS = [
   { name: 'id', kind: 'integer' },
   { name: 'at', kind: 'text' },
   { name: 'actor', kind: 'text' },

@@ -56,7 +56,7 @@ export type MonthSeal = Readonly<Static<typeof MonthSeal>>;
 /**
  * - `ready`: all days are signed off, no day waits for a person, and no seal is valid
  */
-export const MONTH_STATES = ['open', 'ready', 'sealed', 'broken'] as const;
+const MONTH_STATES = ['open', 'ready', 'sealed', 'broken'] as const;
 export type MonthState = (typeof MONTH_STATES)[number];
 
 /** A month of the ledger. Its days are those that a seal has to cover: from the start date or the first of the month on. */

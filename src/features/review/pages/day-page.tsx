@@ -397,7 +397,7 @@ function DayRejects(props: {
   );
 }
 
-export function DayActions(props: { readonly date: CivilDate; readonly day: LedgerDay | null }) {
+function DayActions(props: { readonly date: CivilDate; readonly day: LedgerDay | null }) {
   const context = usePage();
   const { date, day } = props;
   const { text } = context;

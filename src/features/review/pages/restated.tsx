@@ -103,7 +103,7 @@ function fileName(file: RestatedFile, today: CivilDate, language: Language): str
   return `${textOf(language)(`fileNames.restated.${file}`)}-${today}.csv`;
 }
 
-export interface RestatedPageData {
+interface RestatedPageData {
   /** Whether only the days that the reader signed off are shown. */
   readonly isMine: boolean;
   /** The numbers of days. */
@@ -123,7 +123,7 @@ const hrefOf = (isMine: boolean, page = 1) => {
 };
 
 /** All days that changed after their sign-off: what was sealed, what is present, and the difference. */
-export function RestatedPage({ data }: { readonly data: RestatedPageData }) {
+function RestatedPage({ data }: { readonly data: RestatedPageData }) {
   const { text, formats } = usePage();
   const tabs = [
     [false, text('restated.all'), data.counts.all],

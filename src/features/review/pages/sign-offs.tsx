@@ -178,7 +178,7 @@ function parseSeenDay(text: string): SeenDay {
   return { date, seenDigest };
 }
 
-export interface SignOffsPageData {
+interface SignOffsPageData {
   readonly cleanOnly: boolean;
   readonly isAllSelected: boolean;
   readonly counts: { readonly all: number; readonly clean: number };
@@ -199,7 +199,7 @@ const hrefOf = (cleanOnly: boolean, page = 1, isAllSelected = false) => {
 };
 
 /** The days that can be signed off now, with a box for each. */
-export function SignOffsPage({ data }: { readonly data: SignOffsPageData }) {
+function SignOffsPage({ data }: { readonly data: SignOffsPageData }) {
   const context = usePage();
   const { text, formats } = context;
   const tabs = [
@@ -295,7 +295,7 @@ function Days({ data, maySign }: { readonly data: SignOffsPageData; readonly may
   );
 }
 
-export interface PreviewPageData {
+interface PreviewPageData {
   /** The chosen days that can be signed off, newest first. */
   readonly days: readonly LedgerDay[];
   readonly reservations: ReadonlyMap<CivilDate, Reservations>;
@@ -305,7 +305,7 @@ export interface PreviewPageData {
 }
 
 /** The chosen days with their totals and the sum of all. The form has the digest of each. */
-export function SignOffPreviewPage({ data }: { readonly data: PreviewPageData }) {
+function SignOffPreviewPage({ data }: { readonly data: PreviewPageData }) {
   const context = usePage();
   const { text } = context;
   return (
@@ -358,7 +358,7 @@ export function SignOffPreviewPage({ data }: { readonly data: PreviewPageData })
   );
 }
 
-export interface ResultPageData {
+interface ResultPageData {
   /** The seals of the days that were signed off, newest first. */
   readonly seals: readonly SignOff[];
   /** What each of them released; null: seals release nothing. */
@@ -369,7 +369,7 @@ export interface ResultPageData {
 }
 
 /** What became of each day. */
-export function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
+function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
   const { text, formats } = usePage();
   const { seals, refused } = data;
   const list = text('signOffs.remaining', { days: formats.count(data.remaining) });
