@@ -57,8 +57,7 @@ test('the data dictionary equals the comments of the database', async () => {
 });
 
 test('every query of the data dictionary is one that the database understands', async () => {
-  const queries = examples.filter((sql) => !sql.startsWith('GRANT'));
-  expect(queries.length).toBeGreaterThanOrEqual(5);
-  for (const sql of queries)
+  expect(examples.length).toBeGreaterThanOrEqual(5);
+  for (const sql of examples)
     await client.query(`EXPLAIN ${sql.replace(/(?<!:):[a-z_]+/g, 'NULL')}`);
 });

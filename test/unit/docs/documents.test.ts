@@ -82,8 +82,8 @@ function wordsOf(path: string): number {
 }
 
 test('what people wrote is at most 30,000 words on at most 20 pages, and the README at most 700', () => {
-  const generated = ['alert-messages', 'commands', 'data-dictionary', 'mutants'];
-  const pages = DOCUMENTS.filter((path) => !generated.some((name) => path === `docs/${name}.md`));
+  const generated = ['docs/alert-messages.md', 'docs/mutants.md'];
+  const pages = DOCUMENTS.filter((path) => !generated.includes(path));
   const words = pages.map(wordsOf);
   expect(pages.length).toBeLessThanOrEqual(20);
   expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(30_000);
