@@ -6,8 +6,13 @@
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { toPlainDecimal } from '../../base/values/decimal.ts';
 import { toJsonText } from '../../base/values/json-text.ts';
-import { contentHash, identityHash, TITLE_COLUMNS, type Title } from '../title/title.ts';
-import { TITLE_FIELDS, ValueKind } from '../title/title-schema.ts';
+import {
+  COLUMN_KINDS,
+  contentHash,
+  identityHash,
+  TITLE_COLUMNS,
+  type Title,
+} from '../title/title.ts';
 import {
   type BinaryValue,
   bigint,
@@ -19,10 +24,6 @@ import {
   toRow,
   uuid,
 } from './binary-row.ts';
-
-const DATE_COLUMNS: ReadonlySet<string | null> = new Set(
-  TITLE_FIELDS.filter(({ kind }) => kind === ValueKind.date).map(({ column }) => column),
-);
 
 /** The columns of a row, by the table that the row is copied into. */
 export const ROW_COLUMNS = {
@@ -50,7 +51,9 @@ export function encodeTitle(
     if (value === null) return null;
     if (typeof value === 'boolean') return Buffer.of(value ? 1 : 0);
     if (typeof value !== 'string') return numeric(toPlainDecimal(value.written));
-    return DATE_COLUMNS.has(column) ? integer(toDateValue(value as CivilDate)) : Buffer.from(value);
+    return COLUMN_KINDS[column] === 'date'
+      ? integer(toDateValue(value as CivilDate))
+      : Buffer.from(value);
   });
   const hashes = [identityHash(title), content, raw].map(uuid);
   return toRow([bigint(fence), integer(ordinal), ...columns, ...hashes]);

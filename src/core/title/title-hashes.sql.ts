@@ -8,6 +8,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { DESTINATION_MEMBERS, DESTINATION_PATHS, type PartyKind } from './destination.ts';
 import {
   AMOUNT_COLUMNS,
+  COLUMN_KINDS,
   CONTENT_VERSIONS,
   IDENTITY_COLUMNS,
   newestContentVersion,
@@ -15,13 +16,11 @@ import {
   type ValueColumn,
 } from './title.ts';
 
-const AMOUNTS: ReadonlySet<string> = new Set(AMOUNT_COLUMNS);
-
 // Column names are constants of domain/: nothing from outside reaches Prisma.raw.
 
 /** The canonical text of a column; see `canonicalFields`. Sessions have the date style ISO. */
-const canonicalText = (column: string) =>
-  AMOUNTS.has(column) ? `trim_scale(${column})::text` : `${column}::text`;
+const canonicalText = (column: ValueColumn) =>
+  COLUMN_KINDS[column] === 'amount' ? `trim_scale(${column})::text` : `${column}::text`;
 
 /**
  * The text of an undocumented member of `extra` that names a destination; null: not stated. Of a number its whole

@@ -1,98 +1,82 @@
 import { hash } from 'node:crypto';
+import type { ColumnKind } from '../../base/export/table.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { Decimal } from '../../base/values/decimal.ts';
 import type { JsonObject } from '../../base/values/json-value.ts';
 import { destinationText } from './destination.ts';
 
-/**
- * One accepted anticipation as the platform states it, flattened. Source: an item of `titles` in
- * `GET /api/anticipations/conciliation`; null means absent or null. The field names are the columns
- * of `conciliation.title`.
- */
-export interface Title {
-  readonly order_uid: string;
-  readonly accepted_date: CivilDate;
-  readonly anticipated_due_date: CivilDate | null;
-  readonly buyer_identification: string | null;
-  readonly provider_external_id: string | null;
-  readonly provider_identification: string | null;
-  readonly provider_bank: string | null;
-  readonly provider_agency: string | null;
-  readonly provider_agency_digit: string | null;
-  readonly provider_account: string | null;
-  readonly provider_account_digit: string | null;
-  readonly financial_agent_type: string | null;
-  readonly financial_agent_identification: string | null;
-  readonly financial_agent_name: string | null;
-  readonly buyer_is_financial: boolean | null;
-  readonly payment_type: string | null;
-  readonly payment_bank: string | null;
-  readonly payment_agency: string | null;
-  readonly payment_agency_digit: string | null;
-  readonly payment_account: string | null;
-  readonly payment_account_digit: string | null;
-  readonly original_value: Decimal;
-  readonly platform_discounted_value: Decimal | null;
-  readonly financial_discounted_value: Decimal | null;
-  readonly buyer_discounted_value: Decimal | null;
-  readonly billing_fee: Decimal | null;
-  readonly money_transfer_fee: Decimal | null;
-  readonly platform_commission: string | null;
+/** The columns of `conciliation.title` with content of the platform, in the order of the tables, with the kind of a value. */
+export const COLUMN_KINDS = {
+  order_uid: 'text',
+  accepted_date: 'date',
+  anticipated_due_date: 'date',
+  buyer_identification: 'text',
+  provider_external_id: 'text',
+  provider_identification: 'text',
+  provider_bank: 'text',
+  provider_agency: 'text',
+  provider_agency_digit: 'text',
+  provider_account: 'text',
+  provider_account_digit: 'text',
+  financial_agent_type: 'text',
+  financial_agent_identification: 'text',
+  financial_agent_name: 'text',
+  buyer_is_financial: 'boolean',
+  payment_type: 'text',
+  payment_bank: 'text',
+  payment_agency: 'text',
+  payment_agency_digit: 'text',
+  payment_account: 'text',
+  payment_account_digit: 'text',
+  original_value: 'amount',
+  platform_discounted_value: 'amount',
+  financial_discounted_value: 'amount',
+  buyer_discounted_value: 'amount',
+  billing_fee: 'amount',
+  money_transfer_fee: 'amount',
+  platform_commission: 'decimal_text',
   /** The fields beyond the documented interface, at their places; null: none. */
-  readonly extra: JsonObject | null;
-}
+  extra: 'json',
+} as const satisfies Record<string, ColumnKind>;
 
-export type TitleColumn = keyof Title;
+export type TitleColumn = keyof typeof COLUMN_KINDS;
 
 /** A column with the value of one documented field. `extra` holds the fields without a column. */
 export type ValueColumn = Exclude<TitleColumn, 'extra'>;
 
-/** Every column with content of the platform, in the order of the tables. */
-export const TITLE_COLUMNS = [
-  'order_uid',
-  'accepted_date',
-  'anticipated_due_date',
-  'buyer_identification',
-  'provider_external_id',
-  'provider_identification',
-  'provider_bank',
-  'provider_agency',
-  'provider_agency_digit',
-  'provider_account',
-  'provider_account_digit',
-  'financial_agent_type',
-  'financial_agent_identification',
-  'financial_agent_name',
-  'buyer_is_financial',
-  'payment_type',
-  'payment_bank',
-  'payment_agency',
-  'payment_agency_digit',
-  'payment_account',
-  'payment_account_digit',
-  'original_value',
-  'platform_discounted_value',
-  'financial_discounted_value',
-  'buyer_discounted_value',
-  'billing_fee',
-  'money_transfer_fee',
-  'platform_commission',
-  'extra',
-] as const satisfies readonly TitleColumn[];
+interface ValueOf {
+  readonly text: string;
+  readonly decimal_text: string;
+  readonly date: CivilDate;
+  readonly boolean: boolean;
+  readonly amount: Decimal;
+  readonly json: JsonObject;
+}
+
+/**
+ * One accepted anticipation as the platform states it, flattened. Source: an item of `titles` in
+ * `GET /api/anticipations/conciliation`; null means absent or null.
+ */
+export type Title = {
+  readonly [Column in TitleColumn]:
+    | ValueOf[(typeof COLUMN_KINDS)[Column]]
+    | (Column extends 'order_uid' | 'accepted_date' | 'original_value' ? never : null);
+};
+
+export const TITLE_COLUMNS = Object.keys(COLUMN_KINDS) as readonly TitleColumn[];
 
 export const VALUE_COLUMNS: readonly ValueColumn[] = TITLE_COLUMNS.filter(
   (column) => column !== 'extra',
 );
 
+export type AmountColumn = {
+  [Column in TitleColumn]: (typeof COLUMN_KINDS)[Column] extends 'amount' ? Column : never;
+}[TitleColumn];
+
 /** The amounts. The day ledger keeps the sum of each over a day's current titles. */
-export const AMOUNT_COLUMNS = [
-  'original_value',
-  'platform_discounted_value',
-  'financial_discounted_value',
-  'buyer_discounted_value',
-  'billing_fee',
-  'money_transfer_fee',
-] as const satisfies readonly TitleColumn[];
+export const AMOUNT_COLUMNS = TITLE_COLUMNS.filter(
+  (column): column is AmountColumn => COLUMN_KINDS[column] === 'amount',
+);
 
 /**
  * The platform gives a title no identifier. These fields identify a title. They are the terms of the

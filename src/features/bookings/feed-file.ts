@@ -5,8 +5,7 @@ import { writeJsonl } from '../../base/export/jsonl.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { Language } from '../../base/texts/texts.ts';
-import { kindOf } from '../../core/title/export-columns.ts';
-import { VALUE_COLUMNS } from '../../core/title/title.ts';
+import { COLUMN_KINDS, VALUE_COLUMNS } from '../../core/title/title.ts';
 import { DESTINATION_COLUMNS } from '../../core/title/title-hashes.sql.ts';
 import { type OfferedLine, readFeed } from './feed.sql.ts';
 
@@ -51,7 +50,7 @@ const FEED_COLUMNS: readonly ExportColumn[] = [
   { name: 'offered_at', kind: 'text' },
   { name: 'date', kind: 'date' },
   { name: 'content_hash', kind: 'text' },
-  ...TITLE_VALUES.map((name) => ({ name, kind: kindOf(name) })),
+  ...TITLE_VALUES.map((name) => ({ name, kind: COLUMN_KINDS[name] })),
   ...DESTINATION_COLUMNS.map((name) => ({ name, kind: 'text' }) as const),
 ];
 

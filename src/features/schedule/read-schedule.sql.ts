@@ -2,9 +2,8 @@ import type { Database } from '../../base/database/database.ts';
 import { withSnapshot } from '../../base/export/snapshot.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { BankAccount } from '../../core/title/destination.ts';
-import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
+import { AMOUNT_COLUMNS, type AmountColumn } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { AmountColumn } from '../titles/export-titles.sql.ts';
 import {
   CHANGED_PAYEE_HASH,
   IS_UNNAMED,

@@ -5,15 +5,13 @@ import type { ExportRow, RowBatches } from '../../base/export/table.ts';
 import { type CivilDate, daysBetween } from '../../base/values/business-day.ts';
 import type { DayState } from '../../core/ledger/day-state.ts';
 import { TITLE_EXPORT_COLUMNS } from '../../core/title/export-columns.ts';
-import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
+import { AMOUNT_COLUMNS, type AmountColumn } from '../../core/title/title.ts';
 
 export interface TitleSelection {
   readonly from: CivilDate;
   readonly to: CivilDate;
   readonly includeWithdrawn: boolean;
 }
-
-export type AmountColumn = (typeof AMOUNT_COLUMNS)[number];
 
 /** Counts and sums of selected titles. Sums are exact decimals, over current titles only. */
 export interface TitleTotals {

@@ -14,8 +14,7 @@ import {
   words,
 } from '../../../console/api/schema-parts.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
-import { kindOf } from '../../../core/title/export-columns.ts';
-import { VALUE_COLUMNS } from '../../../core/title/title.ts';
+import { COLUMN_KINDS, VALUE_COLUMNS } from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { BOOKING_OVERDUE_DAYS } from '../../alerts/messages/erp-alerts.ts';
 import { ANSWERS, keyOf, LINE_KINDS } from '../feed.sql.ts';
@@ -177,7 +176,7 @@ export const LINE_COLUMNS: readonly ExportColumn[] = [
     (name) => ({ name, kind: 'text' }) as const,
   ),
   { name: 'date', kind: 'date' },
-  ...TITLE_VALUES.map((name) => ({ name, kind: kindOf(name) })),
+  ...TITLE_VALUES.map((name) => ({ name, kind: COLUMN_KINDS[name] })),
 ];
 
 /** The selected lines in the columns of `LINE_COLUMNS`, as text. The names are constants of domain/. */
