@@ -4,9 +4,8 @@ import { toStagingError } from '../../base/database/database.ts';
 import { ConfigError } from '../../base/runtime/errors.ts';
 import { takeTurns } from '../../base/runtime/turns.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
-import { requireKnownVersion } from '../title/content-versions.ts';
 import { KnownTitles } from '../title/known-titles.ts';
-import { newestContentVersion } from '../title/title.ts';
+import { newestContentVersion, requireKnownVersion } from '../title/title.ts';
 
 /** The titles that a date has before its response is read. */
 export interface KnownDay {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ColumnKind } from '../../base/export/table.ts';
+import { ConfigError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { Decimal } from '../../base/values/decimal.ts';
 import type { JsonObject } from '../../base/values/json-value.ts';
@@ -142,6 +143,17 @@ export const CONTENT_VERSIONS: readonly (readonly ValueColumn[])[] = [VALUE_COLU
 /** Returns the version for a date without titles. */
 export function newestContentVersion(): number {
   return CONTENT_VERSIONS.length;
+}
+
+/**
+ * Returns the version of a date's content hashes.
+ * @throws ConfigError for an unknown version, with which every title of the date would count as changed
+ */
+export function requireKnownVersion(date: CivilDate, version: number): number {
+  if (version <= newestContentVersion()) return version;
+  throw new ConfigError([
+    `DATABASE_URL: a newer version of this program has written ${date}; run that one`,
+  ]);
 }
 
 /**

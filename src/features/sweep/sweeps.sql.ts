@@ -1,8 +1,7 @@
 import type { Database } from '../../base/database/database.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
-import { requireKnownVersion } from '../../core/title/content-versions.ts';
-import { newestContentVersion } from '../../core/title/title.ts';
+import { newestContentVersion, requireKnownVersion } from '../../core/title/title.ts';
 import type { TitleFolds } from '../../core/title/title-fold.ts';
 import { sweepRetryMinutes, sweepStart } from './sweep-plan.ts';
 

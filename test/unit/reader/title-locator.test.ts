@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fieldAt, MEMBERS, parentOf } from '../../../src/core/reader/title-layout.ts';
+import { fieldAt, MEMBERS, parentOf } from '../../../src/core/reader/title-locator.ts';
 import { VALUE_COLUMNS } from '../../../src/core/title/title.ts';
 import { TITLE_FIELDS } from '../../../src/core/title/title-schema.ts';
 
