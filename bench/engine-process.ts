@@ -1,4 +1,5 @@
 /** The product in a process of its own, put together by the composition root as the service is. */
+import { FEATURES } from '#dist/app/features.js';
 import { openPlatform, openPulls, openStaging } from '#dist/app/parts.js';
 import { readConfig } from '#dist/base/config/config.js';
 import { createLogger } from '#dist/base/runtime/logger.js';
@@ -55,7 +56,7 @@ async function openEngine({ address, databaseUrl, startDate, today }: EngineOpti
   const config = readConfig(environment, { platform: true });
   const staging = await openStaging(config, logger);
   const platform = openPlatform(config);
-  const parts = await openPulls(config, logger, staging, platform);
+  const parts = await openPulls(config, logger, staging, { platform, features: FEATURES });
   return {
     parts: { ...parts, now: () => new Date(`${today}T12:00:00Z`) },
     async close() {

@@ -5,7 +5,12 @@ import { PlatformAuthError } from '../base/runtime/errors.ts';
 import type { Logger } from '../base/runtime/logger.ts';
 import { loop } from '../base/runtime/loop.ts';
 import { latestSlot } from '../core/planner/cron-slot.ts';
-import { createPlanner, type Planner, type PlannerParts } from '../core/planner/planner-loop.ts';
+import {
+  createPlanner,
+  type OnlyJob,
+  type Planner,
+  type PlannerParts,
+} from '../core/planner/planner-loop.ts';
 import {
   type Attempted,
   type AuthGate,
@@ -26,6 +31,7 @@ import { readPushDelayMs } from '../features/providers/providers.sql.ts';
 import { type PushParts, type PushReport, pushOnce } from '../features/providers/push-providers.ts';
 import { runSweep, type SweepOutcome } from '../features/sweep/run-sweep.ts';
 import { readDueSweep } from '../features/sweep/sweeps.sql.ts';
+import { FEATURES } from './features.ts';
 import { type OpenStaging, openPlatform, openPulls, openToken } from './parts.ts';
 
 export interface Engine {
@@ -67,16 +73,23 @@ export async function openEngine(
   const platform = openPlatform(config, token);
   stops.push(() => platform.close());
   const pulls = {
-    ...(await openPulls(config, logger, staging, platform, overrides.clock?.now)),
+    ...(await openPulls(
+      config,
+      logger,
+      staging,
+      { platform, features: FEATURES },
+      overrides.clock?.now,
+    )),
     ...overrides.clock,
   };
   const queues = await openQueues({ redisUrl: config.redisUrl, databaseUrl, logger });
   stops.push(() => queues.close());
-  const { timezone: timeZone, pullCron, lookbackDays, sweepCron, startDate } = config;
+  const { timezone: timeZone, pullCron, lookbackDays, startDate } = config;
   const planner = createPlanner({
-    ...{ database, queues, logger, onlyBackfills, limits: pulls },
+    ...{ database, features: FEATURES, queues, logger, onlyBackfills, limits: pulls },
+    onlyJobs: onlyJobs(database, config),
     config: {
-      ...{ timeZone, pullCron, lookbackDays, sweepCron, startDate },
+      ...{ timeZone, pullCron, lookbackDays, startDate },
       // One request is always reserved for the dates that are due today.
       maxOpenBackfillPulls: Math.max(1, pullConcurrency(config) - 1),
     },
@@ -87,6 +100,24 @@ export async function openEngine(
   const unrecorded = new UnrecordedJobs();
   return { config, logger, database, queues, planner, gate, pulls, unrecorded };
 }
+
+/** What the planner wakes beside pulls. */
+export const onlyJobs = (
+  database: Database,
+  config: Pick<Config, 'sweepCron' | 'timezone'>,
+): OnlyJob[] => [
+  {
+    kind: 'sweep',
+    readDelayMs: async (now) => (await readDue(database, config, now))?.delayMs ?? null,
+  },
+  { kind: 'push', readDelayMs: () => readPushDelayMs(database) },
+];
+
+const readDue = (
+  database: Database,
+  { sweepCron, timezone }: Pick<Config, 'sweepCron' | 'timezone'>,
+  now: Date,
+) => readDueSweep(database, latestSlot(sweepCron, timezone, now), timezone);
 
 /** More workers than concurrent requests would only wait. */
 function pullConcurrency(config: Config): number {
@@ -194,19 +225,16 @@ async function startPullWorker(
 
 /** The tables are read first: a job may come too early or twice. A sweep that starts again loses nothing. */
 function sweepHandler({ config, database, gate, pulls }: Engine, metrics: Metrics): JobHandler {
-  const readDue = () => {
-    const slotAt = latestSlot(config.sweepCron, config.timezone, pulls.now?.() ?? new Date());
-    return readDueSweep(database, slotAt, config.timezone);
-  };
+  const readNow = () => readDue(database, config, pulls.now?.() ?? new Date());
   return throughGate(gate, async (_id, _signal, stopping) => {
-    const due = await readDue();
+    const due = await readNow();
     if (due === null || due.delayMs > 0) return { token: null, retryInMs: due?.delayMs ?? null };
     const outcome = await runSweep(pulls, due, stopping);
     metrics.observeSweep(outcome.kind);
     metrics.observePlatformResponse(outcome.httpStatus);
     const { token, retryInMs } = ofOutcome(outcome);
     // The next attempt after a failure is due when the tables say so.
-    return { token, retryInMs: retryInMs ?? (await readDue())?.delayMs ?? null };
+    return { token, retryInMs: retryInMs ?? (await readNow())?.delayMs ?? null };
   });
 }
 

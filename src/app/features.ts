@@ -1,27 +1,31 @@
 import type { Feature } from '../console/shell/console-parts.ts';
+import { accounts } from '../features/accounts/index.ts';
 import { alerts } from '../features/alerts/index.ts';
 import { backfills } from '../features/backfills/index.ts';
 import { bookings } from '../features/bookings/index.ts';
 import { checks } from '../features/checks/index.ts';
 import { home } from '../features/home/index.ts';
 import { matching } from '../features/matching/index.ts';
+import { privacy } from '../features/privacy/index.ts';
 import { providers } from '../features/providers/index.ts';
 import { review } from '../features/review/index.ts';
 import { schedule } from '../features/schedule/index.ts';
 import { sweep } from '../features/sweep/index.ts';
 import { titles } from '../features/titles/index.ts';
 
-/** The features of the console, in the order of their routes. */
+/** The features, in the order of their hooks and of their routes. */
 export const FEATURES: readonly Feature[] = [
+  privacy,
   home,
   review,
   titles,
+  accounts,
   schedule,
   checks,
   matching,
   bookings,
+  sweep,
   backfills,
   providers,
   alerts,
-  sweep,
 ];

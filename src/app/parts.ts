@@ -137,14 +137,14 @@ export async function openPulls(
   config: Config,
   logger: Logger,
   staging: OpenStaging,
-  platform: PlatformClient,
+  given: Pick<PullParts, 'platform' | 'features'>,
   now?: () => Date,
 ): Promise<PullParts> {
   const at = now?.() ?? (await readClock(staging.database));
   await ensureStartDate(config, logger, staging.database, at);
   return {
     database: staging.database,
-    platform,
+    ...given,
     logger,
     timeZone: config.timezone,
     withdrawalLimitPercent: config.withdrawalLimitPercent,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { FEATURES } from '../app/features.ts';
 import { openPlatform, openPulls, openStaging } from '../app/parts.ts';
 import { ROLES, startService } from '../app/service.ts';
 import type { Config } from '../base/config/config.ts';
@@ -89,7 +90,7 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
   const staging = await openStaging(config, run.logger);
   const platform = openPlatform(config);
   try {
-    const parts = await openPulls(config, run.logger, staging, platform);
+    const parts = await openPulls(config, run.logger, staging, { platform, features: FEATURES });
     const reports = await pullDates(parts, datesBetween(from, to), run.signal);
     // The matching has to see the content of the days after the checks. Otherwise no day is released at first.
     await checkDays(staging.database, { severities: config.checkSeverities }, run.signal);

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { FEATURES } from '../app/features.ts';
 import { openPlatform, openPulls, openStaging, requireAbleToPull } from '../app/parts.ts';
 import type { CivilDate } from '../base/values/business-day.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
@@ -44,7 +45,10 @@ async function pullDate(run: CommandRun, date: CivilDate): Promise<CommandResult
   const line = createProgressLine();
   try {
     await requireAbleToPull(run.config, staging.database);
-    const parts = await openPulls(run.config, run.logger, staging, platform);
+    const parts = await openPulls(run.config, run.logger, staging, {
+      platform,
+      features: FEATURES,
+    });
     const pullId = await createPull(staging.database, {
       origin: 'manual',
       date,

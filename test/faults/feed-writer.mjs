@@ -1,6 +1,7 @@
 // A worker of the product that pulls the dates which the harness names, one after the other. The process may
 // be stopped and killed at any instant: a pull that was begun is found in the ledger and taken over.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FEATURES } from '#dist/app/features.js';
 import { openPlatform, openPulls, openStaging } from '#dist/app/parts.js';
 import { readConfig } from '#dist/base/config/config.js';
 import { InputError, StagingUnavailableError, StaleFenceError } from '#dist/base/runtime/errors.js';
@@ -45,7 +46,7 @@ const config = readConfig(process.env, { platform: true });
 const platform = openPlatform(config);
 const parts = await untilAvailable(async () => {
   const staging = await openStaging(config, logger);
-  return openPulls(config, logger, staging, platform);
+  return openPulls(config, logger, staging, { platform, features: FEATURES });
 });
 
 for (let isDone = false; ; isDone = true) {

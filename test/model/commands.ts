@@ -240,7 +240,7 @@ const releases = fc.tuple(place, person).map(([index, by]) =>
     const { held } = dayOf(model, date);
     if (held === null) return;
     const decision = { by, reason: 'model' };
-    await decisions.releasePull(real.world.database, held.pullId, decision);
+    await decisions.releasePull(real.world.parts, held.pullId, decision);
     release(model, date, by, await readContents(real.world, date, real.consumer));
     advance(model);
   }),

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { FEATURES } from '../../src/app/features.ts';
 import { type Database, openDatabase } from '../../src/base/database/database.ts';
 import {
   addDays,
@@ -87,6 +88,7 @@ export async function openPullWorld(options: PullWorldOptions = {}): Promise<Pul
   await ensureCheckpoint(database.prisma, options.startDate ?? DAY);
   const parts: PullParts = {
     database,
+    features: FEATURES,
     platform,
     logger,
     timeZone: TIME_ZONE,

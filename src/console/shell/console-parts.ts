@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../base/database/database.ts';
 import type { Logger } from '../../base/runtime/logger.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import type { EngineFeature } from '../../core/merge/engine-hooks.ts';
 import type { OidcClient } from '../access/oidc-client.ts';
 
 type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
 
-/** A part of the console with its own pages and operations. `app/features.ts` lists the features. */
-export interface Feature {
-  readonly name: string;
+/** A part of the product with its own pages, operations and hooks into the engine. `app/features.ts` lists the features. */
+export interface Feature extends EngineFeature {
   readonly pages?: readonly AddRoutes[];
   /** Lists that make a page and an operation of `/api`. */
   readonly lists?: readonly { readonly addPage: AddRoutes; readonly addApi: AddRoutes }[];

@@ -33,7 +33,6 @@ export interface LockedDay {
   readonly known: number | null;
   /** Whether the date was changed since the titles of `staged_base` were read. */
   readonly isStale: boolean;
-  readonly hasErasedParties: boolean;
 }
 
 const sums = Prisma.raw(
@@ -66,11 +65,7 @@ export async function lockDay(tx: Transaction, date: CivilDate): Promise<void> {
   await tx.$executeRaw`WITH ${dayLock(date, Prisma.sql`true`)} SELECT`;
 }
 
-/**
- * Reads the row of a day, and the staged rows of a response for it. The list of erased parties stays locked against
- * `eraseParty` until the end of the transaction: a merge that saw an empty list has ended, and its titles are
- * visible, before a party is erased from all titles.
- */
+/** Reads the row of a day, and the staged rows of a response for it. */
 export async function readDay(tx: Transaction, date: CivilDate, fence: bigint): Promise<LockedDay> {
   const [day] = await tx.$queryRaw<[LockedDay]>`
     SELECT day.date::text AS date, day.state, day.title_count AS "titleCount",
@@ -80,8 +75,7 @@ export async function readDay(tx: Transaction, date: CivilDate, fence: bigint): 
            merged.fence AS "mergedFence", day.held_pull_id AS "heldPullId", held.fence AS "heldFence",
            (SELECT count(*) FROM conciliation.staged_title WHERE fence = ${fence})::int AS "stagedTitles",
            (SELECT count(*) FROM conciliation.staged_reject WHERE fence = ${fence})::int AS "stagedRejects",
-           base.known, base.fence IS NOT NULL AND base_changed_at IS DISTINCT FROM day.changed_at AS "isStale",
-           EXISTS (SELECT FROM conciliation.erased_party WHERE ended_at IS NULL) AS "hasErasedParties"
+           base.known, base.fence IS NOT NULL AND base_changed_at IS DISTINCT FROM day.changed_at AS "isStale"
     FROM conciliation.day day
     LEFT JOIN conciliation.pull merged ON merged.id = day.last_pull_id
     LEFT JOIN conciliation.pull held ON held.id = day.held_pull_id

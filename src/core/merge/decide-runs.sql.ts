@@ -23,6 +23,7 @@ import {
 import { discardPlan } from '../ledger/discard-staged.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
 import { releasePull } from './decisions.sql.ts';
+import type { EngineParts } from './engine-hooks.ts';
 import { isHoldLost, readHeldPull } from './held-pull.sql.ts';
 import { readMergedLosses } from './losses.sql.ts';
 import { findHold, LOSS_REASONS, type MergePolicy, type PullReport } from './merge.sql.ts';
@@ -59,8 +60,7 @@ const isSameRun = Prisma.sql`
  * @returns how many pulls were merged
  */
 export async function decideRuns(
-  database: Database,
-  policy: MergePolicy,
+  parts: EngineParts & MergePolicy,
   kind: 'schedule' | 'backfill',
 ): Promise<number> {
   const ofKind =
@@ -71,23 +71,24 @@ export async function decideRuns(
           WHERE backfill.id = pull.backfill_id AND (backfill.state <> 'running' OR
             (SELECT count(DISTINCT date) FROM conciliation.pull AS own
              WHERE own.backfill_id = backfill.id AND own.state <> 'cancelled') = to_date - from_date + 1))`;
-  const runs = await database.prisma.$queryRaw<Run[]>`
+  const runs = await parts.database.prisma.$queryRaw<Run[]>`
     SELECT DISTINCT slot_at::text AS "slotAt", backfill_id AS "backfillId"
     FROM conciliation.pull
     WHERE ${isUndecided} AND ${ofKind} AND NOT EXISTS (
       SELECT FROM conciliation.pull AS other
       WHERE other.state IN ('queued', 'running') AND ${isSameRun})`;
   let merged = 0;
-  for (const run of runs) merged += await decideRun(database, run, policy);
+  for (const run of runs) merged += await decideRun(parts, run);
   return merged;
 }
 
-async function decideRun(database: Database, run: Run, policy: MergePolicy): Promise<number> {
+async function decideRun(parts: EngineParts & MergePolicy, run: Run): Promise<number> {
+  const { database } = parts;
   const pulls = await readRun(database, run);
   const losses: RunLosses[] = [];
   const waiting: Assessment[] = [];
   for (const pull of pulls) {
-    const assessed = pull.isHeld ? await assessHeld(database, pull, policy) : null;
+    const assessed = pull.isHeld ? await assessHeld(parts, pull) : null;
     if (assessed !== null) waiting.push(assessed);
     const lost = assessed?.lost ?? (await readMergedLost(database, pull));
     losses.push({ dates: lost > 0 ? 1 : 0, lost, titles: pull.titlesBefore });
@@ -100,14 +101,14 @@ async function decideRun(database: Database, run: Run, policy: MergePolicy): Pro
     }),
     { dates: 0, lost: 0, titles: 0 },
   );
-  const isHeld = isRunHeld(total, policy.withdrawalLimitPercent);
+  const isHeld = isRunHeld(total, parts.withdrawalLimitPercent);
   const runHold = {
     reason: 'run_withdrawals',
     detail: {
       buyer: null,
       found: total.lost,
       of: total.titles,
-      limit: runLimitPercent(policy.withdrawalLimitPercent) ?? 0,
+      limit: runLimitPercent(parts.withdrawalLimitPercent) ?? 0,
     },
   } as const;
   const kept = waiting.flatMap(({ id, lost, hold }) => {
@@ -116,7 +117,7 @@ async function decideRun(database: Database, run: Run, policy: MergePolicy): Pro
   });
   await keepHolds(database, kept);
   const released = waiting.filter(({ id }) => !kept.some((hold) => hold.id === id));
-  for (const { id } of released) await releasePull(database, id, null);
+  for (const { id } of released) await releasePull(parts, id, null);
   return released.length;
 }
 
@@ -139,12 +140,8 @@ interface Assessment {
 }
 
 /** Plans the release of a held pull anew, because responses for other dates may have the titles that it lacks. */
-function assessHeld(
-  database: Database,
-  { id }: RunPull,
-  policy: MergePolicy,
-): Promise<Assessment | null> {
-  return database.prisma.$transaction(async (tx) => {
+function assessHeld(parts: EngineParts & MergePolicy, { id }: RunPull): Promise<Assessment | null> {
+  return parts.database.prisma.$transaction(async (tx) => {
     await configurePlanner(tx);
     const seen = await readHeldPull(tx, id);
     if (seen === null) return null;
@@ -154,13 +151,13 @@ function assessHeld(
     if (held === null || day.heldPullId !== id) return null;
     const { fence } = held;
     const origin = held.isRepair ? 'repair' : 'daily';
-    const plan = await planChanges(tx, fence, day, held.isRepair);
+    const plan = await planChanges(tx, parts.features, fence, day, held.isRepair);
     const isLost = isHoldLost(held, plan);
     const { hold, lost } = await findHold(
       tx,
       { fence, isOfRun: false, origin },
       { day, plan },
-      policy,
+      parts,
     );
     await discardPlan(tx, fence);
     if (!isLost) return { id, lost, hold };
@@ -212,13 +209,13 @@ export async function readHeldRun(database: Database, pullId: bigint): Promise<b
  * @throws InputError when the pull is not held, or the staged titles of one of the pulls are gone
  */
 export async function releaseRun(
-  database: Database,
+  parts: EngineParts,
   pullId: bigint,
   decision: Decision,
 ): Promise<PullReport[]> {
-  const run = await readHeldRun(database, pullId);
+  const run = await readHeldRun(parts.database, pullId);
   const others = run.filter((id) => id !== pullId);
-  const reports = [await releasePull(database, pullId, decision)];
-  for (const id of others) reports.push(await releasePull(database, id, decision));
+  const reports = [await releasePull(parts, pullId, decision)];
+  for (const id of others) reports.push(await releasePull(parts, id, decision));
   return reports;
 }

@@ -7,10 +7,10 @@ import {
 import type { Database } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { eraseErased } from '../../features/privacy/erased-parties.sql.ts';
 import { lockDay, readDay, settleDay } from '../ledger/day-ledger.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
 import { endMerge } from './end-merge.sql.ts';
+import type { EngineParts } from './engine-hooks.ts';
 import { finishRelease, isHoldLost, readHeldPull } from './held-pull.sql.ts';
 import type { PullReport } from './merge.sql.ts';
 import { planChanges } from './merge-plan.sql.ts';
@@ -23,7 +23,7 @@ import { MERGE_TRANSACTION } from './merge-transaction.sql.ts';
  * @throws InputError when the pull is not held, or its staged titles are gone
  */
 export function releasePull(
-  database: Database,
+  { database, features }: EngineParts,
   pullId: bigint,
   decision: Decision | null,
 ): Promise<PullReport> {
@@ -37,9 +37,10 @@ export function releasePull(
     const held = await readHeldPull(tx, pullId);
     if (held === null || day.heldPullId !== pullId) throw notHeld(pullId);
 
-    const { date, fence, dateWasClosed } = held;
-    if (day.hasErasedParties) await eraseErased(tx, fence);
-    const plan = await planChanges(tx, fence, day, held.isRepair);
+    const { date, fence, dateWasClosed, isRepair } = held;
+    const staged = { pullId, fence, date, isRepair, drift: [] };
+    for (const { engine } of features) await engine?.beforePlan?.(tx, staged);
+    const plan = await planChanges(tx, features, fence, day, isRepair);
     if (isHoldLost(held, plan)) {
       throw new InputError(
         `the titles that pull ${pullId} held for ${date} were lost in a database crash; the date is pulled again`,
@@ -47,17 +48,8 @@ export function releasePull(
       );
     }
     await finishRelease(tx, pullId, decision);
-    await endMerge(tx, {
-      pullId,
-      fence,
-      day,
-      plan,
-      state: 'merged',
-      dateWasClosed,
-      fold: null,
-      drift: [],
-      isRepair: held.isRepair,
-    });
+    const merge = { ...staged, day, plan, state: 'merged', dateWasClosed, fold: null } as const;
+    await endMerge(tx, features, merge);
     if (decision !== null) {
       await recordAudit(tx, auditRecord('pull.release', decision, { date, pullId }));
     }

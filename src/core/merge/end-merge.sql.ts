@@ -2,18 +2,6 @@ import type { Transaction } from '../../base/database/database.ts';
 import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import {
-  accountComparison,
-  endReturned,
-  findChanges,
-  type PartyAccounts,
-  recordChanges,
-  stageAccounts,
-  type WatchedMerge,
-} from '../../features/accounts/account-watch.sql.ts';
-import { holdPayments } from '../../features/accounts/payment-holds.sql.ts';
-import { pseudonymIn } from '../../features/privacy/erased-parties.sql.ts';
-import { writeTotals } from '../../features/schedule/schedule-totals.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
   advanceCheckpoint,
@@ -26,53 +14,46 @@ import {
 import { stateAfterMerge } from '../ledger/day-state.ts';
 import { discardPlan, discardStaged } from '../ledger/discard-staged.sql.ts';
 import { mergeRejects } from '../ledger/rejects.sql.ts';
+import type { DriftItem } from '../title/title-extra.ts';
 import type { TitleFold } from '../title/title-fold.ts';
+import type { EngineFeature, MergingPull } from './engine-hooks.ts';
 import { applyChanges } from './merge-apply.sql.ts';
 import type { ChangeCounts, MergePlan } from './merge-plan.sql.ts';
-
-export interface DriftRecord {
-  readonly path: string;
-  readonly kind: string;
-  readonly value: string;
-}
 
 /** How a whole response ended. */
 export type MergeState = 'merged' | 'unchanged' | 'held' | 'superseded';
 
 /** A response that is merged into its date, or held there. The rows of its pull and its day are locked. */
-export interface MergedResponse {
-  readonly pullId: bigint;
-  readonly fence: bigint;
+export interface MergedResponse extends MergingPull {
   readonly day: LockedDay;
   readonly plan: MergePlan;
   readonly state: MergeState;
   /** Whether the date was over when the request was sent. */
   readonly dateWasClosed: boolean;
-  readonly drift: readonly DriftRecord[];
+  readonly drift: readonly DriftItem[];
   /** Of the response. Null: the day has it already. */
   readonly fold: TitleFold | null;
-  /** Whether the pull believes nothing that is stored for its date, because rows of it were altered. */
-  readonly isRepair: boolean;
 }
 
 /**
  * Writes what a response changes, in two parts.
  *
  * The first part touches rows of the pull's own date only, and holds no lock that a merge of another date
- * waits for. The second part is the closing phase: under the one lock that all merges share, it compares
- * bank accounts, numbers the changes for `title_feed`, notes drift and moves the checkpoint. The closing
+ * waits for. The second part is the closing phase: under the one lock that all merges share, it numbers the
+ * changes for `title_feed`, notes drift and moves the checkpoint. Features add to both parts. The closing
  * phase ends with the commit. No statement of it waits for the network or for another process; PostgreSQL
  * ends a session that stays idle in it (idle_in_transaction_session_timeout).
  */
-export async function endMerge(tx: Transaction, merge: MergedResponse): Promise<void> {
+export async function endMerge(
+  tx: Transaction,
+  features: readonly EngineFeature[],
+  merge: MergedResponse,
+): Promise<void> {
   const { pullId, plan, drift } = merge;
-  const source = { pullId, fence: merge.fence, date: merge.day.date };
   const { isNewlyReconciled, isDayStale } = await mergeOwnDate(tx, merge);
   const isChanged = merge.state === 'merged';
-  if (isChanged) await stageAccounts(tx, source);
-  // After the accounts, because the totals compare them in any writing.
   if (isDayStale) {
-    await writeTotals(tx, Prisma.sql`accepted_date = ${source.date}::date`, source.fence);
+    for (const { engine } of features) await engine?.inOwnDate?.(tx, merge, { isChanged });
   }
   if (merge.state === 'held') await discardPlan(tx, merge.fence);
   else await discardStaged(tx, merge.fence);
@@ -80,15 +61,9 @@ export async function endMerge(tx: Transaction, merge: MergedResponse): Promise<
   if (!isChanged && !isNewlyReconciled && drift.length === 0 && !merge.isRepair) return;
   await lockClosing(tx);
   reachFaultPoint('closing');
-  if (isChanged) {
-    const closed = await closeMerge(tx, source, plan, isNewlyReconciled);
-    const { changes, named } = findChanges(closed.parties, source.date);
-    const hasNewChange = changes.length > 0;
-    if (hasNewChange) await recordChanges(tx, source, changes);
-    if (closed.hasOpenChange || hasNewChange) await holdPayments(tx, source);
-    if (named.length > 0) await endReturned(tx, source, named);
-  } else if (isNewlyReconciled) await advanceCheckpoint(tx, pullId);
-  if (merge.isRepair) await recordMissing(tx, source);
+  if (isChanged) await closeMerge(tx, features, merge, plan, isNewlyReconciled);
+  else if (isNewlyReconciled) await advanceCheckpoint(tx, pullId);
+  if (merge.isRepair) await recordMissing(tx, merge);
   await recordDrift(tx, pullId, drift);
 }
 
@@ -128,10 +103,7 @@ async function mergeOwnDate(
 }
 
 /** Numbers the end of the titles of a date whose rows are gone, for the feed. */
-async function recordMissing(
-  tx: Transaction,
-  { pullId, date }: { readonly pullId: bigint; readonly date: CivilDate },
-): Promise<void> {
+async function recordMissing(tx: Transaction, { pullId, date }: MergingPull): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO conciliation.title_change (title_id, kind, pull_id)
     SELECT title_id, 'withdrawn', ${pullId}::bigint
@@ -158,27 +130,20 @@ async function supersedeHolds(tx: Transaction, date: CivilDate, pullId: bigint):
 async function recordDrift(
   tx: Transaction,
   pullId: bigint,
-  drift: readonly DriftRecord[],
+  drift: readonly DriftItem[],
 ): Promise<void> {
   if (drift.length === 0) return;
   await tx.$executeRaw`
     INSERT INTO conciliation.drift (path, kind, value, first_pull_id)
-    SELECT path, kind, coalesce(${pseudonymIn(Prisma.sql`value`)}, value), ${pullId}::bigint
+    SELECT path, kind, value, ${pullId}::bigint
     FROM jsonb_to_recordset(${JSON.stringify(drift)}::jsonb) AS seen (path text, kind text, value text)
     ON CONFLICT DO NOTHING`;
 }
 
-interface ClosedMerge {
-  /** The parties whose bank accounts may have changed. */
-  readonly parties: readonly PartyAccounts[];
-  /** Whether an open change of an account concerns the date. */
-  readonly hasOpenChange: boolean;
-}
-
 /**
- * Numbers the changes that a merge has made, stores the bank accounts that its titles name, and advances the
- * checkpoint. One statement, because other merges wait for the lock of the closing phase while the process reads the
- * answer of each statement. The parts of the statement do not see what the others write.
+ * Numbers the changes that a merge has made, advances the checkpoint, and runs the parts of the features. One
+ * statement, because other merges wait for the lock of the closing phase while the process reads the answer of each
+ * statement. The parts of the statement do not see what the others write.
  *
  * The caller holds the lock and keeps it until the commit: when a `change_seq` is visible, no smaller one can still
  * appear.
@@ -189,37 +154,46 @@ interface ClosedMerge {
  */
 async function closeMerge(
   tx: Transaction,
-  source: WatchedMerge,
+  features: readonly EngineFeature[],
+  pull: MergingPull,
   counts: ChangeCounts,
   isNewlyReconciled: boolean,
-): Promise<ClosedMerge> {
-  const { pullId, date } = source;
-  const checkpoint = isNewlyReconciled
-    ? Prisma.sql`, advanced AS (${checkpointAdvance(pullId)})`
-    : Prisma.empty;
-  const [{ numbered, ...closed }] = await tx.$queryRaw<
-    [{ numbered: number; parties: PartyAccounts[] | null; hasOpenChange: boolean }]
-  >`
-    WITH numbered AS (
+): Promise<void> {
+  const hooks = features.flatMap(({ engine }) => engine?.inClosing ?? []);
+  const expressions = [
+    Prisma.sql`numbered AS (
       INSERT INTO conciliation.title_change (title_id, kind, pull_id, content_hash)
-      SELECT id, kind, ${pullId}::bigint, content_hash
-      FROM (${recordedChanges(source, counts)}) AS change (id, kind, content_hash) ORDER BY id
+      SELECT id, kind, ${pull.pullId}::bigint, content_hash
+      FROM (${recordedChanges(pull, counts)}) AS change (id, kind, content_hash) ORDER BY id
       RETURNING 1
-    ), ${accountComparison(source)}${checkpoint}
-    SELECT (SELECT count(*) FROM numbered)::int AS numbered, parties, has_open_change AS "hasOpenChange"
-    FROM compared`;
+    )`,
+    ...hooks.map((hook) => hook.expressions(pull)),
+    ...(isNewlyReconciled ? [Prisma.sql`advanced AS (${checkpointAdvance(pull.pullId)})`] : []),
+  ];
+  // The names of expressions are constants of this program.
+  const answers = [
+    '(SELECT count(*) AS titles FROM numbered)',
+    ...hooks.map(({ answer }) => answer),
+  ]
+    .map((from) => `(SELECT to_jsonb(answer) FROM ${from} AS answer)`)
+    .join(', ');
+  const [{ found }] = await tx.$queryRaw<
+    [{ found: readonly [{ readonly titles: number }, ...unknown[]] }]
+  >`WITH ${Prisma.join(expressions)} SELECT jsonb_build_array(${Prisma.raw(answers)}) AS found`;
+  const [{ titles: numbered }, ...ofHooks] = found;
   const planned = counts.inserted + counts.changed + counts.withdrawn + counts.restored;
   if (numbered !== planned) {
+    const { date } = pull;
     throw new RowsLostError(
       `the merge of ${date} would record ${numbered} changes instead of ${planned}: something else has written to the tables`,
       { context: { date, numbered, planned } },
     );
   }
-  return { ...closed, parties: closed.parties ?? [] };
+  for (const [place, { finish }] of hooks.entries()) await finish(tx, pull, ofHooks[place]);
 }
 
 /** Rows (id, kind, content_hash) of the titles that the pull has changed. */
-function recordedChanges({ pullId, date }: WatchedMerge, counts: ChangeCounts): Prisma.Sql {
+function recordedChanges({ pullId, date }: MergingPull, counts: ChangeCounts): Prisma.Sql {
   const inserted = Prisma.sql`
     SELECT id, 'inserted' AS kind, content_hash FROM conciliation.title
     WHERE accepted_date = ${date}::date AND first_pull_id = ${pullId} AND status = 'current'`;

@@ -1,11 +1,11 @@
 import type { Transaction } from '../../base/database/database.ts';
 import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { missingHolds } from '../../features/accounts/payment-holds.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../ledger/day-ledger.sql.ts';
 import { TITLE_COLUMNS } from '../title/title.ts';
 import { COMPUTED_IDENTITY_HASH, computedContentHash } from '../title/title-hashes.sql.ts';
+import type { EngineFeature } from './engine-hooks.ts';
 
 /** The changes of a response in its date, counted. */
 export interface ChangeCounts {
@@ -53,6 +53,7 @@ export interface MergePlan extends ChangeCounts {
  */
 export async function planChanges(
   tx: Transaction,
+  features: readonly EngineFeature[],
   fence: bigint,
   day: LockedDay,
   isRepair: boolean,
@@ -72,7 +73,7 @@ export async function planChanges(
   }
   if (isRepair) await hashAgain(tx, day.date);
   const { inserted, changed: unequal, withdrawn, restored } = await matchTitles(tx, fence, day);
-  const changed = unequal + (isRepair ? await planDiffering(tx, fence, day.date) : 0);
+  const changed = unequal + (isRepair ? await planDiffering(tx, features, fence, day.date) : 0);
   const withheld = rejected === 0 ? 0 : await withholdWithdrawals(tx, fence);
   return {
     titles,
@@ -109,12 +110,20 @@ const columnsOf = (table: string) =>
   );
 
 /**
- * Plans a change for each title whose content the response has, if one of its columns differs, if its payment is not
- * held although it has to be, or if the feed does not have its id. The copies are numbered as `matchTitles` numbers them.
+ * Plans a change for each title whose content the response has, if one of its columns differs, if a feature has it
+ * written again, or if the feed does not have its id. The copies are numbered as `matchTitles` numbers them.
  *
  * @returns the number of these titles
  */
-function planDiffering(tx: Transaction, fence: bigint, date: CivilDate): Promise<number> {
+function planDiffering(
+  tx: Transaction,
+  features: readonly EngineFeature[],
+  fence: bigint,
+  date: CivilDate,
+): Promise<number> {
+  const again = features
+    .flatMap(({ engine }) => engine?.writtenAgain?.(date) ?? [])
+    .map((titles) => Prisma.sql`OR present.id IN (SELECT title_id FROM (${titles}) AS again)`);
   return tx.$executeRaw`
     WITH response AS (
       SELECT *, row_number() OVER (PARTITION BY content_hash ORDER BY ordinal) AS copy
@@ -128,7 +137,7 @@ function planDiffering(tx: Transaction, fence: bigint, date: CivilDate): Promise
     FROM response JOIN present USING (content_hash, copy)
     -- As text, because 3.90 and 3.9 are equal as numbers and written differently.
     WHERE ROW(${columnsOf('response')})::text <> ROW(${columnsOf('present')})::text
-       OR present.id IN (SELECT title_id FROM (${missingHolds(date)}) AS missing)
+       ${Prisma.join([Prisma.empty, ...again], ' ')}
        OR present.id NOT IN (
          SELECT title_id FROM conciliation.title_change
          WHERE pull_id = ANY(ARRAY(SELECT id FROM conciliation.pull WHERE date = ${date}::date)))`;

@@ -6,16 +6,17 @@
  * a pull that is held there, the lock of the closing phase.
  */
 
-import type { Database, Transaction } from '../../base/database/database.ts';
+import type { Transaction } from '../../base/database/database.ts';
 import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
-import { eraseErased } from '../../features/privacy/erased-parties.sql.ts';
 import { type LockedDay, readDay } from '../ledger/day-ledger.sql.ts';
 import { decideHold, type HoldReason, runLimitPercent } from '../ledger/day-state.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { MissingText } from '../title/known-titles.ts';
+import type { DriftItem } from '../title/title-extra.ts';
 import type { TitleFold } from '../title/title-fold.ts';
-import { type DriftRecord, endMerge, type MergeState } from './end-merge.sql.ts';
+import { endMerge, type MergeState } from './end-merge.sql.ts';
+import type { EngineParts, StagedResponse } from './engine-hooks.ts';
 import { readPlannedLosses, type SuccessorScope } from './losses.sql.ts';
 import { type ChangeCounts, type MergePlan, planChanges } from './merge-plan.sql.ts';
 import { inMerge } from './merge-transaction.sql.ts';
@@ -34,7 +35,7 @@ export interface ReadResponse {
   readonly rejected: number;
   /** Of all titles of the response that keep the contract. */
   readonly fold: TitleFold;
-  readonly drift: readonly DriftRecord[];
+  readonly drift: readonly DriftItem[];
 }
 
 /** The difference between a response and the titles that were known before it was read. */
@@ -74,22 +75,24 @@ export interface PullReport extends ChangeCounts {
  * @throws StagingUnavailableError if the database became unavailable; RowsLostError if the staged rows were lost
  */
 export function mergeStaged(
-  database: Database,
+  parts: EngineParts & MergePolicy,
   attempt: Attempt,
   response: ReadResponse,
-  policy: MergePolicy,
 ): Promise<PullReport> {
   const { date, fence } = attempt;
-  return inMerge(database, attempt, async (tx) => {
+  const { features } = parts;
+  const staged = { ...attempt, isRepair: isRepair(attempt), drift: response.drift };
+  return inMerge(parts.database, attempt, async (tx) => {
     reachFaultPoint('merge');
     await stageKnown(tx, fence, response.known);
     const day = await readDay(tx, date, fence);
     verifyStaged(day, response);
-    if (!isNewest(day, fence)) return endAttempt(tx, attempt, response, supersede(day, response));
-    if (day.hasErasedParties) await eraseErased(tx, fence);
-    const plan = await planChanges(tx, fence, day, isRepair(attempt));
-    const { hold } = await findHold(tx, attempt, { day, plan }, policy);
-    return endAttempt(tx, attempt, response, decide(day, plan, hold));
+    for (const { engine } of features) await engine?.beforePlan?.(tx, staged);
+    const end = (decision: MergeDecision) => endAttempt(tx, parts, staged, response, decision);
+    if (!isNewest(day, fence)) return end(supersede(day, response));
+    const plan = await planChanges(tx, features, fence, day, staged.isRepair);
+    const { hold } = await findHold(tx, attempt, { day, plan }, parts);
+    return end(decide(day, plan, hold));
   });
 }
 
@@ -110,11 +113,12 @@ export interface MergeDecision {
 /** Carries a decision out, and records the outcome of the attempt. */
 async function endAttempt(
   tx: Transaction,
-  attempt: Attempt,
+  { features }: EngineParts,
+  staged: StagedResponse,
   response: ReadResponse,
   decision: MergeDecision,
 ): Promise<PullReport> {
-  const { pullId, fence } = attempt;
+  const { pullId } = staged;
   const { day, plan, state, hold } = decision;
   const titles = plan.titles + plan.rejected;
   const report = {
@@ -127,8 +131,7 @@ async function endAttempt(
     titles,
   };
   await finishPull(tx, report, response);
-  const merge = { ...decision, ...response, pullId, fence, isRepair: isRepair(attempt) };
-  await endMerge(tx, merge);
+  await endMerge(tx, features, { ...response, ...decision, ...staged });
   reachFaultPoint('before-commit');
   return report;
 }

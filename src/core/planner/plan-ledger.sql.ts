@@ -1,11 +1,10 @@
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
-import { planBackfills } from '../../features/backfills/backfill-plans.sql.ts';
-import { planDifferences } from '../../features/sweep/plan-differences.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { ensureCheckpoint } from '../ledger/day-ledger.sql.ts';
 import type { PullState } from '../ledger/pull-state.ts';
+import type { EngineParts } from '../merge/engine-hooks.ts';
 import { replaceLostHolds } from '../merge/held-pull.sql.ts';
 import {
   type DuePull,
@@ -26,16 +25,15 @@ export interface ScheduleRequest {
 }
 
 /**
- * Creates every pull that is due by the schedule, by the newest sweep and by the backfills, replaces
- * held pulls that a crash has emptied, and cancels the waiting pulls of cancelled backfills. Any number of planners may
- * call this function at the same time and repeatedly.
+ * Creates every pull that is due by the schedule and by the features, and replaces held pulls that a crash has emptied.
+ * Any number of planners may call this function at the same time and repeatedly.
  *
  * @param schedule null: only backfills are planned
  * @param maxOpenBackfillPulls most open pulls of all backfills together
  * @returns the number of created pulls
  */
 export function planPulls(
-  database: Database,
+  { database, features }: EngineParts,
   schedule: ScheduleRequest | null,
   maxOpenBackfillPulls: number,
 ): Promise<number> {
@@ -48,10 +46,11 @@ export function planPulls(
       created += await replaceLostHolds(tx);
       const ledger = await readPlanLedger(tx, schedule);
       created += await createDuePulls(tx, planDue(schedule.slotAt, ledger, schedule.policy));
-      // Comes last: a pull that was just planned for a date also serves the sweep.
-      created += await planDifferences(tx);
     }
-    return created + (await planBackfills(tx, maxOpenBackfillPulls));
+    // Last: a pull that was just planned for a date also serves a sweep.
+    const plan = { isScheduled: schedule !== null, maxOpenBackfillPulls };
+    for (const { engine } of features) created += (await engine?.inPlanning?.(tx, plan)) ?? 0;
+    return created;
   });
 }
 

@@ -6,12 +6,10 @@
  */
 
 import { requireSameClock } from '../../base/database/clock.ts';
-import type { Database } from '../../base/database/database.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { readPushDelayMs } from '../../features/providers/providers.sql.ts';
-import { readDueSweep } from '../../features/sweep/sweeps.sql.ts';
 import { decideRuns } from '../merge/decide-runs.sql.ts';
+import type { EngineParts } from '../merge/engine-hooks.ts';
 import type { MergePolicy } from '../merge/merge.sql.ts';
 import { type JobKind, ONLY_JOB } from '../work/job-queue.ts';
 import { latestSlot } from './cron-slot.ts';
@@ -19,9 +17,8 @@ import { planPulls, readWakeablePulls, WAKE_GRACE, type WakeGrace } from './plan
 import { type PlanPolicy, pullUrgency } from './pull-plan.ts';
 
 export interface PlannerConfig extends PlanPolicy {
-  /** `cronFault` accepts both. They are evaluated on the wall clock of `timeZone`. */
+  /** `cronFault` accepts it. It is evaluated on the wall clock of `timeZone`. */
   readonly pullCron: string;
-  readonly sweepCron: string;
   /** Null: yesterday, if the ledger is still empty. */
   readonly startDate: CivilDate | null;
   /** Most open pulls of all backfills together; fewer than the workers, so that one worker stays free. */
@@ -35,8 +32,15 @@ export interface WakeUpQueue {
   jobsOf(ids: readonly bigint[]): Promise<ReadonlySet<bigint>>;
 }
 
-export interface PlannerParts {
-  readonly database: Database;
+/** Work of which there is one job at most. */
+export interface OnlyJob {
+  readonly kind: Exclude<JobKind, 'pull'>;
+  /** Milliseconds until the work is due; null: there is none. */
+  readonly readDelayMs: (now: Date) => Promise<number | null>;
+}
+
+export interface PlannerParts extends EngineParts {
+  readonly onlyJobs: readonly OnlyJob[];
   readonly queues: Readonly<Record<JobKind, WakeUpQueue>>;
   readonly config: PlannerConfig;
   /** Whether this process plans backfills and nothing else. */
@@ -101,30 +105,34 @@ async function run(parts: PlannerParts): Promise<PlannerRun> {
   const { database, config, logger } = parts;
   await requireSameClock(database);
   const now = parts.now?.() ?? new Date();
-  const slotOf = (cron: string) => latestSlot(cron, config.timeZone, now);
   // Before a backfill is done, so that its command sees the decision; after the plan, which completes a run of the
   // schedule.
   await decide(parts, 'backfill');
   const schedule =
     parts.onlyBackfills === true
       ? null
-      : { slotAt: slotOf(config.pullCron), policy: config, startDate: config.startDate, now };
-  const created = await planPulls(database, schedule, config.maxOpenBackfillPulls);
+      : {
+          slotAt: latestSlot(config.pullCron, config.timeZone, now),
+          policy: config,
+          startDate: config.startDate,
+          now,
+        };
+  const created = await planPulls(parts, schedule, config.maxOpenBackfillPulls);
   if (schedule !== null) await decide(parts, 'schedule');
   const enqueued = await wakePullers(parts);
   if (created > 0 || enqueued > 0) logger.info({ created, enqueued }, 'pulls planned');
-  if (schedule !== null) await wakeOthers(parts, slotOf(config.sweepCron));
+  if (schedule !== null) await wakeOthers(parts, now);
   return { kind: 'done', created, enqueued };
 }
 
 /** A failure must not keep pulls from being planned. */
 async function decide(
-  { database, limits, logger }: PlannerParts,
+  { database, features, limits, logger }: PlannerParts,
   kind: 'schedule' | 'backfill',
 ): Promise<void> {
   if (limits === undefined) return;
   try {
-    const merged = await decideRuns(database, limits, kind);
+    const merged = await decideRuns({ database, features, ...limits }, kind);
     if (merged > 0) logger.info({ merged }, 'held pulls merged at the end of their run');
   } catch (error) {
     logger.error({ err: describeError(error) }, 'the end of a run failed; every tick tries again');
@@ -154,15 +162,12 @@ async function wakePullers(parts: PlannerParts): Promise<number> {
 const LOOK_AHEAD_MS = 60_000;
 
 /** Comes last, so that a failure with sweeps or providers cannot keep a pull from being planned. */
-async function wakeOthers({ database, queues, config }: PlannerParts, slotAt: Date): Promise<void> {
-  const sweep = await readDueSweep(database, slotAt, config.timeZone);
-  if (sweep !== null && sweep.delayMs <= LOOK_AHEAD_MS) {
-    // A delay that the job has is of a failure that could not be recorded.
-    const { size } = await queues.sweep.jobsOf([ONLY_JOB]);
-    if (size === 0) await queues.sweep.enqueue(ONLY_JOB, sweep.delayMs);
-  }
-  const pushDelayMs = await readPushDelayMs(database);
-  if (pushDelayMs !== null && pushDelayMs <= LOOK_AHEAD_MS) {
-    await queues.push.enqueue(ONLY_JOB, pushDelayMs);
+async function wakeOthers({ queues, onlyJobs }: PlannerParts, now: Date): Promise<void> {
+  for (const { kind, readDelayMs } of onlyJobs) {
+    const delayMs = await readDelayMs(now);
+    if (delayMs === null || delayMs > LOOK_AHEAD_MS) continue;
+    // A delay that the job of a sweep has is of a failure that could not be recorded.
+    if (kind === 'sweep' && (await queues.sweep.jobsOf([ONLY_JOB])).size > 0) continue;
+    await queues[kind].enqueue(ONLY_JOB, delayMs);
   }
 }

@@ -1,4 +1,3 @@
-import type { Database } from '../../base/database/database.ts';
 import type {
   ConciliationError,
   PlatformAuthError,
@@ -6,20 +5,17 @@ import type {
 } from '../../base/runtime/errors.ts';
 import type { Logger } from '../../base/runtime/logger.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
-import type { PullReport } from '../merge/merge.sql.ts';
+import type { EngineParts } from '../merge/engine-hooks.ts';
+import type { MergePolicy, PullReport } from '../merge/merge.sql.ts';
 import type { RetryPolicy } from '../planner/retry.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
 import type { PullProgress } from '../reader/cutter.ts';
 
 /** The parts of the service that a pull uses, and its settings. */
-export interface PullParts {
-  readonly database: Database;
+export interface PullParts extends EngineParts, MergePolicy {
   readonly platform: PlatformClient;
   readonly logger: Logger;
   readonly timeZone: string;
-  readonly withdrawalLimitPercent: number;
-  /** False: a response is held because of withdrawals only. */
-  readonly checksPlausibility: boolean;
   readonly retry: RetryPolicy;
   /**
    * The largest number of titles that are held in memory to be compared with a response; see `readKnownDay`.

@@ -64,7 +64,7 @@ async function pullDate(
   progress.bytesReceived = response.bytesReceived;
   try {
     const read = await stageResponse(parts, fetched, signal);
-    return await mergeStaged(parts.database, attempt, read, parts);
+    return await mergeStaged(parts, attempt, read);
   } finally {
     await closeResponse(response);
   }

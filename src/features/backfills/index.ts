@@ -1,9 +1,13 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
+import { planBackfills } from './backfill-plans.sql.ts';
 import { addBackfillsApi } from './pages/api.ts';
 import { addBackfillRoutes } from './pages/backfill-routes.tsx';
 
 export const backfills: Feature = {
   name: 'backfills',
+  engine: {
+    inPlanning: (tx, { maxOpenBackfillPulls }) => planBackfills(tx, maxOpenBackfillPulls),
+  },
   pages: [addBackfillRoutes],
   api: [addBackfillsApi],
 };

@@ -1,5 +1,7 @@
 import type { Transaction } from '../../base/database/database.ts';
 import { taxIdOf, taxIdText } from '../../base/database/tax-id.sql.ts';
+import type { StagedResponse } from '../../core/merge/engine-hooks.ts';
+import type { DriftItem } from '../../core/title/title-extra.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { keysOf, type PartyNames } from './party-names.sql.ts';
 
@@ -124,16 +126,21 @@ const erasedAmong = (keys: Prisma.Sql): Prisma.Sql => Prisma.sql`
    AND sha256(party.salt || convert_to(named.key, 'UTF8')) = ANY(party.key_hashes)`;
 
 /** The pseudonym of the erased party that a text names; null: none. */
-export const pseudonymIn = (text: Prisma.Sql): Prisma.Sql => Prisma.sql`
+const pseudonymIn = (text: Prisma.Sql): Prisma.Sql => Prisma.sql`
   (SELECT min(pseudonym) FROM (${erasedAmong(Prisma.sql`(${taxIdsInText(text)})`)}) AS erased)`;
 
 /**
  * Removes the personal data of erased parties from the staged rows of an attempt, also from the undocumented
- * fields of titles of other parties. Every transaction that turns staged rows into titles calls this before it
- * compares them with titles, if `readDay` has found erased parties. The hashes stay those of the answer, so that an erased title compares equal, and the
+ * fields of titles of other parties, and from the undocumented values of its response. The list of erased parties
+ * stays locked against `eraseParty` until the end of the transaction: a merge that saw an empty list has ended, and its
+ * titles are visible, before a party is erased from all titles. The hashes stay those of the answer, so that an erased title compares equal, and the
  * revision of a restated one has no personal data.
  */
-export async function eraseErased(tx: Transaction, fence: bigint): Promise<void> {
+export async function eraseErased(tx: Transaction, staged: StagedResponse): Promise<void> {
+  const [{ hasErased }] = await tx.$queryRaw<[{ hasErased: boolean }]>`
+    SELECT EXISTS (SELECT FROM conciliation.erased_party WHERE ended_at IS NULL) AS "hasErased"`;
+  if (!hasErased) return;
+  const { fence } = staged;
   for (const kind of ['provider', 'financial_agent'] as const) {
     const named = Prisma.sql`
       (SELECT DISTINCT ${PARTY_KEYS[kind]} AS key FROM conciliation.staged_title WHERE fence = ${fence})`;
@@ -157,4 +164,8 @@ export async function eraseErased(tx: Transaction, fence: bigint): Promise<void>
   await tx.$executeRaw`
     UPDATE conciliation.staged_reject reject SET raw = ''
     WHERE fence = ${fence} AND EXISTS (${erasedAmong(keysInText('reject.raw'))})`;
+  if (staged.drift.length === 0) return;
+  staged.drift = await tx.$queryRaw<DriftItem[]>`
+    SELECT path, kind, coalesce(${pseudonymIn(Prisma.sql`value`)}, value) AS value
+    FROM jsonb_to_recordset(${JSON.stringify(staged.drift)}::jsonb) AS seen (path text, kind text, value text)`;
 }

@@ -1,9 +1,10 @@
-import type { Database, Transaction } from '../../base/database/database.ts';
+import type { Transaction } from '../../base/database/database.ts';
 import { companyIdOf } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { readDay } from '../../core/ledger/day-ledger.sql.ts';
 import type { HoldReason } from '../../core/ledger/day-state.ts';
 import { configurePlanner, resetPlanner } from '../../core/ledger/planner-settings.sql.ts';
+import type { EngineParts } from '../../core/merge/engine-hooks.ts';
 import { type HeldPull, isHoldLost, readHeldPull } from '../../core/merge/held-pull.sql.ts';
 import { pairKey } from '../../core/merge/merge-apply.sql.ts';
 import { type ChangeCounts, planChanges } from '../../core/merge/merge-plan.sql.ts';
@@ -44,14 +45,14 @@ class Undo extends Error {}
  * its titles in a crash of the database.
  */
 export async function previewRelease(
-  database: Database,
+  { database, features }: EngineParts,
   pullId: bigint,
   limit: number,
 ): Promise<ReleasePreview | null> {
   let preview: ReleasePreview | null = null;
   await database.prisma
     .$transaction(async (tx) => {
-      preview = await planAndRead(tx, pullId, limit);
+      preview = await planAndRead(tx, features, pullId, limit);
       throw new Undo();
     })
     .catch((error: unknown) => {
@@ -62,6 +63,7 @@ export async function previewRelease(
 
 async function planAndRead(
   tx: Transaction,
+  features: EngineParts['features'],
   pullId: bigint,
   limit: number,
 ): Promise<ReleasePreview | null> {
@@ -70,6 +72,7 @@ async function planAndRead(
   if (held === null) return null;
   const plan = await planChanges(
     tx,
+    features,
     held.fence,
     await readDay(tx, held.date, held.fence),
     held.isRepair,

@@ -1,9 +1,14 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { addScheduleApi } from './pages/api.ts';
 import { addScheduleRoutes } from './pages/schedule-routes.tsx';
+import { writeMergedTotals } from './schedule-totals.sql.ts';
 
 export const schedule: Feature = {
   name: 'schedule',
+  engine: {
+    // After those of the accounts, because the totals compare accounts in any writing.
+    inOwnDate: writeMergedTotals,
+  },
   pages: [addScheduleRoutes],
   api: [addScheduleApi],
 };

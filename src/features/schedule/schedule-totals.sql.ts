@@ -21,6 +21,12 @@ export async function writeTotals(
     SELECT * FROM (${totalsOf(isOfDates, fence)}) AS total ORDER BY due_date, payee`;
 }
 
+/** Writes the totals of the date of a merge, whose accounts are staged. */
+export const writeMergedTotals = (
+  tx: Transaction,
+  { date, fence }: { readonly date: CivilDate; readonly fence: bigint },
+): Promise<void> => writeTotals(tx, Prisma.sql`accepted_date = ${date}::date`, fence);
+
 /** Whether the totals of an accepted date are not those of its current titles. */
 export const hasOtherTotals = (date: CivilDate): Prisma.Sql => {
   const isOfDate = Prisma.sql`accepted_date = ${date}::date`;

@@ -101,7 +101,7 @@ describe('a change', () => {
     expect(held.state).toBe('held');
     expect(await changes()).toEqual([]);
     const decision = { by: 'ana', reason: 'test' };
-    await releasePull(world.database, held.pullId, decision);
+    await releasePull(world.parts, held.pullId, decision);
     expect(told(await changes())).toEqual(['provider A -> B']);
   });
 });

@@ -178,7 +178,7 @@ test('days that are held for one reason are one alert, and another reason is ano
   const later = await world.pull(third);
   await derive(0, 0, [{}, { pull_id: later.pullId }]);
   // A released day leaves the alert of the others.
-  await releasePull(world.database, pullId, decision);
+  await releasePull(world.parts, pullId, decision);
   await derive(0, 0);
   for (const date of [second, third]) {
     setDay(date, ['a', 'b', 'c']);

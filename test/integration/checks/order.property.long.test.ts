@@ -67,6 +67,6 @@ test('random histories have the same findings in any order of the responses', as
 async function releaseHeld(world: PullWorld): Promise<void> {
   const held = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
   for (const { id } of held) {
-    await releasePull(world.database, id, { by: 'test', reason: 'the titles are gone' });
+    await releasePull(world.parts, id, { by: 'test', reason: 'the titles are gone' });
   }
 }

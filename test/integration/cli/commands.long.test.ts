@@ -110,7 +110,7 @@ test('an open decision ends 3, until it is made', async () => {
   const held = await run(['pull', date, '--json'], environmentOf(world));
   expect(held.exit).toBe(3);
   const { pullId } = JSON.parse(held.stdout);
-  await releasePull(world.database, BigInt(pullId), { by: 'olga', reason: 'cancelled' });
+  await releasePull(world.parts, BigInt(pullId), { by: 'olga', reason: 'cancelled' });
   expect((await run(['status', '--from', date, '--to', date], environmentOf(world))).exit).toBe(0);
 });
 

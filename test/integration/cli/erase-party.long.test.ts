@@ -430,7 +430,7 @@ describe('the next pulls', () => {
 
   test('a pull that was held before is released without the party', async () => {
     const decision = { by: 'otto', reason: 'cancelled' };
-    await releasePull(world.database, heldPullId, decision);
+    await releasePull(world.parts, heldPullId, decision);
     expect(await findTraces()).toEqual({});
     expect((await readTitles(HELD)).map(({ uid, erased }) => [uid, erased])).toEqual([
       ['h1', true],

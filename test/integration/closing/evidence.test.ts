@@ -448,7 +448,7 @@ describe('a change after the seal', () => {
       titleText({ uid: 'new', date: LAST, value: '5.00' }),
     ]);
     const held = await world.pull(LAST);
-    await releasePull(world.database, held.pullId, { by: 'test', reason: 'x' });
+    await releasePull(world.parts, held.pullId, { by: 'test', reason: 'x' });
     const bytes = await download();
     const after = unzip(bytes);
     for (const name of before.keys()) {

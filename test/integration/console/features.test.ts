@@ -1,13 +1,34 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FEATURES } from '../../../src/app/features.ts';
+import { planPulls } from '../../../src/core/planner/plan-ledger.sql.ts';
 import { openConsole } from '../../support/console-client.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { freshDays, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
 
 let world: PullWorld;
 beforeAll(async () => {
   world = await openPullWorld();
 });
 afterAll(() => world.close());
+
+const nextDay = freshDays();
+
+test.each(FEATURES)(
+  'without the feature $name the engine plans, merges and merges again',
+  async (left) => {
+    const features = FEATURES.filter((feature) => feature !== left);
+    const date = nextDay();
+    world.sandbox.setDayTexts(date, [titleText({ date, uid: 'a' }), titleText({ date, uid: 'b' })]);
+    expect(await world.pull(date, { features })).toMatchObject({ state: 'merged', inserted: 2 });
+    world.sandbox.setDayTexts(date, [titleText({ date, uid: 'a', value: '7.00' })]);
+    const limits = { features, withdrawalLimitPercent: 100 };
+    expect(await world.pull(date, limits)).toMatchObject({ state: 'merged', withdrawn: 2 });
+    const now = new Date();
+    const policy = { timeZone: 'America/Sao_Paulo', lookbackDays: 1 };
+    const schedule = { slotAt: now, policy, startDate: null, now };
+    await planPulls({ database: world.database, features }, schedule, 1);
+  },
+);
 
 test.each(FEATURES)(
   'without the feature $name the pages of the other features work',

@@ -1,6 +1,7 @@
 /** A login that may only read cannot keep the service waiting with locks. */
 import { pino } from 'pino';
 import { beforeAll, expect, test } from 'vitest';
+import { FEATURES } from '../../../src/app/features.ts';
 import { recordAudit } from '../../../src/base/audit/audit.ts';
 import { planPulls } from '../../../src/core/planner/plan-ledger.sql.ts';
 import { openQueues } from '../../../src/core/work/job-queue.ts';
@@ -60,7 +61,11 @@ test('where a reader may take advisory locks, they stop neither pulls, plans, al
   expect(await world.pull()).toMatchObject({ inserted: 1 });
   const policy = { timeZone: 'America/Sao_Paulo', lookbackDays: 1 };
   const now = new Date();
-  await planPulls(world.database, { slotAt: now, policy, startDate: null, now }, 1);
+  await planPulls(
+    { database: world.database, features: FEATURES },
+    { slotAt: now, policy, startDate: null, now },
+    1,
+  );
   await deriveAlerts(world.database, new Date(), {
     ...STALENESS_LIMITS,
     timeZone: 'America/Sao_Paulo',

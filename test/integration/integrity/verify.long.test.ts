@@ -102,7 +102,7 @@ describe('a date that only merges have changed has no difference', () => {
     world.sandbox.setDayTexts(date, []);
     const { pullId } = await world.attempt(date);
     expect(await check(date)).toEqual([]);
-    await releasePull(world.database, pullId, { by: 'ana', reason: 'emptied' });
+    await releasePull(world.parts, pullId, { by: 'ana', reason: 'emptied' });
     expect(await check(date)).toEqual([]);
   });
 
@@ -642,7 +642,7 @@ test('a repair that would withdraw too much is held, and a release repairs', asy
   if (repairPullId === null) throw new Error('no repair');
   const outcome = await runPull(world.parts, repairPullId, signal);
   expect(outcome).toMatchObject({ kind: 'done', report: { state: 'held' } });
-  await releasePull(world.database, repairPullId, { by: 'ana', reason: 'withdrawn by the buyer' });
+  await releasePull(world.parts, repairPullId, { by: 'ana', reason: 'withdrawn by the buyer' });
   expect(await check(date)).toEqual([]);
   expect(await stateOf(date)).toMatchObject([{ order_uid: 'third', billing_fee: '0' }]);
 });

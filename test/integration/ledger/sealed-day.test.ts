@@ -153,7 +153,7 @@ test('a release after the sign-off', async () => {
     const held = await pull(title('a', { discount: '2' }), title('new'));
     expect(held.state).toBe('held');
     const decision = { by: 'bia', reason: 'cancelled by the platform' };
-    await releasePull(world.database, held.pullId, decision);
+    await releasePull(world.parts, held.pullId, decision);
   });
 });
 

@@ -203,7 +203,7 @@ test('a user who accepted rejects or released a pull may not sign the day, unles
   await expect(sign('ana')).rejects.toThrow('may not sign it off');
   const held = await pull();
   expect(held.state).toBe('held');
-  await releasePull(world.database, held.pullId, { by: 'bia', reason: 'cancelled' });
+  await releasePull(world.parts, held.pullId, { by: 'bia', reason: 'cancelled' });
   await expect(sign('bia')).rejects.toThrow('may not sign it off');
   await sign('bia', { fourEyes: false });
   expect(await readDay()).toMatchObject({ signed_off_by: 'bia', title_count: 0 });
@@ -214,7 +214,7 @@ test('a release after the sign-off counts as a restatement', async () => {
   await sign();
   const held = await pull();
   expect(await readDay()).toMatchObject({ state: 'held', restated_after_sign_off: false });
-  await releasePull(world.database, held.pullId, { by: 'bia', reason: 'cancelled' });
+  await releasePull(world.parts, held.pullId, { by: 'bia', reason: 'cancelled' });
   expect(await readDay()).toMatchObject({ restated_after_sign_off: true });
   expect((await moved()).titles.map(({ kind }) => kind)).toEqual(['withdrawn', 'withdrawn']);
 });

@@ -50,7 +50,7 @@ test('the command line reports good, bad and held days in numbers', async () => 
   expect(await run(['pull', date, '--json'])).toBe(3);
   expect(await run(['status', '--from', date, '--to', date])).toBe(3);
   const [held] = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
-  await releasePull(world.database, held?.id ?? 0n, { by: 'olga', reason: 'asked' });
+  await releasePull(world.parts, held?.id ?? 0n, { by: 'olga', reason: 'asked' });
   await expectCleanLedger(administrator, secrets);
   // Only the name of the deciding person is personal data.
   const entries = await world.database.prisma.auditEntry.findMany({

@@ -315,7 +315,7 @@ test('holds, decisions and alerts name dates and pulls, never titles', async () 
 
   const decision = { by: 'tester', reason: 'asked the platform' };
   const [held] = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
-  const report = await releasePull(database, held?.id ?? 0n, decision);
+  const report = await releasePull(world.parts, held?.id ?? 0n, decision);
   expectNoLeak('the release', toWholeText(report));
   expect(await acceptRejects(database, date, decision)).toBe(1);
   await alerts();

@@ -85,7 +85,7 @@ describe('the withdrawals of a date', () => {
   test('count from a release on, and from the sign-off of a person', async () => {
     await pull(DAY, titles(DAY, 100));
     const held = await pull(DAY, titles(DAY, 70));
-    await releasePull(world.database, held.pullId, DECISION);
+    await releasePull(world.parts, held.pullId, DECISION);
     expect((await pull(DAY, titles(DAY, 60))).state).toBe('merged');
     expect((await pull(DAY, titles(DAY, 50))).state).toBe('held');
     await pull(DAY, titles(DAY, 60));
@@ -162,7 +162,7 @@ async function attempt(pullId: bigint | undefined) {
 async function runOf(dates: readonly CivilDate[], slotAt = SLOT) {
   const pulls = await createRun(dates, slotAt);
   for (const date of dates) await attempt(pulls.get(date));
-  await decideRuns(world.database, world.parts, 'schedule');
+  await decideRuns(world.parts, 'schedule');
   return pulls;
 }
 
@@ -190,7 +190,7 @@ describe('the limit of a run', () => {
         holdDetail: { buyer: null, found: 133, of: 700, limit: 10 },
       });
     }
-    const reports = await releaseRun(world.database, [...pulls.values()][3] ?? 0n, DECISION);
+    const reports = await releaseRun(world.parts, [...pulls.values()][3] ?? 0n, DECISION);
     expect(reports).toHaveLength(7);
     expect(await states(WEEK)).toEqual(WEEK.map(() => 'reconciled 81'));
   });
@@ -203,10 +203,10 @@ describe('the limit of a run', () => {
       state: 'held',
       holdReason: 'run_withdrawals',
     });
-    await decideRuns(world.database, world.parts, 'schedule');
+    await decideRuns(world.parts, 'schedule');
     expect(await stateOf(DAY)).toBe('held 100');
     for (const date of WEEK.slice(1)) await attempt(pulls.get(date));
-    await decideRuns(world.database, world.parts, 'schedule');
+    await decideRuns(world.parts, 'schedule');
     expect(await stateOf(DAY)).toBe('reconciled 81');
     const row = await world.database.prisma.pull.findUniqueOrThrow({
       where: { id: pulls.get(DAY) ?? 0n },
@@ -247,9 +247,9 @@ describe('the limit of a run', () => {
       data: WEEK.map((date) => ({ ...pull, date })),
     });
     for (const row of pulls) await attempt(row.id);
-    await decideRuns(world.database, world.parts, 'backfill');
+    await decideRuns(world.parts, 'backfill');
     expect(await readBackfillProgress(world.database, id)).toMatchObject({ held: 7 });
-    await releaseRun(world.database, pulls[0]?.id ?? 0n, DECISION);
+    await releaseRun(world.parts, pulls[0]?.id ?? 0n, DECISION);
     expect(await states(WEEK)).toEqual(WEEK.map(() => 'reconciled 0'));
   });
 
@@ -265,7 +265,7 @@ describe('the limit of a run', () => {
         const uid = (date: CivilDate) => `${date} ${history} ${order} `;
         for (const date of dates) {
           const loaded = await pull(date, titles(date, 100, 0, uid(date)));
-          if (loaded.state === 'held') await releasePull(world.database, loaded.pullId, DECISION);
+          if (loaded.state === 'held') await releasePull(world.parts, loaded.pullId, DECISION);
         }
         for (const date of dates) {
           const lost = plan.get(date) ?? 0;

@@ -131,14 +131,14 @@ describe('a hold', () => {
       held: report.pullId,
     });
 
-    await releasePull(world.database, report.pullId, decision);
+    await releasePull(world.parts, report.pullId, decision);
     expect(await dayRow(date)).toMatchObject({
       state: 'reconciled',
       title_count: 0,
       withdrawn_count: 1,
       held: null,
     });
-    await expect(releasePull(world.database, report.pullId, decision)).rejects.toThrow(
+    await expect(releasePull(world.parts, report.pullId, decision)).rejects.toThrow(
       /holds no date/,
     );
     const audit = await world.database.prisma.auditEntry.findMany({
@@ -177,9 +177,7 @@ describe('a hold', () => {
     expect(await dayRow(date)).toMatchObject({ state: 'reconciled', title_count: 1, held: null });
     const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: held.pullId } });
     expect(pull.state).toBe('superseded');
-    await expect(releasePull(world.database, held.pullId, decision)).rejects.toThrow(
-      /holds no date/,
-    );
+    await expect(releasePull(world.parts, held.pullId, decision)).rejects.toThrow(/holds no date/);
   });
 
   test('whose staged titles a crash has emptied cannot be released', async () => {
@@ -193,7 +191,7 @@ describe('a hold', () => {
     await world.database.prisma.$executeRaw`
       TRUNCATE conciliation.staged_title, conciliation.staged_reject, conciliation.staged_base,
                conciliation.staged_missing, conciliation.staged_change`;
-    await expect(releasePull(world.database, held.pullId, decision)).rejects.toThrow(
+    await expect(releasePull(world.parts, held.pullId, decision)).rejects.toThrow(
       /the date is pulled again/,
     );
     expect(await dayRow(date)).toMatchObject({ state: 'held', title_count: 10 });

@@ -74,7 +74,7 @@ test('a date that was requested before midnight, held, and released after it is 
   await pullAt('before midnight', titles(10));
   const held = await pullAt('before midnight', titles(4));
   expect(held).toMatchObject({ state: 'held' });
-  await releasePull(world.database, held.pullId, DECISION);
+  await releasePull(world.parts, held.pullId, DECISION);
   await expectOpen(4);
 });
 

@@ -57,7 +57,7 @@ describe('the first response to a date', () => {
       ...{ titles: doubled.length, rejected: rejects.length },
     });
     expect(await ofDate(date)).toBe(0);
-    await releasePull(world.database, report.pullId, { by: 'ana', reason: 'asked the platform' });
+    await releasePull(world.parts, report.pullId, { by: 'ana', reason: 'asked the platform' });
     expect(await ofDate(date)).toBe(2 * TITLES);
     const kept = await world.database.prisma.rejectedTitle.count({ where: { date } });
     expect(kept).toBe(rejects.length);
@@ -190,7 +190,7 @@ describe('the titles of one buyer', () => {
     const date = week(5);
     const report = await pull(date, group(date, null));
     expect(report).toMatchObject(held('buyer_missing', 0, 30, 5));
-    await releasePull(world.database, report.pullId, { by: 'ana', reason: 'a holiday there' });
+    await releasePull(world.parts, report.pullId, { by: 'ana', reason: 'a holiday there' });
     const restated = group(date, null).with(0, titleText({ date, uid: 'g0', value: '1000.00' }));
     expect(await pull(date, restated)).toMatchObject({ state: 'merged', changed: 1 });
   });
@@ -216,12 +216,12 @@ describe('the titles of one buyer', () => {
     const few = masked(group(week(5), { count: 20 }), '11.444.777/0001-61');
     const again = await pull(week(5), few);
     expect(again).toMatchObject(held('buyer_withdrawals', 10, 30, 20));
-    const preview = await previewRelease(world.database, again.pullId, 10);
+    const preview = await previewRelease(world.parts, again.pullId, 10);
     expect(preview?.moved).toMatchObject({ count: 10, counts: { withdrawn: 10 } });
     const many = masked(group(week(6), { count: 151 }), '11.444.777/0001-61');
     const grown = await pull(week(6), many);
     expect(grown).toMatchObject(held('growth', 151, 30, 5));
-    const moved = (await previewRelease(world.database, grown.pullId, 200))?.moved.titles ?? [];
+    const moved = (await previewRelease(world.parts, grown.pullId, 200))?.moved.titles ?? [];
     // The titles of the buyer that the limit counts come first.
     expect(moved.findIndex(({ orderUid }) => !orderUid.startsWith('s'))).toBe(151);
   });

@@ -240,7 +240,7 @@ test('a release withdraws the titles that its answer lacks, and none that may be
   const [held] = await query(
     `SELECT held_pull_id::text AS id FROM conciliation.day WHERE date = '${date}'`,
   );
-  await releasePull(world.database, BigInt(String(held?.['id'])), ASKED);
+  await releasePull(world.parts, BigInt(String(held?.['id'])), ASKED);
   expect(await readFeed()).toEqual(uids(5, 4).map((uid) => `${uid} withdrawn`));
   expect(await readPull()).toMatchObject({ state: 'merged', withdrawn: 5, withheld: 1 });
   expect(await readDay()).toMatchObject({ state: 'attention', title_count: 5, rejected_count: 1 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { FEATURES } from '../../../src/app/features.ts';
 import { InputError } from '../../../src/base/runtime/errors.ts';
 import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
@@ -121,7 +122,12 @@ async function take(action: Step): Promise<void> {
     case 'release': {
       const held = await database.prisma.pull.findFirst({ where: { state: 'held' } });
       if (held === null) return;
-      count(await releasePull(database, held.id, { by: 'test', reason: 'a test' }));
+      count(
+        await releasePull({ database, features: FEATURES }, held.id, {
+          by: 'test',
+          reason: 'a test',
+        }),
+      );
       return;
     }
   }

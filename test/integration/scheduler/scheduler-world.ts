@@ -1,4 +1,6 @@
 import { pino } from 'pino';
+import { onlyJobs } from '../../../src/app/engine.ts';
+import { FEATURES } from '../../../src/app/features.ts';
 import { type Database, openDatabase } from '../../../src/base/database/database.ts';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import {
@@ -19,7 +21,6 @@ export const CONFIG: PlannerConfig = {
   timeZone: TIME_ZONE,
   pullCron: '0 6 * * *',
   lookbackDays: 2,
-  sweepCron: '0 3 * * 0',
   startDate: toCivilDate('2026-03-01'),
   maxOpenBackfillPulls: 3,
 };
@@ -89,6 +90,8 @@ export async function openSchedulerWorld(): Promise<SchedulerWorld> {
     planner: ({ queue: pull = queue, pushQueue: push = pushQueue, ...parts } = {}) =>
       createPlanner({
         database,
+        features: FEATURES,
+        onlyJobs: onlyJobs(database, { sweepCron: '0 3 * * 0', timezone: TIME_ZONE }),
         queues: { pull, sweep: sweepQueue, push },
         config: CONFIG,
         logger,

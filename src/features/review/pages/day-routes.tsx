@@ -121,7 +121,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
   server.get('/pulls/:id/release', forPeople(DECIDE), async (request, reply) => {
     const id = idOfPath(request);
     if (id === null) return reply.callNotFound();
-    const preview = await previewRelease(database, id, MOVED_SHOWN);
+    const preview = await previewRelease(parts, id, MOVED_SHOWN);
     const heldRun = await readHeldRun(database, id);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('release.title', { pull: String(id) }),
@@ -136,10 +136,10 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     if (id === null) return reply.callNotFound();
     const decision = { by: actorOf(request), reason: requireReason(request.body) };
     if (textParameter(request.body, 'run') === 'on') {
-      await releaseRun(database, id, decision);
+      await releaseRun(parts, id, decision);
       return reply.redirect('/', 303);
     }
-    const { date } = await releasePull(database, id, decision);
+    const { date } = await releasePull(parts, id, decision);
     return reply.redirect(`/days/${date}?notice=released`, 303);
   });
 }
