@@ -118,7 +118,7 @@ BEGIN
   GRANT UPDATE (original_value_sum, titles) ON conciliation.day_buyer TO conciliation_worker;
   GRANT UPDATE (checked_at, content_digest, rules) ON conciliation.day_check TO conciliation_worker;
   GRANT UPDATE (attempts, delivered_at, next_attempt_at) ON conciliation.digest_delivery TO conciliation_worker;
-  GRANT UPDATE (acknowledged_at, acknowledged_by, reason) ON conciliation.drift TO conciliation_worker;
+  GRANT UPDATE (names, acknowledged_at, acknowledged_by, reason) ON conciliation.drift TO conciliation_worker;
   GRANT UPDATE (booking_key, closed_at, company, currency, document, due_date, import_id, instalment, issue_date,
     open_value, order_uid, paid_to, payee, settled_as, settled_by, settled_on, stated_at, status,
     supplier_external_id, supplier_tax_id, total_value, version)

@@ -1149,9 +1149,11 @@ COMMENT ON COLUMN conciliation.rejected_title.reason IS
 
 
 CREATE TABLE conciliation.drift (
+  place           text        NOT NULL,
   path            text        NOT NULL,
   kind            text        NOT NULL,
   value           text        NOT NULL,
+  names           bigint      NOT NULL DEFAULT 1,
   first_pull_id   bigint      NOT NULL,
   first_seen_at   timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   acknowledged_at timestamptz,
@@ -1165,13 +1167,17 @@ CREATE TABLE conciliation.drift (
 );
 
 COMMENT ON TABLE conciliation.drift IS
-  'What responses have beyond the documented interface: unknown fields, and unknown values of documented enumerations. One row for each, from its first sight on. Such a field or value is kept with its title, rejects no title and fails no pull. A row that no person has acknowledged is an alert (contract_drift).';
+  'What responses have beyond the documented interface: unknown fields, and unknown values of documented enumerations. One row for each, from its first sight on; where one object or enumeration has more than 20, one row for all others, with the value *. Such a field or value is kept with its title, rejects no title and fails no pull. A row that no person has acknowledged is an alert (contract_drift).';
+COMMENT ON COLUMN conciliation.drift.place IS
+  'The object of the interface that has the field, or the enumeration that has the value. Empty: beside titles.';
 COMMENT ON COLUMN conciliation.drift.path IS
-  'Place in the response, by field names.';
+  'Place in the response, by field names. Of the row for all others of a place: the place and *.';
 COMMENT ON COLUMN conciliation.drift.kind IS
   'unknown_field: the interface does not have the field. unknown_value: the interface has the field and does not have the value.';
 COMMENT ON COLUMN conciliation.drift.value IS
-  'Of an unknown value: the value, at most 64 characters. Of an unknown field: the JSON type of its value, string if the value is kept as JSON text; unknown for a field beside titles. May be personal data.';
+  'Of an unknown value: the value, at most 64 characters. Of an unknown field: the JSON type of its value, string if the value is kept as JSON text; unknown for a field beside titles. Of the row for all others of a place: *. May be personal data.';
+COMMENT ON COLUMN conciliation.drift.names IS
+  'How many fields or values the row stands for: 1, or those of each response added up, at most 1000 of a response.';
 COMMENT ON COLUMN conciliation.drift.first_pull_id IS
   'pull.id of the first pull whose response had it.';
 COMMENT ON COLUMN conciliation.drift.first_seen_at IS

@@ -9,6 +9,8 @@ export interface Drift {
   readonly kind: 'unknown_field' | 'unknown_value';
   /** The unknown value, which may be personal data, or the JSON type of the unknown field. */
   readonly value: string;
+  /** 1, or the number of fields or values of a place with too many, in all responses. */
+  readonly names: number;
   readonly firstSeenAt: Date;
   /** The first pull whose response had it. */
   readonly pullId: number;
@@ -31,6 +33,7 @@ export async function readOpenDrift(database: Database): Promise<OpenDrift> {
     path: row.path,
     kind: row.kind as Drift['kind'],
     value: row.value,
+    names: Number(row.names),
     firstSeenAt: row.firstSeenAt,
     pullId: Number(row.firstPullId),
   }));
@@ -57,7 +60,7 @@ export function acknowledgeDrift(
         SET acknowledged_at = now(), acknowledged_by = ${by}, reason = ${reason}
         WHERE acknowledged_at IS NULL RETURNING *
       )
-      SELECT path, kind, value, first_seen_at AS "firstSeenAt", first_pull_id::float8 AS "pullId"
+      SELECT path, kind, value, names::float8 AS names, first_seen_at AS "firstSeenAt", first_pull_id::float8 AS "pullId"
       FROM acknowledged ORDER BY path, kind, value`;
     if (items.length === 0) {
       throw new InputError('no field or value outside the documented interface waits', {

@@ -127,6 +127,13 @@ async function supersedeHolds(tx: Transaction, date: CivilDate, pullId: bigint):
     WHERE date = ${date}::date AND state = 'held' AND id <> ${pullId}`;
 }
 
+/** The fields of one object, or values of one enumeration, that have rows of their own. */
+const MAX_DRIFT_ROWS = 20;
+
+/**
+ * Records what a response has beyond the interface. Names that differ with each response become one row of their
+ * place, with their number.
+ */
 async function recordDrift(
   tx: Transaction,
   pullId: bigint,
@@ -134,10 +141,22 @@ async function recordDrift(
 ): Promise<void> {
   if (drift.length === 0) return;
   await tx.$executeRaw`
-    INSERT INTO conciliation.drift (path, kind, value, first_pull_id)
-    SELECT path, kind, value, ${pullId}::bigint
-    FROM jsonb_to_recordset(${JSON.stringify(drift)}::jsonb) AS seen (path text, kind text, value text)
-    ON CONFLICT DO NOTHING`;
+    WITH fresh AS MATERIALIZED (
+      SELECT DISTINCT place, path, kind, value
+      FROM jsonb_to_recordset(${JSON.stringify(drift)}::jsonb)
+        AS seen (place text, path text, kind text, value text)
+      WHERE (path, kind, value) NOT IN (SELECT path, kind, value FROM conciliation.drift)
+    ), crowded AS MATERIALIZED (
+      SELECT place, kind, count(*) AS names FROM fresh GROUP BY place, kind
+      HAVING count(*) + (SELECT count(*) FROM conciliation.drift AS known
+                         WHERE (known.place, known.kind) = (fresh.place, fresh.kind)) > ${MAX_DRIFT_ROWS}::int
+    )
+    INSERT INTO conciliation.drift AS known (place, path, kind, value, names, first_pull_id)
+    SELECT place, path, kind, value, 1, ${pullId}::bigint FROM fresh
+    WHERE (place, kind) NOT IN (SELECT place, kind FROM crowded)
+    UNION ALL
+    SELECT place, place || '*', kind, '*', names, ${pullId}::bigint FROM crowded
+    ON CONFLICT (path, kind, value) DO UPDATE SET names = known.names + excluded.names`;
 }
 
 /**

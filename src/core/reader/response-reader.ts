@@ -103,7 +103,7 @@ export class ResponseReader {
       yield { rows, rejects: isFull ? this.#takeRejects() : [] };
     }
     for (const field of cutter.otherFields) {
-      this.#drift.add([{ path: field, kind: 'unknown_field', value: 'unknown' }]);
+      this.#drift.add([{ place: '', path: field, kind: 'unknown_field', value: 'unknown' }]);
     }
     yield { rows: [], rejects: this.#takeRejects() };
   }

@@ -22,6 +22,8 @@ const FURTHER_FIELDS = '(further fields)';
 
 /** A part of a response beyond the documented interface. It does not reject a title. */
 export interface DriftItem {
+  /** The object of the interface that has the field, or the enumeration; of these there are a dozen. */
+  readonly place: string;
   /** Such as `titles[].financialAgent.type`; at most 200 printable characters. */
   readonly path: string;
   readonly kind: 'unknown_field' | 'unknown_value';
@@ -99,7 +101,7 @@ class ExtraCollector {
         const inner = value && this.collectUnknown(value as JsonObject, known);
         if (inner !== null) keep(name, inner);
       } else if (isStorableText(name)) {
-        keep(name, this.#addUnknownField(path + name, value));
+        keep(name, this.#addUnknownField(path, name, value));
       } else {
         further.push(`${JSON.stringify(name)}:${toJsonText(value)}`);
       }
@@ -107,7 +109,7 @@ class ExtraCollector {
     if (further.length > 0) {
       let name = FURTHER_FIELDS;
       while (name in object) name += ' ';
-      keep(name, this.#addUnknownField(path + name, further.join(', ')));
+      keep(name, this.#addUnknownField(path, name, further.join(', ')));
     }
     return unknown;
   }
@@ -115,7 +117,8 @@ class ExtraCollector {
   addEnumValue(path: string, value: string | null | undefined, known: string): void {
     if (value == null || value === known) return;
     const shown = toDisplayText(value, MAX_VALUE_CHARACTERS);
-    this.drift.push({ path: `titles[].${path}`, kind: 'unknown_value', value: shown });
+    const place = `titles[].${path}`;
+    this.drift.push({ place, path: place, kind: 'unknown_value', value: shown });
   }
 
   /**
@@ -127,6 +130,7 @@ class ExtraCollector {
     const outer = title.providerExternalId ?? null;
     if (inner === null || outer === null || inner === outer) return unknown;
     this.drift.push({
+      place: 'titles[].provider.externalId',
       path: 'titles[].provider.externalId',
       kind: 'unknown_value',
       value: 'differs from providerExternalId',
@@ -137,10 +141,15 @@ class ExtraCollector {
   }
 
   /** Returns the value as it is kept: as its JSON text where `jsonb` cannot hold it. */
-  #addUnknownField(path: string, value: JsonValue): JsonValue {
+  #addUnknownField(path: string, name: string, value: JsonValue): JsonValue {
     const kept = isStorable(value) ? value : toJsonText(value);
-    const shown = toDisplayText(path, MAX_PATH_CHARACTERS - 'titles[].'.length);
-    this.drift.push({ path: `titles[].${shown}`, kind: 'unknown_field', value: toJsonType(kept) });
+    const shown = toDisplayText(path + name, MAX_PATH_CHARACTERS - 'titles[].'.length);
+    this.drift.push({
+      place: `titles[].${path}`,
+      path: `titles[].${shown}`,
+      kind: 'unknown_field',
+      value: toJsonType(kept),
+    });
     return kept;
   }
 }

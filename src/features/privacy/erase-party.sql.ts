@@ -301,8 +301,8 @@ async function eraseRows(
       DELETE FROM conciliation.drift WHERE ${isNamedIn(Prisma.sql`value`, names, Prisma.sql`false`)} RETURNING *
     ), kept AS (
       INSERT INTO conciliation.drift
-        (path, kind, value, first_pull_id, first_seen_at, acknowledged_at, acknowledged_by, reason)
-      SELECT path, kind, ${pseudonym}, first_pull_id, first_seen_at, acknowledged_at, acknowledged_by, reason
+        (place, path, kind, value, names, first_pull_id, first_seen_at, acknowledged_at, acknowledged_by, reason)
+      SELECT place, path, kind, ${pseudonym}, names, first_pull_id, first_seen_at, acknowledged_at, acknowledged_by, reason
       FROM named ORDER BY acknowledged_at NULLS FIRST
       ON CONFLICT DO NOTHING
     )

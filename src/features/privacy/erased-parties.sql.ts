@@ -166,6 +166,7 @@ export async function eraseErased(tx: Transaction, staged: StagedResponse): Prom
     WHERE fence = ${fence} AND EXISTS (${erasedAmong(keysInText('reject.raw'))})`;
   if (staged.drift.length === 0) return;
   staged.drift = await tx.$queryRaw<DriftItem[]>`
-    SELECT path, kind, coalesce(${pseudonymIn(Prisma.sql`value`)}, value) AS value
-    FROM jsonb_to_recordset(${JSON.stringify(staged.drift)}::jsonb) AS seen (path text, kind text, value text)`;
+    SELECT place, path, kind, coalesce(${pseudonymIn(Prisma.sql`value`)}, value) AS value
+    FROM jsonb_to_recordset(${JSON.stringify(staged.drift)}::jsonb)
+      AS seen (place text, path text, kind text, value text)`;
 }

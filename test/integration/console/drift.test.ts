@@ -36,7 +36,7 @@ test('the page lists the open items, and one form with a reason acknowledges the
   );
   expect(seen.text).not.toMatch(/CANARY|drift\/acknowledge/);
   const { items } = (await viewer.get('/api/drift')).json();
-  expect(Object.keys(items[0]).sort()).toEqual(['firstSeenAt', 'kind', 'path', 'pullId']);
+  expect(Object.keys(items[0]).sort()).toEqual(['firstSeenAt', 'kind', 'names', 'path', 'pullId']);
 
   const digest = digestOf((await reviewer.get('/alerts')).text);
   for (const reason of ['', ' \t ']) {

@@ -7,7 +7,7 @@ function item(
   value = 'string',
   kind: DriftItem['kind'] = 'unknown_field',
 ): DriftItem {
-  return { path, kind, value };
+  return { place: '', path, kind, value };
 }
 
 test('an item is kept once, even if it occurs several times', () => {

@@ -50,7 +50,10 @@ describe('fields that the documented interface does not have', () => {
         provider: { c: {}, bankAccount: { d: false } },
       }),
     );
-    const unknown = (path: string, value: string) => ({ path, kind: 'unknown_field', value });
+    const unknown = (path: string, value: string) => {
+      const place = path.slice(0, path.lastIndexOf('.') + 1);
+      return { place, path, kind: 'unknown_field', value };
+    };
     expect(drift).toHaveLength(6);
     expect(drift).toEqual(
       expect.arrayContaining([
@@ -144,12 +147,22 @@ describe('values that an enumeration does not document', () => {
     expect(agent.title.financial_agent_type).toBe('FUND');
     expect(agent.title.extra).toBeNull();
     expect(agent.drift).toEqual([
-      { path: 'titles[].financialAgent.type', kind: 'unknown_value', value: 'FUND' },
+      {
+        place: 'titles[].financialAgent.type',
+        path: 'titles[].financialAgent.type',
+        kind: 'unknown_value',
+        value: 'FUND',
+      },
     ]);
     const payment = accepted(titleWith(['financialAgent', 'payment', 'type'], ''));
     expect(payment.title.payment_type).toBe('');
     expect(payment.drift).toEqual([
-      { path: 'titles[].financialAgent.payment.type', kind: 'unknown_value', value: '' },
+      {
+        place: 'titles[].financialAgent.payment.type',
+        path: 'titles[].financialAgent.payment.type',
+        kind: 'unknown_value',
+        value: '',
+      },
     ]);
   });
 
@@ -195,6 +208,7 @@ describe('the external id of the provider, which is documented twice', () => {
       expect(title.provider_external_id).toBe(outer);
       expect(title.extra).toEqual(toJsonValue({ provider: { x: 1, externalId: inner } }));
       expect(drift).toContainEqual({
+        place: 'titles[].provider.externalId',
         path: 'titles[].provider.externalId',
         kind: 'unknown_value',
         value: 'differs from providerExternalId',

@@ -99,7 +99,7 @@ function toSafePath(path: string): string {
 }
 
 function isOrdinaryName(name: string): boolean {
-  return /^[A-Za-z_$][\w$-]{0,63}(\[\])?$/.test(name) && !/\d{5}/.test(name);
+  return /^(\*|[A-Za-z_$][\w$-]{0,63}(\[\]|\*)?)$/.test(name) && !/\d{5}/.test(name);
 }
 
 /** How far the checkpoint may be behind, and how long it may stay unchanged, before an alert is raised. */

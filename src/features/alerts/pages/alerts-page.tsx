@@ -90,7 +90,10 @@ function DriftCard({ drift }: { drift: OpenDrift }) {
             <th scope="row" class="mono">
               {item.path}
             </th>
-            <td>{text(`drift.kinds.${item.kind}`)}</td>
+            <td>
+              {text(`drift.kinds.${item.kind}`)}
+              {item.names > 1 && ` × ${formats.count(item.names)}`}
+            </td>
             <InstantCell at={item.firstSeenAt} />
             <td class="number">{item.pullId}</td>
           </tr>

@@ -33,6 +33,7 @@ const OpenDrift = Type.Object({
     Type.Object({
       path: Type.String({ examples: ['titles[].financialAgent.type'] }),
       kind: words(['unknown_field', 'unknown_value']),
+      names: Type.Integer({ description: 'How many fields or values the item stands for.' }),
       firstSeenAt: instant,
       pullId: id,
     }),
