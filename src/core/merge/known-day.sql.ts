@@ -22,10 +22,6 @@ export interface KnownDay {
 /** The titles of a larger date are compared in the database. A known title takes 48 bytes of memory. */
 const MAX_KNOWN_TITLES = 2_000_000;
 
-function nothingKnown(contentVersion: number): KnownDay {
-  return { baseChangedAt: null, titles: new KnownTitles(0), contentVersion };
-}
-
 /**
  * Reads the hashes of the texts of all titles that the date of an attempt has. No title is known of a date
  * with more than `maxTitles` titles, and of a date that an earlier fetch may still change: a difference
@@ -44,17 +40,17 @@ export async function readKnownDay(
   });
   let failure: Error | undefined;
   try {
-    const found = await readBase(client, attempt);
-    if (!isUsable(found, maxTitles)) return nothingKnown(found.contentVersion);
     // One snapshot for the ledger and the titles.
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const base = await readBase(client, attempt);
-    const titles = isUsable(base, maxTitles) ? await copyHashes(client, attempt, base.count) : null;
+    const isUsable = base.count > 0 && base.count <= maxTitles && !base.isContested;
+    const titles = isUsable ? await copyHashes(client, attempt, base.count) : null;
     await client.query('COMMIT');
     // The ledger and the titles disagree only after a change by hand. Then no title counts as known, and
     // the merge compares the titles themselves.
-    if (titles === null) return nothingKnown(base.contentVersion);
-    return { baseChangedAt: base.changedAt, titles, contentVersion: base.contentVersion };
+    const { changedAt, contentVersion } = base;
+    if (titles === null) return { baseChangedAt: null, titles: new KnownTitles(0), contentVersion };
+    return { baseChangedAt: changedAt, titles, contentVersion };
   } catch (error) {
     failure = error instanceof Error ? error : new Error('reading the known titles failed');
     throw error instanceof ConfigError ? error : toStagingError(error);
@@ -69,10 +65,6 @@ interface Base {
   readonly contentVersion: number;
   /** Whether an earlier fetch may still change the titles. */
   readonly isContested: boolean;
-}
-
-function isUsable(base: Base, maxTitles: number): boolean {
-  return base.count > 0 && base.count <= maxTitles && !base.isContested;
 }
 
 async function readBase(

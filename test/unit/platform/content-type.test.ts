@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PlatformContractError } from '../../../src/base/runtime/errors.ts';
-import { requireJson } from '../../../src/core/platform/content-type.ts';
+import { requireJson } from '../../../src/core/platform/conciliation-client.ts';
 
 test.each([
   'application/json',

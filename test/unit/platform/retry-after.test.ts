@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   MAX_RETRY_AFTER_SECONDS,
   parseRetryAfter,
-} from '../../../src/core/platform/retry-after.ts';
+} from '../../../src/core/platform/status-error.ts';
 
 const NOW = new Date('2026-01-02T03:04:05.500Z');
 
