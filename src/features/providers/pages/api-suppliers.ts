@@ -24,8 +24,7 @@ import {
   countAccountChanges,
   readAccountChanges,
 } from '../../accounts/account-changes.sql.ts';
-import { parseTitleQuery } from '../../titles/pages/title-filters.ts';
-import { readTitleCount } from '../../titles/pages/title-list.sql.ts';
+import { parseTitleQuery, readTitleCount } from '../../titles/pages/title-list.sql.ts';
 import { SYNC_STATES } from '../provider.ts';
 import { accountPartyKey, externalIdOf } from './provider-address.ts';
 import { countSeenAccounts, readProviderDetail, readSeenAccounts } from './provider-detail.sql.ts';
@@ -184,11 +183,11 @@ export function addSuppliersApi(api: FastifyInstance, parts: ConsoleParts): void
       const externalId = externalIdOf(request.query);
       if (externalId === null) throw new InputError('id: expected the external id of a supplier');
       const partyKey = accountPartyKey(externalId);
-      const { filter } = parseTitleQuery({}, null, 'en');
+      const { filter } = parseTitleQuery({ providerId: externalId }, null, 'en');
       const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
       const [found, count, accountCount, accounts, accountChanges] = await Promise.all([
         readProviderDetail(database, externalId),
-        readTitleCount(database, { ...filter, providerId: externalId }, today),
+        readTitleCount(database, filter, today),
         countSeenAccounts(database, partyKey),
         readSeenAccounts(database, partyKey, { offset: 0, limit: MAX_ACCOUNTS }),
         countAccountChanges(database, { list: 'all', providerKey: partyKey }),

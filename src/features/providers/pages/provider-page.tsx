@@ -277,7 +277,7 @@ function Titles({ data }: PageProps) {
   if (titles === 0) return <p class="quiet">{text('providers.titlesNone')}</p>;
   return (
     <p>
-      <a href={`/titles?${new URLSearchParams({ provider: data.externalId })}`}>
+      <a href={`/titles?${new URLSearchParams({ providerId: data.externalId })}`}>
         {text('schedule.titlesAndValue', {
           titles: text('schedule.titleCount', { count: titles }),
           value: formats.amount(originalValueSum),

@@ -9,6 +9,7 @@ import { textParameter, textParameters } from '../../../console/shell/page-conte
 import { pagingOf } from '../../../console/shell/paging.tsx';
 import { actorOf, requireReason } from '../../../console/shell/path-parameters.ts';
 import { DECIDE, EVERYBODY, forPeople, STAFF } from '../../../console/shell/route-access.ts';
+import { isLikeTaxId } from '../../../console/shell/search.sql.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import {
   ACCOUNT_DECISIONS,
@@ -19,8 +20,7 @@ import {
   readAccountChanges,
 } from '../../accounts/account-changes.sql.ts';
 import { AccountChangesPage } from '../../accounts/pages/account-changes-page.tsx';
-import { parseTitleQuery } from '../../titles/pages/title-filters.ts';
-import { readTitleCount } from '../../titles/pages/title-list.sql.ts';
+import { parseTitleQuery, readTitleCount } from '../../titles/pages/title-list.sql.ts';
 import { SYNC_STATES } from '../provider.ts';
 import { readProviderSummary } from '../providers.sql.ts';
 import { accountPartyKey, externalIdOf } from './provider-address.ts';
@@ -33,9 +33,6 @@ const PROVIDERS_A_PAGE = 50;
 const CHANGES_A_PAGE = 50;
 const ACCOUNTS_A_PAGE = 20;
 const CHANGES_OF_PROVIDER = 10;
-
-/** Text with the form of a CPF or CNPJ, without its mask. Its check digits may be wrong, and leading zeros missing. */
-const TAX_ID = /^(?:\d{9,14}|[\dA-Z]{12}\d{2})$/;
 
 /** Routes for the ERP's providers and the changes of bank accounts. */
 export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts): void {
@@ -69,8 +66,7 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
   );
   server.post('/providers', forPeople(EVERYBODY), (request, reply) => {
     const { text, state } = filterOf(request.body);
-    const plain = (text ?? '').replace(/[./\- ]/g, '').toUpperCase();
-    return TAX_ID.test(plain)
+    return isLikeTaxId(text ?? '')
       ? showProviders(request, reply, {
           text,
           state,
@@ -87,13 +83,12 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
     const externalId = externalIdOf(request.query);
     if (externalId === null) return reply.callNotFound();
     const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
-    const { filter } = parseTitleQuery({}, null, 'en');
-    const titleFilter = { ...filter, providerId: externalId };
+    const { filter } = parseTitleQuery({ providerId: externalId }, null, 'en');
     const partyKey = accountPartyKey(externalId);
     const changeFilter = { list: 'all', providerKey: partyKey } as const;
     const [provider, titleCount, accountCount, changeCount] = await Promise.all([
       readProviderDetail(database, externalId),
-      readTitleCount(database, titleFilter, today),
+      readTitleCount(database, filter, today),
       countSeenAccounts(database, partyKey),
       countAccountChanges(database, changeFilter),
     ]);

@@ -24,8 +24,7 @@ import { EXPORT_FORMATS } from '../title-file.ts';
 import { parseExport } from './export-routes.tsx';
 import { readTitleDetail } from './title-detail.sql.ts';
 import { CONTENT_TYPES, sendTitleFile } from './title-export.ts';
-import { parseTitleQuery } from './title-filters.ts';
-import { readTitlePage, TITLE_SORTS } from './title-list.sql.ts';
+import { parseTitleQuery, readTitlePage, TITLE_SORTS } from './title-list.sql.ts';
 
 const TitleRow = Type.Object({
   id,

@@ -1,15 +1,31 @@
+import type { ComponentChildren } from 'preact';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { Field } from '../../../console/shell/layout.tsx';
-import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
-import { AmountCell, Card, DayCell, Submit, TableFrame } from '../../../console/shell/parts.tsx';
+import { usePage } from '../../../console/shell/page-context.ts';
+import {
+  ActionForm,
+  AmountCell,
+  Card,
+  DayCell,
+  Options,
+  Submit,
+  TableFrame,
+} from '../../../console/shell/parts.tsx';
 import type { LedgerDay } from '../../review/ledger-days.sql.ts';
 import { DayHead } from '../../review/pages/day-page.tsx';
 import { PayeeAccount, PayeeName } from '../../schedule/pages/payee-text.tsx';
 import type { Payee } from '../../schedule/read-schedule.sql.ts';
-import { type TitleQuery, titleQueryText } from './title-filters.ts';
-import type { TitlePage, TitleSort } from './title-list.sql.ts';
+import { FILTER_NAMES, FILTERS, type FilterName } from './title-filters.sql.ts';
+import {
+  type TitlePage,
+  type TitleQuery,
+  type TitleSort,
+  titleParameters,
+} from './title-list.sql.ts';
 
 export interface TitlesPageData {
+  /** Whether the parameters hold a tax identifier, which must not get into an address. */
+  readonly isPrivate: boolean;
   /** Null: the titles of a range of dates. */
   readonly date: CivilDate | null;
   readonly day: LedgerDay | null;
@@ -20,6 +36,8 @@ export interface TitlesPageData {
   /** Of all titles that match. */
   readonly count: { readonly titles: number; readonly originalValueSum: string };
 }
+
+const OTHER_LABELS = { sort: 'titles.sort', at: 'titles.pages' } as const;
 
 export function TitlesPage({ data }: { data: TitlesPageData }) {
   const { text } = usePage();
@@ -42,7 +60,13 @@ export function TitlesPage({ data }: { data: TitlesPageData }) {
       {data.query.faults.length > 0 && (
         <p class="error">
           {text('filter.bad', {
-            names: data.query.faults.map((name) => filterLabel(text, name)).join(', '),
+            names: data.query.faults
+              .map((name) =>
+                text(
+                  name in FILTERS ? FILTERS[name as FilterName].label : OTHER_LABELS[name as 'at'],
+                ),
+              )
+              .join(', '),
           })}
         </p>
       )}
@@ -51,57 +75,96 @@ export function TitlesPage({ data }: { data: TitlesPageData }) {
   );
 }
 
+/** Sent as a form: a tax identifier in an address would be in the logs of proxies. */
 function Filters({ data }: { data: TitlesPageData }) {
   const { text } = usePage();
-  const { filter, sort, isDescending } = data.query;
-  const input = (name: string, value: string | null) => (
-    <input name={name} value={value ?? ''} maxLength={200} />
-  );
-  const dateInput = (name: string, value: string | null) => (
-    <input type="date" name={name} value={value ?? ''} />
-  );
-  return (
-    <form method="get" class="filters">
-      <div class="wide">
-        <Field label={text('titles.search')}>{input('search', filter.search?.text ?? null)}</Field>
-      </div>
-      {data.date === null && (
-        <>
-          <Field label={text('titles.from')}>{dateInput('from', filter.from)}</Field>
-          <Field label={text('titles.to')}>{dateInput('to', filter.to)}</Field>
-        </>
-      )}
-      <Field label={text('titles.orderFilter')}>{input('order', filter.order)}</Field>
-      <Field label={text('titles.providerFilter')}>{input('provider', filter.provider)}</Field>
-      <Field label={text('titles.agent')}>{input('agent', filter.agent)}</Field>
-      <Field label={text('titles.status')}>
-        <select name="status">
-          <option value="">{text('filter.all')}</option>
-          {(['current', 'withdrawn'] as const).map((status) => (
-            <option key={status} value={status} selected={filter.status === status}>
-              {text(`titles.statuses.${status}`)}
-            </option>
-          ))}
-        </select>
+  const { texts, sort, isDescending } = data.query;
+  const inputOf = (name: FilterName) => {
+    const { input, label } = FILTERS[name];
+    const value = texts[name] ?? '';
+    if (data.date !== null && (name === 'from' || name === 'to')) return null;
+    if (input === 'hidden') {
+      return value === '' ? null : <input key={name} type="hidden" name={name} value={value} />;
+    }
+    if (input === 'flag') {
+      return (
+        <label key={name} class="check">
+          <input type="checkbox" name={name} value="true" checked={value === 'true'} />
+          {text(label)}
+        </label>
+      );
+    }
+    const field = (
+      <Field key={name} label={text(label)}>
+        {input === 'status' ? (
+          <select name={name}>
+            <option value="">{text('filter.all')}</option>
+            <Options
+              values={['current', 'withdrawn'] as const}
+              chosen={value}
+              text={(status) => text(`titles.statuses.${status}`)}
+            />
+          </select>
+        ) : (
+          <input
+            {...(input === 'date' && { type: 'date' })}
+            name={name}
+            value={value}
+            maxLength={200}
+          />
+        )}
       </Field>
-      <Field label={text('titles.dueFrom')}>{dateInput('dueFrom', filter.dueFrom)}</Field>
-      <Field label={text('titles.dueTo')}>{dateInput('dueTo', filter.dueTo)}</Field>
-      <label class="check">
-        <input type="checkbox" name="undated" value="true" checked={filter.isUndated === true} />
-        {text('titles.undated')}
-      </label>
-      {filter.payeeOf !== null && <input type="hidden" name="payeeOf" value={filter.payeeOf} />}
-      <Field label={text('titles.minValue')}>{input('minValue', filter.minValue)}</Field>
-      <Field label={text('titles.maxValue')}>{input('maxValue', filter.maxValue)}</Field>
+    );
+    return input === 'search' ? (
+      <div key={name} class="wide">
+        {field}
+      </div>
+    ) : (
+      field
+    );
+  };
+  return (
+    <ActionForm action={listPath(data.date)} class="filters">
+      {FILTER_NAMES.map(inputOf)}
       <input type="hidden" name="sort" value={sort} />
       <input type="hidden" name="direction" value={isDescending ? 'descending' : 'ascending'} />
       <div class="buttons">
         <Submit class="primary">{text('filter.apply')}</Submit>
-        <a class="button" href={data.date === null ? '/titles' : `/days/${data.date}/titles`}>
+        <a class="button" href={listPath(data.date)}>
           {text('filter.clear')}
         </a>
       </div>
-    </form>
+    </ActionForm>
+  );
+}
+
+const listPath = (date: CivilDate | null) => (date === null ? '/titles' : `/days/${date}/titles`);
+
+/** A link to the same list with other parameters; a button, if the parameters must not get into an address. */
+function ListLink(props: {
+  readonly data: TitlesPageData;
+  readonly changes: Parameters<typeof titleParameters>[1];
+  readonly rel?: 'prev' | 'next';
+  readonly children: ComponentChildren;
+}) {
+  const { data, rel } = props;
+  const parameters = titleParameters(data.query, props.changes);
+  if (!data.isPrivate) {
+    return (
+      <a rel={rel} href={`?${new URLSearchParams(parameters)}`}>
+        {props.children}
+      </a>
+    );
+  }
+  return (
+    <ActionForm action={listPath(data.date)}>
+      {Object.entries(parameters).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <button type="submit" class="link">
+        {props.children}
+      </button>
+    </ActionForm>
   );
 }
 
@@ -109,14 +172,7 @@ function TitlesTable({ data }: { data: TitlesPageData }) {
   const { text, formats } = usePage();
   const { page, count } = data;
   if (page.rows.length === 0) {
-    return (
-      <p class="quiet">
-        {text('titles.none')}{' '}
-        {data.query.filter.search !== null && (
-          <a href="/providers">{text('titles.searchProviders')}</a>
-        )}
-      </p>
-    );
+    return <p class="quiet">{text('titles.none')}</p>;
   }
   const heading = (sort: TitleSort, label: string, className = '') => (
     <SortHeading data={data} sort={sort} label={label} class={className} />
@@ -185,63 +241,44 @@ function SortHeading(props: {
   readonly class: string;
 }) {
   const { data, sort, label } = props;
-  const { query, date } = data;
+  const { query } = data;
   const isSorted = query.sort === sort;
   const direction = query.isDescending ? 'descending' : 'ascending';
-  const href = titleQueryText(query, date, {
+  const changes = {
     sort,
     isDescending: isSorted ? !query.isDescending : sort === 'accepted',
-  });
+  };
   return (
     <th scope="col" class={props.class} {...(isSorted && { 'aria-sort': direction })}>
-      <a href={href}>
+      <ListLink data={data} changes={changes}>
         {label}
         {isSorted && <span aria-hidden="true"> {query.isDescending ? '↓' : '↑'}</span>}
-      </a>
+      </ListLink>
     </th>
   );
 }
 
 function Pages({ data }: { data: TitlesPageData }) {
   const { text } = usePage();
-  const { page, query, date } = data;
-  if (page.previous === null && page.next === null) return null;
+  const { previous, next } = data.page;
+  if (previous === null && next === null) return null;
   return (
     <nav class="pager" aria-label={text('titles.pages')}>
-      {page.previous !== null && (
+      {previous !== null && (
         <>
-          <a href={titleQueryText(query, date)}>{text('titles.first')}</a>
-          <a rel="prev" href={titleQueryText(query, date, { at: page.previous })}>
+          <ListLink data={data} changes={{}}>
+            {text('titles.first')}
+          </ListLink>
+          <ListLink data={data} changes={{ at: previous }} rel="prev">
             ← {text('titles.previous')}
-          </a>
+          </ListLink>
         </>
       )}
-      {page.next !== null && (
-        <a rel="next" href={titleQueryText(query, date, { at: page.next })}>
+      {next !== null && (
+        <ListLink data={data} changes={{ at: next }} rel="next">
           {text('titles.next')} →
-        </a>
+        </ListLink>
       )}
     </nav>
   );
-}
-
-/** The label of a filter in the form. */
-function filterLabel(text: PageContext['text'], name: string): string {
-  const labels: Readonly<Record<string, string>> = {
-    from: text('titles.from'),
-    to: text('titles.to'),
-    order: text('titles.orderFilter'),
-    provider: text('titles.providerFilter'),
-    agent: text('titles.agent'),
-    status: text('titles.status'),
-    dueFrom: text('titles.dueFrom'),
-    dueTo: text('titles.dueTo'),
-    undated: text('titles.undated'),
-    payeeOf: text('titles.payee'),
-    minValue: text('titles.minValue'),
-    maxValue: text('titles.maxValue'),
-    sort: text('titles.sort'),
-    at: text('titles.pages'),
-  };
-  return labels[name] ?? name;
 }
