@@ -177,10 +177,10 @@ test('the API has the suppliers, their accounts and the changes, masked', async 
   const { viewer } = pages;
   expect((await viewer.get('/api/providers?q=aco%20sao&limit=5')).json()).toMatchObject({
     total: 1,
-    providers: [{ externalId: 'P-1', httpStatus: 200, isUnderWay: false }],
+    rows: [{ externalId: 'P-1', httpStatus: 200, isUnderWay: false }],
   });
   expect((await viewer.get('/api/providers?state=rejected')).json()).toMatchObject({ total: 1 });
-  expect((await viewer.get('/api/providers?offset=120')).json().providers).toHaveLength(4);
+  expect((await viewer.get('/api/providers?offset=120')).json().rows).toHaveLength(4);
 
   const one = await viewer.get('/api/provider?id=P-1');
   expect(one.json()).toMatchObject({

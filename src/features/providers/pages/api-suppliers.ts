@@ -25,41 +25,14 @@ import {
   readAccountChanges,
 } from '../../accounts/account-changes.sql.ts';
 import { parseTitleQuery, readTitleCount } from '../../titles/pages/title-list.sql.ts';
-import { SYNC_STATES } from '../provider.ts';
 import { accountPartyKey, externalIdOf } from './provider-address.ts';
-import { countSeenAccounts, readProviderDetail, readSeenAccounts } from './provider-detail.sql.ts';
-import { countProviders, type ProviderRow, readProviders } from './provider-list.sql.ts';
-
-const ProviderQuery = Type.Object({
-  q: Type.Optional(
-    Type.String({
-      maxLength: 200,
-      description:
-        'An external id, or a part of one where no provider has it; or a part of the name. Tax identifiers are not searched, because the address of a request may be logged.',
-    }),
-  ),
-  state: Type.Optional(words(SYNC_STATES)),
-  ...pageOfList,
-});
-
-const providerRow = {
-  externalId: Type.String(),
-  name: orNull('string'),
-  identification: orNull('string', { description: 'Masked.' }),
-  state: words(SYNC_STATES),
-  sentAt: instantOrNull,
-  syncedAt: instantOrNull,
-  batchId: orNull('integer', { description: 'The newest request that had the provider.' }),
-  httpStatus: orNull('integer'),
-  errorCode: orNull('string'),
-  isUnderWay: Type.Boolean({ description: 'The newest request has no answer yet.' }),
-  faults: orNull('string', { description: 'The violated rules of an invalid provider.' }),
-};
-
-const Providers = Type.Object({
-  total: count,
-  providers: Type.Array(Type.Object(providerRow), { description: 'By external id.' }),
-});
+import {
+  countSeenAccounts,
+  DescribedProvider,
+  readProviderDetail,
+  readSeenAccounts,
+} from './provider-detail.sql.ts';
+import { maskProvider } from './providers-page.tsx';
 
 const bankAccount = {
   bank: orNull('string'),
@@ -79,19 +52,9 @@ const ExternalIdQuery = Type.Object({
 
 const Provider = Type.Object({
   externalId: Type.String(),
-  provider: Type.Union(
-    [
-      Type.Object({
-        ...providerRow,
-        type: orNull('string'),
-        canAnticipate: orNull('boolean'),
-        changedAt: instant,
-        requests: Type.Integer({ minimum: 0, description: 'Requests that had the provider.' }),
-      }),
-      Type.Null(),
-    ],
-    { description: 'Null: titles name the provider, and the ERP has not written it.' },
-  ),
+  provider: Type.Union([DescribedProvider, Type.Null()], {
+    description: 'Null: titles name the provider, and the ERP has not written it.',
+  }),
   titles: count,
   originalValue: amount,
   accounts: Type.Array(
@@ -138,34 +101,6 @@ const MAX_ACCOUNTS = 500;
 /** The suppliers and the changes of bank accounts. Identifiers are masked; the pages reveal them. */
 export function addSuppliersApi(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
-
-  api.get(
-    '/providers',
-    describe(
-      forKeys(EVERYBODY, 'read'),
-      'suppliers',
-      'listProviders',
-      'Suppliers with their states and newest requests',
-      {
-        querystring: ProviderQuery,
-        answer: Providers,
-      },
-    ),
-    async (request) => {
-      const state = textParameter(request.query, 'state');
-      const filter = {
-        text: textParameter(request.query, 'q') ?? null,
-        taxId: null,
-        state: SYNC_STATES.find((known) => known === state) ?? null,
-      };
-      const page = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
-      const [total, providers] = await Promise.all([
-        countProviders(database, filter),
-        readProviders(database, filter, page),
-      ]);
-      return { total, providers: providers.map(maskProvider) };
-    },
-  );
 
   api.get(
     '/provider',
@@ -242,14 +177,6 @@ export function addSuppliersApi(api: FastifyInstance, parts: ConsoleParts): void
       return { total, changes: masked };
     },
   );
-}
-
-function maskProvider<T extends Pick<ProviderRow, 'identification'>>(provider: T): T {
-  const { identification } = provider;
-  return {
-    ...provider,
-    identification: identification === null ? null : maskTaxId(identification),
-  };
 }
 
 function withoutContacts(provider: NonNullable<Awaited<ReturnType<typeof readProviderDetail>>>) {

@@ -1,27 +1,28 @@
+import { type Static, Type } from 'typebox';
 import type { Database } from '../../../base/database/database.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
+import { instant, orNull } from '../../../console/api/schema-parts.ts';
 import type { BankAccount } from '../../../core/title/destination.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { NO_ACCOUNT_FORM } from '../../accounts/bank-account.ts';
-import {
-  type LastRequest,
-  lastRequest,
-  lastRequestColumns,
-  type ProviderRow,
-} from './provider-list.sql.ts';
+import { lastRequest, lastRequestColumns, Provider, providerColumns } from './provider-list.sql.ts';
+
+/** What the API says about a provider. */
+export const DescribedProvider = Type.Object({
+  ...Provider.properties,
+  type: orNull('string'),
+  canAnticipate: orNull('boolean'),
+  changedAt: instant,
+  requests: Type.Integer({ minimum: 0, description: 'Requests that had the provider.' }),
+});
 
 /** A provider as the ERP states it. Personal data, except for the states and times. */
-export interface ProviderDetail extends ProviderRow, LastRequest {
-  readonly type: string | null;
-  readonly canAnticipate: boolean | null;
+export interface ProviderDetail extends Readonly<Static<typeof DescribedProvider>> {
   readonly phones: unknown;
   readonly emailAddresses: unknown;
   readonly accounts: unknown;
   /** The platform's refusal. */
   readonly refusal: string | null;
-  readonly changedAt: Date;
-  /** The number of requests that had the provider. */
-  readonly requests: number;
 }
 
 /** Returns null for a provider that the ERP has not written. */
@@ -30,10 +31,8 @@ export async function readProviderDetail(
   externalId: string,
 ): Promise<ProviderDetail | null> {
   const [provider] = await database.prisma.$queryRaw<[ProviderDetail?]>`
-    SELECT external_id AS "externalId", name, identification_number AS identification, type,
-           can_anticipate AS "canAnticipate", phones, email_addresses AS "emailAddresses", accounts,
-           sync_state AS state, changed_at AS "changedAt", synced_at AS "syncedAt",
-           CASE WHEN sync_state = 'invalid' THEN last_error END AS faults,
+    SELECT ${providerColumns}, type, can_anticipate AS "canAnticipate", phones,
+           email_addresses AS "emailAddresses", accounts, changed_at AS "changedAt",
            CASE WHEN sync_state = 'rejected' THEN last_error END AS refusal,
            (SELECT count(*) FROM conciliation.provider_batch
             WHERE external_ids @> ARRAY[${externalId}])::float8 AS requests,

@@ -3,13 +3,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { dateIn } from '../../../base/values/business-day.ts';
-import { parseTaxId } from '../../../base/values/tax-id.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { textParameter, textParameters } from '../../../console/shell/page-context.ts';
 import { pagingOf } from '../../../console/shell/paging.tsx';
 import { actorOf, requireReason } from '../../../console/shell/path-parameters.ts';
 import { DECIDE, EVERYBODY, forPeople, STAFF } from '../../../console/shell/route-access.ts';
-import { isLikeTaxId } from '../../../console/shell/search.sql.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import {
   ACCOUNT_DECISIONS,
@@ -21,15 +19,10 @@ import {
 } from '../../accounts/account-changes.sql.ts';
 import { AccountChangesPage } from '../../accounts/pages/account-changes-page.tsx';
 import { parseTitleQuery, readTitleCount } from '../../titles/pages/title-list.sql.ts';
-import { SYNC_STATES } from '../provider.ts';
-import { readProviderSummary } from '../providers.sql.ts';
 import { accountPartyKey, externalIdOf } from './provider-address.ts';
 import { countSeenAccounts, readProviderDetail, readSeenAccounts } from './provider-detail.sql.ts';
-import { countProviders, type ProviderFilter, readProviders } from './provider-list.sql.ts';
 import { ProviderPage } from './provider-page.tsx';
-import { ProvidersPage, providersHref } from './providers-page.tsx';
 
-const PROVIDERS_A_PAGE = 50;
 const CHANGES_A_PAGE = 50;
 const ACCOUNTS_A_PAGE = 20;
 const CHANGES_OF_PROVIDER = 10;
@@ -37,43 +30,6 @@ const CHANGES_OF_PROVIDER = 10;
 /** Routes for the ERP's providers and the changes of bank accounts. */
 export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
-
-  const showProviders = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    filter: ProviderFilter,
-  ) => {
-    const [summary, openChanges, total] = await Promise.all([
-      readProviderSummary(database),
-      countAccountChanges(database, { list: 'open', providerKey: null }),
-      countProviders(database, filter),
-    ]);
-    const paging = pagingOf(request.query, 'page', total, PROVIDERS_A_PAGE);
-    const providers = await readProviders(database, filter, paging);
-    const data = { summary, openChanges, filter, providers, paging };
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text('providers.title'),
-      active: '/providers',
-      body: <ProvidersPage data={data} />,
-    }));
-  };
-  const filterOf = (source: unknown) => ({
-    text: textParameter(source, 'q')?.slice(0, 200) ?? null,
-    state: SYNC_STATES.find((known) => known === textParameter(source, 'state')) ?? null,
-  });
-  server.get('/providers', forPeople(EVERYBODY), (request, reply) =>
-    showProviders(request, reply, { ...filterOf(request.query), taxId: null }),
-  );
-  server.post('/providers', forPeople(EVERYBODY), (request, reply) => {
-    const { text, state } = filterOf(request.body);
-    return isLikeTaxId(text ?? '')
-      ? showProviders(request, reply, {
-          text,
-          state,
-          taxId: parseTaxId(text ?? '')?.digits ?? null,
-        })
-      : reply.redirect(providersHref(text, state), 303);
-  });
 
   const showProvider = async (
     request: FastifyRequest,
