@@ -38,7 +38,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'features/review/release-preview.sql.ts': 1,
     'features/schedule/payee.sql.ts': 7,
     'features/schedule/read-schedule.sql.ts': 2,
-    'features/titles/pages/title-filters.sql.ts': 3,
+    'features/titles/pages/title-filters.sql.ts': 1,
   },
   'expressions, an alias and the names of tables, constants of the program': {
     'base/database/tax-id.sql.ts': 3,

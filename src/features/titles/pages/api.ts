@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
-import type { Language } from '../../../base/texts/texts.ts';
+import { type Language, textOf } from '../../../base/texts/texts.ts';
 import { describe, limitOf, requireDate, requireId } from '../../../console/api/api-request.ts';
 import {
   amount,
@@ -24,20 +24,8 @@ import { EXPORT_FORMATS } from '../title-file.ts';
 import { parseExport } from './export-routes.tsx';
 import { readTitleDetail } from './title-detail.sql.ts';
 import { CONTENT_TYPES, sendTitleFile } from './title-export.ts';
-import { parseTitleQuery, readTitlePage, TITLE_SORTS } from './title-list.sql.ts';
-
-const TitleRow = Type.Object({
-  id,
-  status: words(['current', 'withdrawn']),
-  acceptedDate: date,
-  orderUid: Type.String(),
-  occurrence: id,
-  provider: orNull('string'),
-  agent: orNull('string'),
-  dueDate: dateOrNull,
-  originalValue: amount,
-  changedAt: instant,
-});
+import { TITLE_FILTER } from './title-filters.sql.ts';
+import { parseTitleQuery, readTitlePage, TITLE_PLACE, TitleRow } from './title-list.sql.ts';
 
 const TitlePage = Type.Object({
   rows: Type.Array(TitleRow),
@@ -81,22 +69,14 @@ const Title = Type.Object({
   ),
 });
 
-/** Parsed as on the pages, where an invalid parameter counts as absent. */
+const { from: _from, to: _to, ...OF_DAY } = TITLE_FILTER;
+/** Parsed as on the pages. */
 const TitleQueryParameters = Type.Object({
-  order: Type.Optional(Type.String({ maxLength: 200 })),
-  provider: Type.Optional(Type.String({ maxLength: 200 })),
-  agent: Type.Optional(
-    Type.String({ maxLength: 200, description: 'A part of the name, in any case.' }),
-  ),
-  status: Type.Optional(words(['current', 'withdrawn'])),
-  dueFrom: Type.Optional(date),
-  dueTo: Type.Optional(date),
-  minValue: Type.Optional(Type.String({ maxLength: 200 })),
-  maxValue: Type.Optional(Type.String({ maxLength: 200 })),
-  sort: Type.Optional(words(TITLE_SORTS)),
-  direction: Type.Optional(words(['ascending', 'descending'])),
-  at: Type.Optional(
-    Type.String({ maxLength: 2000, description: 'A place that an earlier answer named.' }),
+  ...Object.fromEntries(
+    Object.entries({ ...OF_DAY, ...TITLE_PLACE }).map(([name, { schema }]) => [
+      name,
+      Type.Optional(schema),
+    ]),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
 });
@@ -129,7 +109,9 @@ export function addTitlesApi(api: FastifyInstance, parts: ConsoleParts): void {
     async (request) => {
       const query = parseTitleQuery(request.query, requireDate(request), 'en');
       if (query.faults.length > 0) {
-        throw new InputError(`these parameters cannot be read: ${query.faults.join(', ')}`);
+        throw new InputError(
+          `these parameters cannot be read: ${query.faults.map((label) => textOf('en')(label)).join(', ')}`,
+        );
       }
       return readTitlePage(database, { ...query, limit: limitOf(request) });
     },

@@ -1,133 +1,96 @@
 import type { Database } from '../../../base/database/database.ts';
 import type { Language, TextKey } from '../../../base/texts/texts.ts';
-import { type CivilDate, parseCivilDate } from '../../../base/values/business-day.ts';
 import { parseDecimal } from '../../../base/values/decimal.ts';
 import { readTaxIds } from '../../../base/values/tax-id.ts';
-import { textParameter } from '../../../console/shell/page-context.ts';
+import {
+  anyOf,
+  asHidden,
+  dateField,
+  type FilterField,
+  type FilterOf,
+  flagField,
+  searchField,
+  textField,
+} from '../../../console/list/filter.tsx';
 import { bareTaxId, folded, inEachCase } from '../../../console/shell/search.sql.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { hasPayeeOf } from '../../schedule/read-schedule.sql.ts';
 
-/** A condition on the titles of a list: its parameter, its field in the form, and its SQL. */
-interface Filter<T> {
-  readonly label: TextKey;
-  readonly input: 'search' | 'text' | 'date' | 'status' | 'flag' | 'hidden';
-  /** Returns null for text that cannot be read. */
-  read(text: string, language: Language): T | null;
-  where(value: T, database: Database): Prisma.Sql | Promise<Prisma.Sql>;
+/** An amount as decimal text, and as a person wrote it. */
+interface WrittenAmount {
+  readonly decimal: string;
+  readonly toString: () => string;
 }
 
-const filter = <T>(
-  label: TextKey,
-  input: Filter<T>['input'],
-  read: Filter<T>['read'],
-  where: Filter<T>['where'],
-): Filter<T> => ({ label, input, read, where });
+const amountField = (label: TextKey): FilterField<WrittenAmount | null> => ({
+  ...textField(label),
+  absent: null,
+  parse: (written, language) => {
+    const decimal = parseAmount(written, language);
+    return decimal === null ? undefined : { decimal, toString: () => written };
+  },
+});
 
-const text = (written: string) => (written.length <= 200 ? written : null);
-const bound = (column: string, operator: '>=' | '<=', type: 'date' | 'numeric') => {
-  const compared = Prisma.raw(`${column} ${operator} `);
-  return <T extends string>(value: T) => Prisma.sql`${compared} ${value}::${Prisma.raw(type)}`;
-};
+const STATUSES = ['current', 'withdrawn'] as const;
 
-/** The filters in the order of the form. Every value is bound as a parameter. */
-export const FILTERS = {
-  search: filter('titles.search', 'search', text, searchCondition),
-  from: filter('titles.from', 'date', parseCivilDate, bound('accepted_date', '>=', 'date')),
-  to: filter('titles.to', 'date', parseCivilDate, bound('accepted_date', '<=', 'date')),
+export const TITLE_FILTER = {
+  search: searchField('titles.search'),
+  from: dateField('titles.from'),
+  to: dateField('titles.to'),
   /** The order's identifier, or a part of one where no order has it. */
-  order: filter('titles.orderFilter', 'text', text, orderCondition),
+  order: textField('titles.orderFilter'),
   /** The provider's identifier in the ERP, or a part of the provider's name. */
-  provider: filter('titles.providerFilter', 'text', text, providerCondition),
+  provider: textField('titles.providerFilter'),
   /** The provider's identifier in the ERP, as it is. */
-  providerId: filter(
-    'titles.provider',
-    'hidden',
-    text,
-    (id) => Prisma.sql`provider_external_id = ${id}`,
-  ),
-  agent: filter('titles.agent', 'text', text, agentCondition),
-  status: filter(
-    'titles.status',
-    'status',
-    (status) => (status === 'current' || status === 'withdrawn' ? status : null),
-    (status) => Prisma.sql`status = ${status}`,
-  ),
-  dueFrom: filter(
-    'titles.dueFrom',
-    'date',
-    parseCivilDate,
-    bound('anticipated_due_date', '>=', 'date'),
-  ),
-  dueTo: filter(
-    'titles.dueTo',
-    'date',
-    parseCivilDate,
-    bound('anticipated_due_date', '<=', 'date'),
-  ),
+  providerId: asHidden(textField('titles.provider')),
+  agent: textField('titles.agent'),
+  status: anyOf('titles.status', STATUSES, (status) => `titles.statuses.${status}`),
+  dueFrom: dateField('titles.dueFrom'),
+  dueTo: dateField('titles.dueTo'),
   /** Only titles that state no due date. */
-  undated: filter(
-    'titles.undated',
-    'flag',
-    (flag) => (flag === 'true' ? true : null),
-    () => Prisma.sql`anticipated_due_date IS NULL`,
-  ),
+  undated: flagField('titles.undated'),
   /** A title: only titles whose payment goes to the same party and account; see `Payee`. */
-  payeeOf: filter(
-    'titles.payee',
-    'hidden',
-    (id) => (/^\d{1,15}$/.test(id) ? Number(id) : null),
-    (id, database) => hasPayeeOf(database, id),
-  ),
-  minValue: filter(
-    'titles.minValue',
-    'text',
-    parseAmount,
-    bound('original_value', '>=', 'numeric'),
-  ),
-  maxValue: filter(
-    'titles.maxValue',
-    'text',
-    parseAmount,
-    bound('original_value', '<=', 'numeric'),
-  ),
+  payeeOf: asHidden<string | null>({
+    ...textField('titles.payee'),
+    parse: (id) => (/^\d{1,15}$/.test(id) ? id : undefined),
+  }),
+  minValue: amountField('titles.minValue'),
+  maxValue: amountField('titles.maxValue'),
 };
 
-export type FilterName = keyof typeof FILTERS;
-export const FILTER_NAMES = Object.keys(FILTERS) as FilterName[];
+/** Selects titles. All conditions must hold; null: no condition. */
+export type TitleFilter = FilterOf<typeof TITLE_FILTER>;
 
-/** Selects titles. All conditions must hold; null: no condition. Amounts are decimal text. */
-export type TitleFilter = {
-  readonly [Name in FilterName]: (typeof FILTERS)[Name] extends Filter<infer T> ? T | null : never;
+type Condition<Value> = (
+  value: NonNullable<Value>,
+  database: Database,
+) => Prisma.Sql | Promise<Prisma.Sql>;
+
+/** Every value is bound as a parameter. */
+const CONDITIONS: { readonly [Name in keyof TitleFilter]: Condition<TitleFilter[Name]> } = {
+  search: searchCondition,
+  from: (date) => Prisma.sql`accepted_date >= ${date}::date`,
+  to: (date) => Prisma.sql`accepted_date <= ${date}::date`,
+  order: orderCondition,
+  provider: providerCondition,
+  providerId: (id) => Prisma.sql`provider_external_id = ${id}`,
+  agent: agentCondition,
+  status: (status) => Prisma.sql`status = ${status}`,
+  dueFrom: (date) => Prisma.sql`anticipated_due_date >= ${date}::date`,
+  dueTo: (date) => Prisma.sql`anticipated_due_date <= ${date}::date`,
+  undated: () => Prisma.sql`anticipated_due_date IS NULL`,
+  payeeOf: (id, database) => hasPayeeOf(database, Number(id)),
+  minValue: ({ decimal }) => Prisma.sql`original_value >= ${decimal}::numeric`,
+  maxValue: ({ decimal }) => Prisma.sql`original_value <= ${decimal}::numeric`,
 };
-
-/**
- * Parses the parameters of a list.
- * @param day the one day whose titles are listed; null: the range of dates is a parameter too, and may be open
- * @param language of the amounts in the parameters
- * @returns the filter, the parameters that it has, and the names of those that could not be read
- */
-export function parseTitleFilter(source: unknown, day: CivilDate | null, language: Language) {
-  const texts: Partial<Record<FilterName, string>> = {};
-  const faults: FilterName[] = [];
-  const read = (name: FilterName): unknown => {
-    if (day !== null && (name === 'from' || name === 'to')) return day;
-    const written = textParameter(source, name);
-    if (written === null) return null;
-    const value = FILTERS[name].read(written.trim(), language);
-    if (value === null) faults.push(name);
-    else texts[name] = written;
-    return value;
-  };
-  const values = Object.fromEntries(FILTER_NAMES.map((name) => [name, read(name)]));
-  return { filter: values as TitleFilter, texts, faults };
-}
 
 /** The conditions of the filter, without those that are null. */
-export function conditionsOf(database: Database, values: TitleFilter): Promise<Prisma.Sql[]> {
-  const stated = FILTER_NAMES.filter((name) => values[name] !== null);
+export function conditionsOf(database: Database, filter: TitleFilter): Promise<Prisma.Sql[]> {
+  const stated = Object.entries(filter).filter(([, value]) => value !== null);
   return Promise.all(
-    stated.map(async (name) => (FILTERS[name] as Filter<unknown>).where(values[name], database)),
+    stated.map(async ([name, value]) =>
+      (CONDITIONS[name as keyof TitleFilter] as Condition<unknown>)(value as object, database),
+    ),
   );
 }
 

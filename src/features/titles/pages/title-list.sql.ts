@@ -1,46 +1,52 @@
+import { type Static, Type } from 'typebox';
 import type { Database } from '../../../base/database/database.ts';
-import type { Language } from '../../../base/texts/texts.ts';
+import type { Language, TextKey } from '../../../base/texts/texts.ts';
 import { type CivilDate, parseCivilDate, toCivilDate } from '../../../base/values/business-day.ts';
 import { parseDecimal } from '../../../base/values/decimal.ts';
-import { textParameter } from '../../../console/shell/page-context.ts';
+import {
+  amount,
+  date,
+  dateOrNull,
+  id,
+  instant,
+  orNull,
+  words,
+} from '../../../console/api/schema-parts.ts';
+import { anyOf, asHidden, readFilter, textField } from '../../../console/list/filter.tsx';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import {
   acceptedDatesOf,
   type GroupFilter,
   readGroupTotals,
 } from '../../schedule/read-schedule.sql.ts';
-import {
-  conditionsOf,
-  type FilterName,
-  parseTitleFilter,
-  type TitleFilter,
-} from './title-filters.sql.ts';
+import { conditionsOf, TITLE_FILTER, type TitleFilter } from './title-filters.sql.ts';
 
 export const TITLE_SORTS = ['accepted', 'order', 'value', 'due', 'provider', 'agent'] as const;
 export type TitleSort = (typeof TITLE_SORTS)[number];
 
-interface TitleListRow {
-  readonly id: number;
-  readonly status: 'current' | 'withdrawn';
-  readonly acceptedDate: CivilDate;
-  readonly orderUid: string;
-  readonly occurrence: number;
-  readonly provider: string | null;
-  readonly agent: string | null;
-  readonly dueDate: CivilDate | null;
-  readonly originalValue: string;
-  readonly changedAt: Date;
-}
+export const TitleRow = Type.Object({
+  id,
+  status: words(['current', 'withdrawn']),
+  acceptedDate: date,
+  orderUid: Type.String(),
+  occurrence: id,
+  provider: orNull('string'),
+  agent: orNull('string'),
+  dueDate: dateOrNull,
+  originalValue: amount,
+  changedAt: instant,
+});
+type TitleRow = Readonly<Static<typeof TitleRow>>;
 
 /** A position between two titles of a list; `cursorText` encodes it. */
-export interface TitleCursor {
+interface TitleCursor {
   readonly direction: 'after' | 'before';
   readonly key: string;
   readonly id: string;
 }
 
 export interface TitlePage {
-  readonly rows: readonly TitleListRow[];
+  readonly rows: readonly TitleRow[];
   readonly previous: string | null;
   readonly next: string | null;
 }
@@ -83,61 +89,50 @@ const SORT_KEYS: Readonly<Record<TitleSort, SortKey>> = {
   agent: text(Prisma.sql`financial_agent_name`),
 };
 
+/** The order and the place of a list. */
+export const TITLE_PLACE = {
+  sort: asHidden(anyOf('titles.sort', TITLE_SORTS, () => 'titles.sort')),
+  direction: asHidden(anyOf('titles.sort', ['ascending', 'descending'], () => 'titles.sort')),
+  at: asHidden(textField('titles.pages', 2000)),
+};
+
 /** The valid part of the parameters of a list. */
 export interface TitleQuery {
   readonly filter: TitleFilter;
-  /** The parameters of the filter. */
-  readonly texts: Readonly<Partial<Record<FilterName, string>>>;
   readonly sort: TitleSort;
   readonly isDescending: boolean;
   /** Null: the first page. */
   readonly cursor: TitleCursor | null;
-  /** The parameters that could not be read. Such a parameter counts as absent. */
-  readonly faults: readonly (FilterName | 'sort' | 'at')[];
+  /** The labels of parameters that could not be read. Such a parameter counts as absent. */
+  readonly faults: readonly TextKey[];
 }
 
-/** Parses the parameters of a list; see `parseTitleFilter`. */
+/**
+ * Parses the parameters of a list.
+ * @param day the one day whose titles are listed; null: the range of dates is a parameter too, and may be open
+ * @param language of the amounts in the parameters
+ */
 export function parseTitleQuery(
-  query: unknown,
+  source: unknown,
   day: CivilDate | null,
   language: Language,
 ): TitleQuery {
-  const { faults, ...filter } = parseTitleFilter(query, day, language);
-  const wanted = textParameter(query, 'sort');
-  const known = TITLE_SORTS.find((name) => name === wanted);
-  const sort = known ?? (day === null ? 'accepted' : 'order');
-  const at = textParameter(query, 'at');
+  const { filter, faults } = readFilter(TITLE_FILTER, source, language);
+  const place = readFilter(TITLE_PLACE, source);
+  const { at, direction } = place.filter;
+  const sort = place.filter.sort ?? (day === null ? 'accepted' : 'order');
   const cursor = at === null ? null : parseTitleCursor(at, sort);
-  const direction = textParameter(query, 'direction');
   return {
-    ...filter,
+    filter: day === null ? filter : { ...filter, from: day, to: day },
     sort,
     // The newest dates first, unless the reader asks for another order.
     isDescending: direction === null ? sort === 'accepted' : direction === 'descending',
     cursor,
     faults: [
       ...faults,
-      ...(wanted !== null && known === undefined ? (['sort'] as const) : []),
-      ...(at !== null && cursor === null ? (['at'] as const) : []),
+      ...place.faults,
+      ...(at !== null && cursor === null ? [TITLE_PLACE.at.label] : []),
     ],
-  };
-}
-
-/** Returns the parameters of the same list at another position or in another order. */
-export function titleParameters(
-  { texts, ...query }: TitleQuery,
-  changes: {
-    readonly at?: string;
-    readonly sort?: TitleSort;
-    readonly isDescending?: boolean;
-  } = {},
-): Readonly<Record<string, string>> {
-  const isDescending = changes.isDescending ?? query.isDescending;
-  return {
-    ...texts,
-    sort: changes.sort ?? query.sort,
-    direction: isDescending ? 'descending' : 'ascending',
-    ...(changes.at !== undefined && { at: changes.at }),
   };
 }
 
@@ -148,7 +143,7 @@ export function titleParameters(
  */
 export async function readTitlePage(
   database: Database,
-  request: Omit<TitleQuery, 'texts' | 'faults'> & { readonly limit: number },
+  request: Omit<TitleQuery, 'faults'> & { readonly limit: number },
 ): Promise<TitlePage> {
   const { filter, limit, cursor, sort } = request;
   const key = SORT_KEYS[sort];
@@ -173,7 +168,7 @@ export async function readTitlePage(
     : Prisma.sql`${key.expression} ${order}, id ${order}`;
   const where = await whereOf(database, filter);
 
-  const rows = await database.prisma.$queryRaw<(TitleListRow & { key: string })[]>`
+  const rows = await database.prisma.$queryRaw<(TitleRow & { key: string })[]>`
     SELECT id::float8 AS id, status, accepted_date::text AS "acceptedDate",
            order_uid AS "orderUid", occurrence, provider_external_id AS provider,
            financial_agent_name AS agent, anticipated_due_date::text AS "dueDate",
@@ -228,9 +223,11 @@ export async function readTitleCount(
 function dueOf(filter: TitleFilter): GroupFilter | null {
   const { status, dueFrom, dueTo, undated, payeeOf } = filter;
   if (status !== 'current') return null;
-  if (dueFrom === null && dueTo === null) return undated === null ? null : { range: null, payeeOf };
+  const payee = payeeOf === null ? null : Number(payeeOf);
+  if (dueFrom === null && dueTo === null)
+    return undated === null ? null : { range: null, payeeOf: payee };
   const range = { from: dueFrom ?? FIRST_DATE, to: dueTo ?? LAST_DATE };
-  return undated === null ? { range, payeeOf } : null;
+  return undated === null ? { range, payeeOf: payee } : null;
 }
 
 /** Returns the group of the payment schedule that the filter selects; null: the filter has other conditions. */

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import { type CivilDate, dateIn } from '../../../base/values/business-day.ts';
+import { postedParameters } from '../../../console/list/filter.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { pageContext } from '../../../console/shell/page-context.ts';
 import { actorOf, dateOfPath, idOfPath } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forPeople, STAFF } from '../../../console/shell/route-access.ts';
-import { isLikeTaxId } from '../../../console/shell/search.sql.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import { readTitleFindings } from '../../checks/findings.sql.ts';
 import { readTitleMatches } from '../../matching/match-reads.sql.ts';
@@ -13,7 +13,8 @@ import { hasPayables } from '../../matching/payables/payable-state.sql.ts';
 import { readLedgerDay } from '../../review/ledger-days.sql.ts';
 import { readPayee } from '../../schedule/read-schedule.sql.ts';
 import { readTitleDetail } from './title-detail.sql.ts';
-import { parseTitleQuery, readTitleCount, readTitlePage } from './title-list.sql.ts';
+import { TITLE_FILTER } from './title-filters.sql.ts';
+import { parseTitleQuery, readTitleCount, readTitlePage, TITLE_PLACE } from './title-list.sql.ts';
 import { TitlePageBody } from './title-page.tsx';
 import { TitlesPage } from './titles-page.tsx';
 
@@ -36,7 +37,7 @@ export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       date === null ? null : readLedgerDay(database, date, today),
       readTitlePage(database, { ...query, limit: TITLES_A_PAGE }),
       readTitleCount(database, query.filter, today),
-      payeeOf === null ? null : readPayee(database, payeeOf),
+      payeeOf === null ? null : readPayee(database, Number(payeeOf)),
     ]);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('titles.title'),
@@ -60,13 +61,9 @@ export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     server.post(path, forPeople(EVERYBODY), async (request, reply) => {
       const date = dateOf(request);
       if (date === undefined) return reply.callNotFound();
-      const written = Object.entries(request.body as Record<string, unknown>).flatMap(
-        ([name, value]): [string, string][] =>
-          name === '_csrf' || typeof value !== 'string' || value.trim() === ''
-            ? []
-            : [[name, value.trim()]],
-      );
-      return written.some(([, value]) => isLikeTaxId(value))
+      const fields = { ...TITLE_FILTER, ...TITLE_PLACE };
+      const { written, isPrivate } = postedParameters(fields, request.body);
+      return isPrivate
         ? showTitles(request, reply, date, request.body)
         : reply.redirect(`?${new URLSearchParams(written)}`, 303);
     });

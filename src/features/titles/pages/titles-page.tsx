@@ -1,27 +1,20 @@
 import type { ComponentChildren } from 'preact';
 import type { CivilDate } from '../../../base/values/business-day.ts';
-import { Field } from '../../../console/shell/layout.tsx';
+import { type FilterFields, FilterForm, parametersOf } from '../../../console/list/filter.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import {
   ActionForm,
   AmountCell,
   Card,
   DayCell,
-  Options,
-  Submit,
   TableFrame,
 } from '../../../console/shell/parts.tsx';
 import type { LedgerDay } from '../../review/ledger-days.sql.ts';
 import { DayHead } from '../../review/pages/day-page.tsx';
 import { PayeeAccount, PayeeName } from '../../schedule/pages/payee-text.tsx';
 import type { Payee } from '../../schedule/read-schedule.sql.ts';
-import { FILTER_NAMES, FILTERS, type FilterName } from './title-filters.sql.ts';
-import {
-  type TitlePage,
-  type TitleQuery,
-  type TitleSort,
-  titleParameters,
-} from './title-list.sql.ts';
+import { TITLE_FILTER } from './title-filters.sql.ts';
+import { TITLE_PLACE, type TitlePage, type TitleQuery, type TitleSort } from './title-list.sql.ts';
 
 export interface TitlesPageData {
   /** Whether the parameters hold a tax identifier, which must not get into an address. */
@@ -36,8 +29,6 @@ export interface TitlesPageData {
   /** Of all titles that match. */
   readonly count: { readonly titles: number; readonly originalValueSum: string };
 }
-
-const OTHER_LABELS = { sort: 'titles.sort', at: 'titles.pages' } as const;
 
 export function TitlesPage({ data }: { data: TitlesPageData }) {
   const { text } = usePage();
@@ -60,13 +51,7 @@ export function TitlesPage({ data }: { data: TitlesPageData }) {
       {data.query.faults.length > 0 && (
         <p class="error">
           {text('filter.bad', {
-            names: data.query.faults
-              .map((name) =>
-                text(
-                  name in FILTERS ? FILTERS[name as FilterName].label : OTHER_LABELS[name as 'at'],
-                ),
-              )
-              .join(', '),
+            names: data.query.faults.map((label) => text(label)).join(', '),
           })}
         </p>
       )}
@@ -75,80 +60,45 @@ export function TitlesPage({ data }: { data: TitlesPageData }) {
   );
 }
 
-/** Sent as a form: a tax identifier in an address would be in the logs of proxies. */
 function Filters({ data }: { data: TitlesPageData }) {
-  const { text } = usePage();
-  const { texts, sort, isDescending } = data.query;
-  const inputOf = (name: FilterName) => {
-    const { input, label } = FILTERS[name];
-    const value = texts[name] ?? '';
-    if (data.date !== null && (name === 'from' || name === 'to')) return null;
-    if (input === 'hidden') {
-      return value === '' ? null : <input key={name} type="hidden" name={name} value={value} />;
-    }
-    if (input === 'flag') {
-      return (
-        <label key={name} class="check">
-          <input type="checkbox" name={name} value="true" checked={value === 'true'} />
-          {text(label)}
-        </label>
-      );
-    }
-    const field = (
-      <Field key={name} label={text(label)}>
-        {input === 'status' ? (
-          <select name={name}>
-            <option value="">{text('filter.all')}</option>
-            <Options
-              values={['current', 'withdrawn'] as const}
-              chosen={value}
-              text={(status) => text(`titles.statuses.${status}`)}
-            />
-          </select>
-        ) : (
-          <input
-            {...(input === 'date' && { type: 'date' })}
-            name={name}
-            value={value}
-            maxLength={200}
-          />
-        )}
-      </Field>
-    );
-    return input === 'search' ? (
-      <div key={name} class="wide">
-        {field}
-      </div>
-    ) : (
-      field
-    );
-  };
+  const { sort, isDescending } = data.query;
   return (
-    <ActionForm action={listPath(data.date)} class="filters">
-      {FILTER_NAMES.map(inputOf)}
-      <input type="hidden" name="sort" value={sort} />
-      <input type="hidden" name="direction" value={isDescending ? 'descending' : 'ascending'} />
-      <div class="buttons">
-        <Submit class="primary">{text('filter.apply')}</Submit>
-        <a class="button" href={listPath(data.date)}>
-          {text('filter.clear')}
-        </a>
-      </div>
-    </ActionForm>
+    <FilterForm
+      fields={{ ...fieldsOf(data), ...TITLE_PLACE }}
+      filter={{ ...data.query.filter, sort, direction: directionText(isDescending) }}
+      path={listPath(data.date)}
+    />
   );
 }
+
+/** The dates of the titles of one day are in the path. */
+function fieldsOf({ date }: TitlesPageData): FilterFields {
+  const { from: _, to: __, ...rest } = TITLE_FILTER;
+  return date === null ? TITLE_FILTER : rest;
+}
+
+const directionText = (isDescending: boolean) => (isDescending ? 'descending' : 'ascending');
 
 const listPath = (date: CivilDate | null) => (date === null ? '/titles' : `/days/${date}/titles`);
 
 /** A link to the same list with other parameters; a button, if the parameters must not get into an address. */
 function ListLink(props: {
   readonly data: TitlesPageData;
-  readonly changes: Parameters<typeof titleParameters>[1];
+  readonly changes: {
+    readonly sort?: TitleSort;
+    readonly isDescending?: boolean;
+    readonly at?: string;
+  };
   readonly rel?: 'prev' | 'next';
   readonly children: ComponentChildren;
 }) {
   const { data, rel } = props;
-  const parameters = titleParameters(data.query, props.changes);
+  const { filter, ...order } = data.query;
+  const { sort, isDescending, at } = { ...order, ...props.changes };
+  const parameters = [
+    ...parametersOf(fieldsOf(data), filter),
+    ...parametersOf(TITLE_PLACE, { sort, direction: directionText(isDescending), at: at ?? null }),
+  ];
   if (!data.isPrivate) {
     return (
       <a rel={rel} href={`?${new URLSearchParams(parameters)}`}>
@@ -158,7 +108,7 @@ function ListLink(props: {
   }
   return (
     <ActionForm action={listPath(data.date)}>
-      {Object.entries(parameters).map(([name, value]) => (
+      {parameters.map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}
       <button type="submit" class="link">
@@ -243,7 +193,7 @@ function SortHeading(props: {
   const { data, sort, label } = props;
   const { query } = data;
   const isSorted = query.sort === sort;
-  const direction = query.isDescending ? 'descending' : 'ascending';
+  const direction = directionText(query.isDescending);
   const changes = {
     sort,
     isDescending: isSorted ? !query.isDescending : sort === 'accepted',
