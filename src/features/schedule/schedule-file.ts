@@ -115,7 +115,7 @@ function amountColumnsOf(text: Text): readonly ExportColumn[] {
 function amountCells(totals: ScheduleTotals): ExportRow {
   return [
     String(totals.titles),
-    ...AMOUNT_COLUMNS.map((column) => totals.sums[column]),
+    ...AMOUNT_COLUMNS.map((column) => totals.sums[column] ?? null),
     String(totals.waitingTitles),
     totals.waitingValue,
   ];

@@ -25,7 +25,7 @@ export function addScheduleRoutes(server: FastifyInstance, parts: ConsoleParts):
     const date = wanted === null ? today : parseCivilDate(wanted);
     const { view, range } = spanOf(textParameter(request.query, 'view'), date ?? today);
     const read = (offset: number) =>
-      readSchedule(database, range, { offset, limit: GROUPS_A_PAGE });
+      readSchedule(database, range, { offset, limit: GROUPS_A_PAGE }, ['original_value']);
     const asked = pagingOf(request.query, 'page', Number.MAX_SAFE_INTEGER, GROUPS_A_PAGE);
     let schedule = await read(asked.offset);
     const paging = pagingOf(request.query, 'page', schedule.groupCount, GROUPS_A_PAGE);
