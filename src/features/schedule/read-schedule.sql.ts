@@ -57,7 +57,7 @@ export interface ScheduleGroup extends ScheduleTotals {
 }
 
 /** The figures of a range of due dates, over the titles of all accepted dates. */
-export interface ScheduleFigures {
+interface ScheduleFigures {
   readonly overall: ScheduleTotals;
   readonly changed: ChangedTotals;
   /** In date order, without the dates that have no title. */

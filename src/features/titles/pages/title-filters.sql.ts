@@ -44,7 +44,7 @@ export const TITLE_FILTER = {
   /** The provider's identifier in the ERP, as it is. */
   providerId: asHidden(textField('titles.provider')),
   agent: textField('titles.agent'),
-  status: anyOf('titles.status', STATUSES, (status) => `titles.statuses.${status}`),
+  status: anyOf('titles.status', STATUSES, (status) => `title.status.${status}`),
   dueFrom: dateField('titles.dueFrom'),
   dueTo: dateField('titles.dueTo'),
   /** Only titles that state no due date. */

@@ -21,7 +21,7 @@ import {
 } from '../../schedule/read-schedule.sql.ts';
 import { conditionsOf, TITLE_FILTER, type TitleFilter } from './title-filters.sql.ts';
 
-export const TITLE_SORTS = ['accepted', 'order', 'value', 'due', 'provider', 'agent'] as const;
+const TITLE_SORTS = ['accepted', 'order', 'value', 'due', 'provider', 'agent'] as const;
 export type TitleSort = (typeof TITLE_SORTS)[number];
 
 export const TitleRow = Type.Object({
