@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
-import { dateIn } from '../../../base/values/business-day.ts';
 import { describe, limitOf, numberOf } from '../../../console/api/api-request.ts';
 import {
   amount,
@@ -24,13 +23,12 @@ import {
   countAccountChanges,
   readAccountChanges,
 } from '../../accounts/account-changes.sql.ts';
-import { parseTitleQuery, readTitleCount } from '../../titles/pages/title-list.sql.ts';
-import { accountPartyKey, externalIdOf } from './provider-address.ts';
+import { externalIdOf } from './provider-address.ts';
 import {
-  countSeenAccounts,
   DescribedProvider,
-  readProviderDetail,
+  type ProviderDetail,
   readSeenAccounts,
+  readSupplier,
 } from './provider-detail.sql.ts';
 import { maskProvider } from './providers-page.tsx';
 
@@ -117,31 +115,23 @@ export function addSuppliersApi(api: FastifyInstance, parts: ConsoleParts): void
     async (request, reply) => {
       const externalId = externalIdOf(request.query);
       if (externalId === null) throw new InputError('id: expected the external id of a supplier');
-      const partyKey = accountPartyKey(externalId);
-      const { filter } = parseTitleQuery({ providerId: externalId }, null, 'en');
-      const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
-      const [found, count, accountCount, accounts, accountChanges] = await Promise.all([
-        readProviderDetail(database, externalId),
-        readTitleCount(database, filter, today),
-        countSeenAccounts(database, partyKey),
-        readSeenAccounts(database, partyKey, { offset: 0, limit: MAX_ACCOUNTS }),
-        countAccountChanges(database, { list: 'all', providerKey: partyKey }),
-      ]);
-      if (found === null && count.titles + accountCount + accountChanges === 0) {
-        return reply.callNotFound();
-      }
+      const supplier = await readSupplier(parts, externalId);
+      if (supplier === null) return reply.callNotFound();
+      const { provider, titleCount, accountCount, changeCount, partyKey } = supplier;
+      const page = { offset: 0, limit: MAX_ACCOUNTS };
+      const accounts = await readSeenAccounts(database, partyKey, page);
       return {
         externalId,
-        provider: found === null ? null : maskProvider(withoutContacts(found)),
-        titles: count.titles,
-        originalValue: count.originalValueSum,
+        provider: provider === null ? null : maskProvider(withoutContacts(provider)),
+        titles: titleCount.titles,
+        originalValue: titleCount.originalValueSum,
         accounts: accounts.map(({ lastAcceptedDate, firstSeenAt, ...account }) => ({
           ...maskBankAccount(account),
           lastAcceptedDate,
           firstSeenAt,
         })),
         accountCount,
-        accountChanges,
+        accountChanges: changeCount,
       };
     },
   );
@@ -179,7 +169,7 @@ export function addSuppliersApi(api: FastifyInstance, parts: ConsoleParts): void
   );
 }
 
-function withoutContacts(provider: NonNullable<Awaited<ReturnType<typeof readProviderDetail>>>) {
+function withoutContacts(provider: ProviderDetail) {
   // The refusal of the platform may have personal data.
   const { phones: _, emailAddresses: __, accounts: ___, refusal: ____, ...rest } = provider;
   return rest;

@@ -1,10 +1,14 @@
 import { type Static, Type } from 'typebox';
 import type { Database } from '../../../base/database/database.ts';
-import type { CivilDate } from '../../../base/values/business-day.ts';
+import { type CivilDate, dateIn } from '../../../base/values/business-day.ts';
 import { instant, orNull } from '../../../console/api/schema-parts.ts';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import type { BankAccount } from '../../../core/title/destination.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
+import { countAccountChanges } from '../../accounts/account-changes.sql.ts';
 import { NO_ACCOUNT_FORM } from '../../accounts/bank-account.ts';
+import { parseTitleQuery, readTitleCount } from '../../titles/pages/title-list.sql.ts';
+import { accountPartyKey } from './provider-address.ts';
 import { lastRequest, lastRequestColumns, Provider, providerColumns } from './provider-list.sql.ts';
 
 /** What the API says about a provider. */
@@ -26,7 +30,7 @@ export interface ProviderDetail extends Readonly<Static<typeof DescribedProvider
 }
 
 /** Returns null for a provider that the ERP has not written. */
-export async function readProviderDetail(
+async function readProviderDetail(
   database: Database,
   externalId: string,
 ): Promise<ProviderDetail | null> {
@@ -43,6 +47,24 @@ export async function readProviderDetail(
   return provider ?? null;
 }
 
+/**
+ * Returns a supplier with the numbers of its titles, accounts and changed accounts; null when neither the ERP nor a
+ * title names it.
+ */
+export async function readSupplier({ database, timeZone, now }: ConsoleParts, externalId: string) {
+  const partyKey = accountPartyKey(externalId);
+  const { filter } = parseTitleQuery({ providerId: externalId }, null, 'en');
+  const [provider, titleCount, accountCount, changeCount] = await Promise.all([
+    readProviderDetail(database, externalId),
+    readTitleCount(database, filter, dateIn(timeZone, now?.() ?? new Date())),
+    countSeenAccounts(database, partyKey),
+    countAccountChanges(database, { list: 'all', providerKey: partyKey }),
+  ]);
+  return provider === null && titleCount.titles + accountCount + changeCount === 0
+    ? null
+    : { partyKey, provider, titleCount, accountCount, changeCount };
+}
+
 /** A bank account that titles name for a provider. Personal data. */
 export interface SeenAccount extends BankAccount {
   readonly lastAcceptedDate: CivilDate;
@@ -56,7 +78,7 @@ const accountsOf = (partyKey: string) => Prisma.sql`
   WHERE kind = 'provider' AND party_key = ${partyKey} AND normal_form <> ${NO_ACCOUNT_FORM}
   ORDER BY account_hash, last_accepted_date DESC, last_seen_at DESC, writing_hash`;
 
-export async function countSeenAccounts(database: Database, partyKey: string): Promise<number> {
+async function countSeenAccounts(database: Database, partyKey: string): Promise<number> {
   const [{ count }] = await database.prisma.$queryRaw<[{ count: number }]>`
     SELECT count(*)::float8 AS count FROM (${accountsOf(partyKey)}) AS account`;
   return count;

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
-import { dateIn } from '../../../base/values/business-day.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { textParameter, textParameters } from '../../../console/shell/page-context.ts';
 import { pagingOf } from '../../../console/shell/paging.tsx';
@@ -18,9 +17,8 @@ import {
   readAccountChanges,
 } from '../../accounts/account-changes.sql.ts';
 import { AccountChangesPage } from '../../accounts/pages/account-changes-page.tsx';
-import { parseTitleQuery, readTitleCount } from '../../titles/pages/title-list.sql.ts';
-import { accountPartyKey, externalIdOf } from './provider-address.ts';
-import { countSeenAccounts, readProviderDetail, readSeenAccounts } from './provider-detail.sql.ts';
+import { externalIdOf } from './provider-address.ts';
+import { readSeenAccounts, readSupplier } from './provider-detail.sql.ts';
 import { ProviderPage } from './provider-page.tsx';
 
 const CHANGES_A_PAGE = 50;
@@ -38,19 +36,10 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
   ) => {
     const externalId = externalIdOf(request.query);
     if (externalId === null) return reply.callNotFound();
-    const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
-    const { filter } = parseTitleQuery({ providerId: externalId }, null, 'en');
-    const partyKey = accountPartyKey(externalId);
+    const supplier = await readSupplier(parts, externalId);
+    if (supplier === null) return reply.callNotFound();
+    const { partyKey, provider, titleCount, accountCount, changeCount } = supplier;
     const changeFilter = { list: 'all', providerKey: partyKey } as const;
-    const [provider, titleCount, accountCount, changeCount] = await Promise.all([
-      readProviderDetail(database, externalId),
-      readTitleCount(database, filter, today),
-      countSeenAccounts(database, partyKey),
-      countAccountChanges(database, changeFilter),
-    ]);
-    if (provider === null && titleCount.titles + accountCount + changeCount === 0) {
-      return reply.callNotFound();
-    }
     const accountPaging = pagingOf(request.query, 'accounts', accountCount, ACCOUNTS_A_PAGE);
     const changePaging = pagingOf(request.query, 'changes', changeCount, CHANGES_OF_PROVIDER);
     const [accounts, changes] = await Promise.all([

@@ -4,14 +4,9 @@ import { InputError } from '../../../base/runtime/errors.ts';
 import { type Language, textOf } from '../../../base/texts/texts.ts';
 import { describe, limitOf, requireDate, requireId } from '../../../console/api/api-request.ts';
 import {
-  amount,
   DateParameter,
   date,
-  dateOrNull,
   IdParameter,
-  id,
-  instant,
-  MovedField,
   orNull,
   words,
 } from '../../../console/api/schema-parts.ts';
@@ -19,10 +14,9 @@ import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { maskColumn } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
-import { TITLE_COLUMNS } from '../../../core/title/title.ts';
 import { EXPORT_FORMATS } from '../title-file.ts';
 import { parseExport } from './export-routes.tsx';
-import { readTitleDetail } from './title-detail.sql.ts';
+import { readTitleDetail, Title } from './title-detail.sql.ts';
 import { CONTENT_TYPES, sendTitleFile } from './title-export.ts';
 import { TITLE_FILTER } from './title-filters.sql.ts';
 import { parseTitleQuery, readTitlePage, TITLE_PLACE, TitleRow } from './title-list.sql.ts';
@@ -33,40 +27,6 @@ const TitlePage = Type.Object({
     description: 'For `at`: the page before. Null: this is the first.',
   }),
   next: orNull('string', { description: 'For `at`: the page after. Null: this is the last.' }),
-});
-
-const relatedTitle = (description: string) =>
-  Type.Union([Type.Object({ id, dueDate: dateOrNull, originalValue: amount }), Type.Null()], {
-    description,
-  });
-
-const Title = Type.Object({
-  id,
-  status: words(['current', 'withdrawn']),
-  acceptedDate: date,
-  occurrence: id,
-  fields: Type.Object(
-    Object.fromEntries(TITLE_COLUMNS.map((column) => [column, orNull('string')])),
-    { description: 'Tax identifiers, accounts and undocumented fields are masked.' },
-  ),
-  predecessor: relatedTitle(
-    'The withdrawn title of the same order, buyer and provider that this one replaces.',
-  ),
-  successor: relatedTitle('The newest title that replaced this one.'),
-  isPaymentHeld: Type.Boolean({
-    description: 'The title names a changed bank account that no person has confirmed.',
-  }),
-  createdAt: instant,
-  changedAt: instant,
-  revisions: Type.Array(
-    Type.Object({
-      revision: id,
-      kind: words(['changed', 'withdrawn', 'restored']),
-      changedAt: instant,
-      pullId: id,
-      fields: Type.Array(MovedField),
-    }),
-  ),
 });
 
 const { from: _from, to: _to, ...OF_DAY } = TITLE_FILTER;
