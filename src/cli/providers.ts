@@ -5,7 +5,7 @@ import {
   type FileReport,
   importProviderFile,
   MAX_REPORTED_FAULTS,
-} from '../features/providers/import-providers.ts';
+} from '../features/providers/import-providers.sql.ts';
 import { type ProviderSummary, readProviderSummary } from '../features/providers/providers.sql.ts';
 import { type PushOutcome, type PushWait, pushToEnd } from '../features/providers/push-to-end.ts';
 import {

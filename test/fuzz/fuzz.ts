@@ -4,8 +4,7 @@
  */
 import { toCivilDate } from '../../src/base/values/business-day.ts';
 import { type PullWindow, sweepWindow } from '../../src/core/planner/pull-plan.ts';
-import { toAnswerText } from '../../src/features/providers/answer-text.ts';
-import { findRefusals } from '../../src/features/providers/provider-statuses.ts';
+import { findRefusals, toAnswerText } from '../../src/features/providers/provider-answer.ts';
 import { areEqualRows } from '../support/copy-rows.ts';
 import { answerCorpus, fuzzInput } from './documents.ts';
 import { readBothWays, toSlowTitle } from './engine-titles.ts';

@@ -15,29 +15,39 @@ const BYTE_ORDER_MARK = '\uFEFF';
  */
 const FORMULA_START = /^(?:'*[\t\r\n]|[\s\p{Cc}"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/u;
 
+/**
+ * Matches text that a spreadsheet would turn into a number, a date or a time, such as `00007`, `12E34`, `1-2` or
+ * `12MAR`, and with it change an identifier.
+ */
+const VALUE_LIKE =
+  /^(?=.*\d)(?:[\d.,:/% \u00A0-]+(?:e\d+ *)?|\d{0,4}[ /-]?(?:jan|fe[bv]|mar|a[bp]r|ma[iy]|ju[nl]|a[gu][og]|se[tp]|o[cu]t|nov|de[cz])\p{L}*[ /-]?\d{0,4})$/iu;
+
 /** Both separators and the tab, because a reader with another separator must not find additional cells. */
 const NEEDS_QUOTES = /[";,\t\r\n]|^\s|\s$/;
 
 /**
  * Encodes rows as UTF-8 with a byte order mark, CRLF and a header with the column names (RFC 4180).
- * Null is an empty cell, empty text is `""`. Dates are `YYYY-MM-DD`; amounts, and texts
- * that are plain decimals, keep every stored digit. Text that a spreadsheet would run as a formula gets a leading `'`. To restore the data,
- * remove a leading `'` if the text after it is a formula.
+ * Null is an empty cell, empty text is `""`. Amounts, and texts that are plain decimals, keep every stored digit.
+ * Text that a spreadsheet would run as a formula gets a leading `'`. To restore the data, remove a leading `'` if the
+ * text after it is a formula.
+ * @param locale the separators of cells and decimals
+ * @param language `en`: for programs, dates are `YYYY-MM-DD` and text is as it is. `pt-BR`: for a person with Excel,
+ * dates are `dd/mm/aaaa`, and text that Excel would turn into a number or date is `="text"`, which Excel shows as it is
  */
 export async function* writeCsv(
   columns: readonly ExportColumn[],
   batches: RowBatches,
   locale: Language,
+  language: Language = locale,
 ): AsyncGenerator<Buffer> {
-  const separator = SEPARATOR[locale];
   const kinds = columns.map((column) => column.kind);
   yield Buffer.from(
-    `${BYTE_ORDER_MARK}${columns.map(({ name, heading }) => heading ?? name).join(separator)}\r\n`,
+    `${BYTE_ORDER_MARK}${columns.map(({ name, heading }) => heading ?? name).join(SEPARATOR[locale])}\r\n`,
   );
   let lines = '';
   for await (const rows of batches) {
     for (const row of rows) {
-      lines += `${encodeRow(row, kinds, separator, locale)}\r\n`;
+      lines += `${encodeRow(row, kinds, locale, language)}\r\n`;
       if (lines.length >= CHUNK_LENGTH) {
         yield Buffer.from(lines);
         lines = '';
@@ -50,22 +60,30 @@ export async function* writeCsv(
 function encodeRow(
   row: ExportRow,
   kinds: readonly ColumnKind[],
-  separator: string,
   locale: Language,
+  language: Language,
 ): string {
   let line = '';
   for (const [index, cell] of row.entries()) {
-    if (index > 0) line += separator;
-    if (cell !== null) line += encodeCell(cell, kinds[index], locale);
+    if (index > 0) line += SEPARATOR[locale];
+    if (cell !== null) line += encodeCell(cell, kinds[index], locale, language);
   }
   return line;
 }
 
-function encodeCell(cell: string, kind: ColumnKind | undefined, locale: Language): string {
+function encodeCell(
+  cell: string,
+  kind: ColumnKind | undefined,
+  locale: Language,
+  language: Language,
+): string {
+  const isForExcel = language === 'pt-BR';
   if (kind === 'amount' || (kind === 'decimal_text' && isPlainDecimal(cell))) {
     return localDecimal(cell, locale);
   }
+  if (kind === 'date' && isForExcel) return cell.split('-').reverse().join('/');
   if (kind !== 'text' && kind !== 'decimal_text' && kind !== 'json') return cell;
+  if (kind === 'text' && isForExcel && VALUE_LIKE.test(cell)) return `"=""${cell}"""`;
   const text = FORMULA_START.test(cell) ? `'${cell}` : cell;
   return text === '' || NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,11 +1,12 @@
 /** The fields of a list's filter. A field is declared once: for the address, the form and the API. */
 
 import { type TSchema, Type } from 'typebox';
-import type { TextKey } from '../../base/texts/texts.ts';
+import type { Language, TextKey } from '../../base/texts/texts.ts';
 import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
 import { Field } from '../shell/layout.tsx';
 import { textParameter, usePage } from '../shell/page-context.ts';
-import { Options, Submit } from '../shell/parts.tsx';
+import { ActionForm, Options, Submit } from '../shell/parts.tsx';
+import { isLikeTaxId } from '../shell/search.sql.ts';
 
 export interface FilterField<Value> {
   /** Of the field in the form, and of the message about a text that is no value. */
@@ -15,9 +16,12 @@ export interface FilterField<Value> {
   /** The value without the parameter. */
   readonly absent: Value;
   /** Returns the value of a text; undefined: it has none. */
-  readonly parse: (text: string) => Value | undefined;
-  /** tabs: links above the list, in place of a field. hidden: kept in addresses and forms only. */
-  readonly look: 'choice' | 'tabs' | 'date' | 'number' | 'text' | 'hidden';
+  readonly parse: (text: string, language: Language) => Value | undefined;
+  /**
+   * tabs: links above the list, in place of a field. hidden: kept in addresses and forms only. search: text that may be
+   * a tax identifier, which must not get into an address, because proxies log addresses.
+   */
+  readonly look: 'choice' | 'tabs' | 'date' | 'number' | 'text' | 'search' | 'flag' | 'hidden';
   /** The texts of a choice, and the key of each one's text. */
   readonly choices?: readonly (readonly [string, TextKey])[];
 }
@@ -78,6 +82,11 @@ export const textField = (label: TextKey, maxLength = 200): FilterField<string |
   parse: (text) => (text.length <= maxLength ? text : undefined),
 });
 
+export const searchField = (label: TextKey): FilterField<string | null> => ({
+  ...textField(label),
+  look: 'search',
+});
+
 export const numberField = (
   label: TextKey,
   { min, max, absent }: { readonly min: number; readonly max: number; readonly absent: number },
@@ -100,15 +109,28 @@ export const asHidden = <Value,>(field: FilterField<Value>): FilterField<Value> 
   look: 'hidden',
 });
 
-/** Reads a filter from a query or a form. A parameter without a value counts as absent, and `faults` names its field. */
+/** Null, or true where a box is checked. */
+export const flagField = (label: TextKey): FilterField<true | null> => ({
+  label,
+  absent: null,
+  look: 'flag',
+  schema: Type.Unsafe({ type: 'string', enum: ['true'] }),
+  parse: (text) => (text === 'true' ? true : undefined),
+});
+
+/**
+ * Reads a filter from a query or a form. A parameter without a value counts as absent, and `faults` names its field.
+ * @param language of amounts
+ */
 export function readFilter<Fields extends FilterFields>(
   fields: Fields,
   source: unknown,
+  language: Language = 'en',
 ): { readonly filter: FilterOf<Fields>; readonly faults: readonly TextKey[] } {
   const faults: TextKey[] = [];
   const filter = Object.entries(fields).map(([name, field]) => {
     const text = parameterOf(source, name);
-    const value: unknown = text === null ? field.absent : field.parse(text);
+    const value: unknown = text === null ? field.absent : field.parse(text, language);
     if (value === undefined) faults.push(field.label);
     return [name, value === undefined ? field.absent : value];
   });
@@ -120,6 +142,18 @@ function parameterOf(source: unknown, name: string): string | null {
   const value: unknown =
     typeof source === 'object' && source !== null ? Reflect.get(source, name) : null;
   return typeof value === 'number' ? String(value) : textParameter(source, name);
+}
+
+/**
+ * Returns the parameters of a form that was sent, and whether one may be a tax identifier. If none may, they become an
+ * address, which can be kept and sent.
+ */
+export function postedParameters(fields: FilterFields, body: unknown) {
+  const written = Object.keys(fields).flatMap((name): [name: string, text: string][] => {
+    const text = textParameter(body, name)?.trim() ?? '';
+    return text === '' ? [] : [[name, text]];
+  });
+  return { written, isPrivate: written.some(([, text]) => isLikeTaxId(text)) };
 }
 
 /** Returns the parameters of a filter, without the fields that have their absent value. */
@@ -144,24 +178,40 @@ export function FilterForm(props: {
   const isInput = ({ look }: FilterField<unknown>) => look !== 'tabs' && look !== 'hidden';
   if (!Object.values(fields).some(isInput)) return null;
   const kept = Object.fromEntries(Object.entries(fields).filter(([, field]) => !isInput(field)));
-  return (
-    <form method="get" action={path} class="filters">
+  const content = (
+    <>
       {parametersOf(kept, filter).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}
       {Object.entries(fields)
         .filter(([, field]) => isInput(field))
-        .map(([name, field]) => (
-          <Field key={name} label={text(field.label)}>
-            <Input name={name} field={field} value={filter[name] ?? null} />
-          </Field>
-        ))}
+        .map(([name, field]) =>
+          field.look === 'flag' ? (
+            <label key={name} class="check">
+              <input type="checkbox" name={name} value="true" checked={filter[name] === true} />
+              {text(field.label)}
+            </label>
+          ) : (
+            <Field key={name} label={text(field.label)}>
+              <Input name={name} field={field} value={filter[name] ?? null} />
+            </Field>
+          ),
+        )}
       <div class="buttons">
         <Submit class="primary">{text('filter.apply')}</Submit>
         <a class="button" href={path}>
           {text('filter.clear')}
         </a>
       </div>
+    </>
+  );
+  return Object.values(fields).some(({ look }) => look === 'search') ? (
+    <ActionForm action={path} class="filters">
+      {content}
+    </ActionForm>
+  ) : (
+    <form method="get" action={path} class="filters">
+      {content}
     </form>
   );
 }

@@ -2,7 +2,7 @@
  * A list is declared once: its filter, its columns, its row and how it is read. The declaration makes the page with the
  * form of the filter, the row of sums and the numbered pages, the files of all rows, and the operation of the API.
  */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import { type Static, type TObject, Type } from 'typebox';
 import { recordAudit } from '../../base/audit/audit.ts';
@@ -24,6 +24,7 @@ import { Pager, type Paging, pagingOf } from '../shell/paging.tsx';
 import { ActionForm, Card } from '../shell/parts.tsx';
 import { actorOf } from '../shell/path-parameters.ts';
 import { EVERYBODY, forKeys, forPeople } from '../shell/route-access.ts';
+import { isLikeTaxId } from '../shell/search.sql.ts';
 import { sendFile } from '../shell/send-file.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { type Column, fileColumns, fileRow, ListTable, type Sums } from './columns.tsx';
@@ -33,6 +34,7 @@ import {
   type FilterOf,
   FilterTabs,
   parametersOf,
+  postedParameters,
   readFilter,
 } from './filter.tsx';
 
@@ -124,17 +126,21 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
   const masked = (rows: Row[], { principal }: FastifyRequest) =>
     list.mask === undefined ? rows : rows.map((row) => list.mask?.(row, principal) ?? row);
   const href: List<Fields>['href'] = (filter, page = 1) => {
-    const query = new URLSearchParams(parametersOf(list.filter, filter));
+    const query = new URLSearchParams(
+      parametersOf(list.filter, filter).filter(
+        ([field, text]) => list.filter[field]?.look !== 'search' || !isLikeTaxId(text),
+      ),
+    );
     if (page > 1) query.set('page', String(page));
     return query.size === 0 ? path : `${path}?${query}`;
   };
 
   const addPage: AddRoutes = (server, parts) => {
     const { prisma } = parts.database;
-    server.get(path, forPeople(who), async (request, reply) => {
-      const { filter, faults } = readFilter(list.filter, request.query);
+    const show = async (request: FastifyRequest, reply: FastifyReply, source: unknown) => {
+      const { filter, faults } = readFilter(list.filter, source);
       const total = await list.total(prisma, filter);
-      const paging = pagingOf(request.query, 'page', total.rows, list.rowsPerPage ?? ROWS_PER_PAGE);
+      const paging = pagingOf(source, 'page', total.rows, list.rowsPerPage ?? ROWS_PER_PAGE);
       const [read, layout] = await Promise.all([
         list.read(prisma, filter, paging),
         list.layout?.(parts, filter, request) ?? inOrder,
@@ -158,7 +164,16 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
           ),
         }),
       }));
-    });
+    };
+    server.get(path, forPeople(who), (request, reply) => show(request, reply, request.query));
+    if (Object.values(list.filter).some(({ look }) => look === 'search')) {
+      server.post(path, forPeople(who), (request, reply) => {
+        const { written, isPrivate } = postedParameters(list.filter, request.body);
+        return isPrivate
+          ? show(request, reply, Object.fromEntries(written))
+          : reply.redirect(`${path}?${new URLSearchParams(written)}`, 303);
+      });
+    }
 
     server.post(`${path}/file`, forPeople(who), (request, reply) => {
       const format = (['csv', 'xlsx'] as const).find(

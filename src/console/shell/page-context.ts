@@ -35,7 +35,7 @@ const DAY_MS = 86_400_000;
 
 const made = new Map<string, Formats>();
 
-function formatsOf(language: Language, timeZone: string): Formats {
+export function formatsOf(language: Language, timeZone: string): Formats {
   const key = `${language} ${timeZone}`;
   const known = made.get(key) ?? createFormats(language, timeZone);
   made.set(key, known);

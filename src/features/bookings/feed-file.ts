@@ -87,7 +87,7 @@ export async function openFeedFile(
   async function* hashed(): AsyncGenerator<Buffer> {
     const bytes =
       format === 'csv'
-        ? writeCsv(FEED_COLUMNS, readRows(), locale)
+        ? writeCsv(FEED_COLUMNS, readRows(), locale, 'en')
         : writeJsonl(FEED_COLUMNS, readRows());
     for await (const chunk of bytes) {
       hash.update(chunk);

@@ -1,9 +1,9 @@
 import { recordAudit } from '../../base/audit/audit.ts';
-import type { Database, Transaction } from '../../base/database/database.ts';
+import type { Database } from '../../base/database/database.ts';
 import type { FieldFault } from '../../base/values/field-reader.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { describeFaults } from './provider.ts';
-import { contentHash, duplicates, isRelieved, lockProviders } from './providers.sql.ts';
+import { contentHash, duplicates, isRelieved } from './providers.sql.ts';
 
 /** A pending row as it was read. */
 export interface PendingProvider {
@@ -60,15 +60,12 @@ export function readPendingProviders(
     LIMIT ${limit}`;
 }
 
-/** The outcome for a pending row that is not sent. */
-export type CheckOutcome =
-  | { readonly row: PendingProvider; readonly state: 'synced' }
-  | {
-      readonly row: PendingProvider;
-      readonly state: 'invalid';
-      readonly faults: readonly FieldFault[];
-      readonly isContested: boolean;
-    };
+/** The outcome for a pending row that is not sent. `faults` are null for a row that the platform has already. */
+export interface CheckOutcome {
+  readonly row: PendingProvider;
+  readonly faults: readonly FieldFault[] | null;
+  readonly isContested: boolean;
+}
 
 export const DUPLICATE_FAULT: FieldFault = {
   field: 'identificationNumber',
@@ -82,91 +79,59 @@ export const DUPLICATE_FAULT: FieldFault = {
  * @returns the number of rows that became invalid, and of those that are synced without a request
  */
 export function recordChecks(
-  database: Database,
+  { prisma }: Database,
   outcomes: readonly CheckOutcome[],
   actor: string,
 ): Promise<{ invalid: number; synced: number }> {
-  return database.prisma.$transaction(async (tx) => {
-    const contested = outcomes.flatMap((outcome) => contestedTaxId(outcome) ?? []);
-    const waiting = await lockUncontested(tx, contested);
-    const decided = outcomes.filter((outcome) => !waiting.includes(contestedTaxId(outcome) ?? ''));
-    const states = await writeOutcomes(tx, decided);
-    const others = await invalidateUncontested(
-      tx,
-      contested.filter((taxId) => !waiting.includes(taxId)),
-    );
-    const synced = states.filter((state) => state === 'synced').length;
-    const invalid = states.length - synced + others;
+  const checks = outcomes.map(({ row, faults, isContested }) => ({
+    external_id: row.externalId,
+    content_hash: row.contentHash,
+    state: faults === null ? 'synced' : 'invalid',
+    last_error: faults === null ? null : describeFaults(faults),
+    is_contested: isContested,
+  }));
+  const contested = outcomes.flatMap(({ row, isContested }) => (isContested ? row.taxId : []));
+  // Rows that are not marked as contested yet; pending ones will be checked.
+  const isUncontested = Prisma.sql`
+    provider.tax_id = ANY(${contested}::text[]) AND provider.sync_state <> 'pending'
+    AND (provider.sync_state <> 'invalid' OR provider.contested_by = '{}')`;
+  return prisma.$transaction(async (tx) => {
+    const rows = await tx.$queryRaw<{ state: string }[]>`
+      WITH checked AS (
+        SELECT * FROM jsonb_to_recordset(${JSON.stringify(checks)}::jsonb)
+          AS checked (external_id text, content_hash text, state text, last_error text, is_contested boolean)
+      ), provider AS MATERIALIZED (
+        SELECT * FROM conciliation.provider WHERE external_id = ANY(ARRAY(
+          SELECT external_id FROM checked
+          UNION ALL SELECT external_id FROM conciliation.provider provider WHERE ${isUncontested}))
+        FOR UPDATE SKIP LOCKED
+      ), result AS (
+        SELECT provider.external_id, coalesce(checked.state, 'invalid') AS state,
+               coalesce(checked.last_error, CASE WHEN checked IS NULL THEN concat_ws(
+                 '; ', CASE WHEN sync_state = 'invalid' THEN provider.last_error END,
+                 ${describeFaults([DUPLICATE_FAULT])}::text) END) AS last_error,
+               coalesce(is_contested, true) AS is_contested,
+               CASE WHEN coalesce(is_contested, true) THEN ${duplicates} ELSE '{}' END AS duplicates
+        FROM provider LEFT JOIN checked USING (external_id)
+        WHERE CASE WHEN checked IS NULL THEN ${isUncontested}
+                   ELSE sync_state = 'pending' AND ${contentHash} = checked.content_hash END
+          AND NOT (coalesce(is_contested, true) AND EXISTS (
+            SELECT FROM conciliation.provider other
+            WHERE other.tax_id = provider.tax_id AND other.sync_state <> 'pending'
+              AND (other.sync_state <> 'invalid' OR other.contested_by = '{}')
+              AND other.external_id NOT IN (SELECT external_id FROM provider)))
+      )
+      UPDATE conciliation.provider provider
+      SET sync_state = result.state, last_error = result.last_error, contested_by = result.duplicates
+      FROM result
+      WHERE provider.external_id = result.external_id
+        -- If the number is no longer contested, the row is checked again the next time.
+        AND NOT (result.is_contested AND result.duplicates = '{}')
+      RETURNING result.state`;
+    const invalid = rows.filter(({ state }) => state === 'invalid').length;
     if (invalid > 0) {
       await recordAudit(tx, { actor, action: 'providers.invalid', details: { invalid } });
     }
-    return { invalid, synced };
+    return { invalid, synced: rows.length - invalid };
   });
-}
-
-function contestedTaxId(outcome: CheckOutcome): string | null {
-  return outcome.state === 'invalid' && outcome.isContested ? outcome.row.taxId : null;
-}
-
-/** Rows that are not marked as contested yet; pending ones will be checked. */
-const isUncontested = (taxIds: readonly string[]) => Prisma.sql`
-  tax_id = ANY(${taxIds}::text[]) AND sync_state <> 'pending'
-  AND (sync_state <> 'invalid' OR contested_by = '{}')`;
-
-/** Returns the numbers of rows with a lock of another session. */
-async function lockUncontested(tx: Transaction, taxIds: readonly string[]): Promise<string[]> {
-  if (taxIds.length === 0) return [];
-  const rows = await tx.$queryRaw<{ taxId: string }[]>`
-    WITH locked AS (
-      SELECT external_id FROM conciliation.provider WHERE ${isUncontested(taxIds)}
-      FOR UPDATE SKIP LOCKED
-    )
-    SELECT DISTINCT tax_id AS "taxId" FROM conciliation.provider
-    WHERE ${isUncontested(taxIds)} AND external_id NOT IN (SELECT external_id FROM locked)`;
-  return rows.map(({ taxId }) => taxId);
-}
-
-async function writeOutcomes(
-  tx: Transaction,
-  outcomes: readonly CheckOutcome[],
-): Promise<string[]> {
-  const checks = outcomes.map((outcome) => ({
-    external_id: outcome.row.externalId,
-    content_hash: outcome.row.contentHash,
-    state: outcome.state,
-    last_error: outcome.state === 'invalid' ? describeFaults(outcome.faults) : null,
-    is_contested: contestedTaxId(outcome) !== null,
-  }));
-  const rows = await tx.$queryRaw<{ state: string }[]>`
-    WITH provider AS MATERIALIZED (${lockProviders(outcomes.map(({ row }) => row))}), checked AS (
-      SELECT result.*, CASE WHEN result.is_contested THEN ${duplicates} ELSE '{}' END AS duplicates
-      FROM provider
-      JOIN jsonb_to_recordset(${JSON.stringify(checks)}::jsonb)
-        AS result (external_id text, content_hash text, state text, last_error text,
-                   is_contested boolean) USING (external_id)
-      WHERE provider.sync_state = 'pending' AND ${contentHash} = result.content_hash
-    )
-    UPDATE conciliation.provider provider
-    SET sync_state = checked.state, last_error = checked.last_error, contested_by = checked.duplicates
-    FROM checked
-    WHERE provider.external_id = checked.external_id
-      -- If the number is no longer contested, the row is checked again the next time.
-      AND NOT (checked.is_contested AND checked.duplicates = '{}')
-    RETURNING checked.state`;
-  return rows.map(({ state }) => state);
-}
-
-function invalidateUncontested(tx: Transaction, taxIds: readonly string[]): Promise<number> {
-  return tx.$executeRaw`
-    WITH contested AS (
-      SELECT external_id, ${duplicates} AS duplicates FROM conciliation.provider provider
-      WHERE ${isUncontested(taxIds)}
-      FOR UPDATE SKIP LOCKED
-    )
-    UPDATE conciliation.provider provider
-    SET sync_state = 'invalid', contested_by = contested.duplicates,
-        last_error = concat_ws('; ', CASE WHEN sync_state = 'invalid' THEN last_error END,
-                               ${describeFaults([DUPLICATE_FAULT])}::text)
-    FROM contested
-    WHERE provider.external_id = contested.external_id AND contested.duplicates <> '{}'`;
 }

@@ -21,7 +21,6 @@ import {
   MAX_PROVIDERS_PER_REQUEST,
   type ProvidersClient,
 } from '../../core/platform/providers-client.ts';
-import { toAnswerText } from './answer-text.ts';
 import { isolateCulprits, type Verdict } from './isolate-culprits.ts';
 import {
   type CheckOutcome,
@@ -32,6 +31,7 @@ import {
   relieveProviders,
 } from './pending-providers.sql.ts';
 import { checkProvider, type Provider } from './provider.ts';
+import { findRefusals, toAnswerText } from './provider-answer.ts';
 import type { SentProvider } from './provider-batches.sql.ts';
 import {
   countFailuresInARow,
@@ -40,7 +40,6 @@ import {
   recordAnswer,
   recordBatchFailure,
 } from './provider-batches.sql.ts';
-import { findRefusals } from './provider-statuses.ts';
 import { type PushLock, tryPushLock } from './push-lock.sql.ts';
 
 export interface PushParts {
@@ -306,7 +305,7 @@ async function gatherBatch(database: Database, actor: string): Promise<GatheredB
     const outcomes: CheckOutcome[] = [];
     for (const row of page) {
       const outcome = checkRow(row);
-      if ('state' in outcome) outcomes.push(outcome);
+      if ('faults' in outcome) outcomes.push(outcome);
       else checked.push(outcome);
     }
     if (outcomes.length > 0) {
@@ -323,19 +322,14 @@ async function gatherBatch(database: Database, actor: string): Promise<GatheredB
 }
 
 function checkRow(row: PendingProvider): CheckOutcome | CheckedProvider {
-  if (row.isUnchanged && !row.isDuplicate) return { row, state: 'synced' };
+  if (row.isUnchanged && !row.isDuplicate) return { row, faults: null, isContested: false };
   const check = checkProvider(row.candidate);
   const faults = check.ok ? [] : check.faults;
   // An invalid number causes no conflict, even if several rows have it.
   const isContested =
     row.isDuplicate && faults.every(({ field }) => field !== DUPLICATE_FAULT.field);
   if (!check.ok || isContested) {
-    return {
-      row,
-      state: 'invalid',
-      faults: isContested ? [...faults, DUPLICATE_FAULT] : faults,
-      isContested,
-    };
+    return { row, faults: isContested ? [...faults, DUPLICATE_FAULT] : faults, isContested };
   }
   const { externalId, contentHash } = row;
   const taxId = check.provider.identificationNumber;

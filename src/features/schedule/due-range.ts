@@ -1,3 +1,4 @@
+import { InputError } from '../../base/runtime/errors.ts';
 import {
   addDays,
   type CivilDate,
@@ -5,6 +6,7 @@ import {
   parseCivilDate,
   toCivilDate,
 } from '../../base/values/business-day.ts';
+import { textParameter } from '../../console/shell/page-context.ts';
 import type { DueRange } from './read-schedule.sql.ts';
 
 /** The spans of due dates that a page shows. */
@@ -13,6 +15,22 @@ export type DueView = (typeof DUE_VIEWS)[number];
 
 const FIRST = toCivilDate('0001-01-01');
 const LAST = toCivilDate('9999-12-31');
+
+/** The longest range of due dates of a file, in days. */
+const MAX_DUE_DAYS = 366;
+
+/** @throws InputError unless `dueFrom` and `dueTo` are two dates in order, within a year */
+export function dueRangeParameters(source: unknown): DueRange {
+  const from = parseCivilDate(textParameter(source, 'dueFrom') ?? '');
+  const to = parseCivilDate(textParameter(source, 'dueTo') ?? '');
+  if (from === null || to === null || from > to || daysBetween(from, to) >= MAX_DUE_DAYS) {
+    throw new InputError(
+      `dueFrom and dueTo: expected two dates as YYYY-MM-DD, in order, at most ${MAX_DUE_DAYS} days`,
+      { context: { fault: 'due_range', max: MAX_DUE_DAYS } },
+    );
+  }
+  return { from, to };
+}
 
 /** Returns the month or the day that a date is in. */
 export function dueRangeOf(view: DueView, date: CivilDate): DueRange {

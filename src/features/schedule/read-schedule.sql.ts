@@ -20,10 +20,10 @@ export interface DueRange {
   readonly to: CivilDate;
 }
 
-/** Number and sums of current titles. Sums are exact decimals; an amount that was not asked for is null. */
+/** Number and sums of current titles. Sums are exact decimals; an amount that was not asked for is absent. */
 export interface ScheduleTotals {
   readonly titles: number;
-  readonly sums: Readonly<Record<AmountColumn, string | null>>;
+  readonly sums: Readonly<Partial<Record<AmountColumn, string>> & { original_value: string }>;
   /** Titles of days in the state `held` or `attention`, whose newest response waits for a person. */
   readonly waitingTitles: number;
   readonly waitingValue: string;
@@ -56,54 +56,40 @@ export interface ScheduleGroup extends ScheduleTotals {
   readonly payee: Payee;
 }
 
-/** A due date with current titles. */
-interface DueDate extends ScheduleTotals {
-  readonly date: CivilDate;
-}
-
-export interface Schedule {
+/** The figures of a range of due dates, over the titles of all accepted dates. */
+interface ScheduleFigures {
   readonly overall: ScheduleTotals;
   readonly changed: ChangedTotals;
   /** In date order, without the dates that have no title. */
-  readonly dates: readonly DueDate[];
-  /** Number of groups of the range, of which `groups` is a part. */
+  readonly dates: readonly (ScheduleTotals & { readonly date: CivilDate })[];
   readonly groupCount: number;
-  /** The largest original value first. */
-  readonly groups: readonly ScheduleGroup[];
   /** Current titles without a due date, which belong to no range. */
   readonly undated: { readonly titles: number; readonly originalValue: string };
 }
 
-export interface ScheduleRequest {
-  readonly range: DueRange;
-  /** The sums to be computed, besides that of the original value. */
-  readonly hasAllAmounts: boolean;
-  readonly offset: number;
-  readonly limit: number;
+export interface Schedule extends ScheduleFigures {
+  /** A part of the groups, the largest original value first. */
+  readonly groups: readonly ScheduleGroup[];
 }
 
 // Column names of domain/ and of this file. No input reaches Prisma.raw.
 
-const waiting = (column: string) => `FILTER (WHERE is_waiting) AS ${column}`;
-const totals = (amounts: readonly AmountColumn[]) =>
-  Prisma.raw(
-    [
-      'sum(titles) AS titles',
-      'min(title_id) AS title_id',
-      ...amounts.map((column) => `sum(${column}) AS ${column}`),
-      `sum(titles) ${waiting('waiting_titles')}`,
-      `sum(original_value) ${waiting('waiting_value')}`,
-    ].join(', '),
-  );
-const totalsJson = (row: string, amounts: readonly AmountColumn[]) => {
-  const sum = (column: AmountColumn) =>
-    amounts.includes(column) ? `${row}.${column}::text` : 'NULL';
-  return Prisma.raw(
-    `'titles', ${row}.titles, 'waitingTitles', coalesce(${row}.waiting_titles, 0),
-     'waitingValue', coalesce(${row}.waiting_value, 0)::text,
-     'sums', jsonb_build_object(${AMOUNT_COLUMNS.map((column) => `'${column}', ${sum(column)}`).join(', ')})`,
-  );
-};
+type Amounts = readonly AmountColumn[];
+const columnsOf = (amounts: Amounts, text: (column: AmountColumn) => string) =>
+  amounts.map((column) => `, ${text(column)}`).join('');
+const totals = (amounts: Amounts) =>
+  Prisma.raw(`
+  sum(titles) AS titles, min(title_id) AS title_id ${columnsOf(amounts, (column) => `sum(${column}) AS ${column}`)},
+  coalesce(sum(titles) FILTER (WHERE is_waiting), 0) AS waiting_titles,
+  coalesce(sum(original_value) FILTER (WHERE is_waiting), 0) AS waiting_value`);
+/** A row `total` with the columns of `totals`, as `ScheduleTotals`. */
+const totalsJson = (amounts: Amounts) =>
+  Prisma.raw(`
+  'titles', coalesce(total.titles, 0), 'waitingTitles', total.waiting_titles,
+  'waitingValue', total.waiting_value::text, 'sums', jsonb_build_object(${columnsOf(
+    amounts,
+    (column) => `'${column}', coalesce(total.${column}, 0)::text`,
+  ).slice(2)})`);
 
 /** Rows of `schedule_total`, with `is_waiting` for the titles of days that wait for a person. */
 const linesOf = (isSelected: (column: Prisma.Sql) => Prisma.Sql) => Prisma.sql`
@@ -139,55 +125,62 @@ const PAYEE_JSON = Prisma.sql`
 /** The planner's choices for a read of many narrow rows. Compiling the statement would take longer than its run. */
 const PLANNER = Prisma.sql`SELECT set_config('jit', 'off', true), set_config('work_mem', '32MB', true)`;
 
+/** One row: the figures of a range. */
+const figuresOf = (range: DueRange, amounts: Amounts) => Prisma.sql`
+  WITH ${CHANGED}, total AS MATERIALIZED (
+    SELECT due_date, payee, grouping(due_date, payee) AS level, ${totals(amounts)}
+    FROM (${linesOf(within(range))}) AS line GROUP BY GROUPING SETS ((due_date), (payee), ())
+  )
+  SELECT
+    (SELECT jsonb_build_object(${totalsJson(amounts)}) FROM total WHERE level = 3) AS overall,
+    (SELECT jsonb_build_object('groups', count(*), 'titles', coalesce(sum(titles), 0),
+                               'originalValue', coalesce(sum(original_value), 0)::text)
+     FROM total WHERE payee IN (SELECT payee FROM changed)) AS changed,
+    (SELECT coalesce(jsonb_agg(jsonb_build_object('date', due_date, ${totalsJson(amounts)}) ORDER BY due_date), '[]')
+     FROM total WHERE level = 1) AS dates,
+    (SELECT count(*)::float8 FROM total WHERE level = 2) AS "groupCount",
+    (SELECT jsonb_build_object('titles', coalesce(sum(titles), 0),
+                               'originalValue', coalesce(sum(original_value), 0)::text)
+     FROM (${linesOf((column) => Prisma.sql`${column} IS NULL`)}) AS line) AS undated`;
+
+/** A row for each payee, or for each due date and payee, the largest original value first. */
+const listOf = (range: DueRange, amounts: Amounts, hasDates: boolean, page: Prisma.Sql) => {
+  const by = hasDates ? Prisma.sql`due_date,` : Prisma.empty;
+  return Prisma.sql`
+    WITH ${CHANGED}, total AS (
+      SELECT ${by} payee, ${totals(amounts)} FROM (${linesOf(within(range))}) AS line GROUP BY ${by} payee
+      ORDER BY ${by} original_value DESC, payee ${page}
+    )
+    SELECT jsonb_build_object(
+             ${hasDates ? Prisma.sql`'dueDate', due_date,` : Prisma.empty} ${totalsJson(amounts)}, 'payee', ${PAYEE_JSON}
+               || jsonb_build_object('titleId', title_id, 'isChanged',
+                                     total.payee IN (SELECT payee FROM changed))) AS line
+    FROM total JOIN conciliation.title AS title ON title.id = title_id
+    CROSS JOIN LATERAL ${PAYEE} AS party
+    ORDER BY ${by} total.original_value DESC, total.payee`;
+};
+
 /**
  * Returns the payees on the due dates of a range, over the titles of all accepted dates. All values are
  * those of one instant.
+ * @param amounts the sums to be computed, which take most of the time of a month
  */
 export async function readSchedule(
-  database: Database,
-  request: ScheduleRequest,
+  { prisma }: Database,
+  range: DueRange,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+  amounts: Amounts = AMOUNT_COLUMNS,
 ): Promise<Schedule> {
-  const { range, hasAllAmounts, offset, limit } = request;
-  const amounts: readonly AmountColumn[] = hasAllAmounts ? AMOUNT_COLUMNS : ['original_value'];
-  const [, [row]] = await database.prisma.$transaction([
-    database.prisma.$queryRaw`${PLANNER}`,
-    database.prisma.$queryRaw<[Schedule]>`
-      WITH ${CHANGED}, total AS MATERIALIZED (
-        SELECT due_date, payee, ${totals(amounts)}
-        FROM (${linesOf(within(range))}) AS line
-        GROUP BY GROUPING SETS ((due_date), (payee))
-      ), overall AS (
-        SELECT ${Prisma.raw(
-          [...amounts, 'titles', 'waiting_titles', 'waiting_value']
-            .map((column) => `coalesce(sum(${column}), 0) AS ${column}`)
-            .join(', '),
-        )}
-        FROM total WHERE payee IS NULL
-      ), place AS (
-        SELECT * FROM total WHERE payee IS NOT NULL
-        ORDER BY original_value DESC, payee OFFSET ${offset} LIMIT ${limit}
-      )
-      SELECT
-        (SELECT jsonb_build_object(${totalsJson('overall', amounts)}) FROM overall) AS overall,
-        (SELECT jsonb_build_object('groups', count(*), 'titles', coalesce(sum(titles), 0),
-                                   'originalValue', coalesce(sum(original_value), 0)::text)
-         FROM total WHERE payee IN (SELECT payee FROM changed)) AS changed,
-        (SELECT coalesce(jsonb_agg(jsonb_build_object('date', due_date, ${totalsJson('total', amounts)})
-                                   ORDER BY due_date), '[]')
-         FROM total WHERE payee IS NULL) AS dates,
-        (SELECT count(*)::float8 FROM total WHERE payee IS NOT NULL) AS "groupCount",
-        (SELECT coalesce(jsonb_agg(
-                  jsonb_build_object(${totalsJson('place', amounts)}, 'payee', ${PAYEE_JSON}
-                    || jsonb_build_object('titleId', title_id, 'isChanged',
-                                          place.payee IN (SELECT payee FROM changed)))
-                  ORDER BY place.original_value DESC, place.payee), '[]')
-         FROM place JOIN conciliation.title AS title ON title.id = title_id
-         CROSS JOIN LATERAL ${PAYEE} AS party) AS groups,
-        (SELECT jsonb_build_object('titles', coalesce(sum(titles), 0),
-                                   'originalValue', coalesce(sum(original_value), 0)::text)
-         FROM (${linesOf((column) => Prisma.sql`${column} IS NULL`)}) AS line) AS undated`,
-  ]);
-  return row;
+  const page = Prisma.sql`OFFSET ${offset} LIMIT ${limit}`;
+  const [, [figures], groups] = await prisma.$transaction(
+    [
+      prisma.$queryRaw`${PLANNER}`,
+      prisma.$queryRaw<[ScheduleFigures]>`${figuresOf(range, amounts)}`,
+      prisma.$queryRaw<{ line: ScheduleGroup }[]>`${listOf(range, amounts, false, page)}`,
+    ],
+    { isolationLevel: 'RepeatableRead' },
+  );
+  return { ...figures, groups: groups.map(({ line }) => line) };
 }
 
 /** Selects the titles of a group of the schedule. */
@@ -248,19 +241,15 @@ interface ScheduleLine extends ScheduleGroup {
   readonly dueDate: CivilDate;
 }
 
-export interface ScheduleSnapshot {
-  readonly overall: ScheduleTotals;
-  /** Number of lines. */
+export interface ScheduleSnapshot extends ScheduleFigures {
   readonly lineCount: number;
-  /** In date order, without the dates that have no title. */
-  readonly dates: readonly DueDate[];
   /** By due date, the largest original value first. Can be read once. */
   readonly lines: AsyncIterable<readonly ScheduleLine[]>;
 }
 
 /**
- * Calls `read` with the whole schedule of a range in one snapshot, all amounts included. Rows come through a
- * cursor, so memory does not grow with their number.
+ * Calls `read` with the whole schedule of a range in one snapshot. Rows come through a cursor, so memory does not
+ * grow with their number.
  * @throws StagingUnavailableError when the connection to the database is lost
  * @throws ShutdownError when `signal` is aborted
  * @throws the errors of `read`
@@ -271,44 +260,19 @@ export function readScheduleSnapshot<T>(
   signal: AbortSignal,
   read: (snapshot: ScheduleSnapshot) => Promise<T>,
 ): Promise<T> {
-  const dates = Prisma.sql`
-    WITH total AS (
-      SELECT due_date, count(DISTINCT payee) AS payees, ${totals(AMOUNT_COLUMNS)}
-      FROM (${linesOf(within(range))}) AS line GROUP BY GROUPING SETS ((due_date), ())
-    ), stated AS (
-      SELECT due_date, payees, coalesce(titles, 0) AS titles, waiting_titles, waiting_value, ${Prisma.raw(
-        AMOUNT_COLUMNS.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', '),
-      )} FROM total
-    )
-    SELECT payees::int AS payees,
-           jsonb_build_object('date', due_date, ${totalsJson('stated', AMOUNT_COLUMNS)}) AS totals
-    FROM stated ORDER BY due_date NULLS FIRST`;
-  const lines = Prisma.sql`
-    WITH ${CHANGED}, total AS (
-      SELECT due_date, payee, ${totals(AMOUNT_COLUMNS)}
-      FROM (${linesOf(within(range))}) AS line GROUP BY due_date, payee
-    )
-    SELECT jsonb_build_object(
-             'dueDate', due_date, ${totalsJson('total', AMOUNT_COLUMNS)}, 'payee', ${PAYEE_JSON}
-               || jsonb_build_object('titleId', title_id, 'isChanged',
-                                     total.payee IN (SELECT payee FROM changed))) AS line
-    FROM total JOIN conciliation.title AS title ON title.id = title_id
-    CROSS JOIN LATERAL ${PAYEE} AS party
-    ORDER BY due_date, total.original_value DESC, total.payee`;
+  const figures = figuresOf(range, AMOUNT_COLUMNS);
+  const list = listOf(range, AMOUNT_COLUMNS, true, Prisma.empty);
+  const count = Prisma.sql`
+    SELECT count(*)::float8 AS "lineCount" FROM (
+      SELECT DISTINCT due_date, payee FROM conciliation.schedule_total
+      WHERE ${within(range)(Prisma.sql`due_date`)}) AS line`;
   return withSnapshot(database, signal, async (snapshot) => {
     await snapshot.query(PLANNER.text, PLANNER.values);
-    const [overall, ...rest] = await snapshot.query<{ payees: number; totals: DueDate }>(
-      dates.text,
-      dates.values,
-    );
-    if (overall === undefined) throw new Error('the totals are missing');
-    const batches = snapshot.read<{ line: ScheduleLine }>(lines.text, lines.values);
-    return read({
-      overall: overall.totals,
-      lineCount: rest.reduce((sum, { payees }) => sum + payees, 0),
-      dates: rest.map((row) => row.totals),
-      lines: mapBatches(batches),
-    });
+    const [first] = await snapshot.query<ScheduleFigures>(figures.text, figures.values);
+    const [counted] = await snapshot.query<{ lineCount: number }>(count.text, count.values);
+    if (first === undefined || counted === undefined) throw new Error('the totals are missing');
+    const batches = snapshot.read<{ line: ScheduleLine }>(list.text, list.values);
+    return read({ ...first, ...counted, lines: mapBatches(batches) });
   });
 }
 

@@ -1,33 +1,88 @@
+import type { FastifyReply } from 'fastify';
 import { recordAudit } from '../../base/audit/audit.ts';
-import type { Database } from '../../base/database/database.ts';
 import { writeCsv } from '../../base/export/csv.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
 import { writeXlsx } from '../../base/export/xlsx.ts';
+import { InputError } from '../../base/runtime/errors.ts';
 import { type Language, type Text, textOf } from '../../base/texts/texts.ts';
+import { maySeePersonalData } from '../../base/values/role.ts';
+import type { ConsoleParts } from '../../console/shell/console-parts.ts';
+import type { Principal } from '../../console/shell/guard.ts';
+import { maskPayee } from '../../console/shell/masking.ts';
+import { textParameter } from '../../console/shell/page-context.ts';
+import { sendFile } from '../../console/shell/send-file.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
-import type { DueRange, ScheduleSnapshot, ScheduleTotals } from './read-schedule.sql.ts';
+import {
+  type DueRange,
+  readScheduleSnapshot,
+  type ScheduleSnapshot,
+  type ScheduleTotals,
+} from './read-schedule.sql.ts';
 
 export const SCHEDULE_FORMATS = ['csv', 'xlsx'] as const;
 export type ScheduleFormat = (typeof SCHEDULE_FORMATS)[number];
 
-export const SCHEDULE_TYPES: Readonly<Record<ScheduleFormat, string>> = {
+const SCHEDULE_TYPES: Readonly<Record<ScheduleFormat, string>> = {
   csv: 'text/csv; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 
-/** The longest range of due dates of a file, in days. */
-export const MAX_DUE_DAYS = 366;
+/** @throws InputError unless `format` is one of the formats */
+export function scheduleFormat(source: unknown): ScheduleFormat {
+  const wanted = textParameter(source, 'format');
+  const format = SCHEDULE_FORMATS.find((known) => known === wanted);
+  if (format === undefined) {
+    throw new InputError(`format: expected one of ${SCHEDULE_FORMATS.join(', ')}`, {
+      context: { fault: 'file_format' },
+    });
+  }
+  return format;
+}
 
 /**
- * Returns the schedule as a file: a row for each due date, party and account.
+ * Streams the payment schedule as a file. The audit log records the export before the first byte. Readers without
+ * the right to see identifiers receive masked ones.
  */
-export function encodeSchedule(
-  snapshot: Pick<ScheduleSnapshot, 'overall' | 'lineCount' | 'dates' | 'lines'>,
-  { format, locale }: { format: ScheduleFormat; locale: Language },
+export function sendScheduleFile(
+  reply: FastifyReply,
+  { database, logger }: ConsoleParts,
+  principal: Principal | null,
+  request: {
+    readonly range: DueRange;
+    readonly format: ScheduleFormat;
+    readonly locale: Language;
+  },
+): Promise<FastifyReply> {
+  if (principal === null) throw new Error('this route has no guard');
+  const { range, format, locale } = request;
+  return sendFile(reply, logger, (signal, send) =>
+    readScheduleSnapshot(database, range, signal, async (snapshot) => {
+      const { lineCount: rows, overall } = snapshot;
+      await recordAudit(database.prisma, {
+        actor: principal.name,
+        action: 'schedule.export',
+        details: { dueFrom: range.from, dueTo: range.to, format, rows, titles: overall.titles },
+      });
+      const name = textOf(locale)('fileNames.schedule');
+      await send({
+        name: `${name}-${range.from}-${range.to}.${format}`,
+        type: SCHEDULE_TYPES[format],
+        bytes: encodeSchedule(snapshot, format, locale, !maySeePersonalData(principal.role)),
+      });
+    }),
+  );
+}
+
+/** A row for each due date, party and account. */
+function encodeSchedule(
+  snapshot: ScheduleSnapshot,
+  format: ScheduleFormat,
+  locale: Language,
+  isMasked: boolean,
 ): AsyncIterable<Uint8Array> {
   const text = textOf(locale);
   const columns = columnsOf(text);
-  const batches = rowsOf(snapshot.lines, text);
+  const batches = rowsOf(snapshot.lines, text, isMasked);
   if (format === 'csv') return writeCsv(columns, batches, locale);
   const workbook = writeXlsx({
     sheets: { titles: text('scheduleFile.sheet'), totals: text('titleFile.total') },
@@ -60,7 +115,7 @@ function amountColumnsOf(text: Text): readonly ExportColumn[] {
 function amountCells(totals: ScheduleTotals): ExportRow {
   return [
     String(totals.titles),
-    ...AMOUNT_COLUMNS.map((column) => totals.sums[column]),
+    ...AMOUNT_COLUMNS.map((column) => totals.sums[column] ?? null),
     String(totals.waitingTitles),
     totals.waitingValue,
   ];
@@ -85,10 +140,15 @@ function columnsOf(text: Text): readonly ExportColumn[] {
   ];
 }
 
-async function* rowsOf(batches: ScheduleSnapshot['lines'], text: Text): RowBatches {
+async function* rowsOf(
+  batches: ScheduleSnapshot['lines'],
+  text: Text,
+  isMasked: boolean,
+): RowBatches {
   for await (const lines of batches) {
     yield lines.map((line): ExportRow => {
-      const { kind, name, externalId, identification, account, isChanged } = line.payee;
+      const payee = isMasked ? maskPayee(line.payee) : line.payee;
+      const { kind, name, externalId, identification, account, isChanged } = payee;
       return [
         line.dueDate,
         kind === null ? null : text(`scheduleFile.kinds.${kind}`),
@@ -105,28 +165,4 @@ async function* rowsOf(batches: ScheduleSnapshot['lines'], text: Text): RowBatch
       ];
     });
   }
-}
-
-/** Writes an entry of the audit log about an export. */
-export async function recordScheduleExport(
-  database: Database,
-  actor: string,
-  exported: {
-    readonly range: DueRange;
-    readonly format: ScheduleFormat;
-    readonly snapshot: Pick<ScheduleSnapshot, 'lineCount' | 'overall'>;
-  },
-): Promise<void> {
-  const { range, format, snapshot } = exported;
-  await recordAudit(database.prisma, {
-    actor,
-    action: 'schedule.export',
-    details: {
-      dueFrom: range.from,
-      dueTo: range.to,
-      format,
-      rows: snapshot.lineCount,
-      titles: snapshot.overall.titles,
-    },
-  });
 }

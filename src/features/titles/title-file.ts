@@ -8,7 +8,7 @@ import { writeCsv } from '../../base/export/csv.ts';
 import { writeJsonl } from '../../base/export/jsonl.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
 import { type Workbook, writeXlsx } from '../../base/export/xlsx.ts';
-import { type Language, namesIn, type Text, textOf } from '../../base/texts/texts.ts';
+import { type Language, type Text, textOf } from '../../base/texts/texts.ts';
 import { NOTE_COLUMNS, TITLE_EXPORT_COLUMNS } from '../../core/title/export-columns.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import type { ExportedDay, TitleSnapshot, TitleTotals } from './export-titles.sql.ts';
@@ -28,29 +28,40 @@ export interface TitleFile {
 
 /**
  * Returns the titles of a snapshot as a file.
- * @param locale the notation of amounts, for CSV only
- * @param language the headings and the words of states, for CSV and XLSX
+ * @param locale the separators of cells and decimals, for CSV only
+ * @param language the headings, dates and words, for CSV and XLSX
+ * @param showInstant the writing of an instant, for CSV and XLSX
  */
 export function encodeTitles(
   snapshot: TitleSnapshot,
   format: ExportFormat,
   locale: Language = 'pt-BR',
   language: Language = 'en',
+  showInstant: (instant: string) => string = (instant) => instant,
 ): TitleFile {
-  const columns = [...TITLE_EXPORT_COLUMNS, ...NOTE_COLUMNS, ...DAY_COLUMNS];
+  const columns = [...TITLE_COLUMNS, ...DAY_COLUMNS];
+  const signed = snapshot.ledger.map((day) => ({
+    ...day,
+    signedOffAt: day.signedOffAt === null ? null : showInstant(day.signedOffAt),
+  }));
   switch (format) {
     case 'csv': {
-      const rows = withDays(inWords(snapshot.titles, language), snapshot.ledger, language);
-      return { bytes: writeCsv(withHeadings(columns, language), rows, locale), limits: null };
+      const rows = withDays(inWords(snapshot.titles, language), signed, language);
+      return {
+        bytes: writeCsv(forReader(columns, language), rows, locale, language),
+        limits: null,
+      };
     }
     case 'jsonl': {
       const rows = withDays(snapshot.titles, snapshot.ledger, 'en');
       return { bytes: writeJsonl(columns, rows), limits: null };
     }
     case 'xlsx':
-      return titlesWorkbook(snapshot, language);
+      return titlesWorkbook({ ...snapshot, ledger: signed }, language);
   }
 }
+
+const TITLE_COLUMNS = [...TITLE_EXPORT_COLUMNS, ...NOTE_COLUMNS];
 
 /** The names and the meaning of the columns of `conciliation.day`. */
 const TOTALS_COLUMNS: readonly ExportColumn[] = [
@@ -81,7 +92,7 @@ function titlesWorkbook(snapshot: TitleSnapshot, language: Language): Workbook {
   // A day of the ledger may have no title, and a date with titles has a day.
   const dates = [...new Set([...totals.keys(), ...states.keys()])].sort();
   return writeXlsx({
-    columns: withHeadings([...TITLE_EXPORT_COLUMNS, ...NOTE_COLUMNS], language),
+    columns: forReader(TITLE_COLUMNS, language),
     batches: inWords(titles, language),
     rowCount: overall.current + overall.withdrawn,
     totals: {
@@ -137,15 +148,24 @@ async function* withDays(
   }
 }
 
-const STATUS_INDEX = TITLE_EXPORT_COLUMNS.findIndex(({ name }) => name === 'status');
+/** The columns with their headings; in Portuguese, flags are words. */
+function forReader(columns: readonly ExportColumn[], language: Language): readonly ExportColumn[] {
+  return withHeadings(columns, language).map((column) =>
+    column.kind === 'boolean' && language === 'pt-BR' ? { ...column, kind: 'text' } : column,
+  );
+}
 
-/** The titles with the word of the language for their status. */
+/** The titles with the words of the language for their status, and in Portuguese for their flags. */
 async function* inWords(titles: RowBatches, language: Language): RowBatches {
   const text = textOf(language);
-  const statuses = new Map(
-    namesIn('titleFile.statuses').map((name) => [name, text.find(`titleFile.statuses.${name}`)]),
-  );
+  const words = TITLE_COLUMNS.map(({ name, kind }): ((cell: string) => string | null) | null => {
+    if (name === 'status') return (status) => text.find(`titleFile.statuses.${status}`);
+    if (kind !== 'boolean' || language === 'en') return null;
+    return (flag) => text(flag === 'true' ? 'title.yes' : 'title.no');
+  });
   for await (const rows of titles) {
-    yield rows.map((row) => row.with(STATUS_INDEX, statuses.get(row[STATUS_INDEX] ?? '') ?? null));
+    yield rows.map((row) =>
+      row.map((cell, index) => (cell === null ? null : (words[index]?.(cell) ?? cell))),
+    );
   }
 }

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
+import { readCsv } from '../../unit/export/csv-reader.ts';
 import { readWorkbook } from '../../unit/export/workbook-reader.ts';
 
 const PORTUGUESE = { 'accept-language': 'pt-BR' };
@@ -37,6 +38,15 @@ test('a file for a Portuguese reader has Portuguese headings, words and name; JS
   expect(head).not.toContain('_');
   expect(line).toMatch(/^\d+;vigente;a;1;/);
   expect(line).toContain(';1000,50;');
+  // Days as in Brazil, flags in words, local time, and identifiers that Excel does not turn into numbers.
+  const cells = readCsv(csv.text.slice(1), ';')[1] ?? [];
+  const [year, month, day] = SIGNED.split('-');
+  const cell = (heading: string) => cells[head.split(';').indexOf(heading)];
+  expect(cell('Aceite')).toBe(`${day}/${month}/${year}`);
+  expect(cell('Comprador')).toMatch(/^="\d{11,14}"$/);
+  expect(cells).toContain('não');
+  expect(cells).not.toContain('false');
+  expect(cells.at(-3)).toMatch(/^="\d\d\/\d\d\/\d{4},? \d\d:\d\d"$/);
   const [titles, totals] = readWorkbook((await take('xlsx')).bytes);
   expect([titles?.name, totals?.name]).toEqual(['títulos', 'totais']);
   // A workbook has a sheet of totals instead of the last four columns.

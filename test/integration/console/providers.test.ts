@@ -115,8 +115,8 @@ test('the list says how many of how many, and every provider is on one page', as
 test('the page of a provider has the request, the answer, the number of titles and accounts, masked', async () => {
   const { text } = await pages.viewer.get('/provider?id=P-1');
   expect(text).toContain('The platform has this provider as the ERP states it.');
-  expect(text).toContain('<a href="/titles?provider=P-1">30 titles · 300.30</a>');
-  const list = await pages.viewer.get('/titles?provider=P-1');
+  expect(text).toContain('<a href="/titles?providerId=P-1">30 titles · 300.30</a>');
+  const list = await pages.viewer.get('/titles?providerId=P-1');
   expect(list.text).toContain('30 titles shown. Original value of all current ones: 300.30');
   expect(text).toContain('href="/days/2026-03-03"');
   for (const secret of [cpfOf(500), '7654321', '9999977', '91234', 'canary@example.com']) {
@@ -167,7 +167,7 @@ test('a provider that titles name and the ERP lacks has a page', async () => {
   await database.prisma.provider.delete({ where: { externalId: 'P-1' } });
   const { text } = await pages.viewer.get('/provider?id=P-1');
   expect(text).toContain('The ERP has not written it, so it was not sent.');
-  expect(text).toContain('<a href="/titles?provider=P-1">30 titles · 300.30</a>');
+  expect(text).toContain('<a href="/titles?providerId=P-1">30 titles · 300.30</a>');
   await writeProviders(database, [
     providerOf(500, { externalId: 'P-1', name: 'Aço São José Ltda' }),
   ]);
@@ -177,10 +177,10 @@ test('the API has the suppliers, their accounts and the changes, masked', async 
   const { viewer } = pages;
   expect((await viewer.get('/api/providers?q=aco%20sao&limit=5')).json()).toMatchObject({
     total: 1,
-    providers: [{ externalId: 'P-1', httpStatus: 200, isUnderWay: false }],
+    rows: [{ externalId: 'P-1', httpStatus: 200, isUnderWay: false }],
   });
   expect((await viewer.get('/api/providers?state=rejected')).json()).toMatchObject({ total: 1 });
-  expect((await viewer.get('/api/providers?offset=120')).json().providers).toHaveLength(4);
+  expect((await viewer.get('/api/providers?offset=120')).json().rows).toHaveLength(4);
 
   const one = await viewer.get('/api/provider?id=P-1');
   expect(one.json()).toMatchObject({

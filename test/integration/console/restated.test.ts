@@ -187,18 +187,20 @@ test('totals and fields are exported whole, in the language of the reader', asyn
   );
   // For each day the discount, the account, the commission, the withdrawn and the new title.
   expect(fields.lines).toHaveLength(12 * 5);
-  const first = fields.lines.filter((line) => line.startsWith(`${DAY};`));
+  const first = fields.lines.filter((line) =>
+    line.startsWith(`${DAY.split('-').reverse().join('/')};`),
+  );
   expect(
     first.filter((line) =>
       /;a;1;alterado;100,10;platformDiscountedValue;;;12,34;12,35;/.test(line),
     ),
   ).toHaveLength(1);
   expect(
-    first.filter((line) => /;Comissão da plataforma;"0,17";"0,18";;;/.test(line)),
+    first.filter((line) => /;Comissão da plataforma;"=""0,17""";"=""0,18""";;;/.test(line)),
   ).toHaveLength(1);
-  expect(first.filter((line) => /;Conta do fornecedor;7654321;9999977;;;/.test(line))).toHaveLength(
-    1,
-  );
+  expect(
+    first.filter((line) => /;Conta do fornecedor;"=""7654321""";"=""9999977""";;;/.test(line)),
+  ).toHaveLength(1);
   expect(first.filter((line) => /;c;1;retirado;100,10;/.test(line))).toHaveLength(1);
   expect(first.filter((line) => /;n;1;novo;5,00;/.test(line))).toHaveLength(1);
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { InputError, ShutdownError } from '../../../src/base/runtime/errors.ts';
-import { importProviderFile } from '../../../src/features/providers/import-providers.ts';
+import { importProviderFile } from '../../../src/features/providers/import-providers.sql.ts';
 import { pushWorldOfFile } from '../../support/file-world.ts';
 import { clearProviders, cpfOf, providerOf, readProviders } from '../../support/provider-rows.ts';
 

@@ -20,7 +20,7 @@ async function writeTexts(texts: readonly string[]): Promise<string[]> {
 }
 
 describe('a csv file', () => {
-  test('is for Excel in Brazil: byte order mark, semicolons, decimal commas, CRLF', async () => {
+  test('is for Excel in Brazil: byte order mark, semicolons, decimal commas, dates, CRLF', async () => {
     const cells = {
       id: '7',
       order_uid: 'A-1',
@@ -31,14 +31,15 @@ describe('a csv file', () => {
     };
     expect(await write([row(cells)])).toBe(
       '\uFEFFid;order_uid;accepted_date;original_value;buyer_is_financial;extra\r\n' +
-        '7;A-1;2026-03-02;1234,50;true;"{""a"": 1.50}"\r\n',
+        '7;A-1;02/03/2026;1234,50;true;"{""a"": 1.50}"\r\n',
     );
   });
 
   test('has commas and decimal points in en', async () => {
-    const text = await write([row({ id: '7', original_value: '-0.10' })], 'en');
+    const cells = { id: '7', order_uid: '12E34', accepted_date: '2026-03-02' };
+    const text = await write([row({ ...cells, original_value: '-0.10' })], 'en');
     expect(text).toBe(
-      '\uFEFFid,order_uid,accepted_date,original_value,buyer_is_financial,extra\r\n7,,,-0.10,,\r\n',
+      '\uFEFFid,order_uid,accepted_date,original_value,buyer_is_financial,extra\r\n7,12E34,2026-03-02,-0.10,,\r\n',
     );
   });
 
@@ -94,17 +95,44 @@ describe('text in a csv file', () => {
     expect(await writeTexts([text])).toEqual([`'${text}`]);
   });
 
-  test.each(['a=b', '1-2', 'user@example.com', "O'Brien", "'quoted'", '"x"', ''])(
-    'is left alone where a spreadsheet leaves it: %j',
-    async (text) => {
-      expect(await writeTexts([text])).toEqual([text]);
-    },
-  );
+  test.each([
+    'a=b',
+    'A-12',
+    '3 Irmãos',
+    'user@example.com',
+    "O'Brien",
+    "'quoted'",
+    '"x"',
+    'Mariana',
+    '',
+  ])('is left alone where a spreadsheet leaves it: %j', async (text) => {
+    expect(await writeTexts([text])).toEqual([text]);
+  });
+
+  test.each([
+    '00007',
+    '0467',
+    '11222333000181',
+    '11.222.333/0001-81',
+    '12345678E00131',
+    '12e34',
+    '1-2',
+    '3/4',
+    '2026-03-02',
+    '10:30',
+    '12MAR',
+    'dez-26',
+    ' 007',
+  ])('keeps the identifier %j in Excel', async (text) => {
+    expect(await writeTexts([text])).toEqual([`="${text}"`]);
+  });
 
   test('is restored exactly', async () => {
     // A lone apostrophe before a line break is what the mark itself would look like.
     expect(await writeTexts(["'\n"])).toEqual(["''\n"]);
     const undo = (cell: string) =>
+      /^="[^"]*"$/.test(cell) ? cell.slice(2, -1) : undoFormula(cell);
+    const undoFormula = (cell: string) =>
       /^'(?:'*[\t\r\n]|[\s\p{Cc}"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/u.test(cell)
         ? cell.slice(1)
         : cell;

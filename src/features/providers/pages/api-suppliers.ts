@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
-import { dateIn } from '../../../base/values/business-day.ts';
 import { describe, limitOf, numberOf } from '../../../console/api/api-request.ts';
 import {
   amount,
@@ -24,43 +23,14 @@ import {
   countAccountChanges,
   readAccountChanges,
 } from '../../accounts/account-changes.sql.ts';
-import { parseTitleQuery } from '../../titles/pages/title-filters.ts';
-import { readTitleCount } from '../../titles/pages/title-list.sql.ts';
-import { SYNC_STATES } from '../provider.ts';
-import { accountPartyKey, externalIdOf } from './provider-address.ts';
-import { countSeenAccounts, readProviderDetail, readSeenAccounts } from './provider-detail.sql.ts';
-import { countProviders, type ProviderRow, readProviders } from './provider-list.sql.ts';
-
-const ProviderQuery = Type.Object({
-  q: Type.Optional(
-    Type.String({
-      maxLength: 200,
-      description:
-        'An external id, or a part of one where no provider has it; or a part of the name. Tax identifiers are not searched, because the address of a request may be logged.',
-    }),
-  ),
-  state: Type.Optional(words(SYNC_STATES)),
-  ...pageOfList,
-});
-
-const providerRow = {
-  externalId: Type.String(),
-  name: orNull('string'),
-  identification: orNull('string', { description: 'Masked.' }),
-  state: words(SYNC_STATES),
-  sentAt: instantOrNull,
-  syncedAt: instantOrNull,
-  batchId: orNull('integer', { description: 'The newest request that had the provider.' }),
-  httpStatus: orNull('integer'),
-  errorCode: orNull('string'),
-  isUnderWay: Type.Boolean({ description: 'The newest request has no answer yet.' }),
-  faults: orNull('string', { description: 'The violated rules of an invalid provider.' }),
-};
-
-const Providers = Type.Object({
-  total: count,
-  providers: Type.Array(Type.Object(providerRow), { description: 'By external id.' }),
-});
+import { externalIdOf } from './provider-address.ts';
+import {
+  DescribedProvider,
+  type ProviderDetail,
+  readSeenAccounts,
+  readSupplier,
+} from './provider-detail.sql.ts';
+import { maskProvider } from './providers-page.tsx';
 
 const bankAccount = {
   bank: orNull('string'),
@@ -80,19 +50,9 @@ const ExternalIdQuery = Type.Object({
 
 const Provider = Type.Object({
   externalId: Type.String(),
-  provider: Type.Union(
-    [
-      Type.Object({
-        ...providerRow,
-        type: orNull('string'),
-        canAnticipate: orNull('boolean'),
-        changedAt: instant,
-        requests: Type.Integer({ minimum: 0, description: 'Requests that had the provider.' }),
-      }),
-      Type.Null(),
-    ],
-    { description: 'Null: titles name the provider, and the ERP has not written it.' },
-  ),
+  provider: Type.Union([DescribedProvider, Type.Null()], {
+    description: 'Null: titles name the provider, and the ERP has not written it.',
+  }),
   titles: count,
   originalValue: amount,
   accounts: Type.Array(
@@ -141,34 +101,6 @@ export function addSuppliersApi(api: FastifyInstance, parts: ConsoleParts): void
   const { database } = parts;
 
   api.get(
-    '/providers',
-    describe(
-      forKeys(EVERYBODY, 'read'),
-      'suppliers',
-      'listProviders',
-      'Suppliers with their states and newest requests',
-      {
-        querystring: ProviderQuery,
-        answer: Providers,
-      },
-    ),
-    async (request) => {
-      const state = textParameter(request.query, 'state');
-      const filter = {
-        text: textParameter(request.query, 'q') ?? null,
-        taxId: null,
-        state: SYNC_STATES.find((known) => known === state) ?? null,
-      };
-      const page = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
-      const [total, providers] = await Promise.all([
-        countProviders(database, filter),
-        readProviders(database, filter, page),
-      ]);
-      return { total, providers: providers.map(maskProvider) };
-    },
-  );
-
-  api.get(
     '/provider',
     describe(
       forKeys(EVERYBODY, 'read'),
@@ -183,31 +115,23 @@ export function addSuppliersApi(api: FastifyInstance, parts: ConsoleParts): void
     async (request, reply) => {
       const externalId = externalIdOf(request.query);
       if (externalId === null) throw new InputError('id: expected the external id of a supplier');
-      const partyKey = accountPartyKey(externalId);
-      const { filter } = parseTitleQuery({}, null, 'en');
-      const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
-      const [found, count, accountCount, accounts, accountChanges] = await Promise.all([
-        readProviderDetail(database, externalId),
-        readTitleCount(database, { ...filter, providerId: externalId }, today),
-        countSeenAccounts(database, partyKey),
-        readSeenAccounts(database, partyKey, { offset: 0, limit: MAX_ACCOUNTS }),
-        countAccountChanges(database, { list: 'all', providerKey: partyKey }),
-      ]);
-      if (found === null && count.titles + accountCount + accountChanges === 0) {
-        return reply.callNotFound();
-      }
+      const supplier = await readSupplier(parts, externalId);
+      if (supplier === null) return reply.callNotFound();
+      const { provider, titleCount, accountCount, changeCount, partyKey } = supplier;
+      const page = { offset: 0, limit: MAX_ACCOUNTS };
+      const accounts = await readSeenAccounts(database, partyKey, page);
       return {
         externalId,
-        provider: found === null ? null : maskProvider(withoutContacts(found)),
-        titles: count.titles,
-        originalValue: count.originalValueSum,
+        provider: provider === null ? null : maskProvider(withoutContacts(provider)),
+        titles: titleCount.titles,
+        originalValue: titleCount.originalValueSum,
         accounts: accounts.map(({ lastAcceptedDate, firstSeenAt, ...account }) => ({
           ...maskBankAccount(account),
           lastAcceptedDate,
           firstSeenAt,
         })),
         accountCount,
-        accountChanges,
+        accountChanges: changeCount,
       };
     },
   );
@@ -245,15 +169,7 @@ export function addSuppliersApi(api: FastifyInstance, parts: ConsoleParts): void
   );
 }
 
-function maskProvider<T extends Pick<ProviderRow, 'identification'>>(provider: T): T {
-  const { identification } = provider;
-  return {
-    ...provider,
-    identification: identification === null ? null : maskTaxId(identification),
-  };
-}
-
-function withoutContacts(provider: NonNullable<Awaited<ReturnType<typeof readProviderDetail>>>) {
+function withoutContacts(provider: ProviderDetail) {
   // The refusal of the platform may have personal data.
   const { phones: _, emailAddresses: __, accounts: ___, refusal: ____, ...rest } = provider;
   return rest;

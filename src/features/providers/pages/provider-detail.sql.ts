@@ -1,39 +1,42 @@
+import { type Static, Type } from 'typebox';
 import type { Database } from '../../../base/database/database.ts';
-import type { CivilDate } from '../../../base/values/business-day.ts';
+import { type CivilDate, dateIn } from '../../../base/values/business-day.ts';
+import { instant, orNull } from '../../../console/api/schema-parts.ts';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import type { BankAccount } from '../../../core/title/destination.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
+import { countAccountChanges } from '../../accounts/account-changes.sql.ts';
 import { NO_ACCOUNT_FORM } from '../../accounts/bank-account.ts';
-import {
-  type LastRequest,
-  lastRequest,
-  lastRequestColumns,
-  type ProviderRow,
-} from './provider-list.sql.ts';
+import { parseTitleQuery, readTitleCount } from '../../titles/pages/title-list.sql.ts';
+import { accountPartyKey } from './provider-address.ts';
+import { lastRequest, lastRequestColumns, Provider, providerColumns } from './provider-list.sql.ts';
+
+/** What the API says about a provider. */
+export const DescribedProvider = Type.Object({
+  ...Provider.properties,
+  type: orNull('string'),
+  canAnticipate: orNull('boolean'),
+  changedAt: instant,
+  requests: Type.Integer({ minimum: 0, description: 'Requests that had the provider.' }),
+});
 
 /** A provider as the ERP states it. Personal data, except for the states and times. */
-export interface ProviderDetail extends ProviderRow, LastRequest {
-  readonly type: string | null;
-  readonly canAnticipate: boolean | null;
+export interface ProviderDetail extends Readonly<Static<typeof DescribedProvider>> {
   readonly phones: unknown;
   readonly emailAddresses: unknown;
   readonly accounts: unknown;
   /** The platform's refusal. */
   readonly refusal: string | null;
-  readonly changedAt: Date;
-  /** The number of requests that had the provider. */
-  readonly requests: number;
 }
 
 /** Returns null for a provider that the ERP has not written. */
-export async function readProviderDetail(
+async function readProviderDetail(
   database: Database,
   externalId: string,
 ): Promise<ProviderDetail | null> {
   const [provider] = await database.prisma.$queryRaw<[ProviderDetail?]>`
-    SELECT external_id AS "externalId", name, identification_number AS identification, type,
-           can_anticipate AS "canAnticipate", phones, email_addresses AS "emailAddresses", accounts,
-           sync_state AS state, changed_at AS "changedAt", synced_at AS "syncedAt",
-           CASE WHEN sync_state = 'invalid' THEN last_error END AS faults,
+    SELECT ${providerColumns}, type, can_anticipate AS "canAnticipate", phones,
+           email_addresses AS "emailAddresses", accounts, changed_at AS "changedAt",
            CASE WHEN sync_state = 'rejected' THEN last_error END AS refusal,
            (SELECT count(*) FROM conciliation.provider_batch
             WHERE external_ids @> ARRAY[${externalId}])::float8 AS requests,
@@ -42,6 +45,24 @@ export async function readProviderDetail(
     LEFT JOIN LATERAL ${lastRequest(Prisma.sql`provider.external_id`)} ON true
     WHERE external_id = ${externalId}`;
   return provider ?? null;
+}
+
+/**
+ * Returns a supplier with the numbers of its titles, accounts and changed accounts; null when neither the ERP nor a
+ * title names it.
+ */
+export async function readSupplier({ database, timeZone, now }: ConsoleParts, externalId: string) {
+  const partyKey = accountPartyKey(externalId);
+  const { filter } = parseTitleQuery({ providerId: externalId }, null, 'en');
+  const [provider, titleCount, accountCount, changeCount] = await Promise.all([
+    readProviderDetail(database, externalId),
+    readTitleCount(database, filter, dateIn(timeZone, now?.() ?? new Date())),
+    countSeenAccounts(database, partyKey),
+    countAccountChanges(database, { list: 'all', providerKey: partyKey }),
+  ]);
+  return provider === null && titleCount.titles + accountCount + changeCount === 0
+    ? null
+    : { partyKey, provider, titleCount, accountCount, changeCount };
 }
 
 /** A bank account that titles name for a provider. Personal data. */
@@ -57,7 +78,7 @@ const accountsOf = (partyKey: string) => Prisma.sql`
   WHERE kind = 'provider' AND party_key = ${partyKey} AND normal_form <> ${NO_ACCOUNT_FORM}
   ORDER BY account_hash, last_accepted_date DESC, last_seen_at DESC, writing_hash`;
 
-export async function countSeenAccounts(database: Database, partyKey: string): Promise<number> {
+async function countSeenAccounts(database: Database, partyKey: string): Promise<number> {
   const [{ count }] = await database.prisma.$queryRaw<[{ count: number }]>`
     SELECT count(*)::float8 AS count FROM (${accountsOf(partyKey)}) AS account`;
   return count;

@@ -1,68 +1,64 @@
-import type { Database } from '../../../base/database/database.ts';
+import { type Static, Type } from 'typebox';
+import type { Transaction } from '../../../base/database/database.ts';
+import { parseTaxId } from '../../../base/values/tax-id.ts';
+import { instantOrNull, orNull, words } from '../../../console/api/schema-parts.ts';
+import type { ListTotal, Place } from '../../../console/list/list.tsx';
 import { folded, inEachCase } from '../../../console/shell/search.sql.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
-import type { SyncState } from '../provider.ts';
+import { SYNC_STATES, type SyncState } from '../provider.ts';
 
-/** Selects providers. All conditions must hold; null: no condition. */
-export interface ProviderFilter {
+/** A supplier and the newest request that had it. */
+export const Provider = Type.Object({
+  externalId: Type.String(),
+  name: orNull('string'),
+  identification: orNull('string', { description: 'Masked.' }),
+  state: words(SYNC_STATES),
+  sentAt: instantOrNull,
+  syncedAt: instantOrNull,
+  batchId: orNull('integer', { description: 'The newest request that had the provider.' }),
+  httpStatus: orNull('integer'),
+  errorCode: orNull('string'),
+  isUnderWay: Type.Boolean({ description: 'The newest request has no answer yet.' }),
+  faults: orNull('string', { description: 'The violated rules of an invalid provider.' }),
+});
+export type Provider = Readonly<Static<typeof Provider>>;
+
+/** All conditions must hold; null: no condition. */
+interface ProviderFilter {
   /**
-   * The external id, or a part of one where no provider has it; or a part of the name. Case and
-   * accents do not count.
+   * The external id, or a part of one where no provider has it; a part of the name, whose case and accents do not
+   * count; or a whole tax identifier.
    */
-  readonly text: string | null;
-  /** A whole tax identifier as `provider.tax_id`, instead of the text. */
-  readonly taxId: string | null;
+  readonly q: string | null;
   readonly state: SyncState | null;
 }
 
-/** The last request that had a provider, and the platform's answer. */
-export interface LastRequest {
-  /** Null: no request had the provider. */
-  readonly sentAt: Date | null;
-  readonly batchId: number | null;
-  /** Null: no answer, or none yet. */
-  readonly httpStatus: number | null;
-  /** The code of a request that decided nothing. */
-  readonly errorCode: string | null;
-  readonly isUnderWay: boolean;
-}
-
-export interface ProviderRow extends LastRequest {
-  readonly externalId: string;
-  readonly name: string | null;
-  readonly identification: string | null;
-  readonly state: SyncState;
-  /** When the platform took the provider last. */
-  readonly syncedAt: Date | null;
-  /** The violated rules of an invalid provider. The platform's refusal may be personal data. */
-  readonly faults: string | null;
-}
-
-export async function countProviders(database: Database, filter: ProviderFilter): Promise<number> {
-  const [{ count }] = await database.prisma.$queryRaw<[{ count: number }]>`
-    SELECT count(*)::float8 AS count FROM conciliation.provider provider
-    WHERE ${await whereOf(database, filter)}`;
-  return count;
+export async function countProviders(db: Transaction, filter: ProviderFilter): Promise<ListTotal> {
+  const [row] = await db.$queryRaw<[ListTotal]>`
+    SELECT count(*)::float8 AS rows FROM conciliation.provider provider WHERE ${await whereOf(db, filter)}`;
+  return row;
 }
 
 /** Returns a part of the selected providers, in the order of their external ids. */
 export async function readProviders(
-  database: Database,
+  db: Transaction,
   filter: ProviderFilter,
-  { offset, limit }: { readonly offset: number; readonly limit: number },
-): Promise<ProviderRow[]> {
-  return database.prisma.$queryRaw<ProviderRow[]>`
+  { offset, limit }: Place,
+): Promise<Provider[]> {
+  return db.$queryRaw<Provider[]>`
     SELECT provider.*, ${lastRequestColumns}
     FROM (
-      SELECT external_id AS "externalId", name, identification_number AS identification,
-             sync_state AS state, synced_at AS "syncedAt",
-             CASE WHEN sync_state = 'invalid' THEN last_error END AS faults
-      FROM conciliation.provider provider WHERE ${await whereOf(database, filter)}
+      SELECT ${providerColumns}
+      FROM conciliation.provider provider WHERE ${await whereOf(db, filter)}
       ORDER BY external_id OFFSET ${offset} LIMIT ${limit}
     ) AS provider
     LEFT JOIN LATERAL ${lastRequest(Prisma.sql`provider."externalId"`)} ON true
     ORDER BY provider."externalId"`;
 }
+
+export const providerColumns = Prisma.sql`
+  external_id AS "externalId", name, identification_number AS identification, sync_state AS state,
+  synced_at AS "syncedAt", CASE WHEN sync_state = 'invalid' THEN last_error END AS faults`;
 
 export const lastRequestColumns = Prisma.sql`
   last.created_at AS "sentAt", last.id::float8 AS "batchId", last.http_status AS "httpStatus",
@@ -74,25 +70,20 @@ export const lastRequest = (externalId: Prisma.Sql) => Prisma.sql`(
   WHERE external_ids @> ARRAY[${externalId}] ORDER BY id + 0 DESC LIMIT 1
 ) AS last`;
 
-async function whereOf(database: Database, filter: ProviderFilter): Promise<Prisma.Sql> {
-  const { text, taxId, state } = filter;
+async function whereOf(db: Transaction, { q, state }: ProviderFilter): Promise<Prisma.Sql> {
   const parts = [
-    text === null ? null : await textCondition(database, text, taxId),
-    state === null ? null : Prisma.sql`sync_state = ${state}`,
-  ].filter((part) => part !== null);
+    ...(q === null ? [] : [await textCondition(db, q)]),
+    ...(state === null ? [] : [Prisma.sql`sync_state = ${state}`]),
+  ];
   return parts.length === 0 ? Prisma.sql`true` : Prisma.join(parts, ' AND ');
 }
 
-async function textCondition(
-  database: Database,
-  text: string,
-  taxId: string | null,
-): Promise<Prisma.Sql> {
+async function textCondition(db: Transaction, text: string): Promise<Prisma.Sql> {
   const whole = Prisma.sql`external_id = ANY (${inEachCase(text)}::text[])`;
-  const [{ isKnown }] = await database.prisma.$queryRaw<[{ isKnown: boolean }]>`
+  const [{ isKnown }] = await db.$queryRaw<[{ isKnown: boolean }]>`
     SELECT EXISTS (SELECT FROM conciliation.provider WHERE ${whole}) AS "isKnown"`;
   const id = isKnown ? whole : Prisma.sql`strpos(lower(external_id), lower(${text}::text)) > 0`;
   // Not LIKE, because the text may hold pattern characters.
-  return Prisma.sql`(${id} OR tax_id = ${taxId}::text
+  return Prisma.sql`(${id} OR tax_id = ${parseTaxId(text)?.digits ?? null}::text
     OR strpos(${folded(Prisma.sql`name`)}, ${folded(Prisma.sql`${text}::text`)}) > 0)`;
 }

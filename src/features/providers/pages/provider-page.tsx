@@ -16,7 +16,7 @@ import { ChangeList, RevealForm } from '../../accounts/pages/change-list.tsx';
 import { reasonsText } from '../../review/pages/reason-text.ts';
 import { providerHref } from './provider-address.ts';
 import type { ProviderDetail, SeenAccount } from './provider-detail.sql.ts';
-import { LastAnswer, LastSent, ProviderState } from './request-texts.tsx';
+import { LastAnswer, LastSent, ProviderState } from './providers-page.tsx';
 
 const MASKED = '••••';
 
@@ -46,7 +46,7 @@ export function ProviderPage({ data }: PageProps) {
   return (
     <>
       <nav class="crumbs" aria-label={text('nav.providers')}>
-        <a href="/providers">← {text('providers.title')}</a>
+        <a href="/providers">← {text('lists.suppliers.title')}</a>
       </nav>
       <div class="day-head">
         <h1 class="anywhere">{provider?.name ?? externalId}</h1>
@@ -277,7 +277,7 @@ function Titles({ data }: PageProps) {
   if (titles === 0) return <p class="quiet">{text('providers.titlesNone')}</p>;
   return (
     <p>
-      <a href={`/titles?${new URLSearchParams({ provider: data.externalId })}`}>
+      <a href={`/titles?${new URLSearchParams({ providerId: data.externalId })}`}>
         {text('schedule.titlesAndValue', {
           titles: text('schedule.titleCount', { count: titles }),
           value: formats.amount(originalValueSum),

@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
-import { dateIn } from '../../../base/values/business-day.ts';
-import { parseTaxId } from '../../../base/values/tax-id.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { textParameter, textParameters } from '../../../console/shell/page-context.ts';
 import { pagingOf } from '../../../console/shell/paging.tsx';
@@ -19,65 +17,17 @@ import {
   readAccountChanges,
 } from '../../accounts/account-changes.sql.ts';
 import { AccountChangesPage } from '../../accounts/pages/account-changes-page.tsx';
-import { parseTitleQuery } from '../../titles/pages/title-filters.ts';
-import { readTitleCount } from '../../titles/pages/title-list.sql.ts';
-import { SYNC_STATES } from '../provider.ts';
-import { readProviderSummary } from '../providers.sql.ts';
-import { accountPartyKey, externalIdOf } from './provider-address.ts';
-import { countSeenAccounts, readProviderDetail, readSeenAccounts } from './provider-detail.sql.ts';
-import { countProviders, type ProviderFilter, readProviders } from './provider-list.sql.ts';
+import { externalIdOf } from './provider-address.ts';
+import { readSeenAccounts, readSupplier } from './provider-detail.sql.ts';
 import { ProviderPage } from './provider-page.tsx';
-import { ProvidersPage, providersHref } from './providers-page.tsx';
 
-const PROVIDERS_A_PAGE = 50;
 const CHANGES_A_PAGE = 50;
 const ACCOUNTS_A_PAGE = 20;
 const CHANGES_OF_PROVIDER = 10;
 
-/** Text with the form of a CPF or CNPJ, without its mask. Its check digits may be wrong, and leading zeros missing. */
-const TAX_ID = /^(?:\d{9,14}|[\dA-Z]{12}\d{2})$/;
-
 /** Routes for the ERP's providers and the changes of bank accounts. */
 export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
-
-  const showProviders = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    filter: ProviderFilter,
-  ) => {
-    const [summary, openChanges, total] = await Promise.all([
-      readProviderSummary(database),
-      countAccountChanges(database, { list: 'open', providerKey: null }),
-      countProviders(database, filter),
-    ]);
-    const paging = pagingOf(request.query, 'page', total, PROVIDERS_A_PAGE);
-    const providers = await readProviders(database, filter, paging);
-    const data = { summary, openChanges, filter, providers, paging };
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text('providers.title'),
-      active: '/providers',
-      body: <ProvidersPage data={data} />,
-    }));
-  };
-  const filterOf = (source: unknown) => ({
-    text: textParameter(source, 'q')?.slice(0, 200) ?? null,
-    state: SYNC_STATES.find((known) => known === textParameter(source, 'state')) ?? null,
-  });
-  server.get('/providers', forPeople(EVERYBODY), (request, reply) =>
-    showProviders(request, reply, { ...filterOf(request.query), taxId: null }),
-  );
-  server.post('/providers', forPeople(EVERYBODY), (request, reply) => {
-    const { text, state } = filterOf(request.body);
-    const plain = (text ?? '').replace(/[./\- ]/g, '').toUpperCase();
-    return TAX_ID.test(plain)
-      ? showProviders(request, reply, {
-          text,
-          state,
-          taxId: parseTaxId(text ?? '')?.digits ?? null,
-        })
-      : reply.redirect(providersHref(text, state), 303);
-  });
 
   const showProvider = async (
     request: FastifyRequest,
@@ -86,20 +36,10 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
   ) => {
     const externalId = externalIdOf(request.query);
     if (externalId === null) return reply.callNotFound();
-    const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
-    const { filter } = parseTitleQuery({}, null, 'en');
-    const titleFilter = { ...filter, providerId: externalId };
-    const partyKey = accountPartyKey(externalId);
+    const supplier = await readSupplier(parts, externalId);
+    if (supplier === null) return reply.callNotFound();
+    const { partyKey, provider, titleCount, accountCount, changeCount } = supplier;
     const changeFilter = { list: 'all', providerKey: partyKey } as const;
-    const [provider, titleCount, accountCount, changeCount] = await Promise.all([
-      readProviderDetail(database, externalId),
-      readTitleCount(database, titleFilter, today),
-      countSeenAccounts(database, partyKey),
-      countAccountChanges(database, changeFilter),
-    ]);
-    if (provider === null && titleCount.titles + accountCount + changeCount === 0) {
-      return reply.callNotFound();
-    }
     const accountPaging = pagingOf(request.query, 'accounts', accountCount, ACCOUNTS_A_PAGE);
     const changePaging = pagingOf(request.query, 'changes', changeCount, CHANGES_OF_PROVIDER);
     const [accounts, changes] = await Promise.all([

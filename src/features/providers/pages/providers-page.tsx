@@ -1,181 +1,182 @@
-import { DataTable } from '../../../console/shell/data-table.tsx';
-import { Field } from '../../../console/shell/layout.tsx';
+import type { Column } from '../../../console/list/columns.tsx';
+import { anyOf, searchField } from '../../../console/list/filter.tsx';
+import { declareList } from '../../../console/list/list.tsx';
 import { maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Pager, type Paging } from '../../../console/shell/paging.tsx';
-import {
-  ActionForm,
-  Banner,
-  Card,
-  Instant,
-  InstantCell,
-  Metric,
-  Options,
-  Submit,
-} from '../../../console/shell/parts.tsx';
+import { Banner, Instant, Metric } from '../../../console/shell/parts.tsx';
+import { countAccountChanges } from '../../accounts/account-changes.sql.ts';
 import { reasonsText } from '../../review/pages/reason-text.ts';
-import { SYNC_STATES, type SyncState } from '../provider.ts';
-import type { ProviderSummary } from '../providers.sql.ts';
+import { SYNC_STATES } from '../provider.ts';
+import { type ProviderSummary, readProviderSummary } from '../providers.sql.ts';
 import { providerHref } from './provider-address.ts';
-import type { ProviderFilter, ProviderRow } from './provider-list.sql.ts';
-import { LastAnswer, LastSent, ProviderState } from './request-texts.tsx';
+import { countProviders, Provider, readProviders } from './provider-list.sql.ts';
 
-export interface ProvidersPageData {
-  readonly summary: ProviderSummary;
-  readonly openChanges: number;
-  readonly filter: ProviderFilter;
-  readonly providers: readonly ProviderRow[];
-  readonly paging: Paging;
-}
+const COLUMNS: readonly Column<Provider>[] = [
+  {
+    name: 'external_id',
+    head: 'providers.externalId',
+    kind: 'text',
+    value: ({ externalId }) => externalId,
+    cell: ({ externalId }) => <a href={providerHref(externalId)}>{externalId}</a>,
+    isHead: true,
+  },
+  { name: 'name', head: 'providers.name', kind: 'text', value: ({ name }) => name },
+  { name: 'tax_id', head: 'providers.taxId', kind: 'text', value: (row) => row.identification },
+  {
+    name: 'state',
+    head: 'titles.status',
+    kind: 'text',
+    value: ({ state }, { text }) => text(`providers.state.${state}`),
+    cell: ({ state, faults }, { text }) => (
+      <>
+        <ProviderState state={state} />
+        {faults !== null && <p class="quiet small anywhere">{reasonsText(text, faults)}</p>}
+      </>
+    ),
+  },
+  {
+    name: 'faults',
+    head: 'providers.reason',
+    kind: 'text',
+    value: ({ faults }, { text }) => (faults === null ? null : reasonsText(text, faults)),
+    only: 'file',
+  },
+  {
+    name: 'last_sent',
+    head: 'providers.lastSent',
+    kind: 'instant',
+    value: ({ sentAt }) => sentAt,
+    cell: (row) => <LastSent last={row} />,
+  },
+  {
+    name: 'last_answer',
+    head: 'providers.lastAnswer',
+    kind: 'text',
+    value: ({ httpStatus, errorCode }) => [httpStatus ?? '', errorCode ?? ''].join(' ').trim(),
+    cell: (row) => <LastAnswer last={row} />,
+  },
+  { name: 'taken', head: 'providers.taken', kind: 'instant', value: ({ syncedAt }) => syncedAt },
+];
 
-/** The address of a list. A tax identifier is never a part of an address. */
-export function providersHref(text: string | null, state: SyncState | null, page = 1): string {
-  const query = new URLSearchParams({
-    ...(text !== null && { q: text }),
-    ...(state !== null && { state }),
-    ...(page > 1 && { page: String(page) }),
-  });
-  return query.size === 0 ? '/providers' : `/providers?${query}`;
-}
+/** Masks the tax identifier. The page of a supplier shows it, on the record. */
+export const maskProvider = <Row extends Pick<Provider, 'identification'>>(row: Row): Row => ({
+  ...row,
+  identification: row.identification === null ? null : maskTaxId(row.identification),
+});
 
-export function ProvidersPage({ data }: { readonly data: ProvidersPageData }) {
+/** The ERP's suppliers, with the newest request of each. */
+export const SUPPLIERS = declareList(Provider, {
+  name: 'suppliers',
+  path: '/providers',
+  active: '/providers',
+  filter: {
+    q: searchField('providers.searchLabel'),
+    state: anyOf('titles.status', SYNC_STATES, (state) => `providers.states.${state}`),
+  },
+  columns: COLUMNS,
+  total: countProviders,
+  read: readProviders,
+  mask: maskProvider,
+  api: {
+    tag: 'suppliers',
+    operationId: 'listProviders',
+    summary: 'Suppliers with their states and newest requests',
+  },
+  layout: async ({ database }) => {
+    const [summary, openChanges] = await Promise.all([
+      readProviderSummary(database),
+      countAccountChanges(database, { list: 'open', providerKey: null }),
+    ]);
+    return ({ head, filter, table }) => (
+      <>
+        <section class="headline">
+          {head}
+          <States summary={summary} />
+        </section>
+        <Changes open={openChanges} />
+        {filter}
+        {table}
+      </>
+    );
+  },
+});
+
+function States({ summary }: { readonly summary: ProviderSummary }) {
   const { text, formats } = usePage();
-  const { summary } = data;
+  const warning = (isWarning: boolean) => (isWarning ? 'is-warning' : '');
+  return (
+    <dl class="metrics">
+      {SYNC_STATES.map((state) => (
+        <Metric
+          key={state}
+          label={text(`providers.states.${state}`)}
+          class={warning((state === 'rejected' || state === 'invalid') && summary[state] > 0)}
+          value={formats.count(summary[state])}
+          href={SUPPLIERS.href({ state })}
+        />
+      ))}
+      {summary.lastRequestAt !== null && (
+        <Metric
+          label={text('providers.lastRequest')}
+          value={<Instant at={summary.lastRequestAt} />}
+        />
+      )}
+      {summary.lastErrorCode !== null && (
+        <Metric
+          label={text('providers.lastError')}
+          class="is-warning"
+          value={summary.lastErrorCode}
+        />
+      )}
+    </dl>
+  );
+}
+
+function Changes({ open }: { readonly open: number }) {
+  const { text, formats } = usePage();
+  return open > 0 ? (
+    <Banner look="attention" title={text('days.accountChanges', { count: formats.count(open) })}>
+      <p>
+        {text('days.accountChangesHelp')}{' '}
+        <a href="/account-changes">{text('providers.changesOpen')}</a>
+      </p>
+    </Banner>
+  ) : (
+    <p>
+      <a href="/account-changes?state=all">{text('providers.changes')}</a>
+    </p>
+  );
+}
+
+export function LastSent({ last }: { readonly last: Provider }) {
+  const { text } = usePage();
+  return last.sentAt === null ? (
+    <span class="quiet">{text('providers.neverSent')}</span>
+  ) : (
+    <Instant at={last.sentAt} />
+  );
+}
+
+/** The answer to the last request: the status, and why the request decided nothing. */
+export function LastAnswer({ last }: { readonly last: Provider }) {
+  const { text } = usePage();
+  if (last.sentAt === null) return <span class="quiet">–</span>;
+  if (last.isUnderWay) return <span class="quiet">{text('providers.underWay')}</span>;
   return (
     <>
-      <section class="headline">
-        <h1>{text('providers.title')}</h1>
-        <dl class="metrics">
-          {SYNC_STATES.map((state) => (
-            <Metric
-              key={state}
-              label={text(`providers.states.${state}`)}
-              class={
-                (state === 'rejected' || state === 'invalid') && summary[state] > 0
-                  ? 'is-warning'
-                  : ''
-              }
-              value={formats.count(summary[state])}
-              href={providersHref(null, state)}
-            />
-          ))}
-          {summary.lastRequestAt !== null && (
-            <Metric
-              label={text('providers.lastRequest')}
-              value={<Instant at={summary.lastRequestAt} />}
-            />
-          )}
-          {summary.lastErrorCode !== null && (
-            <Metric
-              label={text('providers.lastError')}
-              class="is-warning"
-              value={summary.lastErrorCode}
-            />
-          )}
-        </dl>
-      </section>
-      {data.openChanges > 0 ? (
-        <Banner
-          look="attention"
-          title={text('days.accountChanges', { count: formats.count(data.openChanges) })}
-        >
-          <p>
-            {text('days.accountChangesHelp')}{' '}
-            <a href="/account-changes">{text('providers.changesOpen')}</a>
-          </p>
-        </Banner>
-      ) : (
-        <p>
-          <a href="/account-changes?state=all">{text('providers.changes')}</a>
-        </p>
-      )}
-      <Card title={text('providers.search')}>
-        <Search filter={data.filter} />
-      </Card>
-      <List data={data} />
+      {last.httpStatus === null ? text('providers.noAnswer') : `HTTP ${last.httpStatus}`}
+      {last.errorCode !== null && <span class="quiet small"> {last.errorCode}</span>}
     </>
   );
 }
 
-/** Sent as a form, because a tax identifier in an address would be in the logs of proxies. */
-function Search({ filter }: { filter: ProviderFilter }) {
+export function ProviderState({ state }: Pick<Provider, 'state'>) {
   const { text } = usePage();
-  return (
-    <ActionForm action="/providers" class="filters">
-      <Field label={text('providers.searchLabel')}>
-        <input name="q" type="search" value={filter.text ?? ''} maxLength={200} />
-      </Field>
-      <Field label={text('titles.status')}>
-        <select name="state">
-          <option value="">{text('filter.all')}</option>
-          <Options
-            values={SYNC_STATES}
-            chosen={filter.state}
-            text={(state) => text(`providers.states.${state}`)}
-          />
-        </select>
-      </Field>
-      <div class="buttons">
-        <Submit class="primary">{text('providers.search')}</Submit>
-        <a class="button" href="/providers">
-          {text('filter.clear')}
-        </a>
-      </div>
-    </ActionForm>
-  );
-}
-
-function List({ data }: { data: ProvidersPageData }) {
-  const { text } = usePage();
-  const { filter } = data;
-  if (data.providers.length === 0) {
-    const isFiltered = filter.text !== null || filter.state !== null || filter.taxId !== null;
-    return <p class="quiet">{isFiltered ? text('providers.noneFound') : text('providers.none')}</p>;
-  }
-  return (
-    <section class="card">
-      <DataTable
-        label={text('providers.title')}
-        heads={[
-          text('providers.externalId'),
-          text('providers.name'),
-          text('providers.taxId'),
-          text('titles.status'),
-          text('providers.lastSent'),
-          text('providers.lastAnswer'),
-          text('providers.taken'),
-        ]}
-      >
-        {data.providers.map((provider) => (
-          <tr key={provider.externalId}>
-            <th scope="row">
-              <a href={providerHref(provider.externalId)}>{provider.externalId}</a>
-            </th>
-            <td>{provider.name ?? '–'}</td>
-            <td class="tight">
-              {provider.identification === null ? '–' : maskTaxId(provider.identification)}
-            </td>
-            <td>
-              <ProviderState state={provider.state} />
-              {provider.faults !== null && (
-                <p class="quiet small anywhere">{reasonsText(text, provider.faults)}</p>
-              )}
-            </td>
-            <td>
-              <LastSent last={provider} />
-            </td>
-            <td>
-              <LastAnswer last={provider} />
-            </td>
-            <InstantCell at={provider.syncedAt} />
-          </tr>
-        ))}
-      </DataTable>
-      <Pager
-        label={text('providers.title')}
-        paging={data.paging}
-        hrefOf={(page) => providersHref(filter.text, filter.state, page)}
-      />
-    </section>
-  );
+  const looks = {
+    pending: '',
+    synced: 'is-inserted',
+    rejected: 'is-withdrawn',
+    invalid: 'is-withdrawn',
+  } as const;
+  return <span class={`tag ${looks[state]}`}>{text(`providers.state.${state}`)}</span>;
 }

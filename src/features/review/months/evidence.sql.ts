@@ -200,7 +200,7 @@ export function writeEvidenceFile(
       },
       {
         path: `titles/${day.date}.csv`,
-        bytes: () => writeCsv(EVIDENCE_COLUMNS, evidence.titlesOf(day), 'pt-BR'),
+        bytes: () => writeCsv(EVIDENCE_COLUMNS, evidence.titlesOf(day), 'pt-BR', 'en'),
       },
     ]),
   ];

@@ -6,10 +6,9 @@ import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { maskPayee } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
+import { dueRangeParameters } from '../due-range.ts';
 import { readSchedule } from '../read-schedule.sql.ts';
-import { SCHEDULE_FORMATS } from '../schedule-file.ts';
-import { sendScheduleFile } from './schedule-export.ts';
-import { dueRangeParameters, scheduleFormat } from './schedule-range.ts';
+import { SCHEDULE_FORMATS, scheduleFormat, sendScheduleFile } from '../schedule-file.ts';
 
 const ScheduleQuery = Type.Object({
   dueFrom: date,
@@ -94,9 +93,7 @@ export function addScheduleApi(api: FastifyInstance, parts: ConsoleParts): void 
     ),
     async (request) => {
       const range = dueRangeParameters(request.query);
-      const schedule = await readSchedule(database, {
-        range,
-        hasAllAmounts: true,
+      const schedule = await readSchedule(database, range, {
         offset: numberOf(request, 'offset') ?? 0,
         limit: limitOf(request),
       });
@@ -121,9 +118,7 @@ export function addScheduleApi(api: FastifyInstance, parts: ConsoleParts): void 
       },
     ),
     async (request, reply) => {
-      const { principal } = request;
-      if (principal === null) throw new Error('this route has no guard');
-      return sendScheduleFile(reply, parts, principal, {
+      return sendScheduleFile(reply, parts, request.principal, {
         range: dueRangeParameters(request.query),
         format: scheduleFormat(request.query),
         locale: textParameter(request.query, 'locale') === 'en' ? 'en' : 'pt-BR',

@@ -105,10 +105,10 @@ function spanTitle({ formats }: PageContext, { view, range }: SchedulePageData):
 }
 
 /** A number of titles and their value. */
-const figure = ({ text, formats }: PageContext, titles: number, value: string | null) =>
+const figure = ({ text, formats }: PageContext, titles: number, value: string) =>
   text('schedule.titlesAndValue', {
     titles: text('schedule.titleCount', { count: titles }),
-    value: formats.amount(value ?? '0'),
+    value: formats.amount(value),
   });
 
 function Figures({ data }: PageProps) {

@@ -8,10 +8,10 @@ import { pagingOf } from '../../../console/shell/paging.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forPeople, STAFF } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
+import { dueRangeParameters } from '../due-range.ts';
 import { readSchedule } from '../read-schedule.sql.ts';
-import { sendScheduleFile } from './schedule-export.ts';
+import { scheduleFormat, sendScheduleFile } from '../schedule-file.ts';
 import { SchedulePage, spanOf } from './schedule-page.tsx';
-import { dueRangeParameters, scheduleFormat } from './schedule-range.ts';
 
 const GROUPS_A_PAGE = 50;
 
@@ -25,12 +25,7 @@ export function addScheduleRoutes(server: FastifyInstance, parts: ConsoleParts):
     const date = wanted === null ? today : parseCivilDate(wanted);
     const { view, range } = spanOf(textParameter(request.query, 'view'), date ?? today);
     const read = (offset: number) =>
-      readSchedule(database, {
-        range,
-        hasAllAmounts: view === 'day',
-        offset,
-        limit: GROUPS_A_PAGE,
-      });
+      readSchedule(database, range, { offset, limit: GROUPS_A_PAGE }, ['original_value']);
     const asked = pagingOf(request.query, 'page', Number.MAX_SAFE_INTEGER, GROUPS_A_PAGE);
     let schedule = await read(asked.offset);
     const paging = pagingOf(request.query, 'page', schedule.groupCount, GROUPS_A_PAGE);
@@ -63,10 +58,8 @@ export function addScheduleRoutes(server: FastifyInstance, parts: ConsoleParts):
   server.get('/schedule', forPeople(EVERYBODY), (request, reply) => show(request, reply, false));
   server.post('/schedule', forPeople(STAFF), (request, reply) => show(request, reply, true));
 
-  server.post('/schedule/export', forPeople(EVERYBODY), async (request, reply) => {
-    const { principal } = request;
-    if (principal === null) throw new Error('this route has no guard');
-    return sendScheduleFile(reply, parts, principal, {
+  server.post('/schedule/export', forPeople(EVERYBODY), (request, reply) => {
+    return sendScheduleFile(reply, parts, request.principal, {
       range: dueRangeParameters(request.body),
       format: scheduleFormat(request.body),
       locale: pageContext(request, timeZone).language,

@@ -1,17 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
-import type { Language } from '../../../base/texts/texts.ts';
+import { type Language, textOf } from '../../../base/texts/texts.ts';
 import { describe, limitOf, requireDate, requireId } from '../../../console/api/api-request.ts';
 import {
-  amount,
   DateParameter,
   date,
-  dateOrNull,
   IdParameter,
-  id,
-  instant,
-  MovedField,
   orNull,
   words,
 } from '../../../console/api/schema-parts.ts';
@@ -19,26 +14,12 @@ import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { maskColumn } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
-import { TITLE_COLUMNS } from '../../../core/title/title.ts';
 import { EXPORT_FORMATS } from '../title-file.ts';
 import { parseExport } from './export-routes.tsx';
-import { readTitleDetail } from './title-detail.sql.ts';
+import { readTitleDetail, Title } from './title-detail.sql.ts';
 import { CONTENT_TYPES, sendTitleFile } from './title-export.ts';
-import { parseTitleQuery } from './title-filters.ts';
-import { readTitlePage, TITLE_SORTS } from './title-list.sql.ts';
-
-const TitleRow = Type.Object({
-  id,
-  status: words(['current', 'withdrawn']),
-  acceptedDate: date,
-  orderUid: Type.String(),
-  occurrence: id,
-  provider: orNull('string'),
-  agent: orNull('string'),
-  dueDate: dateOrNull,
-  originalValue: amount,
-  changedAt: instant,
-});
+import { TITLE_FILTER } from './title-filters.sql.ts';
+import { parseTitleQuery, readTitlePage, TITLE_PLACE, TitleRow } from './title-list.sql.ts';
 
 const TitlePage = Type.Object({
   rows: Type.Array(TitleRow),
@@ -48,56 +29,14 @@ const TitlePage = Type.Object({
   next: orNull('string', { description: 'For `at`: the page after. Null: this is the last.' }),
 });
 
-const relatedTitle = (description: string) =>
-  Type.Union([Type.Object({ id, dueDate: dateOrNull, originalValue: amount }), Type.Null()], {
-    description,
-  });
-
-const Title = Type.Object({
-  id,
-  status: words(['current', 'withdrawn']),
-  acceptedDate: date,
-  occurrence: id,
-  fields: Type.Object(
-    Object.fromEntries(TITLE_COLUMNS.map((column) => [column, orNull('string')])),
-    { description: 'Tax identifiers, accounts and undocumented fields are masked.' },
-  ),
-  predecessor: relatedTitle(
-    'The withdrawn title of the same order, buyer and provider that this one replaces.',
-  ),
-  successor: relatedTitle('The newest title that replaced this one.'),
-  isPaymentHeld: Type.Boolean({
-    description: 'The title names a changed bank account that no person has confirmed.',
-  }),
-  createdAt: instant,
-  changedAt: instant,
-  revisions: Type.Array(
-    Type.Object({
-      revision: id,
-      kind: words(['changed', 'withdrawn', 'restored']),
-      changedAt: instant,
-      pullId: id,
-      fields: Type.Array(MovedField),
-    }),
-  ),
-});
-
-/** Parsed as on the pages, where an invalid parameter counts as absent. */
+const { from: _from, to: _to, ...OF_DAY } = TITLE_FILTER;
+/** Parsed as on the pages. */
 const TitleQueryParameters = Type.Object({
-  order: Type.Optional(Type.String({ maxLength: 200 })),
-  provider: Type.Optional(Type.String({ maxLength: 200 })),
-  agent: Type.Optional(
-    Type.String({ maxLength: 200, description: 'A part of the name, in any case.' }),
-  ),
-  status: Type.Optional(words(['current', 'withdrawn'])),
-  dueFrom: Type.Optional(date),
-  dueTo: Type.Optional(date),
-  minValue: Type.Optional(Type.String({ maxLength: 200 })),
-  maxValue: Type.Optional(Type.String({ maxLength: 200 })),
-  sort: Type.Optional(words(TITLE_SORTS)),
-  direction: Type.Optional(words(['ascending', 'descending'])),
-  at: Type.Optional(
-    Type.String({ maxLength: 2000, description: 'A place that an earlier answer named.' }),
+  ...Object.fromEntries(
+    Object.entries({ ...OF_DAY, ...TITLE_PLACE }).map(([name, { schema }]) => [
+      name,
+      Type.Optional(schema),
+    ]),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
 });
@@ -130,7 +69,9 @@ export function addTitlesApi(api: FastifyInstance, parts: ConsoleParts): void {
     async (request) => {
       const query = parseTitleQuery(request.query, requireDate(request), 'en');
       if (query.faults.length > 0) {
-        throw new InputError(`these parameters cannot be read: ${query.faults.join(', ')}`);
+        throw new InputError(
+          `these parameters cannot be read: ${query.faults.map((label) => textOf('en')(label)).join(', ')}`,
+        );
       }
       return readTitlePage(database, { ...query, limit: limitOf(request) });
     },

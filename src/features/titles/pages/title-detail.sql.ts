@@ -1,6 +1,15 @@
+import { type Static, Type } from 'typebox';
 import type { Database } from '../../../base/database/database.ts';
-import type { CivilDate } from '../../../base/values/business-day.ts';
-import type { MovedField } from '../../../console/api/schema-parts.ts';
+import {
+  amount,
+  date,
+  dateOrNull,
+  id,
+  instant,
+  MovedField,
+  orNull,
+  words,
+} from '../../../console/api/schema-parts.ts';
 import type { PullOrigin } from '../../../core/planner/pull-plan.ts';
 import { TITLE_COLUMNS, type TitleColumn } from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
@@ -14,40 +23,52 @@ export interface ChangingPull {
   readonly fetchedAt: Date | null;
 }
 
-interface TitleRevision extends ChangingPull {
-  readonly revision: number;
-  readonly kind: 'changed' | 'withdrawn' | 'restored';
-  readonly changedAt: Date;
-  readonly fields: readonly MovedField[];
-}
-
+const RelatedTitle = Type.Object({ id, dueDate: dateOrNull, originalValue: amount });
 /** A title of the same order, buyer and provider with another due date or value. */
-export interface RelatedTitle {
-  readonly id: number;
-  readonly dueDate: CivilDate | null;
-  /** Decimal text. */
-  readonly originalValue: string;
-}
+export type RelatedTitle = Readonly<Static<typeof RelatedTitle>>;
 
-/** A title with all its columns. Values are text as PostgreSQL writes it: exact amounts, `YYYY-MM-DD`. */
-export interface TitleDetail {
-  readonly id: number;
-  readonly status: 'current' | 'withdrawn';
-  readonly acceptedDate: CivilDate;
-  readonly occurrence: number;
-  readonly fields: Readonly<Record<TitleColumn, string | null>>;
-  /** Whether the title names a changed bank account that no person has confirmed. */
-  readonly isPaymentHeld: boolean;
-  /** The withdrawn title that this one replaces; null: none. */
-  readonly predecessor: RelatedTitle | null;
-  /** The newest title that replaced this one; null: none. */
-  readonly successor: RelatedTitle | null;
+const relatedTitle = (description: string) =>
+  Type.Union([RelatedTitle, Type.Null()], { description });
+
+const Revision = Type.Object({
+  revision: id,
+  kind: words(['changed', 'withdrawn', 'restored']),
+  changedAt: instant,
+  pullId: id,
+  fields: Type.Array(MovedField),
+});
+
+/** Values are text as PostgreSQL writes it: exact amounts, `YYYY-MM-DD`. */
+export const Title = Type.Object({
+  id,
+  status: words(['current', 'withdrawn']),
+  acceptedDate: date,
+  occurrence: id,
+  fields: Type.Object(
+    Object.fromEntries(TITLE_COLUMNS.map((column) => [column, orNull('string')])) as Record<
+      TitleColumn,
+      ReturnType<typeof orNull<'string'>>
+    >,
+    { description: 'Tax identifiers, accounts and undocumented fields are masked.' },
+  ),
+  predecessor: relatedTitle(
+    'The withdrawn title of the same order, buyer and provider that this one replaces.',
+  ),
+  successor: relatedTitle('The newest title that replaced this one.'),
+  isPaymentHeld: Type.Boolean({
+    description: 'The title names a changed bank account that no person has confirmed.',
+  }),
+  createdAt: instant,
+  changedAt: instant,
+  revisions: Type.Array(Revision),
+});
+
+/** A title with all its columns and the pulls that changed it. */
+export interface TitleDetail extends Readonly<Omit<Static<typeof Title>, 'revisions'>> {
   readonly contentHash: string;
-  readonly createdAt: Date;
-  readonly changedAt: Date;
   readonly first: ChangingPull;
   /** Newest first. */
-  readonly revisions: readonly TitleRevision[];
+  readonly revisions: readonly (ChangingPull & Readonly<Static<typeof Revision>>)[];
 }
 
 const fields = Prisma.raw(
@@ -76,7 +97,7 @@ export async function readTitleDetail(database: Database, id: bigint): Promise<T
     LEFT JOIN conciliation.pull pull ON pull.id = title.first_pull_id
     WHERE title.id = ${id}`;
   if (title === undefined) return null;
-  const revisions = await database.prisma.$queryRaw<TitleRevision[]>`
+  const revisions = await database.prisma.$queryRaw<TitleDetail['revisions'][number][]>`
     SELECT revision, kind, changed_at AS "changedAt", pull_id::float8 AS "pullId", pull.origin,
            pull.requested_by AS "requestedBy", pull.fetch_started_at AS "fetchedAt", list.fields
     FROM conciliation.title_revision revision

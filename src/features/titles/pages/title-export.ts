@@ -6,6 +6,7 @@ import { maySeePersonalData } from '../../../base/values/role.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import type { Principal } from '../../../console/shell/guard.ts';
 import { maskColumn } from '../../../console/shell/masking.ts';
+import { formatsOf } from '../../../console/shell/page-context.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
 import { TITLE_EXPORT_COLUMNS } from '../../../core/title/export-columns.ts';
 import {
@@ -51,6 +52,9 @@ export async function sendTitleFile(
         format,
         locale,
         language,
+        language === 'pt-BR'
+          ? (at) => formatsOf(language, timeZone).instant(new Date(at))
+          : undefined,
       );
       const name = `${textOf(language)('fileNames.titles')}-${from}-${to}.${format}`;
       await send({ name, type: CONTENT_TYPES[format], bytes });

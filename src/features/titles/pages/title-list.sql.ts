@@ -1,76 +1,52 @@
+import { type Static, Type } from 'typebox';
 import type { Database } from '../../../base/database/database.ts';
+import type { Language, TextKey } from '../../../base/texts/texts.ts';
 import { type CivilDate, parseCivilDate, toCivilDate } from '../../../base/values/business-day.ts';
 import { parseDecimal } from '../../../base/values/decimal.ts';
-import { folded, inEachCase } from '../../../console/shell/search.sql.ts';
+import {
+  amount,
+  date,
+  dateOrNull,
+  id,
+  instant,
+  orNull,
+  words,
+} from '../../../console/api/schema-parts.ts';
+import { anyOf, asHidden, readFilter, textField } from '../../../console/list/filter.tsx';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import {
   acceptedDatesOf,
   type GroupFilter,
-  hasPayeeOf,
   readGroupTotals,
 } from '../../schedule/read-schedule.sql.ts';
+import { conditionsOf, TITLE_FILTER, type TitleFilter } from './title-filters.sql.ts';
 
-/** Selects titles. All conditions must hold; null: no condition. */
-export interface TitleFilter {
-  /** Accepted dates, both inclusive. */
-  readonly from: CivilDate | null;
-  readonly to: CivilDate | null;
-  readonly status: 'current' | 'withdrawn' | null;
-  /** Any of what a person knows about a title. */
-  readonly search: TitleSearch | null;
-  /** The order's identifier, or a part of one where no order has it. Upper and lower case are equal. */
-  readonly order: string | null;
-  /** The provider's identifier in the ERP, or a part of the provider's name. */
-  readonly provider: string | null;
-  /** The provider's identifier in the ERP, as it is. */
-  readonly providerId: string | null;
-  /** A part of the agent's name. Upper and lower case are equal, and letters with and without accents. */
-  readonly agent: string | null;
-  readonly dueFrom: CivilDate | null;
-  readonly dueTo: CivilDate | null;
-  /** True: only titles that state no due date. */
-  readonly isUndated: true | null;
-  /** A title: only titles whose payment goes to the same party and account; see `Payee`. */
-  readonly payeeOf: number | null;
-  /** Decimal text. */
-  readonly minValue: string | null;
-  readonly maxValue: string | null;
-}
-
-export interface TitleSearch {
-  /** As written: a part of the order, a provider's code, or a part of the name of a provider or agent. */
-  readonly text: string;
-  /** Without blanks. */
-  readonly order: string;
-  /** Original value, decimal text; null: the text is none. */
-  readonly value: string | null;
-}
-
-export const TITLE_SORTS = ['accepted', 'order', 'value', 'due', 'provider', 'agent'] as const;
+const TITLE_SORTS = ['accepted', 'order', 'value', 'due', 'provider', 'agent'] as const;
 export type TitleSort = (typeof TITLE_SORTS)[number];
 
-interface TitleListRow {
-  readonly id: number;
-  readonly status: 'current' | 'withdrawn';
-  readonly acceptedDate: CivilDate;
-  readonly orderUid: string;
-  readonly occurrence: number;
-  readonly provider: string | null;
-  readonly agent: string | null;
-  readonly dueDate: CivilDate | null;
-  readonly originalValue: string;
-  readonly changedAt: Date;
-}
+export const TitleRow = Type.Object({
+  id,
+  status: words(['current', 'withdrawn']),
+  acceptedDate: date,
+  orderUid: Type.String(),
+  occurrence: id,
+  provider: orNull('string'),
+  agent: orNull('string'),
+  dueDate: dateOrNull,
+  originalValue: amount,
+  changedAt: instant,
+});
+type TitleRow = Readonly<Static<typeof TitleRow>>;
 
 /** A position between two titles of a list; `cursorText` encodes it. */
-export interface TitleCursor {
+interface TitleCursor {
   readonly direction: 'after' | 'before';
   readonly key: string;
   readonly id: string;
 }
 
 export interface TitlePage {
-  readonly rows: readonly TitleListRow[];
+  readonly rows: readonly TitleRow[];
   readonly previous: string | null;
   readonly next: string | null;
 }
@@ -113,13 +89,51 @@ const SORT_KEYS: Readonly<Record<TitleSort, SortKey>> = {
   agent: text(Prisma.sql`financial_agent_name`),
 };
 
-export interface TitleListRequest {
+/** The order and the place of a list. */
+export const TITLE_PLACE = {
+  sort: asHidden(anyOf('titles.sort', TITLE_SORTS, () => 'titles.sort')),
+  direction: asHidden(anyOf('titles.sort', ['ascending', 'descending'], () => 'titles.sort')),
+  at: asHidden(textField('titles.pages', 2000)),
+};
+
+/** The valid part of the parameters of a list. */
+export interface TitleQuery {
   readonly filter: TitleFilter;
   readonly sort: TitleSort;
   readonly isDescending: boolean;
   /** Null: the first page. */
   readonly cursor: TitleCursor | null;
-  readonly limit: number;
+  /** The labels of parameters that could not be read. Such a parameter counts as absent. */
+  readonly faults: readonly TextKey[];
+}
+
+/**
+ * Parses the parameters of a list.
+ * @param day the one day whose titles are listed; null: the range of dates is a parameter too, and may be open
+ * @param language of the amounts in the parameters
+ */
+export function parseTitleQuery(
+  source: unknown,
+  day: CivilDate | null,
+  language: Language,
+): TitleQuery {
+  const { filter, faults } = readFilter(TITLE_FILTER, source, language);
+  const place = readFilter(TITLE_PLACE, source);
+  const { at, direction } = place.filter;
+  const sort = place.filter.sort ?? (day === null ? 'accepted' : 'order');
+  const cursor = at === null ? null : parseTitleCursor(at, sort);
+  return {
+    filter: day === null ? filter : { ...filter, from: day, to: day },
+    sort,
+    // The newest dates first, unless the reader asks for another order.
+    isDescending: direction === null ? sort === 'accepted' : direction === 'descending',
+    cursor,
+    faults: [
+      ...faults,
+      ...place.faults,
+      ...(at !== null && cursor === null ? [TITLE_PLACE.at.label] : []),
+    ],
+  };
 }
 
 /**
@@ -129,7 +143,7 @@ export interface TitleListRequest {
  */
 export async function readTitlePage(
   database: Database,
-  request: TitleListRequest,
+  request: Omit<TitleQuery, 'faults'> & { readonly limit: number },
 ): Promise<TitlePage> {
   const { filter, limit, cursor, sort } = request;
   const key = SORT_KEYS[sort];
@@ -154,7 +168,7 @@ export async function readTitlePage(
     : Prisma.sql`${key.expression} ${order}, id ${order}`;
   const where = await whereOf(database, filter);
 
-  const rows = await database.prisma.$queryRaw<(TitleListRow & { key: string })[]>`
+  const rows = await database.prisma.$queryRaw<(TitleRow & { key: string })[]>`
     SELECT id::float8 AS id, status, accepted_date::text AS "acceptedDate",
            order_uid AS "orderUid", occurrence, provider_external_id AS provider,
            financial_agent_name AS agent, anticipated_due_date::text AS "dueDate",
@@ -207,86 +221,29 @@ export async function readTitleCount(
 
 /** Returns the due dates and the payee that the filter asks for; null: it does not ask for current titles by due date. */
 function dueOf(filter: TitleFilter): GroupFilter | null {
-  const { status, dueFrom, dueTo, isUndated, payeeOf } = filter;
+  const { status, dueFrom, dueTo, undated, payeeOf } = filter;
   if (status !== 'current') return null;
+  const payee = payeeOf === null ? null : Number(payeeOf);
   if (dueFrom === null && dueTo === null)
-    return isUndated === null ? null : { range: null, payeeOf };
+    return undated === null ? null : { range: null, payeeOf: payee };
   const range = { from: dueFrom ?? FIRST_DATE, to: dueTo ?? LAST_DATE };
-  return isUndated === null ? { range, payeeOf } : null;
+  return undated === null ? { range, payeeOf: payee } : null;
 }
 
 /** Returns the group of the payment schedule that the filter selects; null: the filter has other conditions. */
 function groupOf(filter: TitleFilter): GroupFilter | null {
-  const { status: _, dueFrom: __, dueTo: ___, isUndated: ____, payeeOf: _____, ...others } = filter;
+  const { status: _, dueFrom: __, dueTo: ___, undated: ____, payeeOf: _____, ...others } = filter;
   return Object.values(others).every((value) => value === null) ? dueOf(filter) : null;
 }
 
 async function whereOf(database: Database, filter: TitleFilter): Promise<Prisma.Sql> {
   const due = dueOf(filter);
-  const {
-    from,
-    to,
-    status,
-    search,
-    order,
-    provider,
-    providerId,
-    agent,
-    dueFrom,
-    dueTo,
-    isUndated,
-    payeeOf,
-    minValue,
-    maxValue,
-  } = filter;
-  const parts = [
+  const conditions = [
     // `title` has no index by due date, which every merge would pay for. The schedule knows the accepted dates.
-    due === null ? null : Prisma.sql`accepted_date = ANY(${acceptedDatesOf(due)})`,
-    isUndated === null ? null : Prisma.sql`anticipated_due_date IS NULL`,
-    payeeOf === null ? null : await hasPayeeOf(database, payeeOf),
-    from === null ? null : Prisma.sql`accepted_date >= ${from}::date`,
-    to === null ? null : Prisma.sql`accepted_date <= ${to}::date`,
-    status === null ? null : Prisma.sql`status = ${status}`,
-    search === null ? null : await searchCondition(database, search),
-    order === null ? null : await orderCondition(database, order),
-    provider === null ? null : providerCondition(provider),
-    providerId === null ? null : Prisma.sql`provider_external_id = ${providerId}`,
-    agent === null ? null : agentCondition(agent),
-    dueFrom === null ? null : Prisma.sql`anticipated_due_date >= ${dueFrom}::date`,
-    dueTo === null ? null : Prisma.sql`anticipated_due_date <= ${dueTo}::date`,
-    minValue === null ? null : Prisma.sql`original_value >= ${minValue}::numeric`,
-    maxValue === null ? null : Prisma.sql`original_value <= ${maxValue}::numeric`,
-  ].filter((part) => part !== null);
-  return parts.length === 0 ? Prisma.sql`true` : Prisma.join(parts, ' AND ');
-}
-
-const providerCondition = (provider: string) => Prisma.sql`provider_external_id IN (
-  SELECT unnest(${inEachCase(provider)}::text[])
-  UNION
-  SELECT external_id FROM conciliation.provider
-  WHERE strpos(${folded(Prisma.sql`name`)}, ${folded(Prisma.sql`${provider}::text`)}) > 0)`;
-
-/** Not LIKE, because the text may hold pattern characters. */
-const agentCondition = (agent: string) => Prisma.sql`
-  strpos(${folded(Prisma.sql`financial_agent_name`)}, ${folded(Prisma.sql`${agent}::text`)}) > 0`;
-
-async function searchCondition(database: Database, search: TitleSearch): Promise<Prisma.Sql> {
-  const { text: written, order, value } = search;
-  const parts = [
-    await orderCondition(database, order),
-    providerCondition(written),
-    agentCondition(written),
-    ...(value === null ? [] : [Prisma.sql`original_value = ${value}::numeric`]),
+    ...(due === null ? [] : [Prisma.sql`accepted_date = ANY(${acceptedDatesOf(due)})`]),
+    ...(await conditionsOf(database, filter)),
   ];
-  return Prisma.sql`(${Prisma.join(parts, ' OR ')})`;
-}
-
-/** An identifier has an index. A part of one is searched in every title. */
-async function orderCondition(database: Database, order: string): Promise<Prisma.Sql> {
-  const whole = Prisma.sql`order_uid = ANY (${inEachCase(order)}::text[])`;
-  const [{ isKnown }] = await database.prisma.$queryRaw<[{ isKnown: boolean }]>`
-    SELECT EXISTS (SELECT FROM conciliation.title WHERE ${whole}) AS "isKnown"`;
-  return isKnown ? whole : Prisma.sql`strpos(lower(order_uid), lower(${order}::text)) > 0`;
+  return conditions.length === 0 ? Prisma.sql`true` : Prisma.join(conditions, ' AND ');
 }
 
 function cursorText(direction: TitleCursor['direction'], row: { id: number; key: string }): string {
@@ -294,7 +251,7 @@ function cursorText(direction: TitleCursor['direction'], row: { id: number; key:
 }
 
 /** Returns null for a text that no page of this sort has produced. */
-export function parseTitleCursor(cursor: string, sort: TitleSort): TitleCursor | null {
+function parseTitleCursor(cursor: string, sort: TitleSort): TitleCursor | null {
   let parsed: unknown;
   try {
     parsed = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));

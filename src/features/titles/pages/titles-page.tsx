@@ -1,15 +1,24 @@
+import type { ComponentChildren } from 'preact';
 import type { CivilDate } from '../../../base/values/business-day.ts';
-import { Field } from '../../../console/shell/layout.tsx';
-import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
-import { AmountCell, Card, DayCell, Submit, TableFrame } from '../../../console/shell/parts.tsx';
+import { type FilterFields, FilterForm, parametersOf } from '../../../console/list/filter.tsx';
+import { usePage } from '../../../console/shell/page-context.ts';
+import {
+  ActionForm,
+  AmountCell,
+  Card,
+  DayCell,
+  TableFrame,
+} from '../../../console/shell/parts.tsx';
 import type { LedgerDay } from '../../review/ledger-days.sql.ts';
 import { DayHead } from '../../review/pages/day-page.tsx';
 import { PayeeAccount, PayeeName } from '../../schedule/pages/payee-text.tsx';
 import type { Payee } from '../../schedule/read-schedule.sql.ts';
-import { type TitleQuery, titleQueryText } from './title-filters.ts';
-import type { TitlePage, TitleSort } from './title-list.sql.ts';
+import { TITLE_FILTER } from './title-filters.sql.ts';
+import { TITLE_PLACE, type TitlePage, type TitleQuery, type TitleSort } from './title-list.sql.ts';
 
 export interface TitlesPageData {
+  /** Whether the parameters hold a tax identifier, which must not get into an address. */
+  readonly isPrivate: boolean;
   /** Null: the titles of a range of dates. */
   readonly date: CivilDate | null;
   readonly day: LedgerDay | null;
@@ -42,7 +51,7 @@ export function TitlesPage({ data }: { data: TitlesPageData }) {
       {data.query.faults.length > 0 && (
         <p class="error">
           {text('filter.bad', {
-            names: data.query.faults.map((name) => filterLabel(text, name)).join(', '),
+            names: data.query.faults.map((label) => text(label)).join(', '),
           })}
         </p>
       )}
@@ -52,56 +61,60 @@ export function TitlesPage({ data }: { data: TitlesPageData }) {
 }
 
 function Filters({ data }: { data: TitlesPageData }) {
-  const { text } = usePage();
-  const { filter, sort, isDescending } = data.query;
-  const input = (name: string, value: string | null) => (
-    <input name={name} value={value ?? ''} maxLength={200} />
-  );
-  const dateInput = (name: string, value: string | null) => (
-    <input type="date" name={name} value={value ?? ''} />
-  );
+  const { sort, isDescending } = data.query;
   return (
-    <form method="get" class="filters">
-      <div class="wide">
-        <Field label={text('titles.search')}>{input('search', filter.search?.text ?? null)}</Field>
-      </div>
-      {data.date === null && (
-        <>
-          <Field label={text('titles.from')}>{dateInput('from', filter.from)}</Field>
-          <Field label={text('titles.to')}>{dateInput('to', filter.to)}</Field>
-        </>
-      )}
-      <Field label={text('titles.orderFilter')}>{input('order', filter.order)}</Field>
-      <Field label={text('titles.providerFilter')}>{input('provider', filter.provider)}</Field>
-      <Field label={text('titles.agent')}>{input('agent', filter.agent)}</Field>
-      <Field label={text('titles.status')}>
-        <select name="status">
-          <option value="">{text('filter.all')}</option>
-          {(['current', 'withdrawn'] as const).map((status) => (
-            <option key={status} value={status} selected={filter.status === status}>
-              {text(`titles.statuses.${status}`)}
-            </option>
-          ))}
-        </select>
-      </Field>
-      <Field label={text('titles.dueFrom')}>{dateInput('dueFrom', filter.dueFrom)}</Field>
-      <Field label={text('titles.dueTo')}>{dateInput('dueTo', filter.dueTo)}</Field>
-      <label class="check">
-        <input type="checkbox" name="undated" value="true" checked={filter.isUndated === true} />
-        {text('titles.undated')}
-      </label>
-      {filter.payeeOf !== null && <input type="hidden" name="payeeOf" value={filter.payeeOf} />}
-      <Field label={text('titles.minValue')}>{input('minValue', filter.minValue)}</Field>
-      <Field label={text('titles.maxValue')}>{input('maxValue', filter.maxValue)}</Field>
-      <input type="hidden" name="sort" value={sort} />
-      <input type="hidden" name="direction" value={isDescending ? 'descending' : 'ascending'} />
-      <div class="buttons">
-        <Submit class="primary">{text('filter.apply')}</Submit>
-        <a class="button" href={data.date === null ? '/titles' : `/days/${data.date}/titles`}>
-          {text('filter.clear')}
-        </a>
-      </div>
-    </form>
+    <FilterForm
+      fields={{ ...fieldsOf(data), ...TITLE_PLACE }}
+      filter={{ ...data.query.filter, sort, direction: directionText(isDescending) }}
+      path={listPath(data.date)}
+    />
+  );
+}
+
+/** The dates of the titles of one day are in the path. */
+function fieldsOf({ date }: TitlesPageData): FilterFields {
+  const { from: _, to: __, ...rest } = TITLE_FILTER;
+  return date === null ? TITLE_FILTER : rest;
+}
+
+const directionText = (isDescending: boolean) => (isDescending ? 'descending' : 'ascending');
+
+const listPath = (date: CivilDate | null) => (date === null ? '/titles' : `/days/${date}/titles`);
+
+/** A link to the same list with other parameters; a button, if the parameters must not get into an address. */
+function ListLink(props: {
+  readonly data: TitlesPageData;
+  readonly changes: {
+    readonly sort?: TitleSort;
+    readonly isDescending?: boolean;
+    readonly at?: string;
+  };
+  readonly rel?: 'prev' | 'next';
+  readonly children: ComponentChildren;
+}) {
+  const { data, rel } = props;
+  const { filter, ...order } = data.query;
+  const { sort, isDescending, at } = { ...order, ...props.changes };
+  const parameters = [
+    ...parametersOf(fieldsOf(data), filter),
+    ...parametersOf(TITLE_PLACE, { sort, direction: directionText(isDescending), at: at ?? null }),
+  ];
+  if (!data.isPrivate) {
+    return (
+      <a rel={rel} href={`?${new URLSearchParams(parameters)}`}>
+        {props.children}
+      </a>
+    );
+  }
+  return (
+    <ActionForm action={listPath(data.date)}>
+      {parameters.map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <button type="submit" class="link">
+        {props.children}
+      </button>
+    </ActionForm>
   );
 }
 
@@ -109,14 +122,7 @@ function TitlesTable({ data }: { data: TitlesPageData }) {
   const { text, formats } = usePage();
   const { page, count } = data;
   if (page.rows.length === 0) {
-    return (
-      <p class="quiet">
-        {text('titles.none')}{' '}
-        {data.query.filter.search !== null && (
-          <a href="/providers">{text('titles.searchProviders')}</a>
-        )}
-      </p>
-    );
+    return <p class="quiet">{text('titles.none')}</p>;
   }
   const heading = (sort: TitleSort, label: string, className = '') => (
     <SortHeading data={data} sort={sort} label={label} class={className} />
@@ -185,63 +191,44 @@ function SortHeading(props: {
   readonly class: string;
 }) {
   const { data, sort, label } = props;
-  const { query, date } = data;
+  const { query } = data;
   const isSorted = query.sort === sort;
-  const direction = query.isDescending ? 'descending' : 'ascending';
-  const href = titleQueryText(query, date, {
+  const direction = directionText(query.isDescending);
+  const changes = {
     sort,
     isDescending: isSorted ? !query.isDescending : sort === 'accepted',
-  });
+  };
   return (
     <th scope="col" class={props.class} {...(isSorted && { 'aria-sort': direction })}>
-      <a href={href}>
+      <ListLink data={data} changes={changes}>
         {label}
         {isSorted && <span aria-hidden="true"> {query.isDescending ? '↓' : '↑'}</span>}
-      </a>
+      </ListLink>
     </th>
   );
 }
 
 function Pages({ data }: { data: TitlesPageData }) {
   const { text } = usePage();
-  const { page, query, date } = data;
-  if (page.previous === null && page.next === null) return null;
+  const { previous, next } = data.page;
+  if (previous === null && next === null) return null;
   return (
     <nav class="pager" aria-label={text('titles.pages')}>
-      {page.previous !== null && (
+      {previous !== null && (
         <>
-          <a href={titleQueryText(query, date)}>{text('titles.first')}</a>
-          <a rel="prev" href={titleQueryText(query, date, { at: page.previous })}>
+          <ListLink data={data} changes={{}}>
+            {text('titles.first')}
+          </ListLink>
+          <ListLink data={data} changes={{ at: previous }} rel="prev">
             ← {text('titles.previous')}
-          </a>
+          </ListLink>
         </>
       )}
-      {page.next !== null && (
-        <a rel="next" href={titleQueryText(query, date, { at: page.next })}>
+      {next !== null && (
+        <ListLink data={data} changes={{ at: next }} rel="next">
           {text('titles.next')} →
-        </a>
+        </ListLink>
       )}
     </nav>
   );
-}
-
-/** The label of a filter in the form. */
-function filterLabel(text: PageContext['text'], name: string): string {
-  const labels: Readonly<Record<string, string>> = {
-    from: text('titles.from'),
-    to: text('titles.to'),
-    order: text('titles.orderFilter'),
-    provider: text('titles.providerFilter'),
-    agent: text('titles.agent'),
-    status: text('titles.status'),
-    dueFrom: text('titles.dueFrom'),
-    dueTo: text('titles.dueTo'),
-    undated: text('titles.undated'),
-    payeeOf: text('titles.payee'),
-    minValue: text('titles.minValue'),
-    maxValue: text('titles.maxValue'),
-    sort: text('titles.sort'),
-    at: text('titles.pages'),
-  };
-  return labels[name] ?? name;
 }

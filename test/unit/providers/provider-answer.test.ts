@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findRefusals } from '../../../src/features/providers/provider-statuses.ts';
+import { findRefusals } from '../../../src/features/providers/provider-answer.ts';
 
 const SENT = new Set(['A', 'B', 'C']);
 const refusalsIn = (value: unknown) =>

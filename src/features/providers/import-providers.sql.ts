@@ -1,68 +1,116 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
+import { type FileFormat, formatOf } from '../../base/files/import-file.ts';
+import { ShutdownError } from '../../base/runtime/errors.ts';
 import { MERGE_TRANSACTION } from '../../core/merge/merge-transaction.sql.ts';
 import type { Provider } from './provider.ts';
+import { readProviderFile } from './provider-file.ts';
 
-/** A provider and its place in the file. */
-export interface ImportRow {
+/** The fault at one place of the file, without values. */
+interface FileFault {
+  /** The line of a CSV file, or the index in a JSON list; both from 1. */
   readonly at: number;
-  readonly provider: Provider;
+  readonly field: string;
+  readonly expected: string;
 }
 
-/** Two conflicting places of one file. Both are reported and neither is imported. */
-export interface RepeatedRow {
-  readonly at: number;
-  readonly field: 'externalId' | 'identificationNumber';
-  readonly otherAt: number;
-}
-
-export interface ImportCounts {
+export interface FileReport {
+  readonly format: FileFormat;
+  /** Providers in the file. */
+  readonly read: number;
   readonly inserted: number;
   readonly changed: number;
   readonly unchanged: number;
+  /** Providers that were not imported. */
+  readonly refused: number;
+  /** Tax identifiers whose lower-case letters were changed to upper case. */
+  readonly raised: number;
+  /** The faults of refused providers, in the order of the file; at most `MAX_REPORTED_FAULTS`. */
+  readonly faults: readonly FileFault[];
 }
 
+export const MAX_REPORTED_FAULTS = 1000;
+const ROWS_AT_ONCE = 1000;
+
+const REPEATED = {
+  externalId: 'is also in',
+  identificationNumber: 'belongs to another externalId in',
+} as const;
+
 /**
- * Updates `provider` to the rows in one transaction, which lasts as long as its source. Rows with
- * equal content stay unchanged, so that they are not pushed again. A dry run is rolled back.
- * @throws the errors of the source; nothing was imported then
+ * Imports the providers of a file into `conciliation.provider` in one transaction, which lasts as long as the reading
+ * of the file. Providers with a fault are reported and left out. A provider replaces the existing row: fields that the
+ * file does not state become null. Rows with equal content stay unchanged, so that they are not pushed again. A dry
+ * run is rolled back.
+ * @throws InputError when the file cannot be read in the format of its name; nothing was imported
+ * @throws ShutdownError when `signal` is aborted; nothing was imported
  */
-export async function importProviders(
+export async function importProviderFile(
   database: Database,
-  source: AsyncIterable<readonly ImportRow[]>,
-  options: {
-    readonly isDryRun: boolean;
-    readonly actor: string;
-    /** The rows with faults, complete after the last row of the source. */
-    readonly refused?: readonly { readonly at: number; readonly externalId: string }[];
-  },
-): Promise<ImportCounts & { readonly repeated: readonly RepeatedRow[] }> {
-  const dryRun: { result?: Awaited<ReturnType<typeof importProviders>> } = {};
+  path: string,
+  options: { readonly isDryRun: boolean; readonly actor: string; readonly signal: AbortSignal },
+): Promise<FileReport> {
+  const format = formatOf(path);
+  const dryRun: { report?: FileReport } = {};
   return database.prisma
     .$transaction(async (tx) => {
       await createImportTable(tx);
-      for await (const rows of source) await addRows(tx, rows);
-      const repeated = await takeRepeatedRows(tx, options.refused ?? []);
-      const counts = await writeProviders(tx);
+      const { faults, refusedIds, ...count } = await readRows(tx, path, options.signal);
+      const repeated = await takeRepeatedRows(tx, refusedIds);
+      const place = format === 'csv' ? 'line' : 'item';
+      for (const { at, field, otherAt } of repeated) {
+        faults.push({ at, field, expected: `${REPEATED[field]} ${place} ${otherAt}` });
+      }
+      const written = await writeProviders(tx);
+      const report = {
+        format,
+        ...count,
+        refused: count.refused + new Set(repeated.map(({ at }) => at)).size,
+        ...written,
+        faults: faults.sort((a, b) => a.at - b.at).slice(0, MAX_REPORTED_FAULTS),
+      };
       if (options.isDryRun) {
-        dryRun.result = { ...counts, repeated };
+        dryRun.report = report;
         throw new RolledBack();
       }
-      await recordAudit(tx, {
-        actor: options.actor,
-        action: 'providers.import',
-        details: { ...counts },
-      });
-      return { ...counts, repeated };
+      const { actor } = options;
+      await recordAudit(tx, { actor, action: 'providers.import', details: { ...written } });
+      return report;
     }, MERGE_TRANSACTION)
     .catch((error: unknown) => {
-      if (error instanceof RolledBack && dryRun.result !== undefined) return dryRun.result;
+      if (error instanceof RolledBack && dryRun.report !== undefined) return dryRun.report;
       throw error;
     });
 }
 
 /** Ends a dry run. Prisma rolls a transaction back when its callback throws. */
 class RolledBack extends Error {}
+
+/** Reads the file into the table of the import. Returns the rows with faults, and counts. */
+async function readRows(tx: Transaction, path: string, signal: AbortSignal) {
+  const faults: FileFault[] = [];
+  const refusedIds: { at: number; externalId: string }[] = [];
+  const count = { read: 0, refused: 0, raised: 0 };
+  let rows: { at: number; provider: Provider }[] = [];
+  for await (const { at, provider, isRaised, refusedId, faults: found } of readProviderFile(path)) {
+    count.read += 1;
+    if (isRaised) count.raised += 1;
+    if (provider !== null) rows.push({ at, provider });
+    else {
+      count.refused += 1;
+      if (refusedId !== null) refusedIds.push({ at, externalId: refusedId });
+      if (faults.length < MAX_REPORTED_FAULTS)
+        faults.push(...found.map((fault) => ({ at, ...fault })));
+    }
+    if (rows.length < ROWS_AT_ONCE) continue;
+    if (signal.aborted) break;
+    await addRows(tx, rows);
+    rows = [];
+  }
+  if (signal.aborted) throw new ShutdownError('the import was interrupted');
+  await addRows(tx, rows);
+  return { ...count, faults, refusedIds };
+}
 
 async function createImportTable(tx: Transaction): Promise<void> {
   await tx.$executeRaw`
@@ -72,7 +120,10 @@ async function createImportTable(tx: Transaction): Promise<void> {
     ) ON COMMIT DROP`;
 }
 
-async function addRows(tx: Transaction, rows: readonly ImportRow[]): Promise<void> {
+async function addRows(
+  tx: Transaction,
+  rows: readonly { readonly at: number; readonly provider: Provider }[],
+): Promise<void> {
   const records = rows.map(({ at, provider }) => ({ at, ...provider }));
   await tx.$executeRaw`
     INSERT INTO pg_temp.provider_import
@@ -81,6 +132,13 @@ async function addRows(tx: Transaction, rows: readonly ImportRow[]): Promise<voi
     FROM jsonb_to_recordset(${JSON.stringify(records)}::jsonb) AS provider
       (at int, "externalId" text, type text, "identificationNumber" text, name text,
        "canAnticipate" boolean, phones jsonb, "emailAddresses" jsonb, accounts jsonb)`;
+}
+
+/** Two conflicting places of one file. Both are reported and neither is imported. */
+interface RepeatedRow {
+  readonly at: number;
+  readonly field: keyof typeof REPEATED;
+  readonly otherAt: number;
 }
 
 /** A row whose external id a refused row has too is contested: the refused one may be the newer. */
@@ -114,9 +172,9 @@ async function takeRepeatedRows(
   return repeated;
 }
 
-async function writeProviders(tx: Transaction): Promise<ImportCounts> {
+async function writeProviders(tx: Transaction) {
   // In the order of the key: two concurrent imports then wait for each other without a deadlock.
-  const [counts] = await tx.$queryRaw<[ImportCounts]>`
+  const [counts] = await tx.$queryRaw<[Pick<FileReport, 'inserted' | 'changed' | 'unchanged'>]>`
     WITH written AS (
       INSERT INTO conciliation.provider AS provider
         (external_id, type, identification_number, name, can_anticipate, phones, email_addresses, accounts)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ProviderCsv } from '../../../src/features/providers/provider-csv.ts';
+import { ProviderCsv } from '../../../src/features/providers/provider-file.ts';
 
 const record = (cells: readonly string[], fault: string | null = null) => ({
   line: 1,

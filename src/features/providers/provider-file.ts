@@ -1,7 +1,65 @@
-import type { CsvRecord } from '../../base/files/csv-records.ts';
+import { type CsvRecord, readCsvRecords } from '../../base/files/csv-records.ts';
+import { formatOf, readJson, readText } from '../../base/files/import-file.ts';
 import { InputError } from '../../base/runtime/errors.ts';
-import type { FieldFault } from '../../base/values/field-reader.ts';
-import { ACCOUNT_FIELDS, type ProviderAccount } from './provider.ts';
+import { type FieldFault, isObject, isStorableText } from '../../base/values/field-reader.ts';
+import { ACCOUNT_FIELDS, checkProvider, type Provider, type ProviderAccount } from './provider.ts';
+
+/** One provider of a file, or its faults. */
+interface FileProvider {
+  /** The line of a CSV file on which it begins, or its index in a JSON list; both from 1. */
+  readonly at: number;
+  /** Null if there are faults. */
+  readonly provider: Provider | null;
+  readonly isRaised: boolean;
+  /** Of a provider with faults, where it can be read: another row with it is contested. */
+  readonly refusedId: string | null;
+  /** For CSV with the names of the columns. */
+  readonly faults: readonly FieldFault[];
+}
+
+/**
+ * Reads the providers of a file and checks each of them. The import checks conflicts between providers.
+ * @throws InputError when the file cannot be read, or does not have the format of its name
+ */
+export async function* readProviderFile(path: string): AsyncGenerator<FileProvider> {
+  if (formatOf(path) === 'json') {
+    for (const [index, value] of listIn(await readJson(path)).entries()) {
+      yield checked(index + 1, value, (field) => field);
+    }
+    return;
+  }
+  let csv: ProviderCsv | null = null;
+  for await (const record of readCsvRecords(readText(path))) {
+    if (csv === null) {
+      csv = new ProviderCsv(record);
+      continue;
+    }
+    const read = csv.read(record);
+    yield 'expected' in read
+      ? { at: record.line, provider: null, isRaised: false, refusedId: null, faults: [read] }
+      : checked(record.line, read.candidate, read.toColumn);
+  }
+  if (csv === null) throw new InputError('the file is empty');
+}
+
+function checked(at: number, value: unknown, toField: (field: string) => string): FileProvider {
+  const check = checkProvider(value);
+  if (check.ok) return { at, ...check, refusedId: null, faults: [] };
+  const id = isObject(value) ? value['externalId'] : null;
+  return {
+    at,
+    provider: null,
+    isRaised: false,
+    refusedId: typeof id === 'string' && isStorableText(id) ? id : null,
+    faults: check.faults.map((fault) => ({ ...fault, field: toField(fault.field) })),
+  };
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  const list = isObject(value) ? value['providers'] : value;
+  if (Array.isArray(list)) return list;
+  throw new InputError('expected {"providers": [...]} or a list of providers');
+}
 
 /** The columns that occur once for a provider. Accounts have separate columns. */
 const COLUMNS = [

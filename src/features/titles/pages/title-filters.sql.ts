@@ -1,0 +1,167 @@
+import type { Database } from '../../../base/database/database.ts';
+import type { Language, TextKey } from '../../../base/texts/texts.ts';
+import { parseDecimal } from '../../../base/values/decimal.ts';
+import { readTaxIds } from '../../../base/values/tax-id.ts';
+import {
+  anyOf,
+  asHidden,
+  dateField,
+  type FilterField,
+  type FilterOf,
+  flagField,
+  searchField,
+  textField,
+} from '../../../console/list/filter.tsx';
+import { bareTaxId, folded, inEachCase } from '../../../console/shell/search.sql.ts';
+import { Prisma } from '../../../generated/prisma/client.ts';
+import { hasPayeeOf } from '../../schedule/read-schedule.sql.ts';
+
+/** An amount as decimal text, and as a person wrote it. */
+interface WrittenAmount {
+  readonly decimal: string;
+  readonly toString: () => string;
+}
+
+const amountField = (label: TextKey): FilterField<WrittenAmount | null> => ({
+  ...textField(label),
+  absent: null,
+  parse: (written, language) => {
+    const decimal = parseAmount(written, language);
+    return decimal === null ? undefined : { decimal, toString: () => written };
+  },
+});
+
+const STATUSES = ['current', 'withdrawn'] as const;
+
+export const TITLE_FILTER = {
+  search: searchField('titles.search'),
+  from: dateField('titles.from'),
+  to: dateField('titles.to'),
+  /** The order's identifier, or a part of one where no order has it. */
+  order: textField('titles.orderFilter'),
+  /** The provider's identifier in the ERP, or a part of the provider's name. */
+  provider: textField('titles.providerFilter'),
+  /** The provider's identifier in the ERP, as it is. */
+  providerId: asHidden(textField('titles.provider')),
+  agent: textField('titles.agent'),
+  status: anyOf('titles.status', STATUSES, (status) => `title.status.${status}`),
+  dueFrom: dateField('titles.dueFrom'),
+  dueTo: dateField('titles.dueTo'),
+  /** Only titles that state no due date. */
+  undated: flagField('titles.undated'),
+  /** A title: only titles whose payment goes to the same party and account; see `Payee`. */
+  payeeOf: asHidden<string | null>({
+    ...textField('titles.payee'),
+    parse: (id) => (/^\d{1,15}$/.test(id) ? id : undefined),
+  }),
+  minValue: amountField('titles.minValue'),
+  maxValue: amountField('titles.maxValue'),
+};
+
+/** Selects titles. All conditions must hold; null: no condition. */
+export type TitleFilter = FilterOf<typeof TITLE_FILTER>;
+
+type Condition<Value> = (
+  value: NonNullable<Value>,
+  database: Database,
+) => Prisma.Sql | Promise<Prisma.Sql>;
+
+/** Every value is bound as a parameter. */
+const CONDITIONS: { readonly [Name in keyof TitleFilter]: Condition<TitleFilter[Name]> } = {
+  search: searchCondition,
+  from: (date) => Prisma.sql`accepted_date >= ${date}::date`,
+  to: (date) => Prisma.sql`accepted_date <= ${date}::date`,
+  order: orderCondition,
+  provider: providerCondition,
+  providerId: (id) => Prisma.sql`provider_external_id = ${id}`,
+  agent: agentCondition,
+  status: (status) => Prisma.sql`status = ${status}`,
+  dueFrom: (date) => Prisma.sql`anticipated_due_date >= ${date}::date`,
+  dueTo: (date) => Prisma.sql`anticipated_due_date <= ${date}::date`,
+  undated: () => Prisma.sql`anticipated_due_date IS NULL`,
+  payeeOf: (id, database) => hasPayeeOf(database, Number(id)),
+  minValue: ({ decimal }) => Prisma.sql`original_value >= ${decimal}::numeric`,
+  maxValue: ({ decimal }) => Prisma.sql`original_value <= ${decimal}::numeric`,
+};
+
+/** The conditions of the filter, without those that are null. */
+export function conditionsOf(database: Database, filter: TitleFilter): Promise<Prisma.Sql[]> {
+  const stated = Object.entries(filter).filter(([, value]) => value !== null);
+  return Promise.all(
+    stated.map(async ([name, value]) =>
+      (CONDITIONS[name as keyof TitleFilter] as Condition<unknown>)(value as object, database),
+    ),
+  );
+}
+
+/** Separators of thousands and decimals. */
+const SEPARATORS: Readonly<Record<Language, readonly [string, string]>> = {
+  en: [',', '.'],
+  'pt-BR': ['.', ','],
+};
+
+/**
+ * Parses an amount as a person writes it: `1.234,50` or `1.234` (one thousand two hundred thirty-four) in
+ * Portuguese, `1,234.50` or `1,234` in English. Where the separators of thousands are not in their places,
+ * the other language's notation counts: `1234.5` is the same in both.
+ * @returns canonical decimal text; null: not an amount
+ */
+function parseAmount(written: string, language: Language): string | null {
+  const plain = written.replace(/^R\$|\s/gi, '');
+  const other = language === 'en' ? 'pt-BR' : 'en';
+  for (const [group, point] of [SEPARATORS[language], SEPARATORS[other]]) {
+    const pattern = new RegExp(
+      `^\\d{1,3}(\\${group}\\d{3})*(\\${point}\\d+)?$|^\\d+(\\${point}\\d+)?$`,
+    );
+    if (!pattern.test(plain)) continue;
+    return parseDecimal(plain.replaceAll(group, '').replace(point, '.'))?.canonical ?? null;
+  }
+  return null;
+}
+
+/** The one search box: an order, a provider's code, a name, a value or a tax identifier, as a person writes them. */
+async function searchCondition(written: string, database: Database): Promise<Prisma.Sql> {
+  const values = (['pt-BR', 'en'] as const).map((language) => parseAmount(written, language));
+  const taxIds = readTaxIds(written);
+  const parts = [
+    await orderCondition(written.replace(/\s/g, ''), database),
+    providerCondition(written),
+    agentCondition(written),
+    Prisma.sql`original_value = ANY(${values.filter((value) => value !== null)}::numeric[])`,
+    ...taxIds.map(({ digits }) => partyCondition(digits)),
+  ];
+  return Prisma.sql`(${Prisma.join(parts, ' OR ')})`;
+}
+
+/** Titles whose supplier, agent or buyer has the tax identifier, in any writing of the platform. */
+function partyCondition(digits: string): Prisma.Sql {
+  const columns = [
+    'provider_identification',
+    'financial_agent_identification',
+    'buyer_identification',
+  ].map((column) => Prisma.sql`${bareTaxId(Prisma.raw(column))} = ltrim(${digits}, '0')`);
+  return Prisma.sql`(${Prisma.join(columns, ' OR ')} OR provider_external_id IN (
+    SELECT external_id FROM conciliation.provider WHERE tax_id = ${digits}))`;
+}
+
+function providerCondition(provider: string): Prisma.Sql {
+  return Prisma.sql`provider_external_id IN (
+    SELECT unnest(${inEachCase(provider)}::text[])
+    UNION
+    SELECT external_id FROM conciliation.provider
+    WHERE strpos(${folded(Prisma.sql`name`)}, ${folded(Prisma.sql`${provider}::text`)}) > 0)`;
+}
+
+/** A part of the agent's name. Not LIKE, because the text may hold pattern characters. */
+function agentCondition(agent: string): Prisma.Sql {
+  return Prisma.sql`
+    strpos(${folded(Prisma.sql`financial_agent_name`)}, ${folded(Prisma.sql`${agent}::text`)}) > 0`;
+}
+
+/** An identifier has an index. A part of one is searched in every title. */
+async function orderCondition(order: string, database: Database): Promise<Prisma.Sql> {
+  const whole = Prisma.sql`order_uid = ANY (${inEachCase(order)}::text[])`;
+  const [{ isKnown }] = await database.prisma.$queryRaw<[{ isKnown: boolean }]>`
+    SELECT EXISTS (SELECT FROM conciliation.title WHERE ${whole}) AS "isKnown"`;
+  return isKnown ? whole : Prisma.sql`strpos(lower(order_uid), lower(${order}::text)) > 0`;
+}
