@@ -11,7 +11,7 @@ import type { PlatformClient } from '../core/platform/conciliation-client.ts';
 
 /** Exit statuses of every command. */
 export const EXIT = { done: 0, failed: 1, usage: 2, needsPerson: 3 } as const;
-export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
+type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 /** Receives the exit status of a command. */
 export type Exit = (status: ExitStatus) => void;
 
@@ -46,6 +46,8 @@ interface CommandNeeds {
 /**
  * Runs a command to its exit status: reads the configuration, turns signals into an abort, prints the result
  * on standard output and everything else on standard error. One of the three places that translate errors.
+ * Exported for test/support/service-process.mjs.
+ * @public
  */
 export async function runCommand(
   options: CommandNeeds & { readonly json?: boolean | undefined },
