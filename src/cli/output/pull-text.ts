@@ -1,8 +1,9 @@
 import type { Database } from '../../base/database/database.ts';
 import { textOf } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { Hold, PullReport } from '../../core/merge/merge.sql.ts';
+import type { PullReport } from '../../core/merge/merge.sql.ts';
 import type { AttemptOutcome } from '../../core/work/pull-parts.ts';
+import type { Hold } from '../../features/review/ledger-days.sql.ts';
 import { holdText } from '../../features/review/pages/release-page.tsx';
 import { type CommandResult, EXIT } from '../command-run.ts';
 import { formatCount, renderTable, right } from './table.ts';
