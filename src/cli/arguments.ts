@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { InputError } from '../base/runtime/errors.ts';
-import { type CivilDate, dateIn, parseCivilDate } from '../base/values/business-day.ts';
+import { type CivilDate, parseCivilDate } from '../base/values/business-day.ts';
 
 /** Commander argument parser: a real calendar date. */
 export function dateArgument(text: string): CivilDate {
@@ -35,12 +34,4 @@ export function reasonArgument(text: string): string {
   const reason = text.trim();
   if (reason === '') throw new InvalidArgumentError('Expected a reason in words.');
   return reason;
-}
-
-/** @throws InputError when the date has not begun in `timeZone` */
-export function requireNotFuture(name: string, date: CivilDate, timeZone: string): void {
-  const today = dateIn(timeZone, new Date());
-  if (date > today) {
-    throw new InputError(`${name}: ${date} is in the future; it is ${today} in ${timeZone}`);
-  }
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { withBackfillEngine } from '../app/engine.ts';
-import { openStaging, requireAbleToPlan, requireAbleToPull } from '../app/parts.ts';
+import { requireAbleToPlan, requireAbleToPull } from '../app/parts.ts';
 import type { Database } from '../base/database/database.ts';
 import { ConfigError, InputError } from '../base/runtime/errors.ts';
-import { type CivilDate, dateIn, datesBetween } from '../base/values/business-day.ts';
+import { type CivilDate, datesBetween } from '../base/values/business-day.ts';
 import type { AuthGate } from '../core/work/auth-gate.ts';
 import {
   type BackfillProgress,
@@ -19,12 +19,17 @@ import {
 } from '../features/backfills/backfill-plan.ts';
 import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import { dateArgument, idArgument, integerArgument } from './arguments.ts';
-import { type CommandResult, type CommandRun, EXIT, type Exit, runCommand } from './command-run.ts';
-import { operatorName } from './operator-name.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  commandAction,
+  EXIT,
+  type Exit,
+  stagingAction,
+  withStaging,
+} from './command-run.ts';
 import { progressBar } from './output/backfill-text.ts';
-import { createProgressLine } from './output/progress-line.ts';
 import { formatCount } from './output/table.ts';
-import { stagingAction, withStaging } from './staging-run.ts';
 
 const POLL_INTERVAL_MS = 300;
 
@@ -34,7 +39,6 @@ interface BackfillOptions {
   readonly concurrency: number;
   readonly dryRun?: boolean;
   readonly detach?: boolean;
-  readonly json?: boolean;
 }
 
 export function addBackfillCommand(program: Command, exit: Exit): void {
@@ -46,7 +50,6 @@ export function addBackfillCommand(program: Command, exit: Exit): void {
     .option('--concurrency <n>', 'dates at once', integerArgument(1, MAX_BACKFILL_CONCURRENCY), 2)
     .option('--dry-run', 'list the dates that would be pulled; no request is sent')
     .option('--detach', 'leave the dates to a running service')
-    .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
@@ -61,21 +64,21 @@ Exit status: 0 done, 1 some dates failed, 2 wrong usage, 3 done but some dates a
 
 Example: conciliation backfill --from 2026-01-01 --to 2026-03-31 --concurrency 3`,
     )
-    .action(async (options: BackfillOptions) => {
-      exit(
-        await runCommand({ json: options.json, platform: pullsHere(options) }, (run) =>
+    .action(
+      commandAction(
+        exit,
+        (options: BackfillOptions) => ({ platform: pullsHere(options) }),
+        (run, options) =>
           options.dryRun === true ? dryRun(run, rangeOf(options)) : create(run, options),
-        ),
-      );
-    });
+      ),
+    );
   backfill
     .command('cancel')
     .description('stop a backfill; the dates that were pulled stay')
     .argument('<id>', 'the number of the backfill', idArgument('backfill'))
-    .option('--json', 'print one JSON document')
     .action(
-      stagingAction(exit, async (database, _, id: bigint) => {
-        await cancelBackfill(database, id, operatorName());
+      stagingAction(exit, async (database, { by }, id: bigint) => {
+        await cancelBackfill(database, id, by);
         return {
           document: { backfillId: Number(id), state: 'cancelled' },
           text: `Backfill ${id} is cancelled; pulled dates stay.`,
@@ -92,10 +95,10 @@ function rangeOf({ from, to }: BackfillOptions): BackfillRange {
 }
 
 async function dryRun(run: CommandRun, range: BackfillRange): Promise<CommandResult> {
-  const today = dateIn(run.config.timezone, new Date());
+  const { today } = run;
   const fault = backfillRangeFault(range, today);
   if (fault !== null) throw new InputError(fault.message, { context: fault.context });
-  return withStaging(run, async (database) => {
+  return withStaging(run, async ({ database }) => {
     const known = new Map<CivilDate, LedgerDay>(
       (await readLedgerDays(database, range, today)).map((day) => [day.date, day]),
     );
@@ -115,29 +118,23 @@ async function dryRun(run: CommandRun, range: BackfillRange): Promise<CommandRes
 
 const pullsHere = ({ dryRun, detach }: BackfillOptions) => dryRun !== true && detach !== true;
 
-async function create(run: CommandRun, options: BackfillOptions): Promise<CommandResult> {
-  const { config, logger, signal } = run;
-  const staging = await openStaging(config, logger);
-  const { database } = staging;
-  try {
+function create(run: CommandRun, options: BackfillOptions): Promise<CommandResult> {
+  const { by, config, logger, today } = run;
+  return withStaging(run, async (staging) => {
+    const { database } = staging;
     await (pullsHere(options) ? requireAbleToPull : requireAbleToPlan)(config, database);
-    const id = await createBackfill(
-      database,
-      { range: rangeOf(options), concurrency: options.concurrency, by: operatorName() },
-      dateIn(config.timezone, new Date()),
-    );
+    const { concurrency } = options;
+    const id = await createBackfill(database, { range: rangeOf(options), concurrency, by }, today);
     if (pullsHere(options)) {
-      return await withBackfillEngine({ config, logger }, staging, async ({ gate }) =>
-        resultOf(await follow(database, id, gate, signal)),
+      return withBackfillEngine({ config, logger }, staging, async ({ gate }) =>
+        resultOf(await follow(run, database, id, gate)),
       );
     }
     return {
       document: { backfillId: Number(id) },
       text: `Backfill ${id} is recorded; a running service begins with it within a minute.`,
     };
-  } finally {
-    await staging.close();
-  }
+  });
 }
 
 /**
@@ -145,30 +142,25 @@ async function create(run: CommandRun, options: BackfillOptions): Promise<Comman
  * @throws ConfigError when there is no token that the platform accepts
  */
 async function follow(
+  { progress, signal }: CommandRun,
   database: Database,
   id: bigint,
   gate: AuthGate,
-  signal: AbortSignal,
 ): Promise<BackfillProgress> {
-  const line = createProgressLine();
   const startedMs = performance.now();
   let first: BackfillProgress | undefined;
-  try {
-    for (;;) {
-      const progress = await readBackfillProgress(database, id);
-      if (progress === null) throw new InputError(`there is no backfill ${id}`);
-      if (progress.state !== 'running' || signal.aborted) return progress;
-      if ((await gate.findFault()) !== null) {
-        throw new ConfigError([
-          `the platform refuses the token; backfill ${id} goes on in a service that has another`,
-        ]);
-      }
-      first ??= progress;
-      line.update(progressBar(first, progress, performance.now() - startedMs));
-      await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {});
+  for (;;) {
+    const now = await readBackfillProgress(database, id);
+    if (now === null) throw new InputError(`there is no backfill ${id}`);
+    if (now.state !== 'running' || signal.aborted) return now;
+    if ((await gate.findFault()) !== null) {
+      throw new ConfigError([
+        `the platform refuses the token; backfill ${id} goes on in a service that has another`,
+      ]);
     }
-  } finally {
-    line.end();
+    first ??= now;
+    progress.update(progressBar(first, now, performance.now() - startedMs));
+    await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {});
   }
 }
 

@@ -5,14 +5,9 @@ import type { Command } from 'commander';
 import { FEATURES } from '../app/features.ts';
 import { openPlatform, openPulls, openStaging } from '../app/parts.ts';
 import { ROLES, startService } from '../app/service.ts';
-import type { Config } from '../base/config/config.ts';
+import type { Config, Environment } from '../base/config/config.ts';
 import type { Database } from '../base/database/database.ts';
-import {
-  addDays,
-  type CivilDate,
-  datesBetween,
-  lastClosedDate,
-} from '../base/values/business-day.ts';
+import { addDays, type CivilDate, datesBetween } from '../base/values/business-day.ts';
 import { addUser, createLink, readUsers } from '../console/access/console-users.sql.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
 import { readCheckpoint } from '../core/ledger/reads.ts';
@@ -24,8 +19,13 @@ import { startSyntheticErp } from '../demo/synthetic-erp.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
 import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import { createDemoConsumer } from './bookings/demo-consumer.ts';
-import { type CommandResult, type CommandRun, EXIT, type Exit, runCommand } from './command-run.ts';
-import { createProgressLine } from './output/progress-line.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  commandAction,
+  EXIT,
+  type Exit,
+} from './command-run.ts';
 import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
 import { type DemoMatching, importDemoPayables } from './payables/demo-payables.sql.ts';
 
@@ -36,7 +36,6 @@ export function addDemoCommand(program: Command, exit: Exit): void {
     .command('demo')
     .description('show the product without any configuration')
     .option('--once', 'end after the pulls and do not start the service')
-    .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
@@ -46,35 +45,38 @@ to the console: one for a reviewer, who decides and signs days off, and one for 
 keys. A made-up ERP supplies a payable for most titles, and the console shows the breaks. After a day is signed off, the
 ERP posts the bookings of the day. Delete the folder to start over.`,
     )
-    .action(async (options: { once?: boolean; json?: boolean }) => {
-      const dataDir = process.env['DATA_DIR'] || join('.data', 'demo');
-      // The demo uses only its own parts, not a database or platform named in the environment, and sends no
-      // alerts about made-up titles.
-      const environment = {
-        ...Object.fromEntries(
-          Object.entries(process.env).filter(
-            ([name]) => !/^(ALERT_|AUTO_|BOOKINGS_|SMTP_|DIGEST$)/.test(name),
-          ),
-        ),
-        DATA_DIR: dataDir,
-        DATABASE_URL: '',
-        DATABASE_PASSWORD_FILE: '',
-      };
-      exit(
-        await runCommand({ json: options.json, platform: false, environment }, async (run) => {
+    .action(
+      commandAction(
+        exit,
+        (_: { readonly once?: boolean }) => ({ platform: false, environment: demoEnvironment() }),
+        async (run, options) => {
           const sandbox = await startSandbox();
           try {
             return await demo(run, sandbox, options.once === true);
           } finally {
             await sandbox.close();
           }
-        }),
-      );
-    });
+        },
+      ),
+    );
+}
+
+/**
+ * The demo uses only its own parts, not a database or platform named in the environment, and sends no
+ * alerts about made-up titles.
+ */
+function demoEnvironment(): Environment {
+  const others = Object.entries(process.env).filter(
+    ([name]) => !/^(ALERT_|AUTO_|BOOKINGS_|SMTP_|DIGEST$|DATABASE_)/.test(name),
+  );
+  return {
+    ...Object.fromEntries(others),
+    DATA_DIR: process.env['DATA_DIR'] || join('.data', 'demo'),
+  };
 }
 
 async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise<CommandResult> {
-  const to = lastClosedDate(run.config.timezone, new Date());
+  const to = addDays(run.today, -1);
   const from = addDays(to, 1 - DEMO_DAYS);
   const config = {
     ...run.config,
@@ -91,7 +93,7 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
   const platform = openPlatform(config);
   try {
     const parts = await openPulls(config, run.logger, staging, { platform, features: FEATURES });
-    const reports = await pullDates(parts, datesBetween(from, to), run.signal);
+    const reports = await pullDates(run, parts, datesBetween(from, to));
     // The matching has to see the content of the days after the checks. Otherwise no day is released at first.
     await checkDays(staging.database, { severities: config.checkSeverities }, run.signal);
     // The first date of the folder: BOOKINGS_FROM does not move past the days that an earlier run has released.
@@ -161,27 +163,20 @@ async function serve(
 }
 
 async function pullDates(
+  { progress, signal }: CommandRun,
   parts: PullParts,
   dates: readonly CivilDate[],
-  signal: AbortSignal,
 ): Promise<Map<CivilDate, PullReport>> {
-  const line = createProgressLine();
   const reports = new Map<CivilDate, PullReport>();
-  try {
-    for (const date of dates) {
-      line.update(`pulling ${date}`);
-      const pullId = await createPull(parts.database, {
-        origin: 'manual',
-        date,
-        requestedBy: DEMO_ACTOR,
-      });
-      const outcome = await pullToEnd(parts, pullId, signal, () => undefined);
-      if (outcome.kind !== 'done') throw outcome.error;
-      reports.set(date, outcome.report);
-    }
-  } finally {
-    line.end();
+  for (const date of dates) {
+    progress.update(`pulling ${date}`);
+    const request = { origin: 'manual', date, requestedBy: DEMO_ACTOR } as const;
+    const pullId = await createPull(parts.database, request);
+    const outcome = await pullToEnd(parts, pullId, signal, () => undefined);
+    if (outcome.kind !== 'done') throw outcome.error;
+    reports.set(date, outcome.report);
   }
+  progress.end();
   return reports;
 }
 

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { RowBatches } from '../base/export/table.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { LANGUAGES, type Language } from '../base/texts/texts.ts';
-import { type CivilDate, dateIn } from '../base/values/business-day.ts';
+import type { CivilDate } from '../base/values/business-day.ts';
 import { AMOUNT_COLUMNS } from '../core/title/title.ts';
 import {
   type DoubtfulDates,
@@ -25,12 +25,10 @@ import {
   commandAction,
   EXIT,
   type Exit,
+  withStaging,
 } from './command-run.ts';
-import { operatorName } from './operator-name.ts';
 import { checkOutFile, writeOutFile, writeStandardOutput } from './output/out-file.ts';
-import { createProgressLine } from './output/progress-line.ts';
 import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
-import { withStaging } from './staging-run.ts';
 
 const LOCALES = LANGUAGES;
 const STANDARD_OUTPUT = '-';
@@ -66,7 +64,6 @@ export function addExportCommand(program: Command, exit: Exit): void {
     )
     .option('--include-withdrawn', 'withdrawn titles too; sums never count them')
     .option('--force', 'replace the file if it exists')
-    .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
@@ -98,26 +95,24 @@ async function exportTitles(run: CommandRun, options: ExportOptions): Promise<Co
 
   const { from, to, format } = options;
   const selection = { from, to, includeWithdrawn: options.includeWithdrawn === true };
-  const line = createProgressLine();
-  const today = dateIn(run.config.timezone, new Date());
-  return withStaging(run, (database) =>
+  return withStaging(run, ({ database }) =>
     readTitleSnapshot(database, selection, run.signal, async (read) => {
-      const snapshot = { ...read, ledger: daysUntil(read.ledger, today) };
+      const snapshot = { ...read, ledger: daysUntil(read.ledger, run.today) };
       const { current, withdrawn } = snapshot.overall;
       const rows = current + withdrawn;
       // Before the first byte, so that no title leaves the database without an entry in the audit log.
-      await recordExport(database, operatorName(), { ...selection, format, rows });
+      await recordExport(database, run.by, { ...selection, format, rows });
       const titles = watch(snapshot.titles, (written) =>
-        line.update(`${formatCount(written)} of ${formatCount(rows)} titles written`),
+        run.progress.update(`${formatCount(written)} of ${formatCount(rows)} titles written`),
       );
       const { bytes, limits } = encodeTitles({ ...snapshot, titles }, format, options.locale);
       const size = toStandardOutput
         ? await writeStandardOutput(bytes, run.signal)
         : await writeOutFile(file, bytes, run.signal);
-      line.end();
+      run.progress.end();
       return exportResult(options, snapshot, size, limits);
     }),
-  ).finally(() => line.end());
+  );
 }
 
 function requireSensible({ from, to, format, out, locale, json }: ExportOptions): void {

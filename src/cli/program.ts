@@ -47,6 +47,7 @@ export async function buildProgram(
   const program = new Command('conciliation')
     .description('Pulls accepted anticipations from the platform into an ERP staging database.')
     .version(packageVersion())
+    .option('--json', 'print one JSON document')
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true })
     .showHelpAfterError('(add --help for the options of a command)')
     .exitOverride()

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { openPlatform, openStaging } from '../app/parts.ts';
 import type { Database } from '../base/database/database.ts';
 import {
   type FileReport,
@@ -14,11 +13,10 @@ import {
   commandAction,
   EXIT,
   type Exit,
+  stagingAction,
+  withPlatform,
 } from './command-run.ts';
-import { operatorName } from './operator-name.ts';
-import { createProgressLine } from './output/progress-line.ts';
 import { formatCount } from './output/table.ts';
-import { stagingAction } from './staging-run.ts';
 
 export function addProvidersCommand(program: Command, exit: Exit): void {
   const providers = program
@@ -34,7 +32,6 @@ function addImport(providers: Command, exit: Exit): void {
     .description('write the suppliers of a file into the staging table')
     .argument('<file>', 'a .json or .csv file')
     .option('--dry-run', 'report what would change, and change nothing')
-    .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
@@ -60,7 +57,6 @@ function addPush(providers: Command, exit: Exit): void {
   providers
     .command('push')
     .description('push every pending provider now')
-    .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
@@ -77,11 +73,10 @@ Example: conciliation providers push`,
 
 async function importFile(
   database: Database,
-  { logger, signal }: CommandRun,
+  { by: actor, logger, signal }: CommandRun,
   file: string,
   { dryRun: isDryRun = false }: { dryRun?: boolean },
 ): Promise<CommandResult> {
-  const actor = operatorName();
   const report = await importProviderFile(database, file, { isDryRun, actor, signal });
   logger.info({ ...countsOf(report), isDryRun }, 'providers imported');
   return {
@@ -117,33 +112,20 @@ function importText(report: FileReport, isDryRun: boolean): string {
   return lines.join('\n');
 }
 
-async function push(run: CommandRun): Promise<CommandResult> {
-  const staging = await openStaging(run.config, run.logger);
-  const platform = openPlatform(run.config);
-  const line = createProgressLine();
-  try {
-    const parts = {
-      database: staging.database,
-      platform,
-      logger: run.logger,
-      retry: { attempts: run.config.pullAttempts, backoffSeconds: run.config.pullBackoffSeconds },
-      actor: operatorName(),
-    };
-    const outcome = await pushToEnd(parts, run.signal, {
+function push(run: CommandRun): Promise<CommandResult> {
+  const { by: actor, config, logger, progress, signal } = run;
+  return withPlatform(run, async ({ database }, platform) => {
+    const retry = { attempts: config.pullAttempts, backoffSeconds: config.pullBackoffSeconds };
+    const outcome = await pushToEnd({ database, platform, logger, retry, actor }, signal, {
       onWait(wait) {
-        line.end();
+        progress.end();
         process.stderr.write(`${waitText(wait)}\n`);
       },
       onProgress: ({ requests, synced }) =>
-        line.update(`${formatCount(synced)} synced in ${formatCount(requests)} request(s)`),
+        progress.update(`${formatCount(synced)} synced in ${formatCount(requests)} request(s)`),
     });
-    line.end();
-    return pushResult(outcome, await readProviderSummary(staging.database));
-  } finally {
-    line.end();
-    await platform.close();
-    await staging.close();
-  }
+    return pushResult(outcome, await readProviderSummary(database));
+  });
 }
 
 function waitText({ error, delayMs }: PushWait): string {

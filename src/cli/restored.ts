@@ -2,9 +2,7 @@ import type { Command } from 'commander';
 import { recordAudit } from '../base/audit/audit.ts';
 import { skipLostNumbers } from '../base/database/lost-numbers.sql.ts';
 import { reasonArgument } from './arguments.ts';
-import type { Exit } from './command-run.ts';
-import { operatorName } from './operator-name.ts';
-import { stagingAction } from './staging-run.ts';
+import { type Exit, stagingAction } from './command-run.ts';
 
 /** Adds the step after a restore of the database: positions that the restore has lost are found from then on. */
 export function addRestoredCommand(program: Command, exit: Exit): void {
@@ -12,7 +10,6 @@ export function addRestoredCommand(program: Command, exit: Exit): void {
     .command('restored')
     .description('state that the database was restored from a backup')
     .requiredOption('--reason <text>', 'the reason; kept in the audit log', reasonArgument)
-    .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
@@ -23,12 +20,11 @@ from which position to read again.
 Example: conciliation restored --reason "disk failure, backup of 3 March 02:00"`,
     )
     .action(
-      stagingAction(exit, (database, _, { reason }: { readonly reason: string }) =>
+      stagingAction(exit, (database, { by }, { reason }: { readonly reason: string }) =>
         database.prisma.$transaction(async (tx) => {
           const next = (await skipLostNumbers(tx)).toString();
           await recordAudit(tx, {
-            ...{ actor: operatorName(), action: 'database.restored', reason },
-            details: { next },
+            ...{ actor: by, action: 'database.restored', reason, details: { next } },
           });
           return {
             document: { next },

@@ -10,10 +10,14 @@ import {
 import { type CorrectedStartDate, correctStartDate } from '../core/ledger/start-date.sql.ts';
 import { MAX_BACKFILL_DAYS } from '../features/backfills/backfill-plan.ts';
 import { dateArgument } from './arguments.ts';
-import { type CommandResult, type CommandRun, commandAction, type Exit } from './command-run.ts';
-import { operatorName } from './operator-name.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  commandAction,
+  type Exit,
+  withStaging,
+} from './command-run.ts';
 import { formatCount } from './output/table.ts';
-import { withStaging } from './staging-run.ts';
 
 export function addStartDateCommand(program: Command, exit: Exit): void {
   const startDate = program
@@ -25,7 +29,6 @@ export function addStartDateCommand(program: Command, exit: Exit): void {
     .argument('<date>', 'the first accepted date to reconcile, YYYY-MM-DD, over', dateArgument)
     .requiredOption('--reason <text>', 'why the stored date is wrong; kept in the audit log')
     .option('--yes', 'plan the pulls of an earlier date')
-    .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
@@ -48,7 +51,7 @@ async function set(
 ): Promise<CommandResult> {
   if (reason.trim() === '') throw new InputError('--reason: expected a text that is not empty');
   const { timezone: timeZone } = run.config;
-  return withStaging(run, async (database) => {
+  return withStaging(run, async ({ database }) => {
     const yesterday = lastClosedDate(timeZone, await readClock(database));
     if (date > yesterday) {
       throw new InputError(
@@ -66,7 +69,7 @@ async function set(
         `${date} adds ${dates} date(s) to the ledger, each of which is pulled unless it was: is that intended? Then repeat the command with --yes`,
       );
     }
-    const corrected = await correctStartDate(database, date, { by: operatorName(), reason });
+    const corrected = await correctStartDate(database, date, { by: run.by, reason });
     return { document: corrected, text: textOf(corrected) };
   });
 }

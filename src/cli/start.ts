@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type Command, InvalidArgumentError } from 'commander';
 import { ROLES, type Role, startService } from '../app/service.ts';
-import { EXIT, type Exit, runCommand } from './command-run.ts';
+import { type CommandResult, type CommandRun, commandAction, type Exit } from './command-run.ts';
 
 export function addStartCommand(program: Command, exit: Exit): void {
   program
@@ -21,16 +21,17 @@ may run.
 On SIGTERM, running merges and pushes get 30 s to finish. Other work returns to the queue. The database is
 stopped last.`,
     )
-    .action(async (options: { roles: Role[] }) => {
-      exit(
-        await runCommand({ platform: true, service: true }, async ({ config, logger, signal }) => {
-          const service = await startService({ config, logger, roles: new Set(options.roles) });
-          if (!signal.aborted) await once(signal, 'abort');
-          await service.stop();
-          return { document: {}, text: '', exit: EXIT.done };
-        }),
-      );
-    });
+    .action(commandAction(exit, { platform: true, service: true }, start));
+}
+
+async function start(
+  { config, logger, signal }: CommandRun,
+  { roles }: { readonly roles: readonly Role[] },
+): Promise<CommandResult> {
+  const service = await startService({ config, logger, roles: new Set(roles) });
+  if (!signal.aborted) await once(signal, 'abort');
+  await service.stop();
+  return { document: {}, text: '' };
 }
 
 function rolesArgument(text: string): Role[] {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { alertPolicy } from '../app/alert-channels.ts';
 import { InputError } from '../base/runtime/errors.ts';
-import { addDays, type CivilDate, dateIn } from '../base/values/business-day.ts';
+import { addDays, type CivilDate } from '../base/values/business-day.ts';
 import {
   type PullRow,
   type RejectRow,
@@ -24,10 +24,10 @@ import {
   commandAction,
   EXIT,
   type Exit,
+  withStaging,
 } from './command-run.ts';
 import { findingsAdvice, holdAdvice, withheldText } from './output/pull-text.ts';
 import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
-import { withStaging } from './staging-run.ts';
 
 /** Days shown by default. */
 const DEFAULT_DAYS = 31;
@@ -40,7 +40,6 @@ export function addStatusCommand(program: Command, exit: Exit): void {
     .description('show the checkpoint, the lag, and a line for each day')
     .option('--from <date>', 'first date to show', dateArgument)
     .option('--to <date>', 'last date to show', dateArgument)
-    .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
@@ -60,15 +59,14 @@ async function readStatus(
   run: CommandRun,
   options: { from?: CivilDate; to?: CivilDate },
 ): Promise<CommandResult> {
-  const { timezone: timeZone } = run.config;
-  const today = dateIn(timeZone, new Date());
+  const { config, today } = run;
   const to = options.to ?? today;
   const range = { from: options.from ?? addDays(to, 1 - DEFAULT_DAYS), to };
   if (range.from > range.to) {
     throw new InputError(`--from ${range.from} is after --to ${range.to}`);
   }
-  return withStaging(run, async (database) => {
-    const policy = alertPolicy(run.config);
+  return withStaging(run, async ({ database }) => {
+    const policy = alertPolicy(config);
     const items = await readOpenItems(database, { now: new Date(), policy });
     const days = await readLedgerDays(database, range, today);
     const pulls = await readOpenPulls(database);
@@ -79,7 +77,14 @@ async function readStatus(
       if (state !== 'attention') continue;
       rejects.set(date, (await readOpenRejects(database, date)).slice(0, MAX_REJECTS));
     }
-    return statusResult({ items, days, pulls, sweeps: { newest, complete }, rejects, timeZone });
+    return statusResult({
+      items,
+      days,
+      pulls,
+      sweeps: { newest, complete },
+      rejects,
+      timeZone: config.timezone,
+    });
   });
 }
 
@@ -169,7 +174,7 @@ function needsText({ days, pulls, rejects }: Status): string[] {
   const lines: string[] = [];
   for (const day of days) {
     if (day.hold !== null && day.heldPullId !== null) {
-      lines.push(...holdAdvice({ date: day.date, pullId: day.heldPullId, ...day.hold }));
+      lines.push(...holdAdvice(day.date, day.heldPullId, day.hold, day.titles));
       lines.push(...day.hold.faults.map((fault) => `  ${fault}`));
     } else if (day.withheld > 0) {
       lines.push(withheldText(day.date, day.withheld));

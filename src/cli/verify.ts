@@ -3,12 +3,16 @@ import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import type { CivilDate } from '../base/values/business-day.ts';
 import type { Problem } from '../features/verify/findings.sql.ts';
-import { readDates, type VerifiedDate, verifyDate } from '../features/verify/verify.sql.ts';
+import { readDates, verifyDate } from '../features/verify/verify.sql.ts';
 import { dateArgument } from './arguments.ts';
-import { type CommandResult, EXIT, type Exit } from './command-run.ts';
-import { createProgressLine } from './output/progress-line.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  EXIT,
+  type Exit,
+  stagingAction,
+} from './command-run.ts';
 import { formatCount, renderTable, right } from './output/table.ts';
-import { stagingAction } from './staging-run.ts';
 
 const PROBLEMS: Readonly<Record<Problem, string>> = {
   content: 'the columns of a title do not have its hashes',
@@ -30,18 +34,12 @@ const PROBLEMS: Readonly<Record<Problem, string>> = {
   unchecked: 'a value in the tables makes a part of the check fail',
 };
 
-interface VerifyOptions {
-  readonly from?: CivilDate | null;
-  readonly to?: CivilDate | null;
-}
-
 export function addVerifyCommand(program: Command, exit: Exit): void {
   program
     .command('verify')
     .description('compute again what follows from something else')
     .option('--from <date>', 'the first accepted date, YYYY-MM-DD', dateArgument)
     .option('--to <date>', 'the last accepted date, YYYY-MM-DD', dateArgument)
-    .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
@@ -54,69 +52,43 @@ Exit status: 0 no difference, 1 failed, 2 wrong usage, 3 a difference was found.
 
 Example: conciliation verify --from 2026-03-01 --to 2026-03-31`,
     )
-    .action(
-      stagingAction(exit, (database, { signal }, options: VerifyOptions) =>
-        verifyDates(database, options, signal),
-      ),
-    );
+    .action(stagingAction(exit, verifyDates));
 }
 
 async function verifyDates(
   database: Database,
-  { from = null, to = null }: VerifyOptions,
-  signal: AbortSignal,
+  { progress, signal }: CommandRun,
+  { from, to }: { readonly from?: CivilDate; readonly to?: CivilDate },
 ): Promise<CommandResult> {
-  if (from !== null && to !== null && to < from) throw new InputError('--to is before --from');
-  const dates = (await readDates(database)).filter(
-    (date) => (from === null || date >= from) && (to === null || date <= to),
-  );
-  const line = createProgressLine();
-  const altered: VerifiedDate[] = [];
-  let titles = 0;
-  try {
-    for (const [index, date] of dates.entries()) {
-      line.update(`${date}: ${index} of ${dates.length} dates, ${formatCount(titles)} titles`);
-      const verified = await verifyDate(database, date, signal);
-      titles += verified.titles;
-      if (verified.alterations.length > 0) altered.push(verified);
-    }
-  } finally {
-    line.end();
+  if (from !== undefined && to !== undefined && to < from) {
+    throw new InputError('--to is before --from');
   }
-  const differences = altered.flatMap(({ date, alterations, repairPullId }) =>
-    alterations.map(({ problem, rowKey }) => ({
-      date,
-      problem,
-      row: rowKey,
-      repairPullId: repairPullId === null ? null : Number(repairPullId),
-    })),
+  const dates = (await readDates(database)).filter(
+    (date) => (from === undefined || date >= from) && (to === undefined || date <= to),
   );
+  const differences = [];
+  let titles = 0;
+  for (const [index, date] of dates.entries()) {
+    progress.update(`${date}: ${index} of ${dates.length} dates, ${formatCount(titles)} titles`);
+    const verified = await verifyDate(database, date, signal);
+    titles += verified.titles;
+    const repairPullId = verified.repairPullId === null ? null : Number(verified.repairPullId);
+    for (const { problem, rowKey: row } of verified.alterations) {
+      differences.push({ date, problem, row, repairPullId });
+    }
+  }
   const checked = `${formatCount(titles)} titles of ${formatCount(dates.length)} dates`;
-  return {
-    document: { dates: dates.length, titles, differences },
-    text:
-      differences.length === 0
-        ? `${checked}: no difference.`
-        : `${differenceTable(differences)}\n\n${checked}: ${formatCount(differences.length)} differences.`,
-    exit: differences.length === 0 ? EXIT.done : EXIT.needsPerson,
-  };
-}
-
-function differenceTable(
-  differences: readonly {
-    readonly date: CivilDate;
-    readonly problem: Problem;
-    readonly row: string | null;
-    readonly repairPullId: number | null;
-  }[],
-): string {
-  return renderTable(
+  const document = { dates: dates.length, titles, differences };
+  if (differences.length === 0) return { document, text: `${checked}: no difference.` };
+  const table = renderTable(
     ['date', 'difference', 'row', right('repaired by pull')],
     differences.map(({ date, problem, row, repairPullId }) => [
-      date,
-      PROBLEMS[problem],
-      row ?? '-',
-      repairPullId === null ? '-' : String(repairPullId),
+      ...[date, PROBLEMS[problem], row ?? '-', String(repairPullId ?? '-')],
     ]),
   );
+  return {
+    document,
+    text: `${table}\n\n${checked}: ${formatCount(differences.length)} differences.`,
+    exit: EXIT.needsPerson,
+  };
 }

@@ -5,8 +5,7 @@ import {
   type ChainReport,
   verifyAuditChain,
 } from '../../base/audit/audit-chain.sql.ts';
-import { type CommandResult, EXIT, type Exit } from '../command-run.ts';
-import { stagingAction } from '../staging-run.ts';
+import { type CommandResult, EXIT, type Exit, stagingAction } from '../command-run.ts';
 
 const FAULTS: Readonly<Record<ChainFault, string>> = {
   changed: 'was changed after it was written',
@@ -23,7 +22,6 @@ export function addAuditCommand(program: Command, exit: Exit): void {
     .command('verify')
     .description('check that no entry of the audit log was changed, removed, inserted or moved')
     .option('--anchor <position:hash>', 'a head that an earlier run printed', parseAnchor)
-    .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `

@@ -13,10 +13,8 @@ import {
 } from '../../features/privacy/erase-party.sql.ts';
 import type { NamedParty } from '../../features/privacy/party-names.sql.ts';
 import { idArgument } from '../arguments.ts';
-import { type CommandResult, commandAction, type Exit } from '../command-run.ts';
-import { operatorName } from '../operator-name.ts';
+import { type CommandResult, commandAction, type Exit, withStaging } from '../command-run.ts';
 import { formatCount, renderTable, right } from '../output/table.ts';
-import { withStaging } from '../staging-run.ts';
 
 const STANDARD_INPUT = '-';
 
@@ -59,7 +57,6 @@ export function addErasePartyCommand(program: Command, exit: Exit): void {
         'what to do with titles whose number may be this tax identifier or, by its leading zeros, another one',
       ).choices(['erase', 'keep']),
     )
-    .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
@@ -83,9 +80,11 @@ Example: conciliation erase-party --tax-id-file cpf.txt --reason "request 2031-1
       commandAction(exit, { platform: false }, async (run, options: EraseOptions) => {
         const party = options.lift === undefined ? await readParty(options) : null;
         if (options.reason.trim() === '') throw new InputError('--reason: expected a text');
-        return withStaging(run, async (database) => {
+        return withStaging(run, async ({ database }) => {
           await requireSchemaOwner(database, 'conciliation erase-party');
-          return party === null ? lift(database, options) : erase(database, party, options);
+          return party === null
+            ? lift(database, run.by, options)
+            : erase(database, party, run.by, options);
         });
       }),
     );
@@ -116,10 +115,11 @@ async function readSource(file: string): Promise<string> {
 
 async function lift(
   database: Database,
+  by: string,
   { lift: id, reason }: EraseOptions,
 ): Promise<CommandResult> {
   if (id === undefined) throw new InputError('--lift: expected the number of an erased party');
-  await liftErasure(database, id, { by: operatorName(), reason });
+  await liftErasure(database, id, { by, reason });
   return {
     document: { partyId: Number(id), lifted: true },
     text: `The erasure of party ${id} is lifted: later answers are written as they come.`,
@@ -129,10 +129,9 @@ async function lift(
 async function erase(
   database: Database,
   party: NamedParty,
-  { reason, dryRun, undecided }: EraseOptions,
+  by: string,
+  { reason, dryRun: isDryRun = false, undecided }: EraseOptions,
 ): Promise<CommandResult> {
-  const isDryRun = dryRun === true;
-  const by = operatorName();
   const report = await eraseParty(database, { party, by, reason, isDryRun, undecided });
   return {
     document: { dryRun: isDryRun, ...report },

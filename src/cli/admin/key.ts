@@ -9,9 +9,7 @@ import {
 } from '../../base/values/role.ts';
 import { createApiKey } from '../../console/access/api-keys.sql.ts';
 import { integerArgument } from '../arguments.ts';
-import type { Exit } from '../command-run.ts';
-import { operatorName } from '../operator-name.ts';
-import { stagingAction } from '../staging-run.ts';
+import { type Exit, stagingAction } from '../command-run.ts';
 
 interface AddOptions {
   readonly role: KeyRole;
@@ -41,7 +39,6 @@ export function addKeyCommand(program: Command, exit: Exit): void {
       integerArgument(1, KEY_DAYS.max),
       KEY_DAYS.default,
     )
-    .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
@@ -53,14 +50,14 @@ revokes it on the page "Users and keys", even after its creator has left the com
 Example: conciliation key add "ERP import" --role viewer --scopes read,export --days 180`,
     )
     .action(
-      stagingAction(exit, async (database, _, name: string, options: AddOptions) => {
+      stagingAction(exit, async (database, { by }, name: string, options: AddOptions) => {
         const key = await createApiKey(database, {
           name,
           user: options.user ?? null,
           role: options.role,
           scopes: parseScopes(options.scopes),
           validDays: options.days,
-          by: operatorName(),
+          by,
         });
         return {
           document: { name, key },

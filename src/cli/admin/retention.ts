@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { requireSchemaOwner } from '../../base/database/schema-owner.ts';
 import { InputError } from '../../base/runtime/errors.ts';
-import { addDays, type CivilDate, dateIn, parseCivilDate } from '../../base/values/business-day.ts';
+import { addDays, type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
 import {
   countRemovable,
   RETENTION_KINDS,
@@ -9,10 +9,8 @@ import {
   type RetentionKind,
   removeOld,
 } from '../../features/privacy/retention.sql.ts';
-import { type CommandResult, commandAction, type Exit } from '../command-run.ts';
-import { operatorName } from '../operator-name.ts';
+import { type CommandResult, type Exit, stagingAction } from '../command-run.ts';
 import { formatCount, renderTable, right } from '../output/table.ts';
-import { withStaging } from '../staging-run.ts';
 
 /** Younger rows are kept for the service and for people. */
 const MIN_DAYS = 30;
@@ -42,7 +40,6 @@ export function addRetentionCommand(program: Command, exit: Exit): void {
       parseAge,
     )
     .option('--dry-run', 'count only')
-    .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
@@ -60,18 +57,14 @@ Exit status: 0 done, 1 failed or interrupted, 2 wrong usage.
 Example: conciliation retention --older-than 730 --dry-run`,
     )
     .action(
-      commandAction(exit, { platform: false }, (run, options: RetentionOptions) => {
-        const { timezone: timeZone } = run.config;
-        const before = dateBefore(options.olderThan, dateIn(timeZone, new Date()));
-        return withStaging(run, async (database) => {
-          await requireSchemaOwner(database, 'conciliation retention');
-          const request = { before, timeZone, by: operatorName(), signal: run.signal };
-          const counts =
-            options.dryRun === true
-              ? await countRemovable(database, request)
-              : await removeOld(database, request);
-          return toResult(before, options.dryRun === true, counts);
-        });
+      stagingAction(exit, async (database, run, options: RetentionOptions) => {
+        const { olderThan, dryRun = false } = options;
+        const { config, by, signal, today } = run;
+        const before = dateBefore(olderThan, today);
+        await requireSchemaOwner(database, 'conciliation retention');
+        const request = { before, timeZone: config.timezone, by, signal };
+        const counts = await (dryRun ? countRemovable : removeOld)(database, request);
+        return toResult(before, dryRun, counts);
       }),
     );
 }

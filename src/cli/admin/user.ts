@@ -1,11 +1,8 @@
 import { type Command, Option } from 'commander';
-import type { Config } from '../../base/config/config.ts';
 import type { Database } from '../../base/database/database.ts';
 import { CONSOLE_ROLES, type ConsoleRole, PASSWORD_LINK_HOURS } from '../../base/values/role.ts';
 import { addUser, createLink } from '../../console/access/console-users.sql.ts';
-import type { CommandResult, Exit } from '../command-run.ts';
-import { operatorName } from '../operator-name.ts';
-import { stagingAction } from '../staging-run.ts';
+import { type CommandResult, type CommandRun, type Exit, stagingAction } from '../command-run.ts';
 
 interface AddOptions {
   readonly role: ConsoleRole;
@@ -38,28 +35,22 @@ Example: conciliation user add ana --role reviewer`,
         .makeOptionMandatory(),
     )
     .option('--email <address>', 'of the account with which the user signs in at the company')
-    .option('--json', 'print one JSON document')
     .action(
-      stagingAction(exit, async (database, { config }, name: string, options: AddOptions) => {
+      stagingAction(exit, async (database, run, name: string, options: AddOptions) => {
         const { role, email = null } = options;
-        await addUser(database, { name, role, email, by: operatorName() });
-        return linkResult(config, database, name);
+        await addUser(database, { name, role, email, by: run.by });
+        return linkResult(run, database, name);
       }),
     );
   user
     .command('link')
     .description('a new link for a user who has no password, or forgot it')
     .argument('<name>', 'the user of the link')
-    .option('--json', 'print one JSON document')
-    .action(
-      stagingAction(exit, (database, { config }, name: string) =>
-        linkResult(config, database, name),
-      ),
-    );
+    .action(stagingAction(exit, (database, run, name: string) => linkResult(run, database, name)));
 }
 
 async function linkResult(
-  config: Config,
+  { config, by }: CommandRun,
   database: Database,
   name: string,
 ): Promise<CommandResult> {
@@ -67,7 +58,7 @@ async function linkResult(
     name,
     purpose: 'password',
     validMinutes: PASSWORD_LINK_HOURS * 60,
-    by: operatorName(),
+    by,
   });
   const base =
     config.consolePublicUrl?.origin ?? `http://${config.consoleHost}:${config.consolePort}`;

@@ -6,12 +6,16 @@ import type { Language } from '../../base/texts/texts.ts';
 import { setConsumer } from '../../features/bookings/consumers.ts';
 import { FEED_FORMATS, type FeedFormat, openFeedFile } from '../../features/bookings/feed-file.ts';
 import { idArgument } from '../arguments.ts';
-import type { Exit } from '../command-run.ts';
-import { type CommandResult, type CommandRun, commandAction } from '../command-run.ts';
-import { operatorName } from '../operator-name.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  commandAction,
+  type Exit,
+  stagingAction,
+  withStaging,
+} from '../command-run.ts';
 import { checkOutFile, writeOutFile } from '../output/out-file.ts';
 import { formatCount } from '../output/table.ts';
-import { stagingAction, withStaging } from '../staging-run.ts';
 
 /** Adds the commands about bookings. */
 export function addBookingsCommand(program: Command, exit: Exit): void {
@@ -36,7 +40,6 @@ function addConsumer(bookings: Command, exit: Exit): void {
     .option('--database-role <user>', 'the database user that reads the feed for the consumer')
     .option('--key <id>', 'the API key of the consumer', idArgument('key'))
     .option('--buyers <list>', 'the CNPJs of the buyers of the lines, separated by commas')
-    .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
@@ -47,7 +50,7 @@ the right check digits is refused.
 Example: conciliation bookings consumer erp --database-role erp_user`,
     )
     .action(
-      stagingAction(exit, async (database, _, name: string, options: ConsumerOptions) => {
+      stagingAction(exit, async (database, { by }, name: string, options: ConsumerOptions) => {
         const buyers = options.buyers?.split(',').map((buyer) => buyer.trim()) ?? [];
         const consumer = {
           name,
@@ -55,7 +58,7 @@ Example: conciliation bookings consumer erp --database-role erp_user`,
           apiKeyId: options.key === undefined ? null : Number(options.key),
           buyers: buyers.filter((buyer) => buyer !== ''),
         };
-        await setConsumer(database, consumer, operatorName());
+        await setConsumer(database, consumer, by);
         return { document: consumer, text: `the consumer ${name} is set` };
       }),
     );
@@ -89,7 +92,6 @@ function addExportBookings(bookings: Command, exit: Exit): void {
         .default('en'),
     )
     .option('--force', 'replace the file if it exists')
-    .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
@@ -110,11 +112,11 @@ async function writeFeed(run: CommandRun, options: ExportOptions): Promise<Comma
   if (run.config.bookingsFrom === null) throw new InputError('BOOKINGS_FROM: not set');
   const file = { path: out, force: options.force === true };
   await checkOutFile(file);
-  return withStaging(run, async (database) => {
+  return withStaging(run, async ({ database }) => {
     const feed = await openFeedFile(database, { consumer, after, format, locale });
     // Before the first byte, so that no line leaves the database without an entry in the audit log.
     await recordAudit(database.prisma, {
-      actor: operatorName(),
+      actor: run.by,
       action: 'bookings.export',
       details: { consumer, after: after.toString(), format },
     });

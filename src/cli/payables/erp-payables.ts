@@ -7,17 +7,20 @@ import {
   type PayableFileReport,
 } from '../../features/matching/payables/import-payables.ts';
 import { integerArgument } from '../arguments.ts';
-import { type CommandResult, EXIT, type Exit } from '../command-run.ts';
-import { operatorName } from '../operator-name.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  EXIT,
+  type Exit,
+  stagingAction,
+} from '../command-run.ts';
 import { formatCount } from '../output/table.ts';
-import { stagingAction } from '../staging-run.ts';
 
 interface ImportFlags {
   readonly snapshot?: boolean;
   readonly delta?: boolean;
   readonly count?: number;
   readonly dryRun?: boolean;
-  readonly json?: boolean;
 }
 
 export function addErpPayablesCommand(program: Command, exit: Exit): void {
@@ -40,7 +43,6 @@ export function addErpPayablesCommand(program: Command, exit: Exit): void {
       integerArgument(0, 2_147_483_647),
     )
     .option('--dry-run', 'report what would change, and change nothing')
-    .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
@@ -60,18 +62,14 @@ Exit status: 0 all imported, 1 failed, 2 wrong usage or file, 3 imported but not
 
 Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
     )
-    .action(
-      stagingAction(exit, (database, { signal }, file: string, flags: ImportFlags) =>
-        importFile(database, file, flags, signal),
-      ),
-    );
+    .action(stagingAction(exit, importFile));
 }
 
 async function importFile(
   database: Database,
+  { by, signal }: CommandRun,
   file: string,
   flags: ImportFlags,
-  signal: AbortSignal,
 ): Promise<CommandResult> {
   if (flags.snapshot !== true && flags.delta !== true) {
     throw new InputError('expected --snapshot or --delta');
@@ -79,7 +77,7 @@ async function importFile(
   const isDryRun = flags.dryRun === true;
   const report = await importPayableFile(database, file, {
     kind: flags.snapshot === true ? 'snapshot' : 'delta',
-    actor: operatorName(),
+    actor: by,
     announced: flags.count ?? null,
     isDryRun,
     signal,

@@ -115,7 +115,9 @@ test('a response that would withdraw too much is shown with its changes', async 
     hold: { reason: 'withdrawal_limit', titles: 7, withdrawals: 4, faults: [] },
   });
   expect((await status()).stdout).toMatch(
-    new RegExp(`4 would be withdrawn.*\\n.*release pull ${pullId} in the console`),
+    new RegExp(
+      `is held\\. 4 of the 10 titles are not in the response, more than the limit allows\\. .*\\n.*release pull ${pullId} in the console`,
+    ),
   );
 
   await operator.post(`/pulls/${pullId}/release`, { reason: 'cancelled' });

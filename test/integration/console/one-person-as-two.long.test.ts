@@ -2,11 +2,12 @@
  * Every way in which one person could act as the two persons that a day needs, each tried against a real server. Either
  * the way is refused, or the audit log shows it for what it is.
  */
+
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { KEY_SCOPES } from '../../../src/base/values/role.ts';
-import { operatorName } from '../../../src/cli/operator-name.ts';
 import { runCommand } from '../../support/child-command.ts';
 import type { ConsoleClient } from '../../support/console-client.ts';
 import { makeKey } from '../../support/console-client.ts';
@@ -15,6 +16,8 @@ import { expectNobody, openCertifiedWorld } from '../../support/oidc-world.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { codeOf, PASSWORD, setFactor, setPassword } from '../../support/second-factor.ts';
 import { titleText } from '../../support/titles.ts';
+
+const OPERATOR = `command line: ${userInfo().username}`;
 
 const CHOSEN = 'outra frase bem diferente';
 const HERE = { address: '127.0.0.1' };
@@ -329,8 +332,8 @@ const VISIBLE: Record<string, () => Promise<readonly (readonly unknown[])[]>> = 
       await (name === bia ? accept(client) : sign(client));
     }
     const made = (user: string) => [
-      [operatorName(), 'user.add', { user, role: 'reviewer' }],
-      ...takenOver(operatorName(), user),
+      [OPERATOR, 'user.add', { user, role: 'reviewer' }],
+      ...takenOver(OPERATOR, user),
     ];
     return [...made(bia), [bia, 'rejects.accept'], ...made(two), [two, 'day.sign_off']];
   },
