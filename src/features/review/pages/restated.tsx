@@ -42,9 +42,12 @@ const FILTER = {
 };
 
 /** A count has no decimals. */
-const compared = (name: 'sealed' | 'present' | 'difference'): Column<RestatedDay> => ({
+const compared = (
+  name: 'sealed' | 'present' | 'difference',
+  head: TextKey,
+): Column<RestatedDay> => ({
   name,
-  head: `restated.${name}`,
+  head,
   kind: 'amount',
   value: (row) => row[name],
   cell: ({ measure, [name]: value }, { formats }: PageContext) =>
@@ -78,9 +81,9 @@ const COLUMNS: readonly Column<RestatedDay>[] = [
     kind: 'text',
     value: ({ measure }, { text }) => text(measureText(measure)),
   },
-  compared('sealed'),
-  compared('present'),
-  compared('difference'),
+  compared('sealed', 'restated.sealed'),
+  compared('present', 'restated.present'),
+  compared('difference', 'restated.difference'),
 ];
 
 /** The days that changed after their sign-off: what was sealed, what is present, and the difference. */
