@@ -184,7 +184,7 @@ inBrowser(
         page.getByRole('button', { name: 'Download the evidence file' }).click(),
       ]);
       expect(file.suggestedFilename()).toBe('evidence-2026-03.zip');
-      expect(unzip(await readFile(await file.path())).size).toBe(4 + 2 * 31 + 1);
+      expect(unzip(await readFile(await file.path())).size).toBe(6 + 2 * 31 + 1);
       await pull(daysFrom(4, MONTH), '12.35');
       await page.goto('/months/2026-03');
       await page.getByRole('listitem').filter({ hasText: '5 Mar 2026: restated' }).waitFor();

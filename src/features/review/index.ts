@@ -2,11 +2,12 @@ import type { Feature } from '../../console/shell/console-parts.ts';
 import { addReviewApi } from './pages/api.ts';
 import { addDayRoutes } from './pages/day-routes.tsx';
 import { addMonthsRoutes } from './pages/months-routes.tsx';
-import { addRestatedRoutes } from './pages/restated.tsx';
+import { addRestatedRoutes, RESTATED } from './pages/restated.tsx';
 import { addSignOffsRoutes } from './pages/sign-offs.tsx';
 
 export const review: Feature = {
   name: 'review',
   pages: [addDayRoutes, addRestatedRoutes, addSignOffsRoutes, addMonthsRoutes],
+  lists: [RESTATED],
   api: [addReviewApi],
 };

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
-import type { Database } from '../../base/database/database.ts';
-import { type Snapshot, withSnapshot } from '../../base/export/snapshot.sql.ts';
+import type { Transaction } from '../../base/database/database.ts';
+import type { Snapshot } from '../../base/export/snapshot.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { amount, date, each, instant, orNull } from '../../console/api/schema-parts.ts';
+import { amount, date, instant, orNull, words } from '../../console/api/schema-parts.ts';
+import type { ListTotal, Place } from '../../console/list/list.tsx';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { type MovedTitle, movedQuery } from './moved-titles.sql.ts';
@@ -14,110 +15,85 @@ export const SEALED_MEASURES = [
   'rejected_count',
   ...AMOUNT_COLUMNS.map((column) => `${column}_sum` as const),
 ] as const;
+export type SealedMeasure = (typeof SEALED_MEASURES)[number];
 
-const Difference = Type.Object({ sealed: amount, present: amount, difference: amount });
-export const Differences = each(SEALED_MEASURES, Difference, {
-  description: 'Counts and sums of the seal, of the present titles, and present minus sealed.',
-});
-export type Differences = Static<typeof Differences>;
-
-/** A day that changed after its sign-off, beside its seal. */
+/** One measure of a day that changed after its sign-off, beside its seal. */
 export const RestatedDay = Type.Object({
   date,
   signedOffAt: instant,
   signedOffBy: Type.String(),
   sealedDigest: Type.String(),
   presentDigest: orNull('string'),
-  fence: Type.String({ description: 'Of the fetch that was sealed.' }),
-  differences: Differences,
+  measure: words(SEALED_MEASURES),
+  sealed: amount,
+  present: amount,
+  difference: Type.String({ description: 'Present minus sealed, exact.' }),
 });
 export type RestatedDay = Readonly<Static<typeof RestatedDay>>;
 
 export interface RestatedFilter {
+  readonly measure: SealedMeasure | 'all';
   /** Only the days that this person signed off; null: all. */
-  readonly signedBy: string | null;
-  /** No later day counts. */
-  readonly today: CivilDate;
-}
-
-/** The number of the selected days, and their differences added up. */
-export interface RestatedTotals {
-  readonly days: number;
-  readonly differences: Differences;
-}
-
-export async function readRestatedTotals(
-  database: Database,
-  filter: RestatedFilter,
-): Promise<RestatedTotals> {
-  const [totals] = await database.prisma.$queryRaw<[RestatedTotals]>(totalsQuery(filter));
-  return totals;
-}
-
-/** Returns a part of the selected days, in date order. */
-export function readRestatedDays(
-  database: Database,
-  filter: RestatedFilter,
-  page: { readonly offset: number; readonly limit: number },
-): Promise<RestatedDay[]> {
-  return database.prisma.$queryRaw<RestatedDay[]>(daysQuery(filter, page));
+  readonly by: string | null;
 }
 
 // The names are constants of this program. No input reaches Prisma.raw.
-const differences = (aggregate: string) =>
-  Prisma.raw(
-    `jsonb_build_object(${SEALED_MEASURES.map((name) => {
-      const [sealed, present] = ['seal', 'day'].map(
-        (table) => `coalesce(${aggregate}(${table}.${name}), 0)`,
-      );
-      return `'${name}', jsonb_build_object('sealed', (${sealed})::text, 'present', (${present})::text,
-        'difference', (${present} - ${sealed})::text)`;
-    }).join(', ')})`,
-  );
+const measured = Prisma.raw(
+  SEALED_MEASURES.map(
+    (name, place) => `('${name}', ${place}, seal.${name}::numeric, day.${name}::numeric)`,
+  ).join(', '),
+);
 
-const selected = ({ signedBy, today }: RestatedFilter) => Prisma.sql`
-  conciliation.day day JOIN conciliation.sign_off seal ON seal.date = day.date AND seal.ended_at IS NULL
-  WHERE day.restated_after_sign_off AND day.date <= ${today}::date
-    AND (${signedBy}::text IS NULL OR seal.signed_off_by = ${signedBy}::text)`;
+const selected = ({ measure, by }: RestatedFilter) => Prisma.sql`
+  conciliation.day AS day
+  JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
+  CROSS JOIN LATERAL (VALUES ${measured}) AS compared (measure, place, sealed, present)
+  WHERE day.restated_after_sign_off AND (${by}::text IS NULL OR seal.signed_off_by = ${by}::text)
+    AND (${measure} = 'all' OR compared.measure = ${measure}::text)`;
 
-const totalsQuery = (filter: RestatedFilter) => Prisma.sql`
-  SELECT count(*)::float8 AS days, ${differences('sum')} AS differences FROM ${selected(filter)}`;
-
-const daysQuery = (
-  filter: RestatedFilter,
-  { offset, limit }: { readonly offset: number; readonly limit: number | null },
-) => Prisma.sql`
-  SELECT day.date::text AS date, seal.signed_off_at AS "signedOffAt",
-         seal.signed_off_by AS "signedOffBy", seal.content_digest AS "sealedDigest",
-         day.content_digest AS "presentDigest", seal.fence::text AS fence,
-         ${differences('')} AS differences
-  FROM ${selected(filter)} ORDER BY day.date OFFSET ${offset}::int LIMIT ${limit}::int`;
-
-export interface RestatedSnapshot {
-  readonly days: readonly RestatedDay[];
-  /** Every differing title, by day. Can be read once. */
-  readonly moved: AsyncGenerator<readonly (MovedTitle & { readonly date: CivilDate })[]>;
+export async function countRestated(db: Transaction, filter: RestatedFilter): Promise<ListTotal> {
+  const [{ rows, ...sums }] = await db.$queryRaw<
+    [{ rows: number; sealed: string; present: string; difference: string }]
+  >`
+    SELECT count(*)::int AS rows, coalesce(sum(sealed), 0)::text AS sealed, coalesce(sum(present), 0)::text AS present,
+           coalesce(sum(present - sealed), 0)::text AS difference
+    FROM ${selected(filter)}`;
+  if (filter.measure === 'all') return { rows };
+  // Counts are shown without decimals.
+  const isCount = filter.measure.endsWith('_count');
+  const shown = Object.entries(sums).map(([name, sum]) => [name, isCount ? Number(sum) : sum]);
+  return { rows, sums: Object.fromEntries(shown) };
 }
 
-/** Calls `read` with all selected days and their differing titles; throws as `withSnapshot` does. */
-export function readRestatedSnapshot<T>(
-  database: Database,
+/** Returns a part of the selected rows, in the order of dates and measures. */
+export function readRestated(
+  db: Transaction,
   filter: RestatedFilter,
-  signal: AbortSignal,
-  read: (restated: RestatedSnapshot) => Promise<T>,
-): Promise<T> {
-  return withSnapshot(database, signal, async (snapshot) => {
-    const { text, values } = daysQuery(filter, { offset: 0, limit: null });
-    const days: RestatedDay[] = await snapshot.query(text, values);
-    return read({ days, moved: readMoved(snapshot, days) });
-  });
+  { offset, limit }: Place,
+): Promise<RestatedDay[]> {
+  return db.$queryRaw<RestatedDay[]>`
+    SELECT day.date::text AS date, seal.signed_off_at AS "signedOffAt", seal.signed_off_by AS "signedOffBy",
+           seal.content_digest AS "sealedDigest", day.content_digest AS "presentDigest", measure,
+           sealed::text, present::text, (present - sealed)::text AS difference
+    FROM ${selected(filter)} ORDER BY day.date, place OFFSET ${offset}::int LIMIT ${limit}::int`;
+}
+
+/** The differing titles, by day. Can be read once. */
+export type MovedRows = AsyncGenerator<readonly (MovedTitle & { readonly date: CivilDate })[]>;
+
+/** Reads the differing titles of every restated day that a person signed off; null: that anyone did. */
+export async function* readRestatedTitles(snapshot: Snapshot, by: string | null): MovedRows {
+  const { text, values } = Prisma.sql`
+    SELECT day.date::text AS date, seal.fence::text AS fence
+    FROM ${selected({ measure: 'title_count', by })} ORDER BY day.date`;
+  yield* readMoved(snapshot, await snapshot.query(text, values));
 }
 
 /** Reads the differing titles of days since their fences, by day. */
 export async function* readMoved(
   snapshot: Snapshot,
-  days: readonly Pick<RestatedDay, 'date' | 'fence'>[],
-): RestatedSnapshot['moved'] {
+  days: readonly { readonly date: CivilDate; readonly fence: string }[],
+): MovedRows {
   for (const { date, fence } of days) {
     const { text, values } = movedQuery(date, BigInt(fence), { limit: null, newTitles: null });
     for await (const rows of snapshot.read<MovedTitle>(text, values)) {

@@ -55,7 +55,7 @@ test.each([
     ['/breaks', 'kind date supplier page'],
     ['/', 'to notice'],
     ['/findings', 'state check severity date page'],
-    ['/restated', 'mine page'],
+    ['/restated', 'measure by page'],
     ['/alerts', 'open over'],
     ['/sign-offs', 'clean page select'],
     ['/sign-offs/preview', 'day'],

@@ -236,7 +236,7 @@ test('no page in Portuguese has English text', async () => {
     ['/account-changes/decide', { changes: '999', reason: 'x' }],
     ['/backfills/999/cancel', {}],
     ['/backfills/1/resume', {}],
-    ['/restated', { file: 'x' }],
+    ['/restated/file', { format: 'x' }],
     ['/exports', { from: DAY, to: FAILED, format: 'csv' }],
     ['/users', { name: 'Á', role: 'viewer' }],
     ['/keys', { name: '' }],

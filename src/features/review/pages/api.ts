@@ -7,8 +7,8 @@ import {
   daysBetween,
   parseCivilDate,
 } from '../../../base/values/business-day.ts';
-import { describe, limitOf, numberOf, requireDate } from '../../../console/api/api-request.ts';
-import { DateParameter, date, orNull, pageOfList } from '../../../console/api/schema-parts.ts';
+import { describe, requireDate } from '../../../console/api/api-request.ts';
+import { DateParameter, date, orNull } from '../../../console/api/schema-parts.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { maskColumn } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
@@ -17,12 +17,6 @@ import { EVERYBODY, forKeys, OPERATE, STAFF } from '../../../console/shell/route
 import { LedgerDay, readLedgerDay, readLedgerDays } from '../ledger-days.sql.ts';
 import { Month, MonthDay, MonthSeal, readMonths } from '../months/month-seal.sql.ts';
 import { DayChanges, readDayChanges } from '../moved-titles.sql.ts';
-import {
-  Differences,
-  RestatedDay,
-  readRestatedDays,
-  readRestatedTotals,
-} from '../restated-days.sql.ts';
 import { requestPull } from './day-routes.tsx';
 import { monthOfPath, readMonthPage, sendEvidence } from './months-routes.tsx';
 
@@ -39,14 +33,6 @@ const MonthDetail = Type.Object({
 });
 
 const RangeQuery = Type.Object({ from: date, to: date });
-
-const RestatedQuery = Type.Object(pageOfList);
-
-const RestatedDays = Type.Object({
-  total: Type.Integer({ minimum: 0, description: 'Days that changed after their sign-off.' }),
-  differences: Differences,
-  days: Type.Array(RestatedDay, { description: 'In date order.' }),
-});
 
 const MonthParameter = Type.Object({ month: Type.String({ examples: ['2026-03'] }) });
 
@@ -96,33 +82,6 @@ export function addReviewApi(api: FastifyInstance, parts: ConsoleParts): void {
       const changes = await readDayChanges(database, requireDate(request), MAX_CHANGES);
       const titles = changes.titles.map((title) => ({ ...title, fields: title.fields.map(mask) }));
       return { ...changes, titles };
-    },
-  );
-
-  api.get(
-    '/restated',
-    describe(
-      forKeys(EVERYBODY, 'read'),
-      'days',
-      'listRestatedDays',
-      'What changed since the sign-offs, over all days',
-      {
-        querystring: RestatedQuery,
-        answer: RestatedDays,
-      },
-    ),
-    async (request) => {
-      const filter = { signedBy: null, today: today() };
-      const page = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
-      const [totals, days] = await Promise.all([
-        readRestatedTotals(database, filter),
-        readRestatedDays(database, filter, page),
-      ]);
-      return {
-        total: totals.days,
-        differences: totals.differences,
-        days,
-      };
     },
   );
 

@@ -149,7 +149,7 @@ function Banners({ day }: { day: LedgerDay }) {
       {day.isRestated && (
         <Banner look="restated" title={text('day.restatedTitle')}>
           <p>
-            {text('day.restatedHelp')} <a href="/restated">{text('restated.title')}</a>
+            {text('day.restatedHelp')} <a href="/restated">{text('lists.restated.title')}</a>
           </p>
         </Banner>
       )}
