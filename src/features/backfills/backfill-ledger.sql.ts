@@ -1,7 +1,9 @@
+import { type Static, Type } from 'typebox';
 import { type AuditAction, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { count, date, id, instant, instantOrNull, words } from '../../console/api/schema-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
   type BackfillRange,
@@ -10,29 +12,33 @@ import {
 } from './backfill-plan.ts';
 import { cancelQueuedPulls } from './backfill-plans.sql.ts';
 
-type BackfillState = 'running' | 'done' | 'cancelled';
+const STATES = ['running', 'done', 'cancelled'] as const;
+type BackfillState = (typeof STATES)[number];
 
 /** The progress of a backfill in dates. `done`, `failed`, `held` and `open` are disjoint. */
-export interface BackfillProgress {
-  readonly id: number;
-  readonly from: CivilDate;
-  readonly to: CivilDate;
-  readonly state: BackfillState;
-  readonly concurrency: number;
-  readonly requestedBy: string;
-  readonly createdAt: Date;
-  readonly finishedAt: Date | null;
-  readonly total: number;
-  /** Pulled by the backfill, or by another pull since. */
-  readonly done: number;
-  readonly failed: number;
-  /** Pulled, and waiting for a release by a person. */
-  readonly held: number;
-  /** With an open pull. The rest of `total` have no pull yet. */
-  readonly open: number;
-  /** Titles in the responses so far. */
-  readonly titles: number;
-}
+export const Backfill = Type.Object({
+  id,
+  from: date,
+  to: date,
+  state: words(STATES),
+  concurrency: id,
+  requestedBy: Type.String(),
+  createdAt: instant,
+  finishedAt: instantOrNull,
+  total: count,
+  done: Type.Integer({
+    minimum: 0,
+    description: 'Pulled by the backfill, or by another pull since.',
+  }),
+  failed: count,
+  held: Type.Integer({ minimum: 0, description: 'Pulled, and waiting for a release by a person.' }),
+  open: Type.Integer({
+    minimum: 0,
+    description: 'With an open pull. The rest of `total` have no pull yet.',
+  }),
+  titles: Type.Integer({ minimum: 0, description: 'Titles in the responses so far.' }),
+});
+export type BackfillProgress = Readonly<Static<typeof Backfill>>;
 
 /**
  * Records a request to pull a range day by day. A planner creates the pulls.

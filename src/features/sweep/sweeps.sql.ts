@@ -1,6 +1,8 @@
+import { type Static, Type } from 'typebox';
 import type { Database } from '../../base/database/database.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
+import { date, id, instant, orNull, words } from '../../console/api/schema-parts.ts';
 import { newestContentVersion, requireKnownVersion } from '../../core/title/title.ts';
 import type { TitleFolds } from '../../core/title/title-fold.ts';
 import { sweepRetryMinutes, sweepStart } from './sweep-plan.ts';
@@ -186,24 +188,32 @@ function rowOf({ from, ...request }: SweepRequest) {
   return { fromDate: from, ...request };
 }
 
-export const SWEEP_STATES = ['complete', 'failed'] as const;
-
-/** A sweep for people. The results are null where it failed. */
-export interface SweepRow {
-  readonly id: number;
-  readonly from: CivilDate;
-  readonly state: (typeof SWEEP_STATES)[number];
-  readonly startedAt: Date;
-  readonly finishedAt: Date;
-  readonly titles: number | null;
-  readonly datesCompared: number | null;
-  readonly datesDiffering: number | null;
-  readonly undatedTitles: number | null;
-  readonly futureTitles: number | null;
-  readonly earlyTitles: number | null;
-  readonly errorCode: string | null;
-  readonly errorMessage: string | null;
-}
+/** A sweep for people. */
+export const Sweep = Type.Object(
+  {
+    id,
+    from: date,
+    state: words(['complete', 'failed']),
+    startedAt: instant,
+    finishedAt: instant,
+    titles: orNull('integer'),
+    datesCompared: orNull('integer'),
+    datesDiffering: orNull('integer'),
+    undatedTitles: orNull('integer', {
+      description: 'Titles without a readable accepted date. They belong to no date.',
+    }),
+    futureTitles: orNull('integer', {
+      description: 'Titles of a date that had not begun. They belong to no date.',
+    }),
+    earlyTitles: orNull('integer', {
+      description: 'Titles of a date before `from`. They belong to no date.',
+    }),
+    errorCode: orNull('string'),
+    errorMessage: orNull('string'),
+  },
+  { description: 'The results are null where the sweep failed.' },
+);
+export type SweepRow = Readonly<Static<typeof Sweep>>;
 
 /** The newest sweeps first. */
 export function readSweeps(database: Database, limit: number): Promise<SweepRow[]> {

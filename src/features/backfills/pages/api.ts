@@ -1,38 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { describe, requireId } from '../../../console/api/api-request.ts';
-import {
-  count,
-  date,
-  IdParameter,
-  id,
-  instant,
-  instantOrNull,
-  words,
-} from '../../../console/api/schema-parts.ts';
+import { date, IdParameter } from '../../../console/api/schema-parts.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forKeys, OPERATE } from '../../../console/shell/route-access.ts';
-import { cancelBackfill, readBackfillProgress, readBackfills } from '../backfill-ledger.sql.ts';
+import {
+  Backfill,
+  cancelBackfill,
+  readBackfillProgress,
+  readBackfills,
+} from '../backfill-ledger.sql.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../backfill-plan.ts';
 import { startBackfill } from './backfill-routes.tsx';
-
-const Backfill = Type.Object({
-  id,
-  from: date,
-  to: date,
-  state: words(['running', 'done', 'cancelled']),
-  concurrency: id,
-  requestedBy: Type.String(),
-  createdAt: instant,
-  finishedAt: instantOrNull,
-  total: count,
-  done: count,
-  failed: count,
-  held: count,
-  open: count,
-  titles: count,
-});
 
 const BackfillBody = Type.Object({
   from: date,
