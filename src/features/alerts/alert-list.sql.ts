@@ -1,6 +1,6 @@
 import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { AlertKind } from './messages/alert.ts';
+import type { AlertKind } from './alerts.ts';
 
 export interface AlertRow {
   readonly id: number;

@@ -14,11 +14,11 @@ import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
 import { readOpenDrift } from '../../../core/ledger/drift.sql.ts';
 import { readAlerts } from '../alert-list.sql.ts';
-import { ALERT_KINDS } from '../messages/alert.ts';
+import { ALERT_KINDS } from '../alerts.ts';
 
 const Alert = Type.Object({
   id,
-  kind: Type.String({ description: `Such as ${ALERT_KINDS.join(', ')}.` }),
+  kind: words(ALERT_KINDS),
   message: Type.String(),
   messagePt: Type.String({ description: 'The message in Portuguese.' }),
   date: dateOrNull,
