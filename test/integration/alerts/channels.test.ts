@@ -114,7 +114,7 @@ const ALERTS: readonly Alert[] = (
     ['checkpoint_stale', [{ date: addDays(date, 1), reached: date, lag: 5, isBegun: true }]],
     ['contract_drift:12', rows(1, { named: ['titles[].a_b'], places: 3 })],
     ['platform_auth', [{ fault: 'token_refused', processes: 2 }]],
-    ['platform_auth', [{ fault: 'token_unusable', processes: 1 }]],
+    ['platform_auth:unusable', [{ fault: 'token_unusable', processes: 1 }]],
     ['sweep_stale', [{ since: '2026-02-22', errorCode: 'PLATFORM_CONTRACT' }]],
     ['sweep_differs:dates', [{ cause: 'dates', from: date, differing: 12, compared: 45 }]],
     [
