@@ -87,16 +87,16 @@ export function alertOf(dedupeKey: string, rows: readonly AlertRow[]): Alert {
   const inOrder = rows.toSorted((a, b) => (dateOf(a) < dateOf(b) ? -1 : 1));
   const dates = [...new Set(inOrder.flatMap(({ date }) => date ?? []))];
   const [oldest = {}] = inOrder;
-  const tell = (words: Words) =>
-    words.text(`alertMessages.${kind}`, {
+  const tell = (words: Words) => {
+    const values: Record<string, string | number> = {
       cause: '',
       days: dates.length,
       listed: words.list(dates),
-      ...Object.fromEntries(
-        Object.entries(oldest).map(([name, value]) => [name, argumentOf(value, words)]),
-      ),
-      ...ALERTS[kind].values?.(inOrder, words),
-    });
+    };
+    for (const [name, value] of Object.entries(oldest)) values[name] = argumentOf(value, words);
+    Object.assign(values, ALERTS[kind].values?.(inOrder, words));
+    return words.text(`alertMessages.${kind}`, values);
+  };
   return {
     kind,
     dedupeKey,

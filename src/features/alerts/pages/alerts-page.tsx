@@ -65,13 +65,15 @@ const COLUMNS: readonly Column<AlertRow>[] = [
   },
 ];
 
+const STATES = { open: 'alerts.open', over: 'alerts.over', all: 'alerts.all' } as const;
+
 /** Alerts, and what raises them and is acknowledged here. */
 export const ALERT_LIST = declareList(AlertRow, {
   name: 'alerts',
   path: '/alerts',
   active: '/alerts',
   filter: {
-    state: asTabs(choice('alerts.state', ALERT_STATES, 'open', (state) => `alerts.${state}`)),
+    state: asTabs(choice('alerts.state', ALERT_STATES, 'open', (state) => STATES[state])),
     kind: anyOf('alerts.kind', ALERT_KINDS, (kind) => `alerts.kinds.${kind}`),
   },
   columns: COLUMNS,
