@@ -1,9 +1,9 @@
 import type { Config } from '../base/config/config.ts';
 import { openWebhookSecret } from '../base/webhooks/webhook-signature.ts';
+import type { AlertPolicy } from '../console/alert-entry.ts';
 import { slotBefore } from '../core/planner/cron-slot.ts';
 import type { MessageStyle } from '../features/alerts/alert-message.ts';
 import type { Channel } from '../features/alerts/channel.ts';
-import { type AlertPolicy, alertPolicyOf } from '../features/alerts/derive-alerts.sql.ts';
 import { openEmail } from '../features/alerts/email-channel.ts';
 import { openSlack, openTeams, openWebhook } from '../features/alerts/http-channels.ts';
 
@@ -26,11 +26,11 @@ export function openChannels(config: Config): readonly Channel[] {
 /** The conditions of alerts, for the scheduler and for each report of the state of the ledger. */
 export function alertPolicy(config: Config): AlertPolicy {
   const { erpPayablesMaxAgeHours, timezone: timeZone, sweepCron } = config;
-  return alertPolicyOf({
+  return {
     timeZone,
     payablesMaxAgeHours: erpPayablesMaxAgeHours,
     sweepSlotBefore: (now) => slotBefore(sweepCron, timeZone, now),
-  });
+  };
 }
 
 export function messageStyle(config: Config): MessageStyle {

@@ -21,7 +21,7 @@ import { startTicker, type Ticker } from '../core/planner/tick.ts';
 import { startAlertLoop } from '../features/alerts/alert-loop.ts';
 import type { Channel } from '../features/alerts/channel.ts';
 import { DIGEST_CRON } from '../features/alerts/digest.ts';
-import { startFaultReports } from '../features/alerts/fault-reports.ts';
+import { startFaultReports } from '../features/alerts/fault-reports.sql.ts';
 import { readLedgerGauges } from '../features/alerts/ledger-gauges.sql.ts';
 import {
   clockCheck,

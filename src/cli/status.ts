@@ -9,7 +9,7 @@ import {
   readOpenRejects,
 } from '../core/ledger/reads.ts';
 import { headlineOf, needsPerson } from '../features/home/headline.ts';
-import { type OpenItems, readOpenItems } from '../features/home/open-items.sql.ts';
+import { type OpenItems, readOpenItems } from '../features/home/open-items.ts';
 import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import {
   type CompleteSweep,

@@ -1297,7 +1297,7 @@ CREATE TABLE conciliation.process_fault (
 );
 
 COMMENT ON TABLE conciliation.process_fault IS
-  'What keeps a process of the service from its work, as the process itself reports. The alerts platform_auth, clock_skew and pull_overdue are derived from this table.';
+  'What keeps a process of the service from its work, as the process itself reports. The alerts platform_auth and pull_overdue are derived from this table.';
 COMMENT ON COLUMN conciliation.process_fault.process_id IS
   'The process that reports; drawn at each start.';
 COMMENT ON COLUMN conciliation.process_fault.kind IS

@@ -1,5 +1,5 @@
 import type { Prisma } from '../../generated/prisma/client.ts';
-import type { Database, Transaction } from '../database/database.ts';
+import type { Transaction } from '../database/database.ts';
 import type { CivilDate } from '../values/business-day.ts';
 
 /** The person who makes a decision, and the reason. The audit log keeps both. */
@@ -96,45 +96,4 @@ export async function recordAudit(
     data: details === undefined ? data : { ...data, details: details as Prisma.InputJsonObject },
     select: { id: true },
   });
-}
-
-export interface AuditRow {
-  readonly id: number;
-  readonly at: Date;
-  readonly actor: string;
-  readonly action: string;
-  readonly date: CivilDate | null;
-  readonly pullId: number | null;
-  readonly reason: string | null;
-  readonly details: unknown;
-}
-
-/**
- * Returns the entries of the audit log, newest first.
- * @param before only entries with a smaller id; null: starts at the newest
- */
-export async function readAuditLog(
-  database: Database,
-  page: {
-    readonly before: bigint | null;
-    readonly limit: number;
-    readonly date?: CivilDate | null;
-  },
-): Promise<AuditRow[]> {
-  const { before, limit, date = null } = page;
-  const entries = await database.prisma.auditEntry.findMany({
-    where: { ...(before !== null && { id: { lt: before } }), ...(date !== null && { date }) },
-    orderBy: { id: 'desc' },
-    take: limit,
-  });
-  return entries.map((entry) => ({
-    id: Number(entry.id),
-    at: entry.at,
-    actor: entry.actor,
-    action: entry.action,
-    date: entry.date,
-    pullId: entry.pullId === null ? null : Number(entry.pullId),
-    reason: entry.reason,
-    details: entry.details,
-  }));
 }

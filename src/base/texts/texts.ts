@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { IntlMessageFormat } from 'intl-messageformat';
 import type en from '../../../locales/en.json';
+import { type CivilDate, daysBetween } from '../values/business-day.ts';
 
 export const LANGUAGES = ['pt-BR', 'en'] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -62,4 +63,33 @@ function createText(language: Language): Text {
     return message;
   };
   return Object.assign(text, { find });
+}
+
+/** A date or a month as readers of the language write it. */
+export function dateText(date: string, language: Language): string {
+  return language === 'en' ? date : date.split('-').reverse().join('/');
+}
+
+/** Dates and ranges of dates that a message names. */
+const RANGES_NAMED = 3;
+
+/** @param dates in order */
+export function listDates(dates: readonly CivilDate[], language: Language): string {
+  const ranges: { from: CivilDate; to: CivilDate; dates: number }[] = [];
+  for (const date of dates) {
+    const last = ranges.at(-1);
+    if (last !== undefined && daysBetween(last.to, date) === 1) {
+      last.to = date;
+      last.dates += 1;
+    } else ranges.push({ from: date, to: date, dates: 1 });
+  }
+  const named = ranges.slice(0, RANGES_NAMED);
+  const more = dates.length - named.reduce((sum, range) => sum + range.dates, 0);
+  const text = textOf(language);
+  const texts = named.map(({ from, to }) => {
+    const [first, last] = [dateText(from, language), dateText(to, language)];
+    return from === to ? first : text('dates.range', { first, last });
+  });
+  const listed = texts.join(', ');
+  return more === 0 ? listed : text('dates.more', { listed, more });
 }

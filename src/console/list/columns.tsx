@@ -24,7 +24,7 @@ export interface Column<Row> {
 }
 
 /** What a value may be written with. */
-export type Words = Pick<PageContext, 'text' | 'formats'>;
+export type Words = Pick<PageContext, 'text' | 'formats' | 'language'>;
 
 /** The sums of amounts and counts over all rows that the filter selects, by the name of the column. */
 export type Sums = Readonly<Record<string, string | number>>;
@@ -120,17 +120,12 @@ export function fileColumns<Row>(
 }
 
 /** Returns the cells of a row in files. */
-export function fileRow<Row>(
-  columns: readonly Column<Row>[],
-  row: Row,
-  page: Words,
-  language: Language,
-): ExportRow {
+export function fileRow<Row>(columns: readonly Column<Row>[], row: Row, page: Words): ExportRow {
   return columns
     .filter(({ only }) => only !== 'page')
     .map(({ value }) => {
       const cell = value(row, page);
       if (!(cell instanceof Date)) return cell === null ? null : String(cell);
-      return language === 'en' ? cell.toISOString() : page.formats.instant(cell);
+      return page.language === 'en' ? cell.toISOString() : page.formats.instant(cell);
     });
 }

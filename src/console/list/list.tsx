@@ -185,12 +185,13 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
         });
       }
       const { filter } = readFilter(list.filter, request.body);
-      const { language, ...page } = pageContext(request, parts.timeZone);
+      const page = pageContext(request, parts.timeZone);
+      const { language } = page;
       const batches = async function* (db: Transaction, signal: AbortSignal): RowBatches {
         for (let offset = 0; ; offset += ROWS_PER_READ) {
           signal.throwIfAborted();
           const rows = await list.read(db, filter, { offset, limit: ROWS_PER_READ });
-          yield masked(rows, request).map((row) => fileRow(list.columns, row, page, language));
+          yield masked(rows, request).map((row) => fileRow(list.columns, row, page));
           if (rows.length < ROWS_PER_READ) return;
         }
       };

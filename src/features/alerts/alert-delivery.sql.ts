@@ -1,13 +1,13 @@
 import type { Database } from '../../base/database/database.ts';
 import type { Language } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import {
-  type AlertChannel,
-  type AlertKind,
-  DAILY_ALERT_KINDS,
-  DAILY_UPDATE_HOURS,
-  UPDATE_HOURS,
-} from './messages/alert.ts';
+import { ALERT_KINDS, ALERTS, type AlertKind } from './alerts.ts';
+import type { AlertChannel } from './channel.ts';
+
+/** An open alert whose message has changed is sent again this long after its last message. */
+const UPDATE_HOURS = 1;
+const DAILY_UPDATE_HOURS = 24;
+const DAILY_KINDS = ALERT_KINDS.filter((kind) => ALERTS[kind].isDaily);
 
 /** A state of an alert that has not reached a channel yet. */
 export interface DueAlert {
@@ -80,7 +80,7 @@ export async function claimDueAlert(
                OR due.next_attempt_at IS NULL AND alert.resolved_at IS NULL
                   AND due.delivered_at
                       < clock_timestamp() - make_interval(hours =>
-                          CASE WHEN alert.kind = ANY(${DAILY_ALERT_KINDS})
+                          CASE WHEN alert.kind = ANY(${DAILY_KINDS})
                                THEN ${DAILY_UPDATE_HOURS}::int ELSE ${UPDATE_HOURS}::int END)
                   AND due.delivered_message
                       <> CASE ${language} WHEN 'pt-BR' THEN message_pt ELSE message END)

@@ -1,10 +1,10 @@
 import { readClock } from '../../base/database/clock.ts';
 import { describeError } from '../../base/runtime/logger.ts';
 import { loop } from '../../base/runtime/loop.ts';
+import type { AlertPolicy } from '../../console/alert-entry.ts';
 import { type DeliveryParts, deliverAlerts, settleAll } from './deliver-alerts.ts';
-import { type AlertPolicy, deriveAlerts } from './derive-alerts.sql.ts';
+import { deriveAlerts } from './derive-alerts.sql.ts';
 import { type DigestParts, deliverDigest } from './digest.ts';
-import { deriveProviderAlerts } from './provider-alerts.sql.ts';
 
 export interface AlertLoop {
   /** Starts no further round and cuts the running one short. */
@@ -25,8 +25,9 @@ export function startAlertLoop(
 
   const round = async () => {
     try {
-      await deriveAlerts(parts.database, await readClock(parts.database), parts.policy);
-      await deriveProviderAlerts(parts.database, parts.policy.timeZone).catch((error: unknown) => {
+      const now = await readClock(parts.database);
+      await deriveAlerts(parts.database, now, parts.policy);
+      await deriveAlerts(parts.database, now, parts.policy, 'providers').catch((error: unknown) => {
         parts.logger.warn(
           { err: describeError(error) },
           'alerts about providers wait for the next round',

@@ -2,8 +2,8 @@ import { type Language, textOf } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { capitalised } from '../../base/values/display-text.ts';
 import type { DueAlert } from './alert-delivery.sql.ts';
+import { ALERTS, type AlertKind } from './alerts.ts';
 import type { Message } from './channel.ts';
-import { type AlertKind, severityOf } from './messages/alert.ts';
 
 /** How messages are written. */
 export interface MessageStyle {
@@ -24,7 +24,7 @@ export function alertMessage(alert: DueAlert, style: MessageStyle): Message {
   const { kind, date, pullId, raisedAt, resolvedAt } = alert;
   const text = textOf(style.language);
   const state = stateOf(alert);
-  const severity = severityOf(kind);
+  const { severity } = ALERTS[kind];
   // The last message may name more than the state at the end.
   const sentence = state === 'resolved' ? (alert.deliveredMessage ?? alert.message) : alert.message;
   const prefix = state === 'raised' ? null : text(`alerts.states.${state}`);
@@ -63,26 +63,9 @@ export function alertMessage(alert: DueAlert, style: MessageStyle): Message {
   };
 }
 
-/** The pages of the kinds that are not about one day. */
-const PAGES: Readonly<Partial<Record<AlertKind, string>>> = {
-  findings_open: '/findings',
-  restated_after_sign_off: '/restated',
-  booking_failed: '/bookings',
-  booking_overdue: '/bookings',
-  booking_receipts: '/bookings',
-  booking_waiting: '/bookings',
-  month_seal_broken: '/months',
-  provider_rejected: '/providers',
-  push_failing: '/providers',
-  account_changed: '/account-changes',
-  paid_to_supplier: '/breaks',
-  payables_stale: '/breaks',
-  contract_drift: '/alerts#drift',
-};
-
 /** The page that shows what the alert is about. The message names the dates; a link leads to the oldest. */
 export function pageOf(kind: AlertKind, date: CivilDate | null): string {
-  return PAGES[kind] ?? (date === null ? '/alerts' : `/days/${date}`);
+  return ALERTS[kind].page ?? (date === null ? '/alerts' : `/days/${date}`);
 }
 
 /** Date and time in the configured time zone, with the offset. */

@@ -1,4 +1,6 @@
-import type { AlertChannel, AlertSeverity } from './messages/alert.ts';
+import type { AlertEntry } from '../../console/alert-entry.ts';
+
+export type AlertChannel = 'webhook' | 'slack' | 'teams' | 'email';
 
 /** A message of a channel, in the language of the receivers, without personal data. */
 export interface Message {
@@ -7,7 +9,7 @@ export interface Message {
   /** The same for all messages about one alert. */
   readonly thread: string;
   /** Null: no state of an alert, or an alert that is over. */
-  readonly severity: AlertSeverity | null;
+  readonly severity: AlertEntry['severity'] | null;
   readonly title: string;
   readonly paragraphs: readonly string[];
   readonly link: { readonly url: URL; readonly label: string } | null;

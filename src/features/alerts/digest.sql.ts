@@ -1,5 +1,5 @@
 import type { Database } from '../../base/database/database.ts';
-import type { AlertChannel } from './messages/alert.ts';
+import type { AlertChannel } from './channel.ts';
 
 /**
  * Plans the digest of a slot for each channel, once over all processes. A slot before the first pull has

@@ -1,16 +1,15 @@
 import { readClock } from '../../base/database/clock.ts';
 import type { Database } from '../../base/database/database.ts';
 import type { Logger } from '../../base/runtime/logger.ts';
-import { textOf } from '../../base/texts/texts.ts';
+import { listDates, textOf } from '../../base/texts/texts.ts';
 import { dateIn } from '../../base/values/business-day.ts';
+import type { AlertPolicy } from '../../console/alert-entry.ts';
 import { headlineOf } from '../home/headline.ts';
-import { type OpenItems, readOpenItems } from '../home/open-items.sql.ts';
+import { type OpenItems, readOpenItems } from '../home/open-items.ts';
 import type { MessageStyle } from './alert-message.ts';
 import type { Channel, Message } from './channel.ts';
 import { LEASE_MARGIN_MS, settleAll } from './deliver-alerts.ts';
-import type { AlertPolicy } from './derive-alerts.sql.ts';
 import { claimDigest, planDigest, recordDigest } from './digest.sql.ts';
-import { listDates } from './messages/dated-alerts.ts';
 
 /** When the digest is sent, in the configured time zone. */
 export const DIGEST_CRON = '0 8 * * *';

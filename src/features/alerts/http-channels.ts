@@ -1,7 +1,6 @@
 import { postWebhook } from '../../base/webhooks/post-webhook.ts';
 import type { WebhookSecret } from '../../base/webhooks/webhook-signature.ts';
-import type { Channel, Message } from './channel.ts';
-import type { AlertChannel } from './messages/alert.ts';
+import type { AlertChannel, Channel, Message } from './channel.ts';
 
 const TIMEOUT_MS = 10_000;
 

@@ -1,9 +1,10 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { addAlertsApi } from './pages/api.ts';
-import { addWatchRoutes } from './pages/watch-routes.tsx';
+import { ALERT_LIST, addAlertsRoutes, addDriftApi } from './pages/alerts-page.tsx';
+import { AUDIT_LIST } from './pages/audit-page.tsx';
 
 export const alerts: Feature = {
   name: 'alerts',
-  pages: [addWatchRoutes],
-  api: [addAlertsApi],
+  pages: [addAlertsRoutes],
+  lists: [ALERT_LIST, AUDIT_LIST],
+  api: [addDriftApi],
 };

@@ -2,7 +2,7 @@ import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { DayState } from '../../core/ledger/day-state.ts';
 import type { SyncState } from '../providers/provider.ts';
-import type { AlertKind } from './messages/alert.ts';
+import type { AlertKind } from './alerts.ts';
 
 /** The state of the ledger and of the pushes in numbers. A state or kind without rows is absent. */
 export interface LedgerGauges {

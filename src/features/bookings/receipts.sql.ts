@@ -1,6 +1,7 @@
 import type { Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 
 /**
  * Compares the receipts that are new with the lines, and applies the newest accepted one of each line. A line
@@ -78,11 +79,11 @@ export interface ReceiptQuestions {
   readonly newest: number;
 }
 
-/** Returns the dates with receipts for an unknown line or another content, in date order. */
-export function readReceiptQuestions(
+/** The dates with receipts for an unknown line or another content, as `ReceiptQuestions`, in date order. */
+export const RECEIPT_QUESTIONS = Prisma.sql`
+  SELECT date::text AS date, count(*)::int AS receipts, max(id)::float8 AS newest FROM conciliation.booking_receipt
+  WHERE outcome IN ('unknown_key', 'other_content') GROUP BY booking_receipt.date ORDER BY booking_receipt.date`;
+
+export const readReceiptQuestions = (
   tx: Pick<Transaction, '$queryRaw'>,
-): Promise<ReceiptQuestions[]> {
-  return tx.$queryRaw<ReceiptQuestions[]>`
-    SELECT date::text AS date, count(*)::int AS receipts, max(id)::float8 AS newest FROM conciliation.booking_receipt
-    WHERE outcome IN ('unknown_key', 'other_content') GROUP BY booking_receipt.date ORDER BY booking_receipt.date`;
-}
+): Promise<ReceiptQuestions[]> => tx.$queryRaw(RECEIPT_QUESTIONS);

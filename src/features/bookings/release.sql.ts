@@ -318,22 +318,16 @@ export function readWaitingDays(database: Database, rules: ReleaseRules): Promis
 }
 
 /**
- * Returns the number and the oldest of the days that were signed off before an instant and are not released; null:
- * none. A day counts also where only some of its titles wait. Days that wait for a decision about receipts, altered
- * titles, a held response, rejects or findings have alerts of their own.
+ * The dates of the days that were signed off before an instant and are not released. A day counts also where only some
+ * of its titles wait. Days that wait for a decision about receipts, altered titles, a held response, rejects or findings
+ * have alerts of their own.
  */
-export async function readOverdueReleases(
-  tx: Pick<Transaction, '$queryRaw'>,
-  signedBefore: Date,
-  rules: ReleaseRules,
-): Promise<{ days: number; date: CivilDate } | null> {
+export function overdueReleases(signedBefore: Date, rules: ReleaseRules): Prisma.Sql {
   const has = (fault: ReleaseFault) => hasFault(fault, Prisma.sql`day.date`, rules);
-  const [waiting] = await tx.$queryRaw<{ days: number; date: CivilDate }[]>`
-    SELECT count(*)::int AS days, min(day.date)::text AS date ${unreleased}
+  return Prisma.sql`
+    SELECT day.date ${unreleased}
       AND NOT (${has('receipts')} OR ${has('altered')} OR ${has('not_reconciled')})
-      AND seal.signed_off_at < ${signedBefore}
-    HAVING count(*) > 0`;
-  return waiting ?? null;
+      AND seal.signed_off_at < ${signedBefore}::timestamptz`;
 }
 
 /** Locks the row of the day, as a merge and a seal do. */

@@ -4,6 +4,7 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { requireOtherSigner } from '../../base/database/own-seal.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 import { lockDay } from './release.sql.ts';
 
 export interface UnbookedChange {
@@ -17,29 +18,31 @@ export interface UnbookedChange {
 }
 
 /**
- * Returns the changes, in date order. A date is compared with the newest of its seals whose difference a person has
+ * The changes, as `UnbookedChange`, in date order. A date is compared with the newest of its seals whose difference a person has
  * posted, or that is older than the stored BOOKINGS_FROM, otherwise with its first seal. A day that was restated since
- * its seal is returned once it is signed off again.
+ * its seal is among them once it is signed off again.
  */
-export function readUnbookedChanges(tx: Pick<Transaction, '$queryRaw'>): Promise<UnbookedChange[]> {
-  return tx.$queryRaw<UnbookedChange[]>`
-    SELECT seal.date::text AS date, seal.id::float8 AS "signOffId", seal.signed_off_at AS "signedOffAt",
-           seal.signed_off_by AS "signedOffBy", known.fence::text AS fence
-    FROM conciliation.booking_start AS start
-    JOIN conciliation.sign_off AS seal ON seal.date < start.bookings_from AND seal.ended_at IS NULL
-    JOIN conciliation.day ON day.date = seal.date AND NOT day.restated_after_sign_off
-    CROSS JOIN LATERAL (
-      SELECT min(earlier.id) AS first_id, max(earlier.id) FILTER (WHERE signed_off_at < start.stored_at) AS booked_id
-      FROM conciliation.sign_off AS earlier WHERE earlier.date = seal.date
-    ) AS history
-    CROSS JOIN LATERAL (
-      SELECT max((details->>'signOffId')::bigint) AS posted_id FROM conciliation.audit_entry AS entry
-      WHERE entry.date = seal.date AND action = 'bookings.difference'
-    ) AS decision
-    JOIN conciliation.sign_off AS known ON known.id = coalesce(greatest(booked_id, posted_id), first_id)
-    WHERE history.first_id < seal.id AND known.content_digest <> seal.content_digest
-    ORDER BY seal.date`;
-}
+export const UNBOOKED_CHANGES = Prisma.sql`
+  SELECT seal.date::text AS date, seal.id::float8 AS "signOffId", seal.signed_off_at AS "signedOffAt",
+         seal.signed_off_by AS "signedOffBy", known.fence::text AS fence
+  FROM conciliation.booking_start AS start
+  JOIN conciliation.sign_off AS seal ON seal.date < start.bookings_from AND seal.ended_at IS NULL
+  JOIN conciliation.day ON day.date = seal.date AND NOT day.restated_after_sign_off
+  CROSS JOIN LATERAL (
+    SELECT min(earlier.id) AS first_id, max(earlier.id) FILTER (WHERE signed_off_at < start.stored_at) AS booked_id
+    FROM conciliation.sign_off AS earlier WHERE earlier.date = seal.date
+  ) AS history
+  CROSS JOIN LATERAL (
+    SELECT max((details->>'signOffId')::bigint) AS posted_id FROM conciliation.audit_entry AS entry
+    WHERE entry.date = seal.date AND action = 'bookings.difference'
+  ) AS decision
+  JOIN conciliation.sign_off AS known ON known.id = coalesce(greatest(booked_id, posted_id), first_id)
+  WHERE history.first_id < seal.id AND known.content_digest <> seal.content_digest
+  ORDER BY seal.date`;
+
+export const readUnbookedChanges = (
+  tx: Pick<Transaction, '$queryRaw'>,
+): Promise<UnbookedChange[]> => tx.$queryRaw(UNBOOKED_CHANGES);
 
 export const noDifference = (date: CivilDate): InputError =>
   new InputError(`${date}: no such difference waits to be posted`, {

@@ -1,7 +1,6 @@
-import { type Language, textOf } from '../../base/texts/texts.ts';
+import { type Language, listDates, textOf } from '../../base/texts/texts.ts';
 import { amountText } from '../../base/values/display-text.ts';
-import { listDates } from '../alerts/messages/dated-alerts.ts';
-import { type OpenItems, TASKS, type Task, type TaskKey } from './open-items.sql.ts';
+import { type OpenItems, TASKS, type Task, type TaskKey } from './open-items.ts';
 
 /** The state of the ledger in words, the same in the console, in `conciliation status`, in the API and in the digest. */
 export interface Headline {

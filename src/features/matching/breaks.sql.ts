@@ -887,15 +887,6 @@ export const COUNTED_AGREED = Prisma.sql`
          FROM conciliation.title WHERE status = 'current' AND id IN (SELECT title_id FROM conciliation.title_payable)
          GROUP BY 1) AS counted)`;
 
-/** Returns the breaks that the newest run has counted, the urgent ones first. Empty before the first run. */
-export async function readCountedBreaks(
-  client: Pick<Transaction, '$queryRaw'>,
-): Promise<readonly DayBreaks[]> {
-  const [run] = await client.$queryRaw<[{ breaks: DayBreaks[] }?]>`
-    SELECT breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1`;
-  return run?.breaks ?? [];
-}
-
 /** A break by its kind and its sides. */
 export interface BreakKey {
   readonly kind: BreakKind;

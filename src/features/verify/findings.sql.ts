@@ -3,7 +3,6 @@ import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { FINDING_ALERT_HOURS } from '../alerts/messages/day-alerts.ts';
 
 /** Differences that a pull of the date corrects. */
 const REPAIRABLE = ['content', 'titles', 'day', 'totals', 'hold'] as const;
@@ -28,6 +27,9 @@ export const KEEPS_DAY = Prisma.sql`
       SELECT FROM conciliation.audit_entry AS entry
       WHERE entry.date = finding.date AND entry.action = 'findings.acknowledge'
         AND (entry.actor, entry.at) = (finding.acknowledged_by, finding.acknowledged_at))))`;
+
+/** The minimum duration of the alert of a finding, because a repair may correct the difference within a minute. */
+const FINDING_ALERT_HOURS = 24;
 
 /** Of a row of `title_finding`: it has an alert. */
 export const IS_ALERTED = Prisma.sql`acknowledged_at IS NULL

@@ -1,10 +1,15 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { type Database, openDatabase } from '../../../src/base/database/database.ts';
-import { lockAlerts, settleAlerts } from '../../../src/features/alerts/alert-ledger.sql.ts';
+import type { AlertPolicy } from '../../../src/console/alert-entry.ts';
 import type { MessageStyle } from '../../../src/features/alerts/alert-message.ts';
-import { type AlertPolicy, deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import type { Alert, AlertKind } from '../../../src/features/alerts/messages/alert.ts';
+import type { AlertKind } from '../../../src/features/alerts/alerts.ts';
+import {
+  type Alert,
+  deriveAlerts,
+  lockAlerts,
+  settleAlerts,
+} from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { createMigratedDatabase } from '../../support/database.ts';
 
 /** How the messages of tests are written. */

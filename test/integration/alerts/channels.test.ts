@@ -9,51 +9,18 @@ import type { Database } from '../../../src/base/database/database.ts';
 import type { Language } from '../../../src/base/texts/texts.ts';
 import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { capitalised } from '../../../src/base/values/display-text.ts';
-import { settleAlerts } from '../../../src/features/alerts/alert-ledger.sql.ts';
 import { alertMessage } from '../../../src/features/alerts/alert-message.ts';
+import { ALERT_KINDS } from '../../../src/features/alerts/alerts.ts';
 import { deliverAlerts } from '../../../src/features/alerts/deliver-alerts.ts';
+import {
+  type Alert,
+  alertOf,
+  settleAlerts,
+} from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { deliverDigest, digestMessage } from '../../../src/features/alerts/digest.ts';
 import { openEmail } from '../../../src/features/alerts/email-channel.ts';
 import { openSlack, openTeams } from '../../../src/features/alerts/http-channels.ts';
-import { ALERT_KINDS, type Alert } from '../../../src/features/alerts/messages/alert.ts';
-import {
-  alteredDateAlerts,
-  brokenMonthAlerts,
-  heldDayAlerts,
-  openFindingsAlerts,
-  openRejectsAlerts,
-  overdueChecksAlert,
-  restatedDayAlerts,
-} from '../../../src/features/alerts/messages/day-alerts.ts';
-import {
-  bookingReceiptsAlerts,
-  consumerBehindAlert,
-  failedLinesAlert,
-  overdueLinesAlert,
-  paidToSupplierAlert,
-  stalePayablesAlert,
-  unbookedChangeAlerts,
-  waitingDaysAlert,
-} from '../../../src/features/alerts/messages/erp-alerts.ts';
-import {
-  changedAccountsAlert,
-  failingPushAlert,
-  refusedProvidersAlert,
-} from '../../../src/features/alerts/messages/party-alerts.ts';
-import { faultyProcessAlerts } from '../../../src/features/alerts/messages/process-alerts.ts';
-import {
-  contractDriftAlert,
-  failedPullAlerts,
-  overduePullsAlert,
-  STALENESS_LIMITS,
-  staleCheckpointAlert,
-} from '../../../src/features/alerts/messages/pull-alerts.ts';
-import {
-  contradictedDateAlerts,
-  staleSweepAlert,
-  sweepFindingAlerts,
-} from '../../../src/features/alerts/messages/sweep-alerts.ts';
-import type { OpenItems } from '../../../src/features/home/open-items.sql.ts';
+import type { OpenItems } from '../../../src/features/home/open-items.ts';
 import {
   type AlertTable,
   openAlertTable,
@@ -69,7 +36,7 @@ import {
   startMailServer,
 } from './receivers.ts';
 
-const POLICY = { ...STALENESS_LIMITS, timeZone: STYLE.timeZone };
+const POLICY = { timeZone: STYLE.timeZone };
 
 let table: AlertTable;
 let slack: HttpReceiver;
@@ -126,90 +93,63 @@ async function deliverAtOnce(language: Language): Promise<number> {
 
 const date = toCivilDate('2026-03-02');
 const dates = Array.from({ length: 8 }, (_, days) => addDays(date, days));
-const SWEEP = {
-  from: date,
-  datesCompared: 45,
-  datesDiffering: 12,
-  undated: 3,
-  future: 1,
-  early: 2,
-};
+const HELD = { buyer: null, found: 900, of: 60, limit: 300 };
 
-/** At least one alert of each kind, in their order. */
-const ALERTS: readonly Alert[] = [
-  ...failedPullAlerts(
-    dates.map((each, index) => ({
-      pullId: BigInt(index + 12),
-      date: each,
-      attempts: 8,
-      errorCode: 'PLATFORM_UNAVAILABLE',
-    })),
-  ),
-  overduePullsAlert({ pulls: 3, date, pullId: 12n }),
-  ...faultyProcessAlerts([{ kind: 'planning_failed', processes: 1 }]),
-  ...faultyProcessAlerts([{ kind: 'work_unrecorded', processes: 1 }]),
-  staleSweepAlert({
-    completeAt: new Date('2026-02-22T06:00:00Z'),
-    errorCode: 'PLATFORM_CONTRACT',
-  }),
-  ...sweepFindingAlerts(SWEEP),
-  ...contradictedDateAlerts([{ date, pullId: 12n, sweepTitles: 3, pullTitles: 8 }]),
-  ...heldDayAlerts(
-    dates.slice(0, 3).map((each, index) => ({
-      date: each,
-      pullId: BigInt(index + 12),
-      titles: 60,
-      responseTitles: 30,
-      withdrawals: 30,
-      reason: 'withdrawal_limit',
-      detail: null,
-    })),
-  ),
-  ...openRejectsAlerts([{ date, rejects: 2, pullId: 12n }]),
-  ...openFindingsAlerts(
-    dates
-      .slice(0, 2)
-      .map((each) => ({ date: each, findings: 3, code: 'equal_on_two_dates', pullId: 12n })),
-  ),
-  staleCheckpointAlert(
-    { startDate: date, lastReconciledDate: date, advancedAt: new Date('2026-03-03T09:00:00Z') },
-    { now: new Date('2026-03-08T09:00:00Z'), lastClosedDate: addDays(date, 5) },
-    STALENESS_LIMITS,
-  ),
-  ...restatedDayAlerts(dates.slice(0, 4).map((each) => ({ date: each, pullId: 12n }))),
-  failedLinesAlert({ lines: 3, date }),
-  overdueLinesAlert({ lines: 2, date }),
-  consumerBehindAlert({ name: 'erp', behind: 4 }),
-  ...bookingReceiptsAlerts([{ date, receipts: 2 }]),
-  waitingDaysAlert({ days: 2, date }),
-  ...unbookedChangeAlerts(dates.slice(0, 2).map((each) => ({ date: each }))),
-  ...brokenMonthAlerts([
-    { month: '2026-03', days: dates.slice(0, 2).map((each) => ({ date: each })) },
-  ]),
-  ...alteredDateAlerts([
-    {
-      date,
-      foundDate: date,
-      findings: 3,
-      rows: ['7', '9'].map((key) => ({ problem: 'content', key })),
-      pullId: 14n,
-    },
-  ]),
-  overdueChecksAlert({ dates: 4, date }),
-  refusedProvidersAlert([{ writtenDate: date, rejected: 2, invalid: 1 }]),
-  failingPushAlert({ pending: 5, errorCode: 'PLATFORM_UNAVAILABLE' }),
-  changedAccountsAlert({ pullId: 12n, changes: 2, acceptedDate: date }),
-  stalePayablesAlert(
-    { snapshotAt: new Date('2026-03-01T12:00:00Z'), maxAgeHours: 30 },
-    new Date('2026-03-04T12:00:00Z'),
-  ),
-  paidToSupplierAlert(2, [date, addDays(date, 1)]),
-  contractDriftAlert({ pullId: 12n, date, paths: ['titles[].a_b'], pathCount: 3 }),
-  ...faultyProcessAlerts([
-    { kind: 'token_refused', processes: 2 },
-    { kind: 'clock_skew', processes: 1 },
-  ]),
-].filter((alert) => alert !== null);
+/** Rows of the first of these dates, each with its pull. */
+const rows = (count: number, more: object = {}) =>
+  dates.slice(0, count).map((each, index) => ({ date: each, pullId: index + 12, ...more }));
+
+/** Each message of each kind, in their order. */
+const ALERTS: readonly Alert[] = (
+  [
+    ['pull_failed:X', rows(8, { attempts: 8, errorCode: 'PLATFORM_UNAVAILABLE' })],
+    ['pull_overdue', rows(1, { pulls: 3, hours: 2 })],
+    ['pull_overdue:planning', [{ cause: 'planning', processes: 1 }]],
+    ['pull_overdue:unrecorded', [{ cause: 'unrecorded', processes: 1 }]],
+    ['pull_overdue:clock', [{ cause: 'clock', processes: 1 }]],
+    [
+      'pull_overdue:notifications',
+      [{ cause: 'notifications', percent: 11, held: '4711 (finance)' }],
+    ],
+    ['checkpoint_stale', [{ date: addDays(date, 1), reached: date, lag: 5, isBegun: true }]],
+    ['contract_drift:12', rows(1, { named: ['titles[].a_b'], places: 3 })],
+    ['platform_auth', [{ fault: 'token_refused', processes: 2 }]],
+    ['platform_auth:unusable', [{ fault: 'token_unusable', processes: 1 }]],
+    ['sweep_stale', [{ since: '2026-02-22', errorCode: 'PLATFORM_CONTRACT' }]],
+    ['sweep_differs:dates', [{ cause: 'dates', from: date, differing: 12, compared: 45 }]],
+    [
+      'sweep_differs:unplaced',
+      [{ cause: 'unplaced', from: date, undated: 3, future: 1, early: 2 }],
+    ],
+    ['sweep_differs:filters', rows(1, { cause: 'filters', sweepTitles: 3, pullTitles: 8 })],
+    [
+      'day_held:withdrawal_limit',
+      rows(3, { reason: 'withdrawal_limit', withdrawals: 30, titles: 60, responseTitles: 30 }),
+    ],
+    ['day_held:unreadable', rows(1, { reason: 'unreadable', titles: 60, responseTitles: 30 })],
+    ['day_held:growth', rows(1, { reason: 'growth', detail: HELD })],
+    ['day_attention', rows(1, { rejects: 2 })],
+    ['day_attention:equal_on_two_dates', rows(2, { code: 'equal_on_two_dates', findings: 6 })],
+    ['restated_after_sign_off', rows(4)],
+    ['month_seal_broken', rows(2, { month: '2026-03' })],
+    ['booking_failed', [{ date, lines: 3 }]],
+    ['booking_overdue', [{ date, lines: 2, after: 2, isConsumer: false }]],
+    ['booking_overdue:erp', [{ name: 'erp', lines: 4, after: 1, isConsumer: true }]],
+    ['booking_receipts', rows(1, { receipts: 2 })],
+    ['booking_waiting', rows(2)],
+    ['booking_waiting:difference', rows(2, { cause: 'difference' })],
+    ['payables_stale', [{ hours: 30, isMissing: false }]],
+    ['paid_to_supplier', rows(2, { breaks: 2 })],
+    ['account_changed:12', rows(1, { changes: 2 })],
+    ['provider_rejected', [{ written: date, rejected: 2, invalid: 1 }]],
+    ['push_failing', [{ pending: 5, hours: 2, errorCode: 'PLATFORM_UNAVAILABLE' }]],
+    [
+      'titles_altered:2026-03-02',
+      rows(1, { findings: 3, altered: ['7', '9'].map((key) => ({ problem: 'content', key })) }),
+    ],
+    ['verification_overdue', [{ date, dates: 4, hours: 26 }]],
+  ] as const
+).map(([key, found]) => alertOf(key, found));
 
 const RAISED_AT = new Date('2026-03-10T09:00:00Z');
 

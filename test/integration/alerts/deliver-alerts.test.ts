@@ -7,10 +7,10 @@ import {
   claimDueAlert,
   recordDelivery,
 } from '../../../src/features/alerts/alert-delivery.sql.ts';
-import { settleAlerts } from '../../../src/features/alerts/alert-ledger.sql.ts';
 import { deliverAlerts } from '../../../src/features/alerts/deliver-alerts.ts';
+import type { Alert } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { settleAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { openWebhook } from '../../../src/features/alerts/http-channels.ts';
-import type { Alert } from '../../../src/features/alerts/messages/alert.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { openAlertTable, raiseAlert, readAlerts, resolveAlerts, STYLE } from './alert-table.ts';
 import { startWebhook, TOKEN, type Webhook } from './webhook.ts';

@@ -1,8 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { lastClosedDate } from '../../../src/base/values/business-day.ts';
+import { addDays, lastClosedDate } from '../../../src/base/values/business-day.ts';
 import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { deriveProviderAlerts } from '../../../src/features/alerts/provider-alerts.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { signDay } from '../../support/days.ts';
 import { forFile } from '../../support/for-tests.ts';
@@ -217,20 +216,104 @@ test('a day restated after its sign-off is an alert until it is signed off again
   await derive(0, 1);
 });
 
-test('a checkpoint that does not advance is an alert until it does', async () => {
-  const limits = { maxLagDays: 3, maxIdleHours: 26 };
-  const deriveAt = (now: Date, raised: number, resolved: number, open?: readonly object[]) =>
-    expectDerived(world.database, [raised, resolved], open, limits, now);
-  setDay(DAY, []);
-  await world.pull(DAY);
-  await deriveAt(new Date(), 0, 0);
-  const later = new Date(Date.now() + 2 * 3_600_000);
-  await deriveAt(later, 1, 0, [{ kind: 'checkpoint_stale', pull_id: null }]);
+test('days that wait for a decision about findings are one alert for each check', async () => {
+  const dates = [daysFrom(81), daysFrom(80)];
+  const { prisma } = world.database;
+  const find = (date: string, code: string, titleId: number) => prisma.$executeRaw`
+    INSERT INTO conciliation.check_finding (code, version, severity, accepted_date, title_id, content_hash, detail)
+    VALUES (${code}, 1, 'review', ${date}::date, ${titleId}::bigint, gen_random_uuid(), '{}')`;
+  for (const [index, date] of dates.entries()) {
+    await prisma.$executeRaw`
+      INSERT INTO conciliation.day (date, state, last_pull_id)
+      VALUES (${date}::date, 'attention', ${8 - index}::bigint)`;
+    await find(date, 'unit_jump', 1);
+    await find(date, 'unit_jump', 2);
+  }
+  await find(daysFrom(81), 'tax_id_invalid', 1);
+  await derive(2, 0);
+  expect(await openAlerts(world.database)).toMatchObject([
+    {
+      ...{ kind: 'day_attention', dedupe_key: 'day_attention:unit_jump', pull_id: 7n },
+      date: daysFrom(80),
+      message: `a person has to resolve 4 findings of the check "Unit jump": ${daysFrom(80)} to ${daysFrom(81)}`,
+    },
+    { dedupe_key: 'day_attention:tax_id_invalid', date: daysFrom(81), pull_id: 8n },
+  ]);
+  await prisma.day.updateMany({ where: { date: { in: dates } }, data: { state: 'reconciled' } });
+  await derive(0, 2);
+  await prisma.checkFinding.deleteMany();
+  await prisma.day.deleteMany({ where: { date: { in: dates } } });
+});
 
+test('urgent breaks of the newest run of the matching are one alert', async () => {
+  const run = (breaks: object[]) => world.database.prisma.$executeRaw`
+    INSERT INTO conciliation.match_run (requested_by, rule_version, breaks)
+    VALUES ('test', 1, ${JSON.stringify(breaks)}::jsonb)`;
+  const count = (date: string | null, isUrgent: boolean, breaks: number) => ({
+    ...{ date, isUrgent, breaks, kind: 'paid_twice', value: '1' },
+  });
+  await run([count(DAY, false, 9)]);
+  await derive(0, 0);
+  await run([count(daysFrom(1), true, 2), count(DAY, true, 1), count(null, true, 1)]);
+  await derive(1, 0, [
+    {
+      kind: 'paid_to_supplier',
+      date: DAY,
+      message: expect.stringMatching(`^4 urgent breaks .*: ${DAY} to ${daysFrom(1)}$`),
+    },
+  ]);
+  await run([]);
+  await derive(0, 1);
+  await world.database.prisma.$executeRaw`DELETE FROM conciliation.match_run`;
+});
+
+describe('a checkpoint', () => {
+  const limits = { maxLagDays: 3, maxIdleHours: 26 };
+  const later = new Date(Date.now() + 2 * 3_600_000);
   const closed = lastClosedDate(NEVER_STALE.timeZone, later);
-  await world.database.prisma.$executeRaw`
-    UPDATE conciliation.checkpoint SET last_reconciled_date = ${closed}::date, updated_at = now()`;
-  await deriveAt(later, 0, 1);
+  /** @param lag days up to the last closed date; null: no date is complete since a month */
+  const advance = (lag: number | null, idleHours: number) => world.database.prisma.$executeRaw`
+    UPDATE conciliation.checkpoint
+    SET start_date = ${closed}::date - 30, last_reconciled_date = ${closed}::date - ${lag}::int,
+        updated_at = ${later}::timestamptz - ${idleHours}::float8 * interval '1 hour'`;
+  beforeEach(async () => {
+    setDay(DAY, []);
+    await world.pull(DAY);
+  });
+
+  test.each([
+    ['that has reached the last closed date is never stale', 0, 1000, null],
+    ['that is ahead is not stale', -20, 1000, null],
+    ['one day behind is not stale before a daily run was missed', 1, 26, null],
+    [
+      'one day behind is stale after that',
+      1,
+      26.1,
+      `complete only up to ${addDays(closed, -1)}, 1 day behind`,
+    ],
+    ['three days behind is not stale while it advances each day', 3, 1.1, null],
+    ['far behind is not stale while it catches up', 4, 1, null],
+    [
+      'far behind is stale after an hour',
+      4,
+      1.1,
+      `complete only up to ${addDays(closed, -4)}, 4 days behind`,
+    ],
+    [
+      'that never got anywhere counts from its start',
+      null,
+      2,
+      'no date is complete yet, 31 days behind',
+    ],
+  ])('%s', async (_, lag, idleHours, message) => {
+    await advance(lag, idleHours);
+    const alerts = message === null ? [] : [{ kind: 'checkpoint_stale', message, pull_id: null }];
+    await expectDerived(world.database, [alerts.length, 0], alerts, limits, later);
+    const date = (await openAlerts(world.database))[0]?.date;
+    if (message !== null) expect(date).toBe(addDays(closed, lag === null ? -30 : 1 - lag));
+    await advance(0, 0);
+    await expectDerived(world.database, [0, alerts.length], [], limits, later);
+  });
 });
 
 describe('of providers', () => {
@@ -240,7 +323,7 @@ describe('of providers', () => {
       UPDATE conciliation.provider SET sync_state = ${state}, changed_at = ${writtenAt}::timestamptz
       WHERE external_id = ${externalId}`;
   const derive = async (raised: number, resolved: number, open?: readonly object[]) => {
-    const changes = await deriveProviderAlerts(world.database, NEVER_STALE.timeZone);
+    const changes = await deriveAlerts(world.database, new Date(), NEVER_STALE, 'providers');
     expect(changes).toEqual({ raised, resolved });
     if (open !== undefined) expect(await openAlerts(world.database)).toMatchObject(open);
   };

@@ -36,7 +36,11 @@ afterAll(async () => {
 async function derive(): Promise<string[]> {
   const limits = { timeZone: 'America/Sao_Paulo', maxLagDays: 10_000, maxIdleHours: 10_000 };
   await deriveAlerts(service, new Date(), { ...limits, notificationsLimit: 0.0002 });
-  const open = await readAlerts(service, { limit: 10, state: 'open' });
+  const open = await readAlerts(
+    service.prisma,
+    { state: 'open', kind: null },
+    { offset: 0, limit: 10 },
+  );
   return open.map(({ message }) => message);
 }
 

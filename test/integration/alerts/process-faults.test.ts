@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ProcessFault } from '../../../src/core/work/process-fault.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { type FaultReport, reportFaults } from '../../../src/features/alerts/process-faults.sql.ts';
+import { type FaultReport, reportFaults } from '../../../src/features/alerts/fault-reports.sql.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { openAlertTable, readAlerts } from './alert-table.ts';
 
@@ -113,7 +113,7 @@ describe('a refused token', () => {
 
 test.each([
   ['token_unusable', 'platform_auth'],
-  ['clock_skew', 'clock_skew'],
+  ['clock_skew', 'pull_overdue'],
   ['planning_failed', 'pull_overdue'],
   ['work_unrecorded', 'pull_overdue'],
 ] as const)('%s is an alert while a process reports it', async (fault, kind) => {

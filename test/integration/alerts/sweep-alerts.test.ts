@@ -59,7 +59,7 @@ test('titles that belong to no date are an alert until a sweep has none', async 
     {
       kind: 'sweep_differs',
       dedupe_key: 'sweep_differs:unplaced',
-      message: `the sweep since ${DAY} had titles that belong to no date: 1 without a readable accepted date, 1 of a date in the future`,
+      message: `the sweep since ${DAY} had titles that belong to no date: 1 without a readable accepted date, 1 of a date in the future, 0 of a date before ${DAY}, which were not asked for`,
     },
   ]);
   setDay(TODAY, []);

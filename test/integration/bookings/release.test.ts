@@ -1,8 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { deriveAlerts, readAlertsNow } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
-import { readFailedLines } from '../../../src/features/bookings/open-lines.sql.ts';
 import {
   answerReceipts,
   type ReceiptAnswer,
@@ -169,7 +168,11 @@ test('a line that the ERP refuses for good is not offered again, until a receipt
   });
   await take(refused);
   expect((await offered()).map(({ state }) => state)).toEqual(['refused']);
-  const failedLines = async () => (await readFailedLines(world.database.prisma))?.lines;
+  const failedLines = async () => {
+    const alerts = await readAlertsNow(world.database.prisma, new Date(), NO_LIMITS, 'ledger');
+    const failed = alerts.find(({ kind }) => kind === 'booking_failed');
+    return failed && Number(/(\d+) booking lines?/.exec(failed.message)?.[1]);
+  };
   const before = await failedLines();
   expect(before).toBeGreaterThan(0);
   expect(() => take({ ...receipt(line), final: true })).toThrow(

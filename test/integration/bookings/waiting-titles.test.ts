@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import {
-  readOverdueReleases,
+  overdueReleases,
   readWaitingDays,
   releaseWaitingDays,
 } from '../../../src/features/bookings/release.sql.ts';
@@ -106,12 +106,12 @@ test('a day whose titles all wait has one batch without lines, and is alerted on
   expect(await batches()).toEqual([{ lines: 0, waiting: 1, value: '0' }]);
   const { prisma } = world.database;
   const overdue = (ageMs: number) =>
-    readOverdueReleases(prisma, new Date(Date.now() + ageMs), RULES);
-  expect(await overdue(60_000)).toEqual({ days: 1, date });
-  expect(await overdue(-60_000)).toBeNull();
+    prisma.$queryRaw(overdueReleases(new Date(Date.now() + ageMs), RULES));
+  expect(await overdue(60_000)).toEqual([{ date: new Date(date) }]);
+  expect(await overdue(-60_000)).toEqual([]);
   await state('A1 10 order=a');
   expect(await release()).toEqual([date]);
-  expect(await overdue(60_000)).toBeNull();
+  expect(await overdue(60_000)).toEqual([]);
 });
 
 test('a title whose line is released does not wait for what the ERP has paid since: it is adjusted as its siblings are', async () => {

@@ -1,9 +1,8 @@
 /** The state of the ledger in words: the same in the console, in `conciliation status` and in the API. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lastClosedDate } from '../../../src/base/values/business-day.ts';
-import { STALENESS_LIMITS } from '../../../src/features/alerts/messages/pull-alerts.ts';
 import { headlineOf, needsPerson } from '../../../src/features/home/headline.ts';
-import { readOpenItems } from '../../../src/features/home/open-items.sql.ts';
+import { readOpenItems } from '../../../src/features/home/open-items.ts';
 import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
 import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
@@ -187,7 +186,7 @@ test('a lock of the ERP on its table delays the headline by a quarter of a secon
     await erp.query('LOCK TABLE conciliation.provider IN ACCESS EXCLUSIVE MODE');
     const items = await readOpenItems(world.database, {
       now: new Date(),
-      policy: { ...STALENESS_LIMITS, timeZone: TIME_ZONE },
+      policy: { timeZone: TIME_ZONE },
     });
     expect(headlineOf(items, 'en').lines.at(-1)).toContain('locked by another session');
     expect(needsPerson(items)).toBe(true);

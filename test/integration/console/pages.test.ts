@@ -215,12 +215,14 @@ test('alerts and the audit log are shown, page by page', async () => {
     resolvedAt: new Date(),
   }));
   await world.database.prisma.alert.createMany({ data: over });
-  const alerts = (await viewer.get('/alerts')).text;
-  expect(alerts).toContain('Something else.');
+  const alerts = (await viewer.get('/alerts?state=over')).text;
+  expect(alerts).not.toContain('Something else.');
   expect(alerts).toContain('Over 10.');
   expect(alerts).not.toContain('Over 9.');
   const second = /rel="next" href="([^"]+)"/.exec(alerts)?.[1]?.replaceAll('&amp;', '&') ?? '';
-  expect((await viewer.get(second)).text).toMatch(/Something else[\s\S]*Over 9\.[\s\S]*Over 0\./);
+  expect((await viewer.get(second)).text).toMatch(/Over 9\.[\s\S]*Over 0\./);
+  const ofKind = (await viewer.get('/alerts?state=all&kind=day_held')).text;
+  expect(ofKind).toContain('1 to 50 of 60');
   await world.database.prisma.auditEntry.createMany({
     data: Array.from({ length: 120 }, (_, index) => ({ actor: 'bot', action: `act-${index}` })),
   });
@@ -229,6 +231,9 @@ test('alerts and the audit log are shown, page by page', async () => {
   expect(first.text).not.toContain('act-19<');
   const head = await readChainHead(world.database);
   expect(first.text).toContain(`${head?.position}:${head?.hash}`);
-  const older = /href="(\/audit\?before=\d+)"/.exec(first.text)?.[1] ?? '';
-  expect((await viewer.get(older)).text).toContain('act-19');
+  expect((await viewer.get('/audit?page=2')).text).toContain('act-19<');
+  const seen = await world.database.prisma.auditEntry.findFirst({ where: { action: 'act-20' } });
+  const before = (await viewer.get(`/audit?before=${seen?.id}`)).text;
+  expect(before).toMatch(/act-19<[\s\S]*act-0</);
+  expect(before).not.toContain('act-20<');
 });

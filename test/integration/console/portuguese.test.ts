@@ -297,7 +297,6 @@ test('each sentence is in both languages, and few are the same', () => {
       "manual",
       "platformDiscountedValue",
       "total",
-      "{altered} ({titles})",
       "{bytes} bytes",
       "{titles} · {value}",
       "{who}, {at}",

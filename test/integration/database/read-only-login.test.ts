@@ -6,7 +6,6 @@ import { recordAudit } from '../../../src/base/audit/audit.ts';
 import { planPulls } from '../../../src/core/planner/plan-ledger.sql.ts';
 import { openQueues } from '../../../src/core/work/job-queue.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { STALENESS_LIMITS } from '../../../src/features/alerts/messages/pull-alerts.ts';
 import { tryPushLock } from '../../../src/features/providers/push-lock.sql.ts';
 import { runCommand } from '../../support/child-command.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
@@ -67,7 +66,6 @@ test('where a reader may take advisory locks, they stop neither pulls, plans, al
     1,
   );
   await deriveAlerts(world.database, new Date(), {
-    ...STALENESS_LIMITS,
     timeZone: 'America/Sao_Paulo',
   });
   await recordAudit(world.database.prisma, { actor: 'ana', action: 'export' });

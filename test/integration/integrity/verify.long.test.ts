@@ -5,7 +5,6 @@ import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { newestContentVersion, TITLE_COLUMNS } from '../../../src/core/title/title.ts';
 import { runPull } from '../../../src/core/work/run-pull.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { STALENESS_LIMITS } from '../../../src/features/alerts/messages/pull-alerts.ts';
 import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { acknowledgeFindings, type Problem } from '../../../src/features/verify/findings.sql.ts';
@@ -418,7 +417,6 @@ async function alertOf(date: CivilDate) {
     [date],
   );
   await deriveAlerts(world.database, new Date(), {
-    ...STALENESS_LIMITS,
     timeZone: 'America/Sao_Paulo',
   });
   const [alert] = await query(

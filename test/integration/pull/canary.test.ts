@@ -12,7 +12,6 @@ import { createPlatformClient } from '../../../src/core/platform/conciliation-cl
 import { fixedToken } from '../../../src/core/platform/token.ts';
 import type { PullParts } from '../../../src/core/work/pull-parts.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { STALENESS_LIMITS } from '../../../src/features/alerts/messages/pull-alerts.ts';
 import {
   canaryTitle,
   expectCleanLedger,
@@ -323,7 +322,7 @@ test('holds, decisions and alerts name dates and pulls, never titles', async () 
   await expectCleanLedger(administrator, secrets);
 
   async function alerts() {
-    const limits = { timeZone: 'America/Sao_Paulo', ...STALENESS_LIMITS };
+    const limits = { timeZone: 'America/Sao_Paulo' };
     await deriveAlerts(database, new Date(), limits);
     expect(await world.database.prisma.alert.count()).toBeGreaterThan(0);
     await expectCleanLedger(administrator, secrets);

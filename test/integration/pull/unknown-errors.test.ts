@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createPull, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import { runPull } from '../../../src/core/work/run-pull.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { STALENESS_LIMITS } from '../../../src/features/alerts/messages/pull-alerts.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { readAlerts } from '../alerts/alert-table.ts';
@@ -42,7 +41,7 @@ const attempt = () =>
 const readPull = () => world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
 
 async function openAlerts(): Promise<string[]> {
-  const policy = { ...STALENESS_LIMITS, maxLagDays: 1_000_000, maxIdleHours: 1_000_000 };
+  const policy = { maxLagDays: 1_000_000, maxIdleHours: 1_000_000 };
   await deriveAlerts(world.database, new Date(), { ...policy, timeZone: 'America/Sao_Paulo' });
   const alerts = await readAlerts(world.database);
   return alerts.filter(({ open }) => open).map(({ dedupe_key }) => dedupe_key);

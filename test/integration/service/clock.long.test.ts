@@ -68,7 +68,7 @@ describe.each([
         ),
       });
       await eventually(async () =>
-        expect(await openAlerts(world)).toEqual([{ kind: 'clock_skew' }]),
+        expect(await openAlerts(world)).toEqual([{ kind: 'pull_overdue' }]),
       );
     }));
 });
@@ -78,7 +78,9 @@ test('a service plans as soon as its clock is right, and the alert ends by itsel
     const service = await world.start({
       environment: await shiftedBy(world, -TEN_MINUTES_MS),
     });
-    await eventually(async () => expect(await openAlerts(world)).toEqual([{ kind: 'clock_skew' }]));
+    await eventually(async () =>
+      expect(await openAlerts(world)).toEqual([{ kind: 'pull_overdue' }]),
+    );
     expect(await readPulls(world)).toEqual([]);
     await world.writeFile('shift', '0');
     await eventually(async () =>

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { ALERT_KINDS, severityOf } from '../../../src/features/alerts/messages/alert.ts';
+import { ALERT_KINDS, ALERTS } from '../../../src/features/alerts/alerts.ts';
 import { codeIn, ROOT, readDocument, tableRowsOf } from './documents.ts';
 
 interface Rule {
@@ -63,7 +63,7 @@ test('the table of alerts has the kinds with the severity of the Prometheus rule
       isCritical(kind) === true ? 'critical' : 'warning',
     ]),
   );
-  expect(ALERT_KINDS.filter((kind) => severityOf(kind) === 'critical')).toEqual(
+  expect(ALERT_KINDS.filter((kind) => ALERTS[kind].severity === 'critical')).toEqual(
     ALERT_KINDS.filter(isCritical),
   );
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { registerReadiness } from '../../../src/console/shell/readiness.ts';
-import { ALERT_KINDS } from '../../../src/features/alerts/messages/alert.ts';
+import { ALERT_KINDS } from '../../../src/features/alerts/alerts.ts';
 import { createMetrics } from '../../../src/features/alerts/pages/metrics.ts';
 import { findProgram, runProgram } from '../../support/programs.ts';
 import { ROOT } from '../docs/documents.ts';

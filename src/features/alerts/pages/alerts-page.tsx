@@ -1,182 +1,235 @@
+import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
 import { capitalised } from '../../../base/values/display-text.ts';
-import { DataTable } from '../../../console/shell/data-table.tsx';
+import { describe } from '../../../console/api/api-request.ts';
+import { id, instant, words } from '../../../console/api/schema-parts.ts';
+import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { anyOf, asTabs, choice } from '../../../console/list/filter.tsx';
+import { declareList } from '../../../console/list/list.tsx';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { Field } from '../../../console/shell/layout.tsx';
-import { usePage } from '../../../console/shell/page-context.ts';
-import { Pager, type Paging } from '../../../console/shell/paging.tsx';
+import { textParameter, usePage } from '../../../console/shell/page-context.ts';
+import { ActionForm, Card, DayLink, Disclosure, Submit } from '../../../console/shell/parts.tsx';
+import { actorOf, requireReason } from '../../../console/shell/path-parameters.ts';
 import {
-  ActionForm,
-  Card,
-  DayCell,
-  Disclosure,
-  InstantCell,
-  Submit,
-} from '../../../console/shell/parts.tsx';
-import { mayUse } from '../../../console/shell/route-access.ts';
-import type { OpenDrift } from '../../../core/ledger/drift.sql.ts';
-import type { AlertRow, AlertState } from '../alert-list.sql.ts';
+  EVERYBODY,
+  forKeys,
+  forPeople,
+  mayUse,
+  REVIEW,
+  STAFF,
+} from '../../../console/shell/route-access.ts';
+import { acknowledgeDrift, type OpenDrift, readOpenDrift } from '../../../core/ledger/drift.sql.ts';
+import { acknowledgeFindings, readAlertedFindings } from '../../verify/findings.sql.ts';
+import { ALERT_STATES, AlertRow, countAlerts, readAlerts } from '../alert-list.sql.ts';
+import { ALERT_KINDS } from '../alerts.ts';
+
+const COLUMNS: readonly Column<AlertRow>[] = [
+  {
+    name: 'kind',
+    head: 'alerts.kind',
+    kind: 'text',
+    // A later version may have raised it.
+    value: ({ kind }, { text }) => text.find(`alerts.kinds.${kind}`) ?? kind,
+    isHead: true,
+  },
+  {
+    name: 'message',
+    head: 'alerts.message',
+    kind: 'text',
+    value: ({ message, messagePt }, { language }) =>
+      `${capitalised(language === 'en' ? message : messagePt)}.`,
+    cell: ({ kind, message, messagePt, resolvedAt }, { text, language }) => {
+      const step = resolvedAt === null ? text.find(`alerts.nextSteps.${kind}`) : null;
+      return (
+        <div class="prose">
+          <p>{capitalised(language === 'en' ? message : messagePt)}.</p>
+          {step !== null && <p class="quiet small">{text('alerts.nextStep', { step })}</p>}
+        </div>
+      );
+    },
+  },
+  {
+    name: 'date',
+    head: 'alerts.date',
+    kind: 'date',
+    value: ({ date }) => date,
+    cell: ({ date }) => <DayLink date={date} />,
+  },
+  { name: 'raised_at', head: 'alerts.raised', kind: 'instant', value: ({ raisedAt }) => raisedAt },
+  {
+    name: 'resolved_at',
+    head: 'alerts.resolved',
+    kind: 'instant',
+    value: ({ resolvedAt }) => resolvedAt,
+  },
+];
+
+const STATES = { open: 'alerts.open', over: 'alerts.over', all: 'alerts.all' } as const;
+
+/** Alerts, and what raises them and is acknowledged here. */
+export const ALERT_LIST = declareList(AlertRow, {
+  name: 'alerts',
+  path: '/alerts',
+  active: '/alerts',
+  filter: {
+    state: asTabs(choice('alerts.state', ALERT_STATES, 'open', (state) => STATES[state])),
+    kind: anyOf('alerts.kind', ALERT_KINDS, (kind) => `alerts.kinds.${kind}`),
+  },
+  columns: COLUMNS,
+  total: countAlerts,
+  read: readAlerts,
+  api: { tag: 'alerts', operationId: 'listAlerts', summary: 'Alerts' },
+  layout: async ({ database }) => {
+    const [drift, altered] = await Promise.all([
+      readOpenDrift(database),
+      readAlertedFindings(database),
+    ]);
+    return ({ head, filter, table }) => (
+      <>
+        {head}
+        {filter}
+        {table}
+        {drift.items.length > 0 && <DriftCard drift={drift} />}
+        {altered !== null && <AlteredCard {...altered} />}
+      </>
+    );
+  },
+});
+
+/** Adds the routes that acknowledge drift and altered rows. */
+export function addAlertsRoutes(server: FastifyInstance, { database }: ConsoleParts): void {
+  server.post('/drift/acknowledge', forPeople(STAFF), async (request, reply) => {
+    await acknowledgeDrift(database, {
+      by: actorOf(request),
+      reason: requireReason(request.body),
+      seenDigest: textParameter(request.body, 'digest') ?? '',
+    });
+    return reply.redirect('/alerts?notice=drift_acknowledged', 303);
+  });
+
+  server.post('/alterations/acknowledge', forPeople(REVIEW), async (request, reply) => {
+    const newest = textParameter(request.body, 'newest') ?? '';
+    await acknowledgeFindings(database, /^\d{1,18}$/.test(newest) ? BigInt(newest) : 0n, {
+      by: actorOf(request),
+      reason: requireReason(request.body),
+    });
+    return reply.redirect('/alerts?notice=alterations_acknowledged', 303);
+  });
+}
 
 const DRIFT_SHOWN = 100;
 
-export function AlertsPage(props: {
-  readonly lists: Readonly<Record<AlertState, Paging>>;
-  readonly alerts: Readonly<Record<AlertState, readonly AlertRow[]>>;
-  readonly drift: OpenDrift;
-  readonly altered: { readonly findings: number; readonly newestId: bigint } | null;
-}) {
-  const { lists, drift, altered } = props;
-  const { text } = usePage();
-  const { open, over } = props.alerts;
-  const hrefOf = (pages: Readonly<Record<AlertState, number>>) =>
-    `/alerts?open=${pages.open}&over=${pages.over}`;
-  const [openPage, overPage] = [lists.open.page, lists.over.page];
-  return (
-    <>
-      <h1>{text('alerts.title')}</h1>
-      <Card title={text('alerts.open')}>
-        {open.length === 0 ? (
-          <p class="quiet">{text('alerts.none')}</p>
-        ) : (
-          <>
-            <AlertTable label={text('alerts.open')} alerts={open} isOver={false} />
-            <Pager
-              label={text('alerts.open')}
-              paging={lists.open}
-              hrefOf={(page) => hrefOf({ open: page, over: overPage })}
-            />
-          </>
-        )}
-      </Card>
-      {drift.items.length > 0 && <DriftCard drift={drift} />}
-      {altered !== null && <AlteredCard {...altered} />}
-      <Card title={text('alerts.over')}>
-        {over.length === 0 ? (
-          <p class="quiet">{text('alerts.noneOver')}</p>
-        ) : (
-          <>
-            <AlertTable label={text('alerts.over')} alerts={over} isOver />
-            <Pager
-              label={text('alerts.over')}
-              paging={lists.over}
-              hrefOf={(page) => hrefOf({ open: openPage, over: page })}
-            />
-          </>
-        )}
-      </Card>
-    </>
+/** Without the value, which may be personal data. */
+const DriftItem = Type.Object({
+  path: Type.String({ examples: ['titles[].financialAgent.type'] }),
+  kind: words(['unknown_field', 'unknown_value']),
+  names: Type.Integer({ description: 'How many fields or values the item stands for.' }),
+  firstSeenAt: instant,
+  pullId: id,
+});
+
+/** Adds the operation that reads drift. */
+export function addDriftApi(api: FastifyInstance, { database }: ConsoleParts): void {
+  api.get(
+    '/drift',
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'alerts',
+      'listDrift',
+      'Fields and values outside the documented interface that wait for a person',
+      { answer: Type.Object({ items: Type.Array(DriftItem) }) },
+    ),
+    async () => {
+      const { items } = await readOpenDrift(database);
+      return { items: items.map(({ value: _, ...item }) => item) };
+    },
   );
 }
 
+const DRIFT_COLUMNS: readonly Column<Static<typeof DriftItem>>[] = [
+  {
+    name: 'path',
+    head: 'drift.path',
+    kind: 'text',
+    value: ({ path }) => path,
+    cell: ({ path }) => <span class="mono">{path}</span>,
+    isHead: true,
+  },
+  {
+    name: 'kind',
+    head: 'alerts.kind',
+    kind: 'text',
+    value: ({ kind, names }, { text, formats }) =>
+      text(`drift.kinds.${kind}`) + (names > 1 ? ` × ${formats.count(names)}` : ''),
+  },
+  {
+    name: 'first_seen_at',
+    head: 'drift.firstSeen',
+    kind: 'instant',
+    value: ({ firstSeenAt }) => firstSeenAt,
+  },
+  { name: 'pull', head: 'audit.pull', kind: 'text', value: ({ pullId }) => String(pullId) },
+];
+
 /** Shows no values, because one may be personal data. They are in the table `drift`. */
-function DriftCard({ drift }: { drift: OpenDrift }) {
-  const context = usePage();
-  const { text, formats } = context;
-  const role = context.principal?.role ?? 'viewer';
-  const shown = drift.items.slice(0, DRIFT_SHOWN);
-  const hidden = drift.items.length - shown.length;
+function DriftCard({ drift }: { readonly drift: OpenDrift }) {
+  const { text, formats } = usePage();
+  const hidden = drift.items.length - DRIFT_SHOWN;
   return (
     <Card title={text('drift.title')} id="drift">
       <p class="quiet">{text('drift.help')}</p>
-      <DataTable
+      <ListTable
         label={text('drift.title')}
-        heads={[
-          text('drift.path'),
-          text('alerts.kind'),
-          text('drift.firstSeen'),
-          text('audit.pull'),
-        ]}
-      >
-        {shown.map((item) => (
-          <tr key={`${item.kind} ${item.path} ${item.value}`}>
-            <th scope="row" class="mono">
-              {item.path}
-            </th>
-            <td>
-              {text(`drift.kinds.${item.kind}`)}
-              {item.names > 1 && ` × ${formats.count(item.names)}`}
-            </td>
-            <InstantCell at={item.firstSeenAt} />
-            <td class="number">{item.pullId}</td>
-          </tr>
-        ))}
-      </DataTable>
+        columns={DRIFT_COLUMNS}
+        rows={drift.items.slice(0, DRIFT_SHOWN)}
+      />
       {hidden > 0 && <p class="quiet">{text('days.more', { count: formats.count(hidden) })}</p>}
-      {mayUse(role, 'POST', '/drift/acknowledge') && (
-        <Disclosure label={text('drift.acknowledge')}>
-          <ActionForm action="/drift/acknowledge">
-            <input type="hidden" name="digest" value={drift.digest} />
-            <p class="small">{text('drift.acknowledgeHelp')}</p>
-            <Field label={text('day.reason')}>
-              <input name="reason" required maxLength={500} />
-            </Field>
-            <Submit class="primary">{text('drift.acknowledge')}</Submit>
-          </ActionForm>
-        </Disclosure>
-      )}
+      <Acknowledge
+        action="/drift/acknowledge"
+        label={text('drift.acknowledge')}
+        help={text('drift.acknowledgeHelp')}
+        seen={{ name: 'digest', value: drift.digest }}
+      />
     </Card>
   );
 }
 
 /** The alerts name the dates and titles; `conciliation verify` lists each difference. */
 function AlteredCard({ findings, newestId }: { findings: number; newestId: bigint }) {
-  const { principal, text, formats } = usePage();
+  const { text, formats } = usePage();
   return (
     <Card title={text('altered.title')} id="altered">
       <p>{text('altered.found', { findings: formats.count(findings) })}</p>
-      {mayUse(principal?.role ?? 'viewer', 'POST', '/alterations/acknowledge') && (
-        <Disclosure label={text('altered.acknowledge')}>
-          <ActionForm action="/alterations/acknowledge">
-            <input type="hidden" name="newest" value={String(newestId)} />
-            <p class="small">{text('altered.acknowledgeHelp')}</p>
-            <Field label={text('day.reason')}>
-              <input name="reason" required maxLength={500} />
-            </Field>
-            <Submit class="primary">{text('altered.acknowledge')}</Submit>
-          </ActionForm>
-        </Disclosure>
-      )}
+      <Acknowledge
+        action="/alterations/acknowledge"
+        label={text('altered.acknowledge')}
+        help={text('altered.acknowledgeHelp')}
+        seen={{ name: 'newest', value: String(newestId) }}
+      />
     </Card>
   );
 }
 
-function AlertTable(props: {
+/** The form for a reader who may decide about what the page has shown. */
+function Acknowledge(props: {
+  readonly action: string;
   readonly label: string;
-  readonly alerts: readonly AlertRow[];
-  readonly isOver: boolean;
+  readonly help: string;
+  readonly seen: { readonly name: string; readonly value: string };
 }) {
-  const context = usePage();
-  const { text } = context;
+  const { principal, text } = usePage();
+  if (!mayUse(principal?.role ?? 'viewer', 'POST', props.action)) return null;
   return (
-    <DataTable
-      label={props.label}
-      heads={[
-        text('alerts.message'),
-        text('alerts.date'),
-        text('alerts.raised'),
-        ...(props.isOver ? [text('alerts.resolved')] : []),
-      ]}
-    >
-      {props.alerts.map((alert) => (
-        <tr key={alert.id}>
-          <td class="prose">
-            <p>
-              <span class={`tag ${props.isOver ? '' : 'is-changed'}`}>
-                {text.find(`alerts.kinds.${alert.kind}`) ?? alert.kind}
-              </span>
-            </p>
-            <p>{capitalised(context.language === 'pt-BR' ? alert.messagePt : alert.message)}.</p>
-            {!props.isOver && <NextStep kind={alert.kind} />}
-          </td>
-          <DayCell date={alert.date} />
-          <InstantCell at={alert.raisedAt} />
-          {props.isOver && <InstantCell at={alert.resolvedAt} />}
-        </tr>
-      ))}
-    </DataTable>
+    <Disclosure label={props.label}>
+      <ActionForm action={props.action}>
+        <input type="hidden" name={props.seen.name} value={props.seen.value} />
+        <p class="small">{props.help}</p>
+        <Field label={text('day.reason')}>
+          <input name="reason" required maxLength={500} />
+        </Field>
+        <Submit class="primary">{props.label}</Submit>
+      </ActionForm>
+    </Disclosure>
   );
-}
-
-function NextStep({ kind }: { readonly kind: string }) {
-  const { text } = usePage();
-  const step = text.find(`alerts.nextSteps.${kind}`);
-  return step === null ? null : <p class="quiet small">{text('alerts.nextStep', { step })}</p>;
 }

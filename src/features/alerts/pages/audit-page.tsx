@@ -1,115 +1,170 @@
-import type { AuditRow } from '../../../base/audit/audit.ts';
-import type { ChainLink } from '../../../base/audit/audit-chain.sql.ts';
+import { type Static, Type } from 'typebox';
+import { readChainHead } from '../../../base/audit/audit-chain.sql.ts';
+import type { Transaction } from '../../../base/database/database.ts';
 import { namesIn } from '../../../base/texts/texts.ts';
-import { type CivilDate, parseCivilDate } from '../../../base/values/business-day.ts';
-import { DataTable } from '../../../console/shell/data-table.tsx';
+import { parseCivilDate } from '../../../base/values/business-day.ts';
+import { dateOrNull, id, instant, orNull } from '../../../console/api/schema-parts.ts';
+import type { Column, Words } from '../../../console/list/columns.tsx';
+import { dateField, type FilterField, type FilterOf } from '../../../console/list/filter.tsx';
+import { declareList, type Place } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Author, DayCell, InstantCell } from '../../../console/shell/parts.tsx';
+import { Author, authorText, DayLink } from '../../../console/shell/parts.tsx';
 
-export function AuditPage(props: {
-  readonly entries: readonly AuditRow[];
-  /** Null: the entries of all days. */
-  readonly date: CivilDate | null;
-  readonly isFirst: boolean;
-  /** The newest link of the log's chain; null: the log is empty. */
-  readonly head: ChainLink | null;
-  /** The next page shows entries with smaller ids; null: no next page. */
-  readonly older: number | null;
-}) {
-  const { entries, date, head } = props;
-  const { text, formats } = usePage();
-  const day = date === null ? '' : `date=${date}&`;
+const AuditEntry = Type.Object({
+  id,
+  at: instant,
+  actor: Type.String(),
+  action: Type.String(),
+  date: dateOrNull,
+  pullId: orNull('integer'),
+  reason: orNull('string'),
+  details: Type.Unknown(),
+});
+type AuditEntry = Readonly<Static<typeof AuditEntry>>;
+
+/** So that programs may follow the log while it grows. */
+const before: FilterField<number | null> = {
+  label: 'audit.before',
+  absent: null,
+  look: 'hidden',
+  schema: { ...id, description: 'Only entries with a smaller id.' },
+  parse: (text) => (/^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined),
+};
+
+const FILTER = { date: dateField('audit.date'), before };
+
+const selected = ({ date, before: id }: FilterOf<typeof FILTER>) => ({
+  where: { ...(date !== null && { date }), ...(id !== null && { id: { lt: id } }) },
+});
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { name: 'at', head: 'audit.at', kind: 'instant', value: ({ at }) => at },
+  {
+    name: 'actor',
+    head: 'audit.actor',
+    kind: 'text',
+    value: ({ actor }, { text }) => authorText(text, actor),
+    cell: ({ actor }) => <Author name={actor} />,
+    isHead: true,
+  },
+  {
+    name: 'action',
+    head: 'audit.action',
+    kind: 'text',
+    value: ({ action }, { text }) => text.find(`audit.actions.${action}`) ?? action,
+    cell: (entry, page) => {
+      const details = detailsText(entry, page);
+      return (
+        <>
+          {page.text.find(`audit.actions.${entry.action}`) ?? entry.action}
+          {details !== '' && <p class="quiet small anywhere">{details}</p>}
+        </>
+      );
+    },
+  },
+  { name: 'details', head: 'audit.values', kind: 'text', value: detailsText, only: 'file' },
+  {
+    name: 'date',
+    head: 'audit.date',
+    kind: 'date',
+    value: ({ date }) => date,
+    cell: ({ date }) => <DayLink date={date} />,
+  },
+  {
+    name: 'pull',
+    head: 'audit.pull',
+    kind: 'text',
+    value: ({ pullId }) => (pullId === null ? '' : String(pullId)),
+  },
+  { name: 'reason', head: 'audit.reason', kind: 'text', value: ({ reason }) => reason ?? '' },
+];
+
+/** The audit log, newest first. */
+export const AUDIT_LIST = declareList(AuditEntry, {
+  name: 'audit',
+  path: '/audit',
+  active: '/audit',
+  filter: FILTER,
+  columns: COLUMNS,
+  rowsPerPage: 100,
+  total: async (tx, filter) => ({ rows: await tx.auditEntry.count(selected(filter)) }),
+  read: readEntries,
+  api: {
+    tag: 'audit',
+    operationId: 'listAuditEntries',
+    summary: 'The audit log, newest first',
+  },
+  layout: async ({ database }) => {
+    const chain = await readChainHead(database);
+    return ({ head, filter, table }) => (
+      <>
+        {head}
+        {chain !== null && <ChainHead {...chain} />}
+        {filter}
+        {table}
+      </>
+    );
+  },
+});
+
+async function readEntries(
+  tx: Transaction,
+  filter: FilterOf<typeof FILTER>,
+  { offset, limit }: Place,
+): Promise<AuditEntry[]> {
+  const entries = await tx.auditEntry.findMany({
+    ...selected(filter),
+    orderBy: { id: 'desc' },
+    skip: offset,
+    take: limit,
+  });
+  return entries.map(({ id, pullId, ...entry }) => ({
+    ...entry,
+    id: Number(id),
+    pullId: pullId === null ? null : Number(pullId),
+  }));
+}
+
+/** The newest link of the log's chain. */
+function ChainHead({ position, hash }: { readonly position: number; readonly hash: string }) {
+  const { text } = usePage();
   return (
-    <>
-      <h1>
-        {date === null ? text('audit.title') : text('audit.of', { date: formats.date(date) })}
-      </h1>
-      {head !== null && (
-        <p class="quiet small">
-          {text('audit.chained', { entries: head.position })}{' '}
-          <span class="mono">{`${head.position}:${head.hash}`}</span>
-        </p>
-      )}
-      <section class="card">
-        {entries.length === 0 ? (
-          <p class="quiet">{text('audit.none')}</p>
-        ) : (
-          <DataTable
-            label={text('audit.title')}
-            heads={[
-              text('audit.at'),
-              text('audit.actor'),
-              text('audit.action'),
-              text('audit.date'),
-              text('audit.pull'),
-              text('audit.reason'),
-            ]}
-          >
-            {entries.map((entry) => (
-              <tr key={entry.id}>
-                <InstantCell at={entry.at} />
-                <th scope="row">
-                  <Author name={entry.actor} />
-                </th>
-                <td>
-                  {text.find(`audit.actions.${entry.action}`) ?? entry.action}
-                  <Details entry={entry} />
-                </td>
-                <DayCell date={entry.date} />
-                <td class="number">{entry.pullId ?? ''}</td>
-                <td>{entry.reason ?? ''}</td>
-              </tr>
-            ))}
-          </DataTable>
-        )}
-        {(!props.isFirst || props.older !== null) && (
-          <nav class="pager" aria-label={text('audit.title')}>
-            {!props.isFirst && (
-              <a href={`/audit${date === null ? '' : `?date=${date}`}`}>{text('audit.newest')}</a>
-            )}
-            {props.older !== null && (
-              <a href={`/audit?${day}before=${props.older}`}>{text('audit.older')} →</a>
-            )}
-          </nav>
-        )}
-      </section>
-    </>
+    <p class="quiet small">
+      {text('audit.chained', { entries: position })}{' '}
+      <span class="mono">{`${position}:${hash}`}</span>
+    </p>
   );
 }
 
 const LABELLED = namesIn('audit.details');
 
 /** The values that have a label, in the order of the labels. The database has the others. */
-function Details({ entry }: { entry: AuditRow }) {
-  const context = usePage();
-  const { details } = entry;
-  if (typeof details !== 'object' || details === null) return null;
+function detailsText({ details }: AuditEntry, { text, formats }: Words): string {
+  if (typeof details !== 'object' || details === null) return '';
   const values = new Map<string, unknown>(Object.entries(details));
-  const { text } = context;
   const show = (name: string, value: unknown): string => {
     if (typeof value === 'boolean') return text(value ? 'title.yes' : 'title.no');
     if (Array.isArray(value)) return value.map((item) => show(name, item)).join(', ');
-    if (typeof value === 'number' && !name.endsWith('Id')) return context.formats.count(value);
-    if (name === 'month') return context.formats.month(String(value));
+    if (typeof value === 'number' && !name.endsWith('Id')) return formats.count(value);
+    if (name === 'month') return formats.month(String(value));
     const date = typeof value === 'string' ? parseCivilDate(value) : null;
-    if (date !== null) return context.formats.date(date);
-    const words: Readonly<Record<string, string | null>> = {
+    if (date !== null) return formats.date(date);
+    const known: Readonly<Record<string, string | null>> = {
       check: text.find(`checks.names.${value}`),
       role: text.find(`roles.${value}`),
       scopes: text.find(`users.scopeNames.${value}`),
       reason: text.find(`audit.refusals.${value}`),
       secondFactor: text.find(`audit.secondFactors.${value}`),
     };
-    return words[name] ?? String(value);
+    return known[name] ?? String(value);
   };
-  const shown = LABELLED.filter((name) => (values.get(name) ?? null) !== null)
-    // Options that an export did not use are left out.
-    .filter((name) => name !== 'includeWithdrawn' || values.get(name) === true)
-    .map((name) => ({
-      label: text.find(`audit.details.${name}`),
-      value: show(name, values.get(name)),
-    }))
-    .filter(({ value }) => value !== '')
-    .map(({ label, value }) => `${label} ${value}`);
-  return shown.length === 0 ? null : <p class="quiet small anywhere">{shown.join(' · ')}</p>;
+  return (
+    LABELLED.filter((name) => (values.get(name) ?? null) !== null)
+      // Options that an export did not use are left out.
+      .filter((name) => name !== 'includeWithdrawn' || values.get(name) === true)
+      .map((name) => [text.find(`audit.details.${name}`), show(name, values.get(name))])
+      .filter(([, value]) => value !== '')
+      .map(([label, value]) => `${label} ${value}`)
+      .join(' · ')
+  );
 }

@@ -3,8 +3,8 @@ import { boundedRun } from '../../../base/runtime/bounded-run.ts';
 import { DAY_STATES } from '../../../core/ledger/day-state.ts';
 import { PULL_ORIGINS, type PullOrigin } from '../../../core/planner/pull-plan.ts';
 import { SYNC_STATES } from '../../providers/provider.ts';
+import { ALERT_KINDS } from '../alerts.ts';
 import type { LedgerGauges } from '../ledger-gauges.sql.ts';
-import { ALERT_KINDS } from '../messages/alert.ts';
 
 /** The outcome of one attempt at a pull: the pull's new state, or the reason why it is still queued. */
 const PULL_OUTCOMES = [

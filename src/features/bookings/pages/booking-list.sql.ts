@@ -16,7 +16,7 @@ import {
 import { textParameter } from '../../../console/shell/page-context.ts';
 import { COLUMN_KINDS, VALUE_COLUMNS } from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
-import { BOOKING_OVERDUE_DAYS } from '../../alerts/messages/erp-alerts.ts';
+import { BOOKING_OVERDUE_DAYS } from '../booking-alerts.sql.ts';
 import { ANSWERS, keyOf, LINE_KINDS } from '../feed.sql.ts';
 
 /** `overdue`: not answered or failed, a number of days after the release. */

@@ -5,10 +5,9 @@ import { describe } from '../../../console/api/api-request.ts';
 import { count, dateOrNull } from '../../../console/api/schema-parts.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
-import { alertPolicyOf } from '../../alerts/derive-alerts.sql.ts';
 import { NEEDS } from '../../review/ledger-days.sql.ts';
 import { headlineOf } from '../headline.ts';
-import { readOpenItems } from '../open-items.sql.ts';
+import { readOpenItems } from '../open-items.ts';
 
 const Status = Type.Object({
   startDate: dateOrNull,
@@ -62,7 +61,7 @@ export function addHomeApi(api: FastifyInstance, parts: ConsoleParts): void {
     ),
     async () => {
       const [items, openAlerts] = await Promise.all([
-        readOpenItems(database, { now: now(), policy: alertPolicyOf(parts) }),
+        readOpenItems(database, { now: now(), policy: parts }),
         database.prisma.alert.count({ where: { resolvedAt: null } }),
       ]);
       const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;

@@ -9,7 +9,7 @@ import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, DayLink, type DayLook, lookOf, StateIcon } from '../../../console/shell/parts.tsx';
 import type { LedgerDay } from '../../review/ledger-days.sql.ts';
 import { headlineOf, moneyText, taskText } from '../headline.ts';
-import type { OpenItems, Task, TaskKey } from '../open-items.sql.ts';
+import type { OpenItems, Task, TaskKey } from '../open-items.ts';
 
 /** Months side by side, each day with the colour and shape of its state, and a legend. */
 function Calendar(props: {

@@ -4,9 +4,8 @@ import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import { EVERYBODY, forPeople } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
-import { alertPolicyOf } from '../../alerts/derive-alerts.sql.ts';
 import { readLedgerDays, readLedgerRange } from '../../review/ledger-days.sql.ts';
-import { readOpenItems } from '../open-items.sql.ts';
+import { readOpenItems } from '../open-items.ts';
 import { DaysPage } from './days-page.tsx';
 
 const MONTHS_SHOWN = 3;
@@ -28,7 +27,7 @@ export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     ).filter((month) => month >= begin || month === last);
     const first = months[0] ?? last;
     const [items, days] = await Promise.all([
-      readOpenItems(database, { now, policy: alertPolicyOf(parts) }),
+      readOpenItems(database, { now, policy: parts }),
       readLedgerDays(
         database,
         { from: monthStart(first), to: monthStart(addMonths(last, 1)) },

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../../../base/database/database.ts';
 import { amount, instantOrNull } from '../../../console/api/schema-parts.ts';
-import { isStale } from '../../alerts/messages/erp-alerts.ts';
+import { Prisma } from '../../../generated/prisma/client.ts';
 
 /** The state of the ERP's payables. */
 export const PayableState = Type.Object({
@@ -23,36 +23,38 @@ export const PayableState = Type.Object({
 });
 export type PayableState = Static<typeof PayableState>;
 
-/** Returns when the payables were complete last; null: never. */
-export async function readSnapshotAt(tx: Transaction): Promise<Date | null> {
-  const [row] = await tx.$queryRaw<[{ at: Date | null }]>`
-    SELECT max(started_at) AS at FROM conciliation.erp_payable_import
-    WHERE kind = 'sql' OR kind = 'snapshot' AND is_complete`;
-  return row.at;
-}
+/** A table with one row: `complete_at` is when the payables were complete last; null: never. */
+export const COMPLETE_AT = Prisma.sql`(
+  SELECT max(started_at) AS complete_at FROM conciliation.erp_payable_import
+  WHERE kind = 'sql' OR kind = 'snapshot' AND is_complete)`;
+
+/** Whether the ERP has given any payable. Without one, nothing about payables is shown and no alert is raised. */
+export const HAS_PAYABLES = Prisma.sql`(
+  EXISTS (SELECT FROM conciliation.erp_payable) OR EXISTS (SELECT FROM conciliation.erp_payable_import))`;
 
 /** Whether the payables were complete last before more than `maxAgeHours` hours, or never. */
 export async function arePayablesStale(tx: Transaction, maxAgeHours: number): Promise<boolean> {
-  return isStale({ snapshotAt: await readSnapshotAt(tx), maxAgeHours }, new Date());
+  const [row] = await tx.$queryRaw<[{ stale: boolean }]>`
+    SELECT coalesce(complete_at <= clock_timestamp() - ${maxAgeHours}::float8 * interval '1 hour', true) AS stale
+    FROM ${COMPLETE_AT} AS snapshot`;
+  return row.stale;
 }
 
-/** Whether the ERP has given any payable. Without one, nothing about payables is shown and no alert is raised. */
 export async function hasPayables(tx: Transaction): Promise<boolean> {
-  const [row] = await tx.$queryRaw<[{ has: boolean }]>`
-    SELECT EXISTS (SELECT FROM conciliation.erp_payable)
-        OR EXISTS (SELECT FROM conciliation.erp_payable_import) AS has`;
+  const [row] = await tx.$queryRaw<[{ has: boolean }]>`SELECT ${HAS_PAYABLES} AS has`;
   return row.has;
 }
 
 /** Returns the state of the payables; null: the ERP has given none. */
 export async function readPayableState(tx: Transaction): Promise<PayableState | null> {
-  if (!(await hasPayables(tx))) return null;
-  const snapshotAt = await readSnapshotAt(tx);
-  const [row] = await tx.$queryRaw<[Omit<PayableState, 'snapshotAt'>]>`
-    SELECT count(*)::float8 AS open, coalesce(sum(open_value), 0)::text AS "openValue",
+  const [state] = await tx.$queryRaw<[PayableState?]>`
+    SELECT complete_at AS "snapshotAt",
            (SELECT max(ended_at) FROM conciliation.erp_payable_import
             WHERE kind = 'snapshot' AND NOT is_complete
-              AND started_at > coalesce(${snapshotAt}, '-infinity'::timestamptz)) AS "incompleteAt"
-    FROM conciliation.erp_payable WHERE status = 'open' AND closed_at IS NULL`;
-  return { ...row, snapshotAt };
+              AND started_at > coalesce(complete_at, '-infinity')) AS "incompleteAt", counted.*
+    FROM ${COMPLETE_AT} AS snapshot, (
+      SELECT count(*)::float8 AS open, coalesce(sum(open_value), 0)::text AS "openValue"
+      FROM conciliation.erp_payable WHERE status = 'open' AND closed_at IS NULL) AS counted
+    WHERE ${HAS_PAYABLES}`;
+  return state ?? null;
 }

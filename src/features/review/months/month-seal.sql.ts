@@ -7,6 +7,7 @@ import { recordAudit } from '../../../base/audit/audit.ts';
 import { amountSum } from '../../../base/database/amount-sum.sql.ts';
 import type { Database, Transaction } from '../../../base/database/database.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
+import { listDates } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import {
   amount,
@@ -20,7 +21,6 @@ import {
 } from '../../../console/api/schema-parts.ts';
 import { DAY_STATES, type DayState } from '../../../core/ledger/day-state.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
-import { listDates } from '../../alerts/messages/dated-alerts.ts';
 import { SEALED_MEASURES } from '../restated-days.sql.ts';
 import {
   BrokenDay,
@@ -262,15 +262,15 @@ export interface BrokenMonth {
   readonly days: readonly BrokenDay[];
 }
 
-export async function readBrokenMonths(
-  client: Pick<Transaction, '$queryRaw'>,
-): Promise<BrokenMonth[]> {
-  return client.$queryRaw<BrokenMonth[]>`
-    SELECT * FROM (
-      SELECT to_char(month, 'YYYY-MM') AS month, id AS "sealId", ${brokenDays} AS days
-      FROM (${newest}) AS newest
-    ) AS looked WHERE days <> '[]' ORDER BY month`;
-}
+/** The months whose newest seal is broken, as `BrokenMonth`, in order. */
+export const BROKEN_MONTHS = Prisma.sql`
+  SELECT * FROM (
+    SELECT to_char(month, 'YYYY-MM') AS month, id AS "sealId", ${brokenDays} AS days
+    FROM (${newest}) AS newest
+  ) AS looked WHERE days <> '[]' ORDER BY month`;
+
+export const readBrokenMonths = (client: Pick<Transaction, '$queryRaw'>): Promise<BrokenMonth[]> =>
+  client.$queryRaw(BROKEN_MONTHS);
 
 /**
  * Seals a month whose days are all signed off and reconciled. A new seal succeeds the one before, which is kept.

@@ -1,11 +1,11 @@
 import type { Database } from '../../base/database/database.ts';
 import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { type CivilDate, dateIn, lastClosedDate } from '../../base/values/business-day.ts';
+import type { AlertPolicy } from '../../console/alert-entry.ts';
 import { readCheckpoint } from '../../core/ledger/reads.ts';
 import { pageOf } from '../alerts/alert-message.ts';
-import { type AlertPolicy, readLedgerAlerts } from '../alerts/derive-alerts.sql.ts';
-import type { Alert, AlertKind } from '../alerts/messages/alert.ts';
-import { readProviderAlerts } from '../alerts/provider-alerts.sql.ts';
+import { ALERTS } from '../alerts/alerts.ts';
+import { type Alert, readAlertsNow, setLockTimeout } from '../alerts/derive-alerts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../bookings/release.sql.ts';
 import {
   NEEDS,
@@ -75,19 +75,6 @@ export interface OpenItems {
   readonly tasks: readonly Task[];
 }
 
-/** Alerts about something that another task counts. */
-const COUNTED_KINDS: readonly AlertKind[] = [
-  'day_held',
-  'day_attention',
-  'findings_open',
-  'restated_after_sign_off',
-  'checkpoint_stale',
-  'account_changed',
-  'paid_to_supplier',
-  'booking_receipts',
-  'booking_waiting',
-];
-
 /** A page does not wait for the ERP's lock on `provider`. */
 const PROVIDER_LOCK_TIMEOUT = '250ms';
 
@@ -106,11 +93,11 @@ export async function readOpenItems(
       readYesterday(database, closed),
       readMissingDates(database, closed),
       readWaitingDays(database, policy),
-      prisma.$transaction((tx) => readLedgerAlerts(tx, now, policy)),
+      readAlertsNow(prisma, now, policy, 'ledger'),
       prisma
         .$transaction(async (tx) => {
-          await tx.$executeRaw`SELECT set_config('lock_timeout', ${PROVIDER_LOCK_TIMEOUT}, true)`;
-          return readProviderAlerts(tx, policy.timeZone);
+          await setLockTimeout(tx, PROVIDER_LOCK_TIMEOUT);
+          return readAlertsNow(tx, now, policy, 'providers');
         })
         .catch((error: unknown) => {
           if (error instanceof StagingUnavailableError) return null;
@@ -158,7 +145,7 @@ export async function readOpenItems(
     ...waiting.flatMap(({ fault, days, titles, value }) =>
       task('waiting', days, value, { fault, titles }),
     ),
-    ...alertTasks('alert', ({ kind }) => kind !== 'pull_failed' && !COUNTED_KINDS.includes(kind)),
+    ...alertTasks('alert', ({ kind }) => kind !== 'pull_failed' && ALERTS[kind].hasTask !== true),
     ...task('providers_locked', providerAlerts === null ? 1 : 0, null),
   ];
   return {

@@ -1,0 +1,25 @@
+import type { AlertEntry } from '../../console/alert-entry.ts';
+import { accountAlerts } from '../accounts/account-alerts.sql.ts';
+import { bookingAlerts } from '../bookings/booking-alerts.sql.ts';
+import { payableAlerts } from '../matching/payable-alerts.sql.ts';
+import { providerAlerts } from '../providers/provider-alerts.sql.ts';
+import { dayAlerts } from '../review/day-alerts.sql.ts';
+import { sweepAlerts } from '../sweep/sweep-alerts.sql.ts';
+import { verifyAlerts } from '../verify/verify-alerts.sql.ts';
+import { engineAlerts } from './engine-alerts.sql.ts';
+
+const ENTRIES = {
+  ...engineAlerts,
+  ...sweepAlerts,
+  ...dayAlerts,
+  ...bookingAlerts,
+  ...payableAlerts,
+  ...accountAlerts,
+  ...providerAlerts,
+  ...verifyAlerts,
+};
+export type AlertKind = keyof typeof ENTRIES;
+
+/** The kinds of alerts, each stated by the feature that it is about. */
+export const ALERTS: Readonly<Record<AlertKind, AlertEntry>> = ENTRIES;
+export const ALERT_KINDS = Object.keys(ENTRIES) as readonly AlertKind[];

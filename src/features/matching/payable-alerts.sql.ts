@@ -1,0 +1,33 @@
+import type { AlertEntry } from '../../console/alert-entry.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { COMPLETE_AT, HAS_PAYABLES } from './payables/payable-state.sql.ts';
+
+export const payableAlerts = {
+  /** Payables so old that nothing is concluded from them. None where the ERP has given no payables. */
+  payables_stale: {
+    severity: 'warning',
+    page: '/breaks',
+    causes: ({ now, payablesMaxAgeHours: hours }) =>
+      hours === undefined
+        ? []
+        : [
+            Prisma.sql`
+              SELECT ${hours}::float8 AS hours, complete_at IS NULL AS "isMissing" FROM ${COMPLETE_AT} AS snapshot
+              WHERE ${HAS_PAYABLES} AND coalesce(
+                complete_at <= ${now}::timestamptz - ${hours}::float8 * interval '1 hour', true)`,
+          ],
+  },
+  /** Urgent breaks between titles and payables, of the newest run of the matching. */
+  paid_to_supplier: {
+    severity: 'critical',
+    page: '/breaks',
+    hasTask: true,
+    causes: () => [
+      Prisma.sql`
+        SELECT counted.date, sum(counted.breaks) OVER () AS breaks
+        FROM (SELECT * FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS run,
+             jsonb_to_recordset(run.breaks) AS counted (date date, breaks int, "isUrgent" boolean)
+        WHERE "isUrgent"`,
+    ],
+  },
+} satisfies Record<string, AlertEntry>;
