@@ -122,6 +122,12 @@ function parameterOf(source: unknown, name: string): string | null {
   return typeof value === 'number' ? String(value) : textParameter(source, name);
 }
 
+/** Returns the parameters of an operation of the API. */
+export const parameterSchemas = (fields: FilterFields) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, { schema }]) => [name, Type.Optional(schema)]),
+  );
+
 /** Returns the parameters of a filter, without the fields that have their absent value. */
 export function parametersOf<Fields extends FilterFields>(
   fields: Fields,

@@ -133,16 +133,16 @@ test.each(['viewer', 'operator'] as const)('a %s sees breaks and decides nothing
 });
 
 test('the files have the breaks of the filter, and no text becomes a formula', async () => {
-  const csv = await pages.viewer.post('/breaks/export', { format: 'csv', kind: 'value_differs' });
+  const csv = await pages.viewer.post('/breaks/file', { format: 'csv', kind: 'value_differs' });
   const [head, row, ...more] = readCsv(csv.text.slice(1), ',');
-  expect(head?.slice(0, 3)).toEqual(['Kind', 'Accepted date', 'Order (On the platform)']);
+  expect(head?.slice(0, 3)).toEqual(['kind', 'accepted_date', 'order_uid']);
   expect(row?.slice(0, 3)).toEqual(['Value differs', DAY, 'value']);
   expect(row).toContain("'=NF-2");
   expect(more).toEqual([]);
-  expect(await lastAudit(pages.world)).toMatchObject({ action: 'breaks.export', actor: 'vera' });
-  const xlsx = await pages.viewer.post('/breaks/export', { format: 'xlsx' });
+  expect(await lastAudit(pages.world)).toMatchObject({ action: 'list.export', actor: 'vera' });
+  const xlsx = await pages.viewer.post('/breaks/file', { format: 'xlsx' });
   expect(JSON.stringify(await readWorkbook(xlsx.bytes))).toContain('Missing in the ERP');
-  expect((await pages.viewer.post('/breaks/export', { format: 'pdf' })).status).toBe(400);
+  expect((await pages.viewer.post('/breaks/file', { format: 'pdf' })).status).toBe(400);
 });
 
 test('a day shows captured, matched and signed; without payables the page is as before', async () => {

@@ -11,8 +11,8 @@ import {
 import { mayUse } from '../../../console/shell/route-access.ts';
 import type { DayMatching, TitleMatch } from '../match-reads.sql.ts';
 import { MATCHING_ACTOR } from '../run-matching.sql.ts';
-import { breaksHref } from './break-address.ts';
 import { PayableSide, ReasonField } from './break-page.tsx';
+import { breaksHref } from './breaks-page.tsx';
 
 /** The author of a match or of its end. */
 const authorOf = ({ text }: PageContext, name: string) =>
