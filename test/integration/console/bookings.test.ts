@@ -251,6 +251,10 @@ test('a day before bookings that is signed off again has the difference as a fil
   expect((await viewer.post(path, { seal, reason: 'x' })).status).toBe(403);
   expect((await reviewer.post(path, { seal, reason: '' })).status).toBe(400);
   expect((await reviewer.post(path, { seal: '1', reason: 'x' })).status).toBe(400);
+  // Not offered to the person who signed the day off, and refused.
+  const ofSigner = (await signer.get('/booking-lines')).text;
+  expect(ofSigner).not.toContain('name="seal"');
+  expect(plain(ofSigner)).toContain('You signed');
   const own = await signer.post(path, { seal, reason: 'voucher 12' });
   expect([own.status, plain(own.text)]).toEqual([400, expect.stringContaining('You signed')]);
   expect((await reviewer.post(path, { seal, reason: 'voucher 12' })).status).toBe(303);
@@ -277,6 +281,7 @@ test('a reviewer answers the receipts that were shown, with a reason, and the ne
   expect((await send({ receipts: all, answer: 'x' })).status).toBe(400);
   expect((await send({ receipts: 'x' })).status).toBe(400);
   expect((await send({ receipts: all.replace(/1$/, '2') })).status).toBe(400);
+  expect((await signer.get('/booking-lines')).text).not.toContain('name="receipts"');
   for (const answer of ['recorded', 'set_aside']) {
     const own = await send({ receipts: one, answer }, signer);
     expect([own.status, plain(own.text)]).toEqual([400, expect.stringContaining('You signed')]);

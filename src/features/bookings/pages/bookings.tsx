@@ -1,3 +1,5 @@
+import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
+import type { CivilDate } from '../../../base/values/business-day.ts';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice, dateField, numberField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
@@ -13,8 +15,10 @@ import {
   DayLink,
   DecisionButtons,
   InstantCell,
+  OwnSeal,
   Submit,
 } from '../../../console/shell/parts.tsx';
+import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { mayUse } from '../../../console/shell/route-access.ts';
 import { BOOKING_OVERDUE_DAYS } from '../../alerts/messages/erp-alerts.ts';
 import { breaksHref } from '../../matching/pages/breaks-page.tsx';
@@ -131,7 +135,7 @@ export const LINES = declareList(ListedLine, {
     operationId: 'listBookingLines',
     summary: 'Released lines by accepted date and state',
   },
-  layout: async (parts, _, { principal }) => {
+  layout: async (parts, _, request) => {
     const { prisma } = parts.database;
     const [kept, questions, consumers, waiting, differences] = await Promise.all([
       readKeptReceipts(parts.database, KEPT_SHOWN),
@@ -140,13 +144,17 @@ export const LINES = declareList(ListedLine, {
       readWaitingDays(parts.database, parts),
       readUnbookedChanges(prisma),
     ]);
-    const receipts = kept.receipts.map((receipt) => maskErpTexts(receipt, principal));
+    const receipts = kept.receipts.map((receipt) => maskErpTexts(receipt, request.principal));
+    const dates = [...questions, ...differences].map(({ date }) => date);
+    const own = parts.fourEyes ? await readOwnSeals(prisma, dates, actorOf(request)) : [];
     return ({ head, filter, table }) => (
       <>
         {head}
         {waiting.length > 0 && <Waiting waiting={waiting} />}
-        {differences.length > 0 && <Differences changes={differences} />}
-        {kept.count > 0 && <Kept count={kept.count} receipts={receipts} questions={questions} />}
+        {differences.length > 0 && <Differences changes={differences} own={own} />}
+        {kept.count > 0 && (
+          <Kept count={kept.count} receipts={receipts} questions={questions} own={own} />
+        )}
         {filter}
         {table}
         <States />
@@ -221,7 +229,12 @@ function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
 }
 
 /** The days whose difference a person has to post in the ERP. */
-function Differences({ changes }: { readonly changes: readonly UnbookedChange[] }) {
+function Differences(props: {
+  readonly changes: readonly UnbookedChange[];
+  /** The days that another person has to decide about. */
+  readonly own: readonly CivilDate[];
+}) {
+  const { changes, own } = props;
   const { text, principal } = usePage();
   const mayConfirm = mayUse(principal?.role ?? 'viewer', 'POST', '/bookings/differences/:date');
   return (
@@ -245,7 +258,8 @@ function Differences({ changes }: { readonly changes: readonly UnbookedChange[] 
               <ActionForm action={`/bookings/differences/${date}/export`} isDownload>
                 <Submit>{text('bookings.download')}</Submit>
               </ActionForm>
-              {mayConfirm && (
+              {mayConfirm && own.includes(date) && <OwnSeal date={date} />}
+              {mayConfirm && !own.includes(date) && (
                 <ActionForm action={`/bookings/differences/${date}`}>
                   <input type="hidden" name="seal" value={String(signOffId)} />
                   <Field label={text('day.reason')}>
@@ -267,9 +281,14 @@ function Kept(props: {
   readonly count: number;
   readonly receipts: readonly ListedReceipt[];
   readonly questions: readonly ReceiptQuestions[];
+  /** The days that another person has to decide about. */
+  readonly own: readonly CivilDate[];
 }) {
-  const { count, receipts, questions } = props;
+  const { count, receipts, own } = props;
   const { text, formats, principal } = usePage();
+  const mayAnswer = mayUse(principal?.role ?? 'viewer', 'POST', '/bookings/receipts');
+  const isOpen = ({ date }: { readonly date: CivilDate }) => !own.includes(date);
+  const questions = props.questions.filter(isOpen);
   return (
     <Card title={text('bookings.kept')}>
       <p>{text('bookings.keptHelp')}</p>
@@ -282,7 +301,11 @@ function Kept(props: {
           })}
         </p>
       )}
-      {mayUse(principal?.role ?? 'viewer', 'POST', '/bookings/receipts') && (
+      {mayAnswer &&
+        props.questions
+          .filter((question) => !isOpen(question))
+          .map(({ date }) => <OwnSeal key={date} date={date} />)}
+      {mayAnswer && questions.length > 0 && (
         <ActionForm action="/bookings/receipts">
           <Field label={text('bookings.receipts')}>
             <select name="receipts">
@@ -294,7 +317,7 @@ function Kept(props: {
                   })}
                 </option>
               ))}
-              {receipts.map(({ id, date, key, document, reason }) => (
+              {receipts.filter(isOpen).map(({ id, date, key, document, reason }) => (
                 <option key={id} value={`${date}/${id}/${id}/1`}>
                   {key} {document ?? reason}
                 </option>

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
-import { readOwnSeal } from '../../../base/database/own-seal.sql.ts';
+import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
 import { writeCsv } from '../../../base/export/csv.ts';
 import type { RowBatches } from '../../../base/export/table.ts';
 import { writeXlsx } from '../../../base/export/xlsx.ts';
@@ -111,9 +111,9 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
         ? []
         : await readCandidates(database, BigInt(found.title.id));
     const date = found?.title?.acceptedDate ?? null;
-    const ownDate = fourEyes
-      ? await readOwnSeal(database.prisma, [date], actorOf(request), WAITS)
-      : null;
+    const [ownDate = null] = fourEyes
+      ? await readOwnSeals(database.prisma, [date], actorOf(request), WAITS)
+      : [];
     return sendPage(request, reply, parts, (context) => {
       const { text } = context;
       return {
