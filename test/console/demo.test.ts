@@ -126,7 +126,7 @@ inBrowser(
       await page.goto(new URL(urgent, link).href);
       await page.getByRole('button', { name: 'Sign off' }).click();
       await page.getByText('The day is signed off.').waitFor();
-      await page.goto(new URL('/bookings', link).href);
+      await page.goto(new URL('/booking-lines', link).href);
       await page.getByText('Single titles wait because of their payables').waitFor();
       const breaks = urgent.replace('/days/', '/breaks?date=');
       expect(await page.locator(`main a[href="${breaks}"]`).count()).toBe(1);
@@ -160,10 +160,10 @@ inBrowser(
           ...options,
         });
         const shown = await looking.newPage();
-        await shown.goto('/bookings');
+        await shown.goto('/booking-lines');
         const line = await shown.locator('main a[href^="/bookings/"]').first().getAttribute('href');
         for (const [name, path] of [
-          ['bookings', '/bookings'],
+          ['bookings', '/booking-lines'],
           ['booking', line ?? ''],
         ] as const) {
           const answer = await shown.goto(path);

@@ -19,7 +19,6 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'features/checks/check-day.sql.ts': 5,
     'features/review/months/evidence.sql.ts': 2,
     'features/review/months/month-seal.sql.ts': 4,
-    'features/bookings/pages/booking-list.sql.ts': 1,
     'features/titles/pages/title-detail.sql.ts': 1,
     'core/title/title-hashes.sql.ts': 3,
     'features/titles/export-titles.sql.ts': 2,

@@ -25,7 +25,6 @@ export type AuditAction =
   | 'bookings.export'
   | 'bookings.receipts'
   | 'break.resolve'
-  | 'breaks.export'
   | 'company.confirm'
   | 'company.end'
   | 'database.restored'

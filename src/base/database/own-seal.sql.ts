@@ -36,22 +36,22 @@ export async function requireOtherSigner(
   // A sign-off locks the row as well, so it is committed, or sees this decision.
   await tx.$executeRaw`
     SELECT FROM conciliation.day WHERE date = ANY(${dates}::text[]::date[]) ORDER BY date FOR UPDATE`;
-  const date = await readOwnSeal(tx, dates, by, concerns);
-  if (date === null) return;
+  const [date] = await readOwnSeals(tx, dates, by, concerns);
+  if (date === undefined) return;
   throw new InputError(
     'you have signed the day off, or it was signed off before your role changed; another person has to decide',
     { context: { fault: 'own_seal', date } },
   );
 }
 
-/** Returns the first date for which `requireOtherSigner` refuses the person; null: none. */
-export async function readOwnSeal(
+/** Returns the dates for which `requireOtherSigner` refuses the person, in their order. */
+export async function readOwnSeals(
   client: Pick<Transaction, '$queryRaw'>,
   dates: readonly (CivilDate | null)[],
   by: string,
   concerns: Prisma.Sql = Prisma.sql`true`,
-): Promise<CivilDate | null> {
-  const [own] = await client.$queryRaw<[{ date: CivilDate }?]>`
+): Promise<CivilDate[]> {
+  const own = await client.$queryRaw<{ date: CivilDate }[]>`
     SELECT day.date::text AS date
     FROM conciliation.day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
     WHERE day.date = ANY(${dates}::text[]::date[]) AND NOT day.restated_after_sign_off
@@ -59,6 +59,6 @@ export async function readOwnSeal(
            OR EXISTS (SELECT FROM conciliation.console_user AS person
                       WHERE person.name = ${by} AND person.decides_from >= seal.signed_off_at))
       AND ${concerns}
-    ORDER BY day.date LIMIT 1`;
-  return own?.date ?? null;
+    ORDER BY day.date`;
+  return own.map(({ date }) => date);
 }

@@ -33,6 +33,7 @@ import {
   FilterForm,
   type FilterOf,
   FilterTabs,
+  parameterSchemas,
   parametersOf,
   postedParameters,
   readFilter,
@@ -110,7 +111,7 @@ const ROWS_PER_READ = 5_000;
 /** A slow download keeps its snapshot so long. */
 const FILE_TIMEOUT_MS = 15 * 60_000;
 
-const FILES = {
+export const FILE_TYPES = {
   csv: 'text/csv; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 } as const;
@@ -176,14 +177,7 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
     }
 
     server.post(`${path}/file`, forPeople(who), (request, reply) => {
-      const format = (['csv', 'xlsx'] as const).find(
-        (known) => known === textParameter(request.body, 'format'),
-      );
-      if (format === undefined) {
-        throw new InputError('format: expected one of csv, xlsx', {
-          context: { fault: 'file_format' },
-        });
-      }
+      const format = fileFormatOf(request.body);
       const { filter } = readFilter(list.filter, request.body);
       const page = pageContext(request, parts.timeZone);
       const { language } = page;
@@ -209,7 +203,7 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
             const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
             await send({
               name: `${fileName(title)}-${today}.${format}`,
-              type: FILES[format],
+              type: FILE_TYPES[format],
               bytes:
                 format === 'csv'
                   ? writeCsv(columns, batches(tx, signal), language)
@@ -230,14 +224,10 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
   const addApi: AddRoutes = (api, { database: { prisma } }) => {
     if (list.api === undefined) return;
     const { tag, operationId, summary } = list.api;
-    const parameters = Object.entries(list.filter).map(([field, { schema }]) => [
-      field,
-      Type.Optional(schema),
-    ]);
     api.get(
       path,
       describe(forKeys(who, 'read'), tag, operationId, summary, {
-        querystring: Type.Object({ ...Object.fromEntries(parameters), ...pageOfList }),
+        querystring: Type.Object({ ...parameterSchemas(list.filter), ...pageOfList }),
         answer: Type.Object({
           total: count,
           sums: Type.Optional(
@@ -263,6 +253,15 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
   };
 
   return { addPage, addApi, href };
+}
+
+/** @throws InputError for a form without a format of files */
+export function fileFormatOf(form: unknown): keyof typeof FILE_TYPES {
+  const format = (['csv', 'xlsx'] as const).find(
+    (known) => known === textParameter(form, 'format'),
+  );
+  if (format !== undefined) return format;
+  throw new InputError('format: expected one of csv, xlsx', { context: { fault: 'file_format' } });
 }
 
 const inOrder = ({ head, filter, table }: ListParts) => (

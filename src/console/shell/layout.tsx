@@ -81,7 +81,7 @@ const SECTIONS = {
   today: ['/'],
   closing: ['/sign-offs', '/months', '/restated'],
   titles: ['/titles'],
-  erp: ['/breaks', '/bookings'],
+  erp: ['/breaks', '/booking-lines'],
   payments: ['/schedule', '/account-changes', '/providers'],
 } as const;
 type Section = keyof typeof SECTIONS;

@@ -45,21 +45,17 @@ export function maskColumn(column: string, value: string | null): string | null 
   return TEXTS.has(column) ? DOT.repeat(4) : value;
 }
 
-/** Returns booking lines or receipts as this reader may see them. */
+/** Returns a booking line or a receipt as this reader may see it. */
 export function maskErpTexts<T extends { readonly document: string | null }>(
-  rows: readonly T[],
+  row: T,
   principal: Principal | null,
-): readonly T[] {
-  if (maySeePersonalData(principal?.role ?? 'viewer')) return rows;
-  return rows.map(
-    (row) =>
-      Object.fromEntries(
-        Object.entries(row).map(([name, value]) => [
-          name,
-          TEXTS.has(name) ? maskColumn(name, value) : value,
-        ]),
-      ) as T,
-  );
+): T {
+  if (maySeePersonalData(principal?.role ?? 'viewer')) return row;
+  const cells = Object.entries(row).map(([name, value]) => [
+    name,
+    TEXTS.has(name) ? maskColumn(name, value) : value,
+  ]);
+  return Object.fromEntries(cells) as T;
 }
 
 /** Returns a payee for readers without the right to see identifiers. */

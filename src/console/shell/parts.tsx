@@ -215,6 +215,12 @@ export function Submit(props: { readonly class?: string; readonly children: Comp
   );
 }
 
+/** Says in place of a form that the person signed the day off, so that another person has to decide. */
+export function OwnSeal({ date }: { readonly date: CivilDate }) {
+  const { text, formats } = usePage();
+  return <p class="error">{text('faults.own_seal', { date: formats.date(date) })}</p>;
+}
+
 /** One button for each decision. Enter in a field of the form decides nothing: it would press the first, disabled one. */
 export function DecisionButtons<Value extends string>(props: {
   readonly name: string;

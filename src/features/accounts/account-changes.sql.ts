@@ -1,5 +1,5 @@
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
-import type { Database, Transaction } from '../../base/database/database.ts';
+import type { Database } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
@@ -156,7 +156,9 @@ export function decideAccountChanges(
         context: { fault: 'account_change', accountChangeId: String(missing) },
       });
     }
-    const held = await readHeldDates(tx, wanted);
+    const held = await tx.$queryRaw<{ id: bigint; date: CivilDate }[]>`
+      SELECT DISTINCT account_change_id AS id, accepted_date::text AS date
+      FROM (${LASTING_HOLDS}) AS hold WHERE account_change_id = ANY(${wanted}::bigint[])`;
     if (state !== 'refused') await releasePayments(tx, wanted);
     const changesOf = new Map<CivilDate, Set<number>>();
     for (const { id, date } of [...decided, ...held]) {
@@ -175,14 +177,4 @@ export function decideAccountChanges(
       });
     }
   });
-}
-
-/** The changes and the accepted dates of the titles that they hold. */
-function readHeldDates(
-  tx: Transaction,
-  ids: readonly bigint[],
-): Promise<{ id: bigint; date: CivilDate }[]> {
-  return tx.$queryRaw<{ id: bigint; date: CivilDate }[]>`
-    SELECT DISTINCT account_change_id AS id, accepted_date::text AS date
-    FROM (${LASTING_HOLDS}) AS hold WHERE account_change_id = ANY(${ids}::bigint[])`;
 }

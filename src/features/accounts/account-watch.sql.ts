@@ -2,11 +2,15 @@ import { recordAudit } from '../../base/audit/audit.ts';
 import type { Transaction } from '../../base/database/database.ts';
 import { taxIdText } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { DESTINATION_PATHS, type PartyKind } from '../../core/title/destination.ts';
+import {
+  type BankAccount,
+  DESTINATION_PATHS,
+  type PartyKind,
+} from '../../core/title/destination.ts';
 import { destinationColumns, destinationOfRow } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { compareAccounts, type KnownAccount, type SeenAccount } from './account-change.ts';
-import { accountHashOf, normalAccount, type StatedAccount } from './bank-account.ts';
+import { accountHashOf, normalAccount } from './bank-account.ts';
 
 /** The merge whose titles are watched. */
 export interface WatchedMerge {
@@ -60,7 +64,7 @@ const namesNoAccount = Prisma.sql`
   num_nonnulls(bank, agency, agency_digit, account, account_digit, destination) = 0`;
 
 /** A staged account whose writing the party did not have yet. */
-type Writing = StatedAccount & { readonly place: string };
+type Writing = BankAccount & { readonly place: string };
 
 /** The writings that are read by one statement. */
 const WRITINGS_AT_ONCE = 5_000;
@@ -84,7 +88,7 @@ async function storeForms(
     WHERE staged.fence = ${fence} AND staged.ctid = form.place::tid`;
 }
 
-function formOf(stated: StatedAccount) {
+function formOf(stated: BankAccount) {
   const form = normalAccount(stated);
   return { normal_form: form, account_hash: accountHashOf(form) };
 }

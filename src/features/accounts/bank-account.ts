@@ -5,7 +5,7 @@
  */
 
 import { parseTaxId } from '../../base/values/tax-id.ts';
-import type { Destination } from '../../core/title/destination.ts';
+import type { BankAccount, Destination } from '../../core/title/destination.ts';
 import { hash128 } from '../../core/title/title.ts';
 
 /**
@@ -35,17 +35,6 @@ export const ISPB_OF_COMPE: ReadonlyMap<string, string> = new Map([
   ['748', '01181521'],
   ['756', '02038232'],
 ]);
-
-/** A bank account as a title states it. Personal data. */
-export interface StatedAccount {
-  readonly bank: string | null;
-  readonly agency: string | null;
-  readonly agencyDigit: string | null;
-  readonly account: string | null;
-  readonly accountDigit: string | null;
-  /** Null: no such member. */
-  readonly destination: Destination | null;
-}
 
 /** Bank, branch, number, type and Pix key; then the two parts that may be stated later for the same account. */
 type NormalParts = readonly [
@@ -86,7 +75,7 @@ const lower = (text: string): string => text.replace(/[A-Z]+/g, (letters) => let
 const withoutZeros = (text: string): string => text.replace(/^0+/, '');
 
 /** Returns the normal form, as text that can be compared and hashed. Personal data. */
-export function normalAccount(stated: StatedAccount): string {
+export function normalAccount(stated: BankAccount): string {
   const { destination } = stated;
   const isKeyInNumber = (stated.account ?? '').includes('@');
   const { bank, ispb } = normalBank(stated.bank, destination?.ispb);
@@ -190,7 +179,7 @@ const MIN_AFTER_OPERATION = 3;
 
 /** Account and check digit, joined. At Caixa, the operation stands before the number. */
 function normalNumber(
-  { account, accountDigit, destination }: StatedAccount,
+  { account, accountDigit, destination }: BankAccount,
   isOfCaixa: boolean,
 ): string {
   const text = upper(trimmed(account));

@@ -16,7 +16,7 @@ const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * 
 export const bookingAlerts = {
   booking_failed: {
     severity: 'warning',
-    page: '/bookings',
+    page: '/booking-lines',
     causes: () => [
       Prisma.sql`
         SELECT count(*) AS lines, min(date) AS date
@@ -26,7 +26,7 @@ export const bookingAlerts = {
   /** Lines that the ERP has not answered, and consumers that do not read. */
   booking_overdue: {
     severity: 'warning',
-    page: '/bookings',
+    page: '/booking-lines',
     causes: ({ now }) => [
       Prisma.sql`
         SELECT count(*) AS lines, min(line.date) AS date, ${BOOKING_OVERDUE_DAYS}::int AS after,
@@ -42,7 +42,7 @@ export const bookingAlerts = {
   },
   booking_receipts: {
     severity: 'warning',
-    page: '/bookings',
+    page: '/booking-lines',
     hasTask: true,
     causes: () => [
       Prisma.sql`
@@ -52,7 +52,7 @@ export const bookingAlerts = {
   /** Days that wait for their release for long, and differences of days before BOOKINGS_FROM. */
   booking_waiting: {
     severity: 'warning',
-    page: '/bookings',
+    page: '/booking-lines',
     hasTask: true,
     causes: ({ now, payablesMaxAgeHours }) => [
       overdueReleases(daysBefore(now, CONSUMER_BEHIND_DAYS), { payablesMaxAgeHours }),

@@ -16,7 +16,7 @@ export const BOOKINGS_FROM: Prisma.Sql = Prisma.sql`
 export async function beginBookings(
   tx: Transaction,
   date: CivilDate,
-  bookingsFrom: CivilDate,
+  bookingsFrom: CivilDate | null,
 ): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO conciliation.booking_start AS start (bookings_from)

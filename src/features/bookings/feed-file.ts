@@ -31,26 +31,33 @@ export interface FeedFileTotals {
 
 const LINES_A_PAGE = 1_000;
 
-const TITLE_VALUES = VALUE_COLUMNS.filter((name) => name !== 'accepted_date');
+const OF_LINE: readonly (keyof OfferedLine)[] = [
+  'seq',
+  'key',
+  'succeedsKey',
+  'kind',
+  'effect',
+  'payeeBefore',
+  'payeeAfter',
+  'erpKey',
+  'state',
+  'batchId',
+  'offeredAt',
+  'date',
+  'contentHash',
+];
+const OF_TITLE = VALUE_COLUMNS.filter((name) => name !== 'accepted_date');
+const KINDS: Partial<Record<keyof OfferedLine, ExportColumn['kind']>> = {
+  ...{ seq: 'integer', batchId: 'integer', date: 'date' },
+};
 
 /** The columns of `conciliation.booking_feed`, as far as a consumer needs them. */
 const FEED_COLUMNS: readonly ExportColumn[] = [
-  { name: 'seq', kind: 'integer' },
-  ...[
-    'key',
-    'succeeds_key',
-    'kind',
-    'effect',
-    'payee_before',
-    'payee_after',
-    'erp_key',
-    'state',
-  ].map((name) => ({ name, kind: 'text' }) as const),
-  { name: 'batch_id', kind: 'integer' },
-  { name: 'offered_at', kind: 'text' },
-  { name: 'date', kind: 'date' },
-  { name: 'content_hash', kind: 'text' },
-  ...TITLE_VALUES.map((name) => ({ name, kind: COLUMN_KINDS[name] })),
+  ...OF_LINE.map((field) => ({
+    name: field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    kind: KINDS[field] ?? 'text',
+  })),
+  ...OF_TITLE.map((name) => ({ name, kind: COLUMN_KINDS[name] })),
   ...DESTINATION_COLUMNS.map((name) => ({ name, kind: 'text' }) as const),
 ];
 
@@ -101,27 +108,13 @@ export async function openFeedFile(
 }
 
 function toRow(line: OfferedLine): ExportRow {
-  return [
-    line.seq,
-    line.key,
-    line.succeedsKey,
-    line.kind,
-    line.effect,
-    line.payeeBefore,
-    line.payeeAfter,
-    line.erpKey,
-    line.state,
-    line.batchId,
-    line.offeredAt.toISOString(),
-    line.date,
-    line.contentHash,
-    ...TITLE_VALUES.map((name) => {
-      const value = line.title[name] ?? null;
-      return value === null ? null : String(value);
-    }),
-    ...DESTINATION_COLUMNS.map((name) => {
-      const value = line.title[name] ?? null;
-      return value === null ? null : JSON.stringify(value);
-    }),
+  const cells = [
+    ...OF_LINE.map((field) => line[field]),
+    ...[...OF_TITLE, ...DESTINATION_COLUMNS].map((name) => line.title[name] ?? null),
   ];
+  return cells.map((cell) => {
+    if (cell === null) return null;
+    if (cell instanceof Date) return cell.toISOString();
+    return typeof cell === 'object' ? JSON.stringify(cell) : String(cell);
+  });
 }

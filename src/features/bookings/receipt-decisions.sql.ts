@@ -38,7 +38,7 @@ export function answerReceipts(
   seen: SeenReceipts,
   answer: ReceiptAnswer,
   decision: Decision &
-    ReleaseRules & { readonly bookingsFrom: CivilDate; readonly fourEyes?: boolean },
+    ReleaseRules & { readonly bookingsFrom: CivilDate | null; readonly fourEyes?: boolean },
 ): Promise<void> {
   const { date, first, last, count } = seen;
   const chosen = Prisma.sql`receipt.date = ${date}::date AND receipt.outcome IN ('unknown_key', 'other_content')

@@ -35,7 +35,7 @@ export const TASKS = {
   equal_titles: { page: '/findings?check=equal_in_day', isOpen: false },
   findings: { page: '/findings', isOpen: false },
   sign_off: { page: '/sign-offs', isOpen: false },
-  waiting: { page: '/bookings', isOpen: false },
+  waiting: { page: '/booking-lines', isOpen: false },
   alert: { page: '/alerts', isOpen: true },
   providers_locked: { page: '/providers', isOpen: true },
 } as const satisfies Readonly<Record<string, { page: string | null; isOpen: boolean }>>;

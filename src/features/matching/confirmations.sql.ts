@@ -19,7 +19,7 @@ export interface CompanyBuyer {
 }
 
 /** A company whose buyers are not known. */
-interface UnmappedCompany {
+export interface UnmappedCompany {
   readonly company: string;
   /** Open payables. */
   readonly payables: number;

@@ -55,8 +55,8 @@ test('the list counts and sums the whole filter, in both languages', async () =>
   const english = (await pages.viewer.get('/breaks')).text;
   expect(english).toContain('Breaks with the ERP');
   // The script keeps a form from being sent twice unless its answer is a file.
-  expect(english).toMatch(/action="\/breaks\/export"[^>]* data-download/);
-  expect(english).toMatch(/2 breaks<\/th><td class="right number">2<\/td>.*?>60\.00</s);
+  expect(english).toMatch(/action="\/breaks\/file"[^>]* data-download/);
+  expect(english).toMatch(/Sum<\/td><td class="right number">2<\/td>.*?>60\.00</s);
   expect(english).toMatch(/2 open payables, 1,254\.51\. The last complete snapshot/);
   expect(english).toMatch(/Value differs<\/a><\/th><td class="right number">1<\/td>.*?>20\.00</s);
   const { text } = await pages.viewer.get('/breaks?kind=missing_in_erp', portuguese);
@@ -74,7 +74,7 @@ test('the sign-off shows the breaks of a day as reservations, with number and va
   for (const path of ['/sign-offs', `/sign-offs/preview?day=${DAY}`, `/days/${DAY}`]) {
     const { text } = await reviewer.get(path);
     expect(text).toContain('Value differs: 1 (20.00)');
-    expect(text).toContain(`/breaks?date=${DAY}&amp;kind=value_differs`);
+    expect(text).toContain(`/breaks?kind=value_differs&amp;date=${DAY}`);
   }
   expect((await reviewer.get('/sign-offs?clean=true')).text).not.toContain(`value="${DAY}"`);
 });
@@ -133,16 +133,16 @@ test.each(['viewer', 'operator'] as const)('a %s sees breaks and decides nothing
 });
 
 test('the files have the breaks of the filter, and no text becomes a formula', async () => {
-  const csv = await pages.viewer.post('/breaks/export', { format: 'csv', kind: 'value_differs' });
+  const csv = await pages.viewer.post('/breaks/file', { format: 'csv', kind: 'value_differs' });
   const [head, row, ...more] = readCsv(csv.text.slice(1), ',');
-  expect(head?.slice(0, 3)).toEqual(['Kind', 'Accepted date', 'Order (On the platform)']);
+  expect(head?.slice(0, 3)).toEqual(['kind', 'accepted_date', 'order_uid']);
   expect(row?.slice(0, 3)).toEqual(['Value differs', DAY, 'value']);
   expect(row).toContain("'=NF-2");
   expect(more).toEqual([]);
-  expect(await lastAudit(pages.world)).toMatchObject({ action: 'breaks.export', actor: 'vera' });
-  const xlsx = await pages.viewer.post('/breaks/export', { format: 'xlsx' });
+  expect(await lastAudit(pages.world)).toMatchObject({ action: 'list.export', actor: 'vera' });
+  const xlsx = await pages.viewer.post('/breaks/file', { format: 'xlsx' });
   expect(JSON.stringify(await readWorkbook(xlsx.bytes))).toContain('Missing in the ERP');
-  expect((await pages.viewer.post('/breaks/export', { format: 'pdf' })).status).toBe(400);
+  expect((await pages.viewer.post('/breaks/file', { format: 'pdf' })).status).toBe(400);
 });
 
 test('a day shows captured, matched and signed; without payables the page is as before', async () => {

@@ -50,7 +50,7 @@ test.each([
       'order provider agent status dueFrom dueTo minValue maxValue sort direction at',
     ],
     ['/titles', 'from to order at sort dueFrom undated payeeOf'],
-    ['/bookings', 'from to state days page'],
+    ['/booking-lines', 'from to state kind days page'],
     ['/schedule', 'view date page'],
     ['/breaks', 'kind date supplier page'],
     ['/', 'to notice'],

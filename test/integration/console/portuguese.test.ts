@@ -158,7 +158,11 @@ test('no page in Portuguese has English text', async () => {
     'GET /findings': ['/findings', `/findings?date=${DAY}&check=value_not_positive&state=all`],
     'GET /titles': ['/titles', '/titles?status=withdrawn&order=zz'],
     'GET /titles/:id': [`/titles/${titleId}`],
-    'GET /bookings': ['/bookings', '/bookings?state=overdue&days=0', '/bookings?from=x'],
+    'GET /booking-lines': [
+      '/booking-lines',
+      '/booking-lines?state=overdue&days=0',
+      '/booking-lines?from=x',
+    ],
     'GET /bookings/:id': [`/bookings/${line.id}`],
     'GET /backfills': ['/backfills'],
     'GET /backfills/:id': ['/backfills/1'],
@@ -246,7 +250,7 @@ test('no page in Portuguese has English text', async () => {
     ['/companies', { reason: 'x' }],
     ['/companies', { company: '01', buyer: 'x', reason: 'x' }],
     ['/agents', { taxId: '11222333000181', sameAs: '11222333000262', reason: 'x' }],
-    ['/breaks/export', { format: 'pdf' }],
+    ['/breaks/file', { format: 'pdf' }],
     [`/titles/${titleId}`, {}],
   ];
   for (const [path, fields] of posts) {

@@ -10,6 +10,7 @@ import {
 } from '../../../src/features/matching/confirmations.sql.ts';
 import {
   matchByPerson,
+  readOwnSealOfMatch,
   resolveBreak,
   undoMatch,
 } from '../../../src/features/matching/match-decisions.sql.ts';
@@ -165,6 +166,21 @@ test('the person who signed a day off does not end the urgent break that keeps i
   // The bookings are released: a match decides nothing about them any more.
   await importPayables(world.database, [{ erpKey: 'k2', openValue: '10' }]);
   await matchByPerson(world.database, { titleId: await titleId(), erpKey: 'k2' }, rita);
+});
+
+test('the person who signed a day off does not undo a match that its bookings wait for, and is not offered to', async () => {
+  await pull('10');
+  await load('10');
+  await match(world.database);
+  await load('10', 'paid');
+  await sign('rita');
+  const { prisma } = world.database;
+  expect(await readOwnSealOfMatch(prisma, await titleId(), 'rita')).toBe(date);
+  expect(await readOwnSealOfMatch(prisma, await titleId(), 'ana')).toBeNull();
+  const id = await lastMatch();
+  await expect(undoMatch(world.database, id, rita)).rejects.toMatchObject(refused('own_seal'));
+  await undoMatch(world.database, id, ana);
+  expect(await readOwnSealOfMatch(prisma, await titleId(), 'rita')).toBeNull();
 });
 
 test('with SIGN_OFF_FOUR_EYES=off one person does both', async () => {

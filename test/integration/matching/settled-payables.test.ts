@@ -100,6 +100,12 @@ test.each([
   await expectWait('paid_to_supplier! a k1');
 });
 
+test('a second payable of the order, paid and with nothing left, keeps a title that is matched by the order', async () => {
+  await begin('k1 1000 order=#');
+  await state(`k2 0 order=# ${PAID}`);
+  await expectWait('paid_to_supplier! a k2');
+});
+
 test('of several payables of the order, those with another due date and value say nothing of the title', async () => {
   await begin(`k1 700 order=# ${PAID} due=2099-08-30, k2 800 order=# ${PAID} due=2099-09-30`);
   expect(await breaks()).toEqual(['missing_in_erp a -']);

@@ -1,16 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Destination } from '../../../src/core/title/destination.ts';
+import type { BankAccount, Destination } from '../../../src/core/title/destination.ts';
 import {
   accountHashOf,
   contradicts,
   ISPB_OF_COMPE,
   mayBeSameAccount,
   normalAccount,
-  type StatedAccount,
 } from '../../../src/features/accounts/bank-account.ts';
 
-const BASE: StatedAccount = {
+const BASE: BankAccount = {
   bank: '001',
   agency: '0987',
   agencyDigit: null,
@@ -18,8 +17,8 @@ const BASE: StatedAccount = {
   accountDigit: '6',
   destination: null,
 };
-const form = (changes: Partial<StatedAccount> = {}) => normalAccount({ ...BASE, ...changes });
-const withMembers = (destination: Destination, changes: Partial<StatedAccount> = {}) =>
+const form = (changes: Partial<BankAccount> = {}) => normalAccount({ ...BASE, ...changes });
+const withMembers = (destination: Destination, changes: Partial<BankAccount> = {}) =>
   form({ ...changes, destination });
 const pix = (key: string, keyType?: string) =>
   normalAccount({
@@ -34,8 +33,8 @@ const pix = (key: string, keyType?: string) =>
 const BANKS = ['1', '01', '001 - Banco do Brasil', '001-9', '00000000', '00.000.000/0001-91'];
 
 describe('one account', () => {
-  test.each<[string, Partial<StatedAccount>]>([
-    ...BANKS.map((bank): [string, Partial<StatedAccount>] => [bank, { bank }]),
+  test.each<[string, Partial<BankAccount>]>([
+    ...BANKS.map((bank): [string, Partial<BankAccount>] => [bank, { bank }]),
     ['a CNPJ', { bank: '00000000000191' }],
     ['agency 987', { agency: '987' }],
     ['agency and digit', { agency: '0987-5' }],
@@ -86,7 +85,7 @@ describe('one account', () => {
 });
 
 describe('another account', () => {
-  test.each<[string, Partial<StatedAccount>]>([
+  test.each<[string, Partial<BankAccount>]>([
     ['another bank', { bank: '033' }],
     ['BTG, whose COMPE code is the ISPB of BRB', { bank: '208' }],
     ['BRB', { bank: '00000208' }],
@@ -213,7 +212,7 @@ const writingOf = (of: Account) =>
         : fc.constantFrom(undefined, 'CHECKING', 'Conta Corrente'),
       blank: fc.constantFrom('', ' ', '\u00a0', '.'),
     })
-    .map((how): StatedAccount => {
+    .map((how): BankAccount => {
       const digit = how.isLower ? of.digit.toLowerCase() : of.digit;
       const number = `${how.zeros}${of.number.slice(0, 1)}${how.blank}${of.number.slice(1)}`;
       const isSeparated = how.place === 'separated' || how.place === 'twice';

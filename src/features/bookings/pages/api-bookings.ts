@@ -3,8 +3,8 @@ import { Type } from 'typebox';
 import type { Database } from '../../../base/database/database.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { parseCivilDate } from '../../../base/values/business-day.ts';
-import { describe, limitOf, numberOf } from '../../../console/api/api-request.ts';
-import { count, date, pageOfList, words } from '../../../console/api/schema-parts.ts';
+import { describe, limitOf } from '../../../console/api/api-request.ts';
+import { count, date } from '../../../console/api/schema-parts.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
@@ -20,24 +20,12 @@ import {
   readWaitingTitles,
   WaitingTitle,
 } from '../unposted.sql.ts';
-import { filterOf, LINE_STATES, Lines, readLines, readLineTotals } from './booking-list.sql.ts';
 import { KeptReceipts, readKeptReceipts } from './booking-receipts.sql.ts';
 
 const MAX_LINES = 1_000;
 const MAX_RECEIPTS = 1_000;
 
 const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, default: 100 }));
-
-const LineQuery = Type.Object({
-  from: Type.Optional(date),
-  to: Type.Optional(date),
-  state: Type.Optional(words(LINE_STATES)),
-  days: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 3_650, description: 'Overdue after days.' }),
-  ),
-  offset: pageOfList.offset,
-  limit,
-});
 
 const Status = Type.Object({
   waiting: Type.Array(WaitingDays, {
@@ -47,9 +35,9 @@ const Status = Type.Object({
   kept: KeptReceipts,
 });
 
-/** The booking feed and the receipts, for the keys of consumers, and the data of the page of bookings. */
+/** The booking feed and the receipts, for the keys of consumers, and what the page of bookings has beside its list. */
 export function addBookingsApi(api: FastifyInstance, parts: ConsoleParts): void {
-  const { database, bookingsFrom = null } = parts;
+  const { database } = parts;
   const forEverybody = forKeys(EVERYBODY, 'read');
   const forConsumers = forKeys(STAFF, 'export');
 
@@ -120,7 +108,6 @@ export function addBookingsApi(api: FastifyInstance, parts: ConsoleParts): void 
     },
   );
 
-  // The rest answers 404 while no seal releases bookings.
   api.get(
     '/waiting-titles',
     describe(
@@ -137,31 +124,10 @@ export function addBookingsApi(api: FastifyInstance, parts: ConsoleParts): void 
         }),
       },
     ),
-    async (request, reply) => {
-      if (bookingsFrom === null) return reply.callNotFound();
+    async (request) => {
       const day = parseCivilDate(textParameter(request.query, 'date') ?? '');
       if (day === null) throw new InputError('date: expected a calendar date as YYYY-MM-DD');
       return { titles: await readWaitingTitles(database, day) };
-    },
-  );
-
-  api.get(
-    '/booking-lines',
-    describe(
-      forEverybody,
-      'bookings',
-      'listBookingLines',
-      'Released lines by accepted date and state',
-      { querystring: LineQuery, answer: Lines },
-    ),
-    async (request, reply) => {
-      if (bookingsFrom === null) return reply.callNotFound();
-      const { filter } = filterOf(request.query);
-      const page = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
-      return {
-        totals: await readLineTotals(database, filter),
-        lines: maskErpTexts(await readLines(database, filter, page), request.principal),
-      };
     },
   );
 
@@ -174,13 +140,15 @@ export function addBookingsApi(api: FastifyInstance, parts: ConsoleParts): void 
       'The consumers, and the receipts that do not fit',
       { answer: Status },
     ),
-    async (request, reply) => {
-      if (bookingsFrom === null) return reply.callNotFound();
+    async (request) => {
       const { count: kept, receipts } = await readKeptReceipts(database, MAX_RECEIPTS);
       return {
         waiting: await readWaitingDays(database, parts),
         consumers: await readConsumerLags(database.prisma),
-        kept: { count: kept, receipts: maskErpTexts(receipts, request.principal) },
+        kept: {
+          count: kept,
+          receipts: receipts.map((receipt) => maskErpTexts(receipt, request.principal)),
+        },
       };
     },
   );

@@ -1,8 +1,9 @@
+import { ListTable } from '../../../console/list/columns.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
 import type { ListedLine } from './booking-list.sql.ts';
 import type { DayBookings, ListedReceipt } from './booking-receipts.sql.ts';
-import { LinesTable, ReceiptsTable } from './bookings-page.tsx';
+import { LINE_COLUMNS, ReceiptsTable } from './bookings.tsx';
 
 /** The versions and the receipts of one booking. */
 export function BookingPage(props: {
@@ -13,8 +14,8 @@ export function BookingPage(props: {
   const { text } = usePage();
   return (
     <>
-      <nav class="crumbs" aria-label={text('bookings.title')}>
-        <a href="/bookings">← {text('bookings.title')}</a>
+      <nav class="crumbs" aria-label={text('lists.bookings.title')}>
+        <a href="/booking-lines">← {text('lists.bookings.title')}</a>
       </nav>
       <div>
         <h1>{text('bookings.history')}</h1>
@@ -22,7 +23,7 @@ export function BookingPage(props: {
         <p class="mono anywhere">{versions.at(-1)?.key}</p>
       </div>
       <Card title={text('bookings.lines')}>
-        <LinesTable lines={versions} />
+        <ListTable label={text('bookings.lines')} columns={LINE_COLUMNS} rows={versions} />
       </Card>
       <Card title={text('bookings.receipts')}>
         {receipts.length === 0 ? (
@@ -39,7 +40,7 @@ export function BookingPage(props: {
 export function DayBookingsCard(props: { readonly date: string; readonly bookings: DayBookings }) {
   const { date, bookings } = props;
   const { text } = usePage();
-  const href = `/bookings?${new URLSearchParams({ from: date, to: date })}`;
+  const href = `/booking-lines?${new URLSearchParams({ from: date, to: date })}`;
   return (
     <Card
       title={text('bookings.dayTitle')}
@@ -76,7 +77,9 @@ export function Released(props: {
           {waiting > 0 && `${text('bookings.dayWaiting', { titles: waiting })} `}
           {text(`bookings.waitingReasons.${fault ?? 'none'}`)}{' '}
           {fault !== null && (
-            <a href={fault === 'titles' ? breaks : '/bookings'}>{text('bookings.dayResolve')}</a>
+            <a href={fault === 'titles' ? breaks : '/booking-lines'}>
+              {text('bookings.dayResolve')}
+            </a>
           )}
         </p>
       )}

@@ -2,11 +2,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { describe, limitOf, numberOf, requireId } from '../../../console/api/api-request.ts';
-import { date, IdParameter, id, pageOfList, words } from '../../../console/api/schema-parts.ts';
+import { IdParameter, id, pageOfList, words } from '../../../console/api/schema-parts.ts';
+import { parameterSchemas, readFilter } from '../../../console/list/filter.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forKeys, OPERATE } from '../../../console/shell/route-access.ts';
-import { BREAK_KINDS, BreakList, listBreaks } from '../breaks.sql.ts';
+import { BreakList, listBreaks } from '../breaks.sql.ts';
 import { PAYABLE_HELP, REQUIRED_PAYABLE_FIELDS } from '../payables/payable.ts';
 import { checkPayables } from '../payables/payable-file.ts';
 import {
@@ -21,14 +22,9 @@ import {
   rejects,
 } from '../payables/payable-import.sql.ts';
 import { PayableState, readPayableState } from '../payables/payable-state.sql.ts';
-import { breakFilter } from './break-address.ts';
+import { BREAK_FILTER } from './breaks-page.tsx';
 
-const BreakQuery = Type.Object({
-  kind: Type.Optional(words(BREAK_KINDS)),
-  date: Type.Optional(date),
-  supplier: Type.Optional(Type.String({ maxLength: 255, description: "The supplier's code." })),
-  ...pageOfList,
-});
+const BreakQuery = Type.Object({ ...parameterSchemas(BREAK_FILTER), ...pageOfList });
 
 /** Without types, because a payable with a fault is rejected alone and not with its whole request. */
 const PayablesBody = Type.Object({
@@ -69,7 +65,7 @@ export function addMatchingApi(api: FastifyInstance, { database }: ConsoleParts)
     }),
     async (request) =>
       listBreaks(database, {
-        ...breakFilter(request.query),
+        ...readFilter(BREAK_FILTER, request.query).filter,
         offset: numberOf(request, 'offset') ?? 0,
         limit: limitOf(request),
       }),

@@ -8,6 +8,7 @@ import {
   Card,
   DayLink,
   Disclosure,
+  OwnSeal,
   Submit,
 } from '../../../console/shell/parts.tsx';
 import { mayUse } from '../../../console/shell/route-access.ts';
@@ -34,11 +35,7 @@ export function BreakPage(props: BreakPageProps) {
       <div>
         <h1>{text(`matching.kinds.${found.kind}`)}</h1>
         <p>{text(`matching.help.${found.kind}`)}</p>
-        {props.ownDate !== null && isReviewer && (
-          <p class="error">
-            {text('faults.own_seal', { date: context.formats.date(props.ownDate) })}
-          </p>
-        )}
+        {props.ownDate !== null && isReviewer && <OwnSeal date={props.ownDate} />}
         {!isReviewer && <p class="quiet">{text('matching.reviewersDecide')}</p>}
       </div>
       <div class="columns">

@@ -1,21 +1,199 @@
-import { DataTable, right } from '../../../console/shell/data-table.tsx';
-import { Field } from '../../../console/shell/layout.tsx';
-import { usePage } from '../../../console/shell/page-context.ts';
-import { Pager, type Paging } from '../../../console/shell/paging.tsx';
+import type { CivilDate } from '../../../base/values/business-day.ts';
+import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import {
-  ActionForm,
-  AmountCell,
-  Card,
-  DayCell,
-  Options,
-  Submit,
-} from '../../../console/shell/parts.tsx';
-import type { BreakFilter, BreakList } from '../breaks.sql.ts';
-import { BREAK_KINDS } from '../breaks.sql.ts';
+  anyOf,
+  dateField,
+  FilterForm,
+  parametersOf,
+  textField,
+} from '../../../console/list/filter.tsx';
+import { textParameter, usePage } from '../../../console/shell/page-context.ts';
+import { Pager, type Paging } from '../../../console/shell/paging.tsx';
+import { ActionForm, Card, DayLink } from '../../../console/shell/parts.tsx';
+import {
+  BREAK_KINDS,
+  type Break,
+  type BreakCount,
+  type BreakFilter,
+  type BreakKey,
+  type BreakList,
+} from '../breaks.sql.ts';
 import type { PayableState } from '../payables/payable-state.sql.ts';
-import { breakHref, breaksHref } from './break-address.ts';
 
-interface BreaksPageData {
+const MAX_TEXT = 255;
+const ID = /^[1-9]\d{0,17}$/;
+
+export const BREAK_FILTER = {
+  kind: anyOf('matching.kind', BREAK_KINDS, (kind) => `matching.kinds.${kind}`),
+  date: dateField('matching.date'),
+  supplier: textField('matching.supplier', MAX_TEXT),
+};
+
+export const breaksHref = (filter: Partial<BreakFilter>, page = 1) =>
+  `/breaks?${new URLSearchParams([
+    ...parametersOf(BREAK_FILTER, filter),
+    ...(page > 1 ? [['page', String(page)]] : []),
+  ] as [string, string][])}`;
+
+/** Returns the break that a query or a form names; null: it names none. */
+export function breakKey(source: unknown): BreakKey | null {
+  const kind = BREAK_KINDS.find((known) => known === textParameter(source, 'kind'));
+  const title = textParameter(source, 'title');
+  const erpKey = textParameter(source, 'payable');
+  if (kind === undefined || (title === null && erpKey === null)) return null;
+  if (title !== null && !ID.test(title)) return null;
+  if (erpKey !== null && erpKey.length > MAX_TEXT) return null;
+  return { kind, titleId: title === null ? null : BigInt(title), erpKey };
+}
+
+const breakHref = ({ kind, title, payable }: Break) =>
+  `/break?${new URLSearchParams({
+    kind,
+    ...(title !== null && { title: String(title.id) }),
+    ...(payable !== null && { payable: payable.erpKey }),
+  })}`;
+
+const duesOf = ({ title, payable }: Break, date: (due: CivilDate) => string) =>
+  [...new Set([title?.dueDate, payable?.dueDate])]
+    .flatMap((due) => (due == null ? [] : date(due)))
+    .join(' → ');
+
+export const BREAK_COLUMNS: readonly Column<Break>[] = [
+  {
+    name: 'kind',
+    head: 'matching.kind',
+    kind: 'text',
+    value: ({ kind }, { text }) => text(`matching.kinds.${kind}`),
+    cell: (found, { text }) => (
+      <>
+        <a href={breakHref(found)}>{text(`matching.kinds.${found.kind}`)}</a>
+        {found.isUrgent && (
+          <>
+            {' '}
+            <span class="tag is-withdrawn">{text('matching.urgent')}</span>
+          </>
+        )}
+      </>
+    ),
+    isHead: true,
+  },
+  {
+    name: 'accepted_date',
+    head: 'matching.date',
+    kind: 'date',
+    value: ({ title }) => title?.acceptedDate ?? null,
+    cell: ({ title }) => title && <DayLink date={title.acceptedDate} />,
+  },
+  {
+    name: 'order_uid',
+    head: 'matching.order',
+    kind: 'text',
+    value: ({ title, payable }) => title?.orderUid ?? payable?.orderUid ?? null,
+  },
+  {
+    name: 'value',
+    head: 'matching.value',
+    kind: 'amount',
+    value: ({ title }) => title?.value ?? null,
+  },
+  {
+    name: 'erp_key',
+    head: 'matching.key',
+    kind: 'text',
+    value: ({ payable }) => payable?.erpKey ?? null,
+  },
+  {
+    name: 'document',
+    head: 'matching.document',
+    kind: 'text',
+    value: ({ payable }) => payable?.document ?? null,
+    only: 'file',
+  },
+  {
+    name: 'instalment',
+    head: 'matching.instalment',
+    kind: 'text',
+    value: ({ payable }) => payable?.instalment ?? null,
+    only: 'file',
+  },
+  {
+    name: 'open_value',
+    head: 'matching.openValue',
+    kind: 'amount',
+    value: ({ payable }) => payable?.openValue ?? null,
+  },
+  {
+    name: 'due_dates',
+    head: 'matching.dueDate',
+    kind: 'text',
+    value: (found, { formats }) => duesOf(found, formats.date) || null,
+    only: 'page',
+  },
+  {
+    name: 'due_date',
+    head: 'matching.dueOnPlatform',
+    kind: 'date',
+    value: ({ title }) => title?.dueDate ?? null,
+    only: 'file',
+  },
+  {
+    name: 'erp_due_date',
+    head: 'matching.dueInErp',
+    kind: 'date',
+    value: ({ payable }) => payable?.dueDate ?? null,
+    only: 'file',
+  },
+  {
+    name: 'supplier',
+    head: 'matching.supplier',
+    kind: 'text',
+    value: ({ title, payable }) => title?.supplier ?? payable?.supplier ?? null,
+    cell: ({ title, payable, supplierName }) => (
+      <>
+        {title?.supplier ?? payable?.supplier ?? '–'}
+        {supplierName !== null && (
+          <>
+            <br />
+            {supplierName}
+          </>
+        )}
+      </>
+    ),
+  },
+  {
+    name: 'supplier_name',
+    head: 'matching.supplierName',
+    kind: 'text',
+    value: ({ supplierName }) => supplierName,
+    only: 'file',
+  },
+  {
+    name: 'status',
+    head: 'matching.status',
+    kind: 'text',
+    value: ({ payable }, { text }) =>
+      payable && (text.find(`matching.statuses.${payable.status}`) ?? payable.status),
+    only: 'file',
+  },
+];
+
+const countColumns = (filter: BreakFilter): readonly Column<BreakCount>[] => [
+  {
+    name: 'kind',
+    head: 'matching.kind',
+    kind: 'text',
+    value: ({ kind }) => kind,
+    cell: ({ kind }, { text }) => (
+      <a href={breaksHref({ ...filter, kind })}>{text(`matching.kinds.${kind}`)}</a>
+    ),
+    isHead: true,
+  },
+  { name: 'breaks', head: 'matching.breaks', kind: 'count', value: ({ breaks }) => breaks },
+  { name: 'value', head: 'matching.value', kind: 'amount', value: ({ value }) => value },
+];
+
+/** The breaks of a filter, with counts and sums over the whole filter. */
+export function BreaksPage(props: {
   readonly filter: BreakFilter;
   /** Null: the ERP has given no payables. */
   readonly state: PayableState | null;
@@ -23,54 +201,57 @@ interface BreaksPageData {
   readonly isStale: boolean;
   readonly list: BreakList;
   readonly paging: Paging;
-}
-
-interface PageProps {
-  readonly data: BreaksPageData;
-}
-
-/** The breaks of a filter, with counts and sums over the whole filter. */
-export function BreaksPage({ data }: PageProps) {
+}) {
+  const { filter, list } = props;
   const { text } = usePage();
+  const parameters = parametersOf(BREAK_FILTER, filter);
   return (
     <>
       <div>
         <h1>{text('matching.title')}</h1>
         <p class="quiet">{text('matching.intro')}</p>
-        <SnapshotAge state={data.state} />
-        {data.isStale && <p class="error">{text('matching.stale')}</p>}
+        <SnapshotAge state={props.state} />
+        {props.isStale && <p class="error">{text('matching.stale')}</p>}
       </div>
-      <Filters data={data} />
-      {data.list.counts.length > 0 && <Counts data={data} />}
+      <Card title={text('filter.title')}>
+        <FilterForm fields={BREAK_FILTER} filter={{ ...filter }} path="/breaks" />
+      </Card>
+      {list.counts.length > 0 && (
+        <section class="card">
+          <ListTable
+            label={text('matching.breaks')}
+            columns={countColumns(filter)}
+            rows={list.counts}
+            sums={list.sum}
+          />
+        </section>
+      )}
       <section class="card stack">
-        {data.list.breaks.length === 0 ? (
+        {list.breaks.length === 0 ? (
           <p class="quiet">
-            {Object.values(data.filter).some((value) => value !== null)
-              ? text('matching.noneFound')
-              : text('matching.none')}
+            {text(parameters.length > 0 ? 'matching.noneFound' : 'matching.none')}
           </p>
         ) : (
-          <Breaks data={data} />
+          <>
+            <ListTable label={text('matching.title')} columns={BREAK_COLUMNS} rows={list.breaks} />
+            <Pager
+              label={text('matching.title')}
+              paging={props.paging}
+              hrefOf={(page) => breaksHref(filter, page)}
+            />
+            <ActionForm action="/breaks/file" class="buttons" isDownload>
+              {parameters.map(([name, value]) => (
+                <input key={name} type="hidden" name={name} value={value} />
+              ))}
+              {(['csv', 'xlsx'] as const).map((format) => (
+                <button key={format} type="submit" name="format" value={format} class="button">
+                  {text(`list.files.${format}`)}
+                </button>
+              ))}
+            </ActionForm>
+          </>
         )}
       </section>
-      {data.list.total > 0 && (
-        <Card title={text('matching.export')}>
-          <ActionForm action="/breaks/export" class="filters" isDownload>
-            {Object.entries(data.filter).map(
-              ([name, value]) =>
-                value !== null && <input key={name} type="hidden" name={name} value={value} />,
-            )}
-            <div class="buttons">
-              <button type="submit" class="button" name="format" value="csv">
-                CSV
-              </button>
-              <button type="submit" class="button" name="format" value="xlsx">
-                Excel
-              </button>
-            </div>
-          </ActionForm>
-        </Card>
-      )}
       <p>
         <a href="/companies">{text('matching.companies')}</a>
       </p>
@@ -94,131 +275,5 @@ function SnapshotAge({ state }: { state: PayableState | null }) {
         : text('matching.snapshot', { at: formats.instant(snapshotAt) })}
       {state.incompleteAt !== null && ` ${text('matching.incomplete')}`}
     </p>
-  );
-}
-
-function Filters({ data }: PageProps) {
-  const { text } = usePage();
-  const { filter } = data;
-  return (
-    <form method="get" action="/breaks" class="filters card">
-      <div class="wide">
-        <Field label={text('matching.kind')}>
-          <select name="kind">
-            <option value="">{text('matching.all')}</option>
-            <Options
-              values={BREAK_KINDS}
-              chosen={filter.kind}
-              text={(kind) => text(`matching.kinds.${kind}`)}
-            />
-          </select>
-        </Field>
-      </div>
-      <Field label={text('matching.date')}>
-        <input type="date" name="date" value={filter.date ?? ''} />
-      </Field>
-      <Field label={text('matching.supplier')}>
-        <input name="supplier" value={filter.supplier ?? ''} maxLength={255} />
-      </Field>
-      <div class="buttons">
-        <Submit>{text('matching.show')}</Submit>
-      </div>
-    </form>
-  );
-}
-
-function Counts({ data }: PageProps) {
-  const { text, formats } = usePage();
-  const total = data.list.sum;
-  return (
-    <section class="card">
-      <DataTable
-        label={text('matching.breaks')}
-        heads={[
-          text('matching.kind'),
-          right(text('matching.breaks')),
-          right(text('matching.value')),
-        ]}
-        foot={
-          <tr>
-            <th scope="row">{text('matching.total', { count: total.breaks })}</th>
-            <td class="right number">{formats.count(total.breaks)}</td>
-            <AmountCell value={total.value} />
-          </tr>
-        }
-      >
-        {data.list.counts.map(({ kind, breaks, value }) => (
-          <tr key={kind}>
-            <th scope="row">
-              <a href={breaksHref({ ...data.filter, kind })}>{text(`matching.kinds.${kind}`)}</a>
-            </th>
-            <td class="right number">{formats.count(breaks)}</td>
-            <AmountCell value={value} />
-          </tr>
-        ))}
-      </DataTable>
-    </section>
-  );
-}
-
-function Breaks({ data }: PageProps) {
-  const { text, formats } = usePage();
-  return (
-    <>
-      <DataTable
-        label={text('matching.title')}
-        heads={[
-          text('matching.kind'),
-          text('matching.date'),
-          text('matching.order'),
-          right(text('matching.value')),
-          text('matching.key'),
-          right(text('matching.openValue')),
-          text('matching.dueDate'),
-          text('matching.supplier'),
-        ]}
-      >
-        {data.list.breaks.map((found) => {
-          const { kind, isUrgent, title, payable } = found;
-          return (
-            <tr key={breakHref(found)}>
-              <th scope="row">
-                <a href={breakHref(found)}>{text(`matching.kinds.${kind}`)}</a>
-                {isUrgent && (
-                  <>
-                    {' '}
-                    <span class="tag is-withdrawn">{text('matching.urgent')}</span>
-                  </>
-                )}
-              </th>
-              <DayCell date={title?.acceptedDate ?? null} />
-              <td class="anywhere">{title?.orderUid ?? payable?.orderUid ?? '–'}</td>
-              <AmountCell value={title?.value ?? null} />
-              <td class="anywhere">{payable?.erpKey ?? '–'}</td>
-              <AmountCell value={payable?.openValue ?? null} />
-              <td>
-                {[...new Set([title?.dueDate, payable?.dueDate])]
-                  .flatMap((date) => (date == null ? [] : formats.date(date)))
-                  .join(' → ') || '–'}
-              </td>
-              <td>
-                {title?.supplier ?? payable?.supplier ?? '–'}
-                {found.supplierName !== null && (
-                  <>
-                    <br />
-                    {found.supplierName}
-                  </>
-                )}
-              </td>
-            </tr>
-          );
-        })}
-      </DataTable>
-      <Pager
-        label={text('matching.title')}
-        paging={data.paging}
-        hrefOf={(page) => breaksHref(data.filter, page)}
-      />
-    </>
   );
 }

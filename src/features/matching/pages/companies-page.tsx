@@ -1,16 +1,10 @@
-import { DataTable, right } from '../../../console/shell/data-table.tsx';
+import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { DataTable } from '../../../console/shell/data-table.tsx';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
-import {
-  ActionForm,
-  AmountCell,
-  Card,
-  Disclosure,
-  Instant,
-  Submit,
-} from '../../../console/shell/parts.tsx';
+import { ActionForm, Card, Disclosure, Instant, Submit } from '../../../console/shell/parts.tsx';
 import { mayUse } from '../../../console/shell/route-access.ts';
-import type { Confirmation, Confirmations } from '../confirmations.sql.ts';
+import type { Confirmation, Confirmations, UnmappedCompany } from '../confirmations.sql.ts';
 import { ReasonField } from './break-page.tsx';
 
 interface PageProps {
@@ -87,56 +81,46 @@ export function CompaniesPage({ data }: PageProps) {
   );
 }
 
+const unmappedColumns = (mayDecide: boolean): readonly Column<UnmappedCompany>[] => [
+  {
+    name: 'company',
+    head: 'matching.company',
+    kind: 'text',
+    value: (row) => row.company,
+    isHead: true,
+  },
+  { name: 'payables', head: 'matching.openPayables', kind: 'count', value: (row) => row.payables },
+  { name: 'value', head: 'matching.openValue', kind: 'amount', value: (row) => row.value },
+  {
+    name: 'proposals',
+    head: 'matching.proposals',
+    kind: 'text',
+    value: ({ proposals }) => proposals.map(({ buyer }) => buyer).join(' ') || null,
+    cell: ({ company, proposals }, { text, formats }) =>
+      // Without a proposal, the cell has the value, which is none.
+      (proposals.length > 0 ? proposals : null)?.map(({ buyer, matches }) => {
+        const proposal = text('matching.proposal', { buyer, matches: formats.count(matches) });
+        return (
+          <div key={buyer}>
+            {mayDecide ? (
+              <label>
+                <input type="checkbox" name="pair" value={pairValue(company, buyer)} checked />{' '}
+                {proposal}
+              </label>
+            ) : (
+              proposal
+            )}
+          </div>
+        );
+      }),
+  },
+];
+
 function Unmapped({ data, mayDecide }: PageProps & { readonly mayDecide: boolean }) {
-  const { text, formats } = usePage();
+  const { text } = usePage();
   if (data.unmapped.length === 0) return <p class="quiet">{text('matching.unmappedNone')}</p>;
-  return (
-    <DataTable
-      label={text('matching.unmapped')}
-      heads={[
-        text('matching.company'),
-        right(text('matching.openPayables')),
-        right(text('matching.openValue')),
-        text('matching.proposals'),
-      ]}
-    >
-      {data.unmapped.map(({ company, payables, value, proposals }) => (
-        <tr key={company}>
-          <th scope="row" class="anywhere">
-            {company}
-          </th>
-          <td class="right number">{formats.count(payables)}</td>
-          <AmountCell value={value} />
-          <td>
-            {proposals.length === 0 && '–'}
-            {proposals.map(({ buyer, matches }) => {
-              const proposal = text('matching.proposal', {
-                buyer,
-                matches: formats.count(matches),
-              });
-              return (
-                <div key={buyer}>
-                  {mayDecide ? (
-                    <label>
-                      <input
-                        type="checkbox"
-                        name="pair"
-                        value={pairValue(company, buyer)}
-                        checked
-                      />{' '}
-                      {proposal}
-                    </label>
-                  ) : (
-                    proposal
-                  )}
-                </div>
-              );
-            })}
-          </td>
-        </tr>
-      ))}
-    </DataTable>
-  );
+  const columns = unmappedColumns(mayDecide);
+  return <ListTable label={text('matching.unmapped')} columns={columns} rows={data.unmapped} />;
 }
 
 function Confirmed(props: {

@@ -6,13 +6,14 @@ import {
   Card,
   Disclosure,
   Metric,
+  OwnSeal,
   Submit,
 } from '../../../console/shell/parts.tsx';
 import { mayUse } from '../../../console/shell/route-access.ts';
 import type { DayMatching, TitleMatch } from '../match-reads.sql.ts';
 import { MATCHING_ACTOR } from '../run-matching.sql.ts';
-import { breaksHref } from './break-address.ts';
 import { PayableSide, ReasonField } from './break-page.tsx';
+import { breaksHref } from './breaks-page.tsx';
 
 /** The author of a match or of its end. */
 const authorOf = ({ text }: PageContext, name: string) =>
@@ -51,7 +52,11 @@ export function DayStages(props: {
 }
 
 /** The match of a title and its earlier ones. */
-export function TitleMatches(props: { readonly matches: readonly TitleMatch[] }) {
+export function TitleMatches(props: {
+  readonly matches: readonly TitleMatch[];
+  /** The day whose seal keeps this person from undoing the match; null: none. */
+  readonly ownDate: CivilDate | null;
+}) {
   const context = usePage();
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
@@ -92,15 +97,18 @@ export function TitleMatches(props: { readonly matches: readonly TitleMatch[] })
               {present.reason !== null && `: ${present.reason}`}
             </span>
           </p>
-          {mayUse(role, 'POST', '/matches/:id/undo') && (
-            <Disclosure label={text('matching.undo')}>
-              <ActionForm action={`/matches/${present.id}/undo`}>
-                <p class="small">{text('matching.undoHelp')}</p>
-                <ReasonField />
-                <Submit class="primary">{text('matching.undo')}</Submit>
-              </ActionForm>
-            </Disclosure>
-          )}
+          {mayUse(role, 'POST', '/matches/:id/undo') &&
+            (props.ownDate === null ? (
+              <Disclosure label={text('matching.undo')}>
+                <ActionForm action={`/matches/${present.id}/undo`}>
+                  <p class="small">{text('matching.undoHelp')}</p>
+                  <ReasonField />
+                  <Submit class="primary">{text('matching.undo')}</Submit>
+                </ActionForm>
+              </Disclosure>
+            ) : (
+              <OwnSeal date={props.ownDate} />
+            ))}
         </div>
       )}
       <ul class="small">

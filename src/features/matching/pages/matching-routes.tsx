@@ -1,11 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
-import { readOwnSeal } from '../../../base/database/own-seal.sql.ts';
+import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
 import { writeCsv } from '../../../base/export/csv.ts';
-import type { ExportColumn, ExportRow, RowBatches } from '../../../base/export/table.ts';
+import type { RowBatches } from '../../../base/export/table.ts';
 import { writeXlsx } from '../../../base/export/xlsx.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
-import { type Language, textOf } from '../../../base/texts/texts.ts';
+import { fileColumns, fileRow } from '../../../console/list/columns.tsx';
+import { readFilter } from '../../../console/list/filter.tsx';
+import { FILE_TYPES, fileFormatOf } from '../../../console/list/list.tsx';
 import { type ConsoleParts, payablesMaxAge } from '../../../console/shell/console-parts.ts';
 import { pageContext, textParameter, textParameters } from '../../../console/shell/page-context.ts';
 import { pagingOf } from '../../../console/shell/paging.tsx';
@@ -13,14 +15,7 @@ import { actorOf, idOfPath, requireReason } from '../../../console/shell/path-pa
 import { EVERYBODY, forPeople, REVIEW } from '../../../console/shell/route-access.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
-import {
-  type Break,
-  type BreakFilter,
-  type BreakKey,
-  listBreaks,
-  readBreak,
-  readCandidates,
-} from '../breaks.sql.ts';
+import { type BreakKey, listBreaks, readBreak, readCandidates } from '../breaks.sql.ts';
 import {
   confirmAgent,
   confirmCompanies,
@@ -29,136 +24,18 @@ import {
 } from '../confirmations.sql.ts';
 import { matchByPerson, resolveBreak, undoMatch, WAITS } from '../match-decisions.sql.ts';
 import { arePayablesStale, readPayableState } from '../payables/payable-state.sql.ts';
-import { breakFilter, breakKey } from './break-address.ts';
 import { BreakPage } from './break-page.tsx';
-import { BreaksPage } from './breaks-page.tsx';
+import { BREAK_COLUMNS, BREAK_FILTER, BreaksPage, breakKey } from './breaks-page.tsx';
 import { CompaniesPage, pairOf } from './companies-page.tsx';
 
-const BREAK_FORMATS = ['csv', 'xlsx'] as const;
-type BreakFormat = (typeof BREAK_FORMATS)[number];
-
-const TYPES: Readonly<Record<BreakFormat, string>> = {
-  csv: 'text/csv; charset=utf-8',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-};
 /** The most breaks of one file. */
 const MAX_BREAKS = 100_000;
-
-/**
- * Sends the breaks of a filter as a file. The audit log records the export before the first byte.
- * @throws InputError when there are more breaks than one file may have
- */
-async function sendBreaksFile(
-  reply: FastifyReply,
-  { database, logger }: ConsoleParts,
-  request: {
-    readonly filter: BreakFilter;
-    readonly format: BreakFormat;
-    readonly language: Language;
-    readonly actor: string;
-  },
-): Promise<FastifyReply> {
-  const { filter, format, language, actor } = request;
-  const { counts, breaks, total } = await listBreaks(database, {
-    ...filter,
-    offset: 0,
-    limit: MAX_BREAKS,
-  });
-  if (total > MAX_BREAKS) {
-    throw new InputError(
-      `${total} breaks; a file has at most ${MAX_BREAKS}: choose a date, supplier or kind`,
-      {
-        context: { fault: 'breaks_too_many', count: String(total), limit: String(MAX_BREAKS) },
-      },
-    );
-  }
-  await recordAudit(database.prisma, {
-    actor,
-    action: 'breaks.export',
-    date: filter.date,
-    details: { format, kind: filter.kind, rows: breaks.length },
-  });
-  const text = textOf(language);
-  const columns = columnsOf(language);
-  const rows = rowsOf(breaks, language);
-  const bytes =
-    format === 'csv'
-      ? writeCsv(columns, rows, language)
-      : writeXlsx({
-          sheets: { titles: text('matching.breaks'), totals: text('titleFile.total') },
-          columns,
-          batches: rows,
-          rowCount: breaks.length,
-          totals: {
-            columns: [
-              { name: text('matching.kind'), kind: 'text' },
-              { name: text('matching.breaks'), kind: 'integer' },
-              { name: text('matching.value'), kind: 'amount' },
-            ],
-            rows: counts
-              .filter(({ kind }) => filter.kind === null || kind === filter.kind)
-              .map(({ kind, breaks: found, value }) => [
-                text(`matching.kinds.${kind}`),
-                String(found),
-                value,
-              ]),
-          },
-        }).bytes;
-  return sendFile(reply, logger, (_, send) =>
-    send({
-      name: `${text('fileNames.breaks')}.${format}`,
-      type: TYPES[format],
-      bytes,
-    }),
-  );
-}
-
-function columnsOf(language: Language): readonly ExportColumn[] {
-  const text = textOf(language);
-  const at = (place: string, name: string) => `${name} (${place})`;
-  return [
-    { name: text('matching.kind'), kind: 'text' },
-    { name: text('matching.date'), kind: 'date' },
-    { name: at(text('matching.onPlatform'), text('matching.order')), kind: 'text' },
-    { name: at(text('matching.onPlatform'), text('matching.dueDate')), kind: 'date' },
-    { name: at(text('matching.onPlatform'), text('matching.value')), kind: 'amount' },
-    { name: text('matching.supplier'), kind: 'text' },
-    { name: text('matching.key'), kind: 'text' },
-    { name: text('matching.document'), kind: 'text' },
-    { name: text('matching.instalment'), kind: 'text' },
-    { name: at(text('matching.inErp'), text('matching.dueDate')), kind: 'date' },
-    { name: at(text('matching.inErp'), text('matching.openValue')), kind: 'amount' },
-    { name: at(text('matching.inErp'), text('matching.status')), kind: 'text' },
-  ];
-}
-
-async function* rowsOf(breaks: readonly Break[], language: Language): RowBatches {
-  const text = textOf(language);
-  yield breaks.map(
-    ({ kind, title, payable }): ExportRow => [
-      text(`matching.kinds.${kind}`),
-      title?.acceptedDate ?? null,
-      title?.orderUid ?? payable?.orderUid ?? null,
-      title?.dueDate ?? null,
-      title?.value ?? null,
-      title?.supplier ?? payable?.supplier ?? null,
-      payable?.erpKey ?? null,
-      payable?.document ?? null,
-      payable?.instalment ?? null,
-      payable?.dueDate ?? null,
-      payable?.openValue ?? null,
-      payable === null
-        ? null
-        : (text.find(`matching.statuses.${payable.status}`) ?? payable.status),
-    ],
-  );
-}
 
 const BREAKS_A_PAGE = 50;
 
 /** Routes of breaks and matches. */
 export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  const { database, fourEyes, timeZone } = parts;
+  const { database, logger, fourEyes, timeZone } = parts;
   const decisionOf = (request: FastifyRequest) => ({
     by: actorOf(request),
     reason: requireReason(request.body),
@@ -166,7 +43,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
   });
 
   server.get('/breaks', forPeople(EVERYBODY), async (request, reply) => {
-    const filter = breakFilter(request.query);
+    const { filter } = readFilter(BREAK_FILTER, request.query);
     const read = (offset: number) =>
       listBreaks(database, { ...filter, offset, limit: BREAKS_A_PAGE });
     const asked = pagingOf(request.query, 'page', Number.MAX_SAFE_INTEGER, BREAKS_A_PAGE);
@@ -179,23 +56,47 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('matching.title'),
       active: '/breaks',
-      body: <BreaksPage data={{ filter, state, isStale, list, paging }} />,
+      body: <BreaksPage {...{ filter, state, isStale, list, paging }} />,
     }));
   });
 
-  server.post('/breaks/export', forPeople(EVERYBODY), async (request, reply) => {
-    const format = BREAK_FORMATS.find((known) => known === textParameter(request.body, 'format'));
-    if (format === undefined) {
-      throw new InputError(`format: expected ${BREAK_FORMATS.join(' or ')}`, {
-        context: { fault: 'file_format' },
-      });
-    }
-    return sendBreaksFile(reply, parts, {
-      filter: breakFilter(request.body),
-      format,
-      language: pageContext(request, timeZone).language,
-      actor: actorOf(request),
+  server.post('/breaks/file', forPeople(EVERYBODY), async (request, reply) => {
+    const format = fileFormatOf(request.body);
+    const { filter } = readFilter(BREAK_FILTER, request.body);
+    const { language, ...page } = pageContext(request, timeZone);
+    const { breaks, total } = await listBreaks(database, {
+      ...filter,
+      offset: 0,
+      limit: MAX_BREAKS,
     });
+    if (total > MAX_BREAKS) {
+      throw new InputError(
+        `${total} breaks; a file has at most ${MAX_BREAKS}: choose a date, supplier or kind`,
+        {
+          context: { fault: 'breaks_too_many', count: String(total), limit: String(MAX_BREAKS) },
+        },
+      );
+    }
+    // Before the first byte, so that every file leaves an entry.
+    await recordAudit(database.prisma, {
+      actor: actorOf(request),
+      action: 'list.export',
+      date: filter.date,
+      details: { list: 'breaks', format, rows: total },
+    });
+    const columns = fileColumns(BREAK_COLUMNS, language);
+    const batches = (async function* (): RowBatches {
+      yield breaks.map((row) => fileRow(BREAK_COLUMNS, row, page, language));
+    })();
+    const bytes =
+      format === 'csv'
+        ? writeCsv(columns, batches, language)
+        : writeXlsx({
+            ...{ columns, batches, rowCount: total },
+            sheets: { titles: page.text('matching.breaks') },
+          }).bytes;
+    const name = `${page.text('fileNames.breaks')}.${format}`;
+    return sendFile(reply, logger, (_, send) => send({ name, type: FILE_TYPES[format], bytes }));
   });
 
   server.get('/break', forPeople(EVERYBODY), async (request, reply) => {
@@ -210,9 +111,9 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
         ? []
         : await readCandidates(database, BigInt(found.title.id));
     const date = found?.title?.acceptedDate ?? null;
-    const ownDate = fourEyes
-      ? await readOwnSeal(database.prisma, [date], actorOf(request), WAITS)
-      : null;
+    const [ownDate = null] = fourEyes
+      ? await readOwnSeals(database.prisma, [date], actorOf(request), WAITS)
+      : [];
     return sendPage(request, reply, parts, (context) => {
       const { text } = context;
       return {
@@ -307,6 +208,6 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
 
 /** The breaks of the date whose break was decided. */
 function listAfter(body: unknown, notice: string): string {
-  const { date } = breakFilter(body);
+  const { date } = readFilter(BREAK_FILTER, body).filter;
   return `/breaks?${new URLSearchParams({ ...(date !== null && { date }), notice })}`;
 }

@@ -18,7 +18,7 @@ import {
   Submit,
 } from '../../../console/shell/parts.tsx';
 import { mayUse } from '../../../console/shell/route-access.ts';
-import { breaksHref } from '../../matching/pages/break-address.ts';
+import { breaksHref } from '../../matching/pages/breaks-page.tsx';
 import type { CivilMonth, MonthFault } from '../months/civil-month.ts';
 import type { Evidence } from '../months/evidence.sql.ts';
 import {

@@ -12,7 +12,7 @@ import {
 import { mayUse } from '../../../console/shell/route-access.ts';
 import type { FourEyesFault } from '../../../core/ledger/sign-off.ts';
 import { FINDINGS } from '../../checks/pages/findings.tsx';
-import { breaksHref } from '../../matching/pages/break-address.ts';
+import { breaksHref } from '../../matching/pages/breaks-page.tsx';
 import type { LedgerDay, Reservations } from '../ledger-days.sql.ts';
 import type { SignOff } from '../sign-off.sql.ts';
 

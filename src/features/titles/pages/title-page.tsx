@@ -1,4 +1,4 @@
-import { toCivilDate } from '../../../base/values/business-day.ts';
+import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
 import { isSensitive, maskColumn } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Author, Card, DayLink, Instant, PlatformValue } from '../../../console/shell/parts.tsx';
@@ -53,6 +53,8 @@ export function TitlePageBody(props: {
   readonly title: TitleDetail;
   /** Null: the ERP has given no payables. */
   readonly matches: readonly TitleMatch[] | null;
+  /** The day whose seal keeps this person from undoing the match; null: none. */
+  readonly ownDate: CivilDate | null;
   readonly findings: readonly Finding[];
   readonly isRevealed: boolean;
 }) {
@@ -110,7 +112,7 @@ export function TitlePageBody(props: {
         ))}
       </div>
       <TitleFindings findings={findings} />
-      {matches !== null && <TitleMatches matches={matches} />}
+      {matches !== null && <TitleMatches matches={matches} ownDate={props.ownDate} />}
       <Card title={text('title.history')}>
         <ol class="timeline">
           {title.revisions.map((revision) => (

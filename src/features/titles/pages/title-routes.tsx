@@ -8,6 +8,7 @@ import { actorOf, dateOfPath, idOfPath } from '../../../console/shell/path-param
 import { EVERYBODY, forPeople, STAFF } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import { readTitleFindings } from '../../checks/findings.sql.ts';
+import { readOwnSealOfMatch } from '../../matching/match-decisions.sql.ts';
 import { readTitleMatches } from '../../matching/match-reads.sql.ts';
 import { hasPayables } from '../../matching/payables/payable-state.sql.ts';
 import { readLedgerDay } from '../../review/ledger-days.sql.ts';
@@ -85,11 +86,14 @@ export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     const matches = (await hasPayables(database.prisma))
       ? await readTitleMatches(database, BigInt(title.id))
       : null;
+    const ownDate = parts.fourEyes
+      ? await readOwnSealOfMatch(database.prisma, BigInt(title.id), actorOf(request))
+      : null;
     const findings = await readTitleFindings(database, BigInt(title.id));
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('title.title', { order: title.fields.order_uid ?? '' }),
       active: '/titles',
-      body: <TitlePageBody {...{ context, title, matches, findings, isRevealed }} />,
+      body: <TitlePageBody {...{ context, title, matches, ownDate, findings, isRevealed }} />,
     }));
   };
   server.get('/titles/:id', forPeople(EVERYBODY), (request, reply) =>

@@ -1,0 +1,409 @@
+import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
+import type { CivilDate } from '../../../base/values/business-day.ts';
+import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { anyOf, asTabs, choice, dateField, numberField } from '../../../console/list/filter.tsx';
+import { declareList } from '../../../console/list/list.tsx';
+import { DataTable } from '../../../console/shell/data-table.tsx';
+import { Field } from '../../../console/shell/layout.tsx';
+import { maskErpTexts } from '../../../console/shell/masking.ts';
+import { usePage } from '../../../console/shell/page-context.ts';
+import {
+  ActionForm,
+  authorText,
+  Card,
+  DayCell,
+  DayLink,
+  DecisionButtons,
+  InstantCell,
+  OwnSeal,
+  Submit,
+} from '../../../console/shell/parts.tsx';
+import { actorOf } from '../../../console/shell/path-parameters.ts';
+import { mayUse } from '../../../console/shell/route-access.ts';
+import { BOOKING_OVERDUE_DAYS } from '../../alerts/messages/erp-alerts.ts';
+import { breaksHref } from '../../matching/pages/breaks-page.tsx';
+import { LINE_KINDS } from '../feed.sql.ts';
+import { type ConsumerLag, readConsumerLags } from '../open-lines.sql.ts';
+import { RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
+import { type ReceiptQuestions, readReceiptQuestions } from '../receipts.sql.ts';
+import { readWaitingDays, type WaitingDays } from '../release.sql.ts';
+import { readUnbookedChanges, type UnbookedChange } from '../unbooked-changes.sql.ts';
+import { countLines, LINE_STATES, ListedLine, readLines } from './booking-list.sql.ts';
+import { type ListedReceipt, readKeptReceipts } from './booking-receipts.sql.ts';
+
+const KEPT_SHOWN = 50;
+const DATES_SHOWN = 20;
+
+export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
+  {
+    name: 'date',
+    head: 'bookings.date',
+    kind: 'date',
+    value: ({ date }) => date,
+    cell: ({ date }) => <DayLink date={date} />,
+  },
+  { name: 'order_uid', head: 'bookings.order', kind: 'text', value: ({ orderUid }) => orderUid },
+  {
+    name: 'key',
+    head: 'bookings.version',
+    kind: 'text',
+    value: ({ key }) => key,
+    cell: ({ id, key }) => (
+      <a href={`/bookings/${id}`} title={key}>
+        {key.slice(key.lastIndexOf(':') + 1)}
+      </a>
+    ),
+    isHead: true,
+  },
+  {
+    name: 'kind',
+    head: 'bookings.kind',
+    kind: 'text',
+    value: ({ kind }, { text }) => text(`bookings.kinds.${kind}`),
+  },
+  {
+    name: 'original_value',
+    head: 'bookings.value',
+    kind: 'amount',
+    value: ({ originalValue }) => originalValue,
+  },
+  {
+    name: 'state',
+    head: 'bookings.state',
+    kind: 'text',
+    value: ({ state }, { text }) => text(`bookings.states.${state}`),
+    cell: (line) => <StateTag line={line} />,
+  },
+  {
+    name: 'answer',
+    head: 'bookings.answer',
+    kind: 'text',
+    value: ({ document, failure }) => document ?? failure,
+  },
+  {
+    name: 'released_at',
+    head: 'bookings.releasedAt',
+    kind: 'instant',
+    value: ({ releasedAt }) => releasedAt,
+  },
+  { name: 'consumer', head: 'bookings.consumer', kind: 'text', value: ({ consumer }) => consumer },
+  {
+    name: 'provider_external_id',
+    head: 'title.fields.provider_external_id',
+    kind: 'text',
+    value: ({ supplier }) => supplier,
+    only: 'file',
+  },
+  {
+    name: 'due_date',
+    head: 'title.fields.anticipated_due_date',
+    kind: 'date',
+    value: ({ dueDate }) => dueDate,
+    only: 'file',
+  },
+  {
+    name: 'erp_key',
+    head: 'matching.key',
+    kind: 'text',
+    value: ({ erpKey }) => erpKey,
+    only: 'file',
+  },
+];
+
+/** The released lines, and what waits or has to be decided before lines are released. */
+export const LINES = declareList(ListedLine, {
+  name: 'bookings',
+  path: '/booking-lines',
+  active: '/booking-lines',
+  filter: {
+    state: asTabs(
+      choice('bookings.state', LINE_STATES, 'all', (state) => `bookings.states.${state}`),
+    ),
+    from: dateField('bookings.from'),
+    to: dateField('bookings.to'),
+    kind: anyOf('bookings.kind', LINE_KINDS, (kind) => `bookings.kinds.${kind}`),
+    days: numberField('bookings.overdueDays', {
+      ...{ min: 0, max: 3_650, absent: BOOKING_OVERDUE_DAYS },
+    }),
+  },
+  columns: LINE_COLUMNS,
+  total: countLines,
+  read: readLines,
+  mask: maskErpTexts,
+  api: {
+    tag: 'bookings',
+    operationId: 'listBookingLines',
+    summary: 'Released lines by accepted date and state',
+  },
+  layout: async (parts, _, request) => {
+    const { prisma } = parts.database;
+    const [kept, questions, consumers, waiting, differences] = await Promise.all([
+      readKeptReceipts(parts.database, KEPT_SHOWN),
+      readReceiptQuestions(prisma),
+      readConsumerLags(prisma),
+      readWaitingDays(parts.database, parts),
+      readUnbookedChanges(prisma),
+    ]);
+    const receipts = kept.receipts.map((receipt) => maskErpTexts(receipt, request.principal));
+    const dates = [...questions, ...differences].map(({ date }) => date);
+    const own = parts.fourEyes ? await readOwnSeals(prisma, dates, actorOf(request)) : [];
+    return ({ head, filter, table }) => (
+      <>
+        {head}
+        {waiting.length > 0 && <Waiting waiting={waiting} />}
+        {differences.length > 0 && <Differences changes={differences} own={own} />}
+        {kept.count > 0 && (
+          <Kept count={kept.count} receipts={receipts} questions={questions} own={own} />
+        )}
+        {filter}
+        {table}
+        <States />
+        <Consumers consumers={consumers} />
+      </>
+    );
+  },
+});
+
+function States() {
+  const { text } = usePage();
+  return <p class="quiet small">{text('bookings.statesHelp')}</p>;
+}
+
+function StateTag({ line }: { line: ListedLine }) {
+  const { text } = usePage();
+  const look = line.state === 'failed' || line.state === 'refused' ? 'is-withdrawn' : '';
+  return (
+    <>
+      <span class={`tag ${look}`}>{text(`bookings.states.${line.state}`)}</span>{' '}
+      {line.isOverdue && <span class="tag is-changed">{text('bookings.states.overdue')}</span>}
+    </>
+  );
+}
+
+const WAITING_COLUMNS: readonly Column<WaitingDays>[] = [
+  {
+    name: 'reason',
+    head: 'bookings.waitingReason',
+    kind: 'text',
+    value: ({ fault }, { text }) => text(`bookings.waitingReasons.${fault ?? 'none'}`),
+    isHead: true,
+  },
+  { name: 'days', head: 'bookings.waitingCount', kind: 'count', value: ({ days }) => days },
+  {
+    name: 'titles',
+    head: 'bookings.waitingTitles',
+    kind: 'count',
+    value: (row) => row.titles || null,
+  },
+  {
+    name: 'dates',
+    head: 'bookings.waitingDates',
+    kind: 'text',
+    value: ({ dates }) => dates.join(' '),
+    cell: ({ fault, days, dates }, { text, formats }) => (
+      <>
+        {dates.slice(0, DATES_SHOWN).map((date) => (
+          <>
+            {fault === 'titles' ? (
+              <a href={breaksHref({ date })}>{formats.date(date)}</a>
+            ) : (
+              <DayLink date={date} />
+            )}{' '}
+          </>
+        ))}
+        {days > DATES_SHOWN &&
+          text('bookings.waitingMore', { count: formats.count(days - DATES_SHOWN) })}
+      </>
+    ),
+  },
+];
+
+/** The signed-off days that are not released, with the reason and the step that ends the waiting. */
+function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
+  const { text } = usePage();
+  return (
+    <Card title={text('bookings.waiting')} class="stack">
+      <ListTable label={text('bookings.waiting')} columns={WAITING_COLUMNS} rows={waiting} />
+    </Card>
+  );
+}
+
+/** The days whose difference a person has to post in the ERP. */
+function Differences(props: {
+  readonly changes: readonly UnbookedChange[];
+  /** The days that another person has to decide about. */
+  readonly own: readonly CivilDate[];
+}) {
+  const { changes, own } = props;
+  const { text, principal } = usePage();
+  const mayConfirm = mayUse(principal?.role ?? 'viewer', 'POST', '/bookings/differences/:date');
+  return (
+    <Card title={text('bookings.differences')} class="stack">
+      <p>{text('bookings.differencesHelp')}</p>
+      <DataTable
+        label={text('bookings.differences')}
+        heads={[
+          text('bookings.date'),
+          text('bookings.signedOffAt'),
+          text('bookings.signedOffBy'),
+          text('bookings.difference'),
+        ]}
+      >
+        {changes.map(({ date, signOffId, signedOffAt, signedOffBy }) => (
+          <tr key={date}>
+            <DayCell date={date} />
+            <InstantCell at={signedOffAt} />
+            <td>{authorText(text, signedOffBy)}</td>
+            <td>
+              <ActionForm action={`/bookings/differences/${date}/export`} isDownload>
+                <Submit>{text('bookings.download')}</Submit>
+              </ActionForm>
+              {mayConfirm && own.includes(date) && <OwnSeal date={date} />}
+              {mayConfirm && !own.includes(date) && (
+                <ActionForm action={`/bookings/differences/${date}`}>
+                  <input type="hidden" name="seal" value={String(signOffId)} />
+                  <Field label={text('day.reason')}>
+                    <input name="reason" required maxLength={500} />
+                  </Field>
+                  <Submit>{text('bookings.confirmDifference')}</Submit>
+                </ActionForm>
+              )}
+            </td>
+          </tr>
+        ))}
+      </DataTable>
+    </Card>
+  );
+}
+
+/** The receipts that do not fit, and the answers that a person may give. */
+function Kept(props: {
+  readonly count: number;
+  readonly receipts: readonly ListedReceipt[];
+  readonly questions: readonly ReceiptQuestions[];
+  /** The days that another person has to decide about. */
+  readonly own: readonly CivilDate[];
+}) {
+  const { count, receipts, own } = props;
+  const { text, formats, principal } = usePage();
+  const mayAnswer = mayUse(principal?.role ?? 'viewer', 'POST', '/bookings/receipts');
+  const isOpen = ({ date }: { readonly date: CivilDate }) => !own.includes(date);
+  const questions = props.questions.filter(isOpen);
+  return (
+    <Card title={text('bookings.kept')}>
+      <p>{text('bookings.keptHelp')}</p>
+      <ReceiptsTable receipts={receipts} />
+      {count > receipts.length && (
+        <p class="quiet small">
+          {text('bookings.keptMore', {
+            shown: formats.count(receipts.length),
+            all: formats.count(count),
+          })}
+        </p>
+      )}
+      {mayAnswer &&
+        props.questions
+          .filter((question) => !isOpen(question))
+          .map(({ date }) => <OwnSeal key={date} date={date} />)}
+      {mayAnswer && questions.length > 0 && (
+        <ActionForm action="/bookings/receipts">
+          <Field label={text('bookings.receipts')}>
+            <select name="receipts">
+              {questions.map(({ date, receipts: ofDay, newest }) => (
+                <option key={date} value={`${date}/0/${newest}/${ofDay}`}>
+                  {text('bookings.allOfDay', {
+                    date: formats.date(date),
+                    count: formats.count(ofDay),
+                  })}
+                </option>
+              ))}
+              {receipts.filter(isOpen).map(({ id, date, key, document, reason }) => (
+                <option key={id} value={`${date}/${id}/${id}/1`}>
+                  {key} {document ?? reason}
+                </option>
+              ))}
+            </select>
+          </Field>
+          <Field label={text('day.reason')}>
+            <input name="reason" required maxLength={500} />
+          </Field>
+          <DecisionButtons
+            name="answer"
+            values={RECEIPT_ANSWERS}
+            text={(answer) => text(`bookings.answers.${answer}`)}
+          />
+        </ActionForm>
+      )}
+    </Card>
+  );
+}
+
+const RECEIPT_COLUMNS: readonly Column<ListedReceipt>[] = [
+  {
+    name: 'date',
+    head: 'bookings.date',
+    kind: 'date',
+    value: ({ date }) => date,
+    cell: ({ date }) => <DayLink date={date} />,
+  },
+  { name: 'key', head: 'bookings.key', kind: 'text', value: ({ key }) => key },
+  {
+    name: 'state',
+    head: 'bookings.state',
+    kind: 'text',
+    value: ({ isFinal, status }, { text }) =>
+      text(`bookings.states.${isFinal ? 'refused' : status}`),
+  },
+  {
+    name: 'answer',
+    head: 'bookings.answer',
+    kind: 'text',
+    value: ({ document, reason }) => document ?? reason,
+  },
+  {
+    name: 'outcome',
+    head: 'bookings.outcome',
+    kind: 'text',
+    value: ({ outcome }, { text }) => text(`bookings.outcomes.${outcome ?? 'none'}`),
+  },
+  {
+    name: 'received_at',
+    head: 'bookings.receivedAt',
+    kind: 'instant',
+    value: (row) => row.receivedAt,
+  },
+  { name: 'consumer', head: 'bookings.consumer', kind: 'text', value: ({ consumer }) => consumer },
+];
+
+export function ReceiptsTable({ receipts }: { readonly receipts: readonly ListedReceipt[] }) {
+  const { text } = usePage();
+  return <ListTable label={text('bookings.receipts')} columns={RECEIPT_COLUMNS} rows={receipts} />;
+}
+
+const CONSUMER_COLUMNS: readonly Column<ConsumerLag>[] = [
+  {
+    name: 'consumer',
+    head: 'bookings.consumer',
+    kind: 'text',
+    value: (row) => row.name,
+    isHead: true,
+  },
+  { name: 'position', head: 'bookings.position', kind: 'text', value: (row) => row.lastSeq },
+  { name: 'behind', head: 'bookings.behind', kind: 'count', value: (row) => row.behind },
+  { name: 'since', head: 'bookings.behindSince', kind: 'instant', value: (row) => row.behindSince },
+  {
+    name: 'at',
+    head: 'bookings.acknowledgedAt',
+    kind: 'instant',
+    value: (row) => row.acknowledgedAt,
+  },
+];
+
+function Consumers({ consumers }: { readonly consumers: readonly ConsumerLag[] }) {
+  const { text } = usePage();
+  return (
+    <Card title={text('bookings.consumers')}>
+      <ListTable label={text('bookings.consumers')} columns={CONSUMER_COLUMNS} rows={consumers} />
+    </Card>
+  );
+}
