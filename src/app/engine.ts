@@ -26,7 +26,7 @@ import {
 } from '../core/work/job-worker.ts';
 import type { AttemptOutcome, ObservedAttempt, PullParts } from '../core/work/pull-parts.ts';
 import { runPull } from '../core/work/run-pull.ts';
-import type { Metrics } from '../features/alerts/pages/metrics.ts';
+import type { Metrics } from '../features/alerts/metrics.sql.ts';
 import { readPushDelayMs } from '../features/providers/providers.sql.ts';
 import { type PushParts, type PushReport, pushOnce } from '../features/providers/push-providers.ts';
 import { runSweep, type SweepOutcome } from '../features/sweep/run-sweep.ts';

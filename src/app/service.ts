@@ -22,7 +22,6 @@ import { startAlertLoop } from '../features/alerts/alert-loop.ts';
 import type { Channel } from '../features/alerts/channel.ts';
 import { DIGEST_CRON } from '../features/alerts/digest.ts';
 import { startFaultReports } from '../features/alerts/fault-reports.sql.ts';
-import { readLedgerGauges } from '../features/alerts/ledger-gauges.sql.ts';
 import {
   clockCheck,
   databaseCheck,
@@ -30,8 +29,8 @@ import {
   queueCheck,
   schedulerCheck,
   tokenCheck,
-} from '../features/alerts/pages/health.ts';
-import { createMetrics, type Metrics } from '../features/alerts/pages/metrics.ts';
+} from '../features/alerts/health.sql.ts';
+import { createMetrics, type Metrics, readLedgerGauges } from '../features/alerts/metrics.sql.ts';
 import { moveBookings } from '../features/bookings/booking-start.sql.ts';
 import { startReleases } from '../features/bookings/releases.ts';
 import { startWakeUps } from '../features/bookings/wake-ups.ts';

@@ -7,7 +7,7 @@ import {
   migrationsCheck,
   queueCheck,
   schedulerCheck,
-} from '../../../src/features/alerts/pages/health.ts';
+} from '../../../src/features/alerts/health.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestLog, startConsole, type TestConsole } from './console-world.ts';
 import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts';

@@ -3,8 +3,11 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../../src/base/database/database.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { ensureCheckpoint } from '../../../src/core/ledger/day-ledger.sql.ts';
-import { readLedgerGauges } from '../../../src/features/alerts/ledger-gauges.sql.ts';
-import { createMetrics, type Metrics } from '../../../src/features/alerts/pages/metrics.ts';
+import {
+  createMetrics,
+  type Metrics,
+  readLedgerGauges,
+} from '../../../src/features/alerts/metrics.sql.ts';
 import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
 import { findProgram, runProgram } from '../../support/programs.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { registerReadiness } from '../../../src/console/shell/readiness.ts';
 import { ALERT_KINDS } from '../../../src/features/alerts/alerts.ts';
-import { createMetrics } from '../../../src/features/alerts/pages/metrics.ts';
+import { createMetrics } from '../../../src/features/alerts/metrics.sql.ts';
 import { findProgram, runProgram } from '../../support/programs.ts';
 import { ROOT } from '../docs/documents.ts';
 

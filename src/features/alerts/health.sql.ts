@@ -1,6 +1,5 @@
-import type { Database } from '../../../base/database/database.ts';
-import type { ReadinessCheck } from '../../../console/shell/readiness.ts';
-import { countHungCommits } from '../ledger-gauges.sql.ts';
+import type { Database } from '../../base/database/database.ts';
+import type { ReadinessCheck } from '../../console/shell/readiness.ts';
 
 /** A COMMIT takes milliseconds. */
 const HUNG_COMMIT_MS = 10_000;
@@ -14,6 +13,20 @@ export function databaseCheck(database: Database, hungMs = HUNG_COMMIT_MS): Read
       return commits === 0 ? null : `${commits} COMMIT(s) without an answer for ${hungMs / 1000} s`;
     },
   };
+}
+
+/**
+ * Resolves when the database answers.
+ * @returns how many COMMITs of the program have been under way for so long, for example because a synchronous standby
+ * is gone
+ */
+async function countHungCommits(database: Database, ms: number): Promise<number> {
+  const [row] = await database.prisma.$queryRaw<[{ commits: number }]>`
+    SELECT count(*)::int AS commits FROM pg_stat_activity
+    WHERE datname = current_database() AND usename = current_user AND state = 'active'
+      AND query ~* '^commit'
+      AND query_start < clock_timestamp() - make_interval(secs => ${ms / 1000}::float8)`;
+  return row.commits;
 }
 
 /**
