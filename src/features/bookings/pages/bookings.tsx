@@ -20,8 +20,8 @@ import {
 } from '../../../console/shell/parts.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { mayUse } from '../../../console/shell/route-access.ts';
-import { BOOKING_OVERDUE_DAYS } from '../../alerts/messages/erp-alerts.ts';
 import { breaksHref } from '../../matching/pages/breaks-page.tsx';
+import { BOOKING_OVERDUE_DAYS } from '../booking-alerts.sql.ts';
 import { LINE_KINDS } from '../feed.sql.ts';
 import { type ConsumerLag, readConsumerLags } from '../open-lines.sql.ts';
 import { RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';

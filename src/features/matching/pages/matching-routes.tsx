@@ -63,7 +63,8 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
   server.post('/breaks/file', forPeople(EVERYBODY), async (request, reply) => {
     const format = fileFormatOf(request.body);
     const { filter } = readFilter(BREAK_FILTER, request.body);
-    const { language, ...page } = pageContext(request, timeZone);
+    const page = pageContext(request, timeZone);
+    const { language } = page;
     const { breaks, total } = await listBreaks(database, {
       ...filter,
       offset: 0,
@@ -86,7 +87,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     });
     const columns = fileColumns(BREAK_COLUMNS, language);
     const batches = (async function* (): RowBatches {
-      yield breaks.map((row) => fileRow(BREAK_COLUMNS, row, page, language));
+      yield breaks.map((row) => fileRow(BREAK_COLUMNS, row, page));
     })();
     const bytes =
       format === 'csv'
