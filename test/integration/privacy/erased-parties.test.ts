@@ -40,7 +40,7 @@ async function readTitles() {
   const { rows } = await owner.query(
     `SELECT provider_identification AS provider, provider_account AS account,
             erased_at IS NOT NULL AS erased
-     FROM conciliation.title WHERE accepted_date = $1 ORDER BY id`,
+     FROM conciliation.title WHERE accepted_date = $1 ORDER BY order_uid, id`,
     [date],
   );
   return rows;
