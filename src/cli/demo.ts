@@ -83,7 +83,7 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     startDate: from,
     platform: {
       baseUrl: new URL(sandbox.baseUrl),
-      token: { secret: sandbox.issueToken({ expiresInSeconds: 86_400 }), secretFile: null },
+      token: { secret: sandbox.token, secretFile: null },
       concurrency: 4,
       timeoutSeconds: 60,
       maxBytes: 1024 ** 3,

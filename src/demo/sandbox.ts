@@ -3,14 +3,12 @@
  * platform's documentation is incomplete, the sandbox documents its own behaviour; the real platform may behave
  * differently.
  */
-import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
+import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fastify, { type FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { InputError } from '../base/runtime/errors.ts';
 import {
   addDays,
   type CivilDate,
@@ -238,42 +236,9 @@ export class SyntheticDays implements Days {
   }
 }
 
-interface TokenAuthority {
-  /** Returns a bearer token. A lifetime of zero or less returns an expired one. */
-  issue(lifetimeSeconds: number): string;
-  /** Whether an `Authorization` header has a valid token of this authority. */
-  isAuthorized(header: string | undefined): boolean;
-}
-
-const BEARER = /^Bearer +([^.\s]+)\.([^.\s]+)\.([^.\s]+)$/i;
-
-const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-const HEADER = encode({ alg: 'HS256', typ: 'JWT' });
-
-/** HS256 (RFC 7518). Tokens stay valid after a restart with the same `secret`. */
-export function createTokenAuthority(secret: string): TokenAuthority {
-  const sign = (payload: string) =>
-    createHmac('sha256', secret).update(`${HEADER}.${payload}`).digest('base64url');
-  return {
-    issue(lifetimeSeconds) {
-      const exp = Math.floor(Date.now() / 1000 + lifetimeSeconds);
-      const payload = encode({ sub: 'buyer-erp', jti: randomUUID(), exp });
-      return `${HEADER}.${payload}.${sign(payload)}`;
-    },
-    // The platform answers 401 to any invalid token, without a reason.
-    isAuthorized(authorization) {
-      const [, header, payload = '', signature = ''] = BEARER.exec(authorization ?? '') ?? [];
-      const [given, right] = [Buffer.from(signature), Buffer.from(sign(payload))];
-      if (header !== HEADER || given.length !== right.length) return false;
-      if (!timingSafeEqual(given, right)) return false;
-      const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString());
-      return exp * 1000 > Date.now();
-    },
-  };
-}
-
 interface PlatformParts {
-  readonly tokens: TokenAuthority;
+  /** Whether an `Authorization` header has a valid token. */
+  readonly isAuthorized: (header: string | undefined) => boolean;
   readonly days: Days;
   readonly providers: ProviderRegistry;
   readonly exchange: Exchange;
@@ -305,10 +270,10 @@ interface DateFilter {
 /** The platform's two operations. */
 async function registerPlatformRoutes(
   app: FastifyInstance,
-  { tokens, days, providers, exchange }: PlatformParts,
+  { isAuthorized, days, providers, exchange }: PlatformParts,
 ): Promise<void> {
   app.addHook('onRequest', async (request, reply) => {
-    if (tokens.isAuthorized(request.headers.authorization)) return;
+    if (isAuthorized(request.headers.authorization)) return;
     await reply.code(401).send({ status: 401, message: 'the token is missing or invalid' });
   });
 
@@ -343,37 +308,31 @@ function parseFilter(query: Readonly<Record<string, unknown>>): DateFilter | str
 }
 
 export const DEFAULT_TITLES_PER_DAY = 60;
-const TOKEN_LIFETIME_SECONDS = 86_400;
 
 export interface Sandbox {
   /** `http://127.0.0.1:<port>`, without a slash at the end. */
   readonly baseUrl: string;
-  issueToken(options?: { readonly expiresInSeconds?: number }): string;
+  readonly token: string;
   /** Ends every connection immediately. */
   close(): Promise<void>;
 }
 
 /** Resolves when the sandbox listens, on any free port. */
 export async function startSandbox(): Promise<Sandbox> {
-  const tokens = createTokenAuthority(randomBytes(32).toString('base64url'));
+  const token = randomBytes(32).toString('base64url');
   const titles = new SyntheticTitles({
     seed: 'sandbox',
     titlesPerDay: DEFAULT_TITLES_PER_DAY,
     restate: true,
   });
   const app = createPlatform({
-    tokens,
+    isAuthorized: (header) => header === `Bearer ${token}`,
     days: new SyntheticDays(titles, () => new Date()),
     providers: new ProviderRegistry(),
     exchange: regularExchange,
   });
-  const baseUrl = await listen(app, 0);
-  return {
-    baseUrl,
-    issueToken: ({ expiresInSeconds = TOKEN_LIFETIME_SECONDS } = {}) =>
-      tokens.issue(expiresInSeconds),
-    close: () => app.close(),
-  };
+  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
+  return { baseUrl, token, close: () => app.close() };
 }
 
 /** Returns a platform of these parts, which does not listen yet. */
@@ -387,19 +346,4 @@ export function createPlatform(parts: PlatformParts): FastifyInstance {
   });
   app.register(registerPlatformRoutes, parts);
   return app;
-}
-
-/**
- * Returns the address of the platform on the loopback.
- * @throws InputError when the port is taken; the platform is closed then
- */
-export async function listen(app: FastifyInstance, port: number): Promise<string> {
-  const host = '127.0.0.1';
-  try {
-    await app.listen({ host, port });
-  } catch (cause) {
-    await app.close();
-    throw new InputError(`the sandbox cannot listen on ${host}, port ${port}`, { cause });
-  }
-  return `http://${host}:${(app.server.address() as AddressInfo).port}`;
 }

@@ -38,10 +38,15 @@ export abstract class ConciliationError extends Error {
   }
 }
 
+/** @param isRetryable whether the same work may succeed later without a change by a person */
+const kindOf = <Code extends ErrorCode>(code: Code, isRetryable: boolean) =>
+  class extends ConciliationError {
+    readonly code = code;
+    readonly retryable = isRetryable;
+  };
+
 /** The environment is wrong. `problems` has one sentence for each invalid variable. */
-export class ConfigError extends ConciliationError {
-  readonly code = 'CONFIG_INVALID';
-  readonly retryable = false;
+export class ConfigError extends kindOf('CONFIG_INVALID', false) {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
@@ -54,21 +59,13 @@ export class ConfigError extends ConciliationError {
 export class TokenUnusableError extends ConfigError {}
 
 /** A person's request cannot be carried out: a wrong date, an unknown pull, a wrong state. */
-export class InputError extends ConciliationError {
-  readonly code = 'INPUT_INVALID';
-  readonly retryable = false;
-}
+export class InputError extends kindOf('INPUT_INVALID', false) {}
 
 /** 5xx, no connection, silence beyond the timeout, or a cut transfer. */
-export class PlatformUnavailableError extends ConciliationError {
-  readonly code = 'PLATFORM_UNAVAILABLE';
-  readonly retryable = true;
-}
+export class PlatformUnavailableError extends kindOf('PLATFORM_UNAVAILABLE', true) {}
 
 /** 429, or 503 with a time. `retryAfterSeconds` is null if the platform sent no time. */
-export class PlatformRateLimitedError extends ConciliationError {
-  readonly code = 'PLATFORM_RATE_LIMITED';
-  readonly retryable = true;
+export class PlatformRateLimitedError extends kindOf('PLATFORM_RATE_LIMITED', true) {
   readonly retryAfterSeconds: number | null;
 
   constructor(message: string, retryAfterSeconds: number | null, options: ErrorOptions = {}) {
@@ -78,31 +75,19 @@ export class PlatformRateLimitedError extends ConciliationError {
 }
 
 /** 401 after the token was read again. Every pull waits for another token. Does not count as an attempt. */
-export class PlatformAuthError extends ConciliationError {
-  readonly code = 'PLATFORM_AUTH';
-  readonly retryable = false;
-}
+export class PlatformAuthError extends kindOf('PLATFORM_AUTH', false) {}
 
 /** 400: the request itself is refused, so a repetition is pointless. */
-export class PlatformRequestError extends ConciliationError {
-  readonly code = 'PLATFORM_REQUEST';
-  readonly retryable = false;
-}
+export class PlatformRequestError extends kindOf('PLATFORM_REQUEST', false) {}
 
 /** The answer is not the documented one: not JSON, no `titles`, a redirect, a wrong content type. */
-export class PlatformContractError extends ConciliationError {
-  readonly code = 'PLATFORM_CONTRACT';
-  readonly retryable = true;
-}
+export class PlatformContractError extends kindOf('PLATFORM_CONTRACT', true) {}
 
 /**
  * The database is not available: unreachable, restarting or full, or it rolled the transaction back
  * after a deadlock.
  */
-export class StagingUnavailableError extends ConciliationError {
-  readonly code = 'STAGING_UNAVAILABLE';
-  readonly retryable = true;
-}
+export class StagingUnavailableError extends kindOf('STAGING_UNAVAILABLE', true) {}
 
 /**
  * The tables do not have the rows that the program wrote: after a crash of the database, which empties the staging
@@ -111,28 +96,16 @@ export class StagingUnavailableError extends ConciliationError {
 export class RowsLostError extends StagingUnavailableError {}
 
 /** Attempts at a pull have ended their process, or their connection to the database, again and again. */
-export class AttemptAbandonedError extends ConciliationError {
-  readonly code = 'ATTEMPT_ABANDONED';
-  readonly retryable = false;
-}
+export class AttemptAbandonedError extends kindOf('ATTEMPT_ABANDONED', false) {}
 
 /** An error that the program does not know: a defect of it, or a state of the database that it does not expect. */
-export class DefectError extends ConciliationError {
-  readonly code = 'DEFECT';
-  readonly retryable = true;
-}
+export class DefectError extends kindOf('DEFECT', true) {}
 
 /** Another worker has taken this pull over. All results of this worker are discarded. */
-export class StaleFenceError extends ConciliationError {
-  readonly code = 'STALE_FENCE';
-  readonly retryable = false;
-}
+export class StaleFenceError extends kindOf('STALE_FENCE', false) {}
 
 /** The process is stopping. The work returns to the ledger unchanged. */
-export class ShutdownError extends ConciliationError {
-  readonly code = 'SHUTDOWN';
-  readonly retryable = false;
-}
+export class ShutdownError extends kindOf('SHUTDOWN', false) {}
 
 /** Returns the code of an error, otherwise its name. The messages of sockets and of clients quote the address. */
 export function faultCode(error: unknown): string {

@@ -16,7 +16,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { writeTotals } from '../schedule/schedule-totals.sql.ts';
 import { contentAlterations } from '../verify/alterations.sql.ts';
 import { eraseBookings, eraseRevisions, eraseStaged, eraseTitles } from './erase-title-rows.sql.ts';
-import { isNamedIn, keysInText, PARTY_KEYS } from './erased-parties.sql.ts';
+import { isAnyIn, isNamedIn, PARTY_KEYS } from './erased-parties.sql.ts';
 import {
   addExternalIds,
   keysOf,
@@ -103,20 +103,7 @@ export interface ErasureRequest {
 }
 
 /** Number of rows with erased data, by table. */
-export interface ErasureCounts {
-  readonly bookingLines: number;
-  readonly bookingReceipts: number;
-  readonly titles: number;
-  readonly revisions: number;
-  readonly partyAccounts: number;
-  readonly accountChanges: number;
-  readonly rejects: number;
-  readonly drift: number;
-  readonly providers: number;
-  readonly providerBatches: number;
-  readonly payables: number;
-  readonly payableRejects: number;
-}
+export type ErasureCounts = Awaited<ReturnType<typeof eraseRows>>;
 
 export interface ErasureReport {
   /** `erased_party.id`; null in a dry run for a party that is not on the list. */
@@ -253,11 +240,7 @@ async function findTitles(tx: Transaction, names: PartyNames): Promise<void> {
   await tx.$executeRaw`ANALYZE pg_temp.party_title`;
 }
 
-async function eraseRows(
-  tx: Transaction,
-  names: PartyNames,
-  pseudonym: string,
-): Promise<ErasureCounts> {
+async function eraseRows(tx: Transaction, names: PartyNames, pseudonym: string) {
   const keys = keysOf(names);
   // The days first, as a merge and a release lock them: the totals of a date are those of all of its titles.
   const dates = await lockDays(tx);
@@ -293,8 +276,7 @@ async function eraseRows(
     WHERE ${isParty}`;
   const rejects = await tx.$executeRaw`
     UPDATE conciliation.rejected_title reject SET raw = ''
-    WHERE raw <> '' AND EXISTS (
-      SELECT FROM ${keysInText('reject.raw')} AS named WHERE named.key = ANY(${keys}::text[]))`;
+    WHERE raw <> '' AND ${isAnyIn('reject.raw', keys)}`;
   // Two values may become one.
   const [{ drift }] = await tx.$queryRaw<[{ drift: number }]>`
     WITH named AS (
@@ -314,14 +296,12 @@ async function eraseRows(
           SELECT CASE WHEN id = ANY(${names.externalIds}::text[]) THEN ${pseudonym} ELSE id END
           FROM unnest(batch.external_ids) WITH ORDINALITY AS sent (id, place) ORDER BY place)
     WHERE external_ids && ${names.externalIds}::text[]
-       OR (answer IS NOT NULL AND EXISTS (
-             SELECT FROM ${keysInText('batch.answer')} AS named WHERE named.key = ANY(${keys}::text[])))`;
+       OR (answer IS NOT NULL AND ${isAnyIn('batch.answer', keys)})`;
   const providers = await eraseProviders(tx, names, pseudonym);
   const payables = await erasePayables(tx, names, pseudonym);
   const payableRejects = await tx.$executeRaw`
     UPDATE conciliation.erp_payable_reject reject SET raw = ''
-    WHERE raw <> '' AND EXISTS (
-      SELECT FROM ${keysInText('reject.raw')} AS named WHERE named.key = ANY(${keys}::text[]))`;
+    WHERE raw <> '' AND ${isAnyIn('reject.raw', keys)}`;
   return {
     ...bookings,
     titles,
@@ -397,7 +377,6 @@ async function eraseProviders(
     WHERE contested_by && ${names.externalIds}::text[]`;
   await tx.$executeRaw`
     UPDATE conciliation.provider supplier SET last_error = ''
-    WHERE last_error IS NOT NULL AND EXISTS (
-      SELECT FROM ${keysInText('supplier.last_error')} AS named WHERE named.key = ANY(${keys}::text[]))`;
+    WHERE last_error IS NOT NULL AND ${isAnyIn('supplier.last_error', keys)}`;
   return deleted;
 }

@@ -3,8 +3,8 @@ import type { Transaction } from '../../base/database/database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
   ASSIGNMENTS,
+  isAnyIn,
   isNamedIn,
-  keysInText,
   keysOfExtra,
   PARTY_COLUMNS,
   PARTY_KEYS,
@@ -104,8 +104,7 @@ export async function eraseStaged(
     WHERE staged.fence = found.fence AND staged.ordinal = found.ordinal`;
   await tx.$executeRaw`
     UPDATE conciliation.staged_reject reject SET raw = ''
-    WHERE EXISTS (
-      SELECT FROM ${keysInText('reject.raw')} AS named WHERE named.key = ANY(${keys}::text[]))`;
+    WHERE ${isAnyIn('reject.raw', keys)}`;
 }
 
 /**

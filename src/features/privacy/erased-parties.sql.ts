@@ -64,7 +64,7 @@ export const ASSIGNMENTS = {
 } as const;
 
 /** Returns every key that the text of an answer may contain: its JSON strings and numbers. */
-export const keysInText = (column: string): Prisma.Sql =>
+const keysInText = (column: string): Prisma.Sql =>
   Prisma.raw(`
     (SELECT DISTINCT named.key
      FROM regexp_matches(${column}, '"((?:[^"\\\\]|\\\\.)*)"|([0-9]+)', 'g') AS token
@@ -72,6 +72,10 @@ export const keysInText = (column: string): Prisma.Sql =>
      CROSS JOIN LATERAL (VALUES ('tax_id:' || ${taxIdText('value')}),
                                 ('external_id:' || nullif(btrim(value), ''))) AS named (key)
      WHERE named.key IS NOT NULL)`);
+
+/** Whether the text of an answer may name a party with one of the keys. */
+export const isAnyIn = (column: string, keys: readonly string[]): Prisma.Sql => Prisma.sql`
+  EXISTS (SELECT FROM ${keysInText(column)} AS named WHERE named.key = ANY(${keys}::text[]))`;
 
 /** A tax identifier with some of the signs of its mask; and with all or none, where such signs may be beside it. */
 const WRITINGS = [

@@ -2,7 +2,6 @@
  * What the titles of a date, the rows that follow from them, and the decisions of people are not. Each query has rows
  * (problem, row_key); see the comments of `title_finding`.
  */
-
 import { HAS_OPEN_FINDINGS } from '../../base/database/open-findings.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { areRowsRecorded, newestDigest } from '../../core/ledger/date-digest.sql.ts';

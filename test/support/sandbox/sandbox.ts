@@ -5,13 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import type { Exchange, RegisteredProvider } from '../../../src/demo/sandbox.ts';
-import {
-  createPlatform,
-  createTokenAuthority,
-  DEFAULT_TITLES_PER_DAY,
-  errorAnswer,
-  listen,
-} from '../../../src/demo/sandbox.ts';
+import { createPlatform, DEFAULT_TITLES_PER_DAY, errorAnswer } from '../../../src/demo/sandbox.ts';
 import { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
 import { DayBook } from './day-book.ts';
 import { FaultPlan } from './faults.ts';
@@ -20,6 +14,7 @@ import { type ProviderRules, RuledProviders } from './provider-rules.ts';
 import { type RawBody, rawAnswer } from './raw-bodies.ts';
 import { type LoggedRequest, RequestLog } from './request-log.ts';
 import { sendAnswer, standsIn } from './send-answer.ts';
+import { createTokenAuthority } from './tokens.ts';
 
 const DEFAULT_TOKEN_LIFETIME_SECONDS = 86_400;
 
@@ -60,10 +55,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/**
- * Resolves when the sandbox listens.
- * @throws InputError when it cannot listen on the port
- */
+/** Resolves when the sandbox listens. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const tokens = createTokenAuthority(options.secret ?? randomBytes(32).toString('base64url'));
   const synthetic = new SyntheticTitles({
@@ -93,11 +85,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     return sendAnswer(reply.raw, answer, fault, (status) => log.answered(request.raw, status));
   };
 
-  const app = createPlatform({ tokens, days, providers, exchange });
+  const app = createPlatform({ isAuthorized: tokens.isAuthorized, days, providers, exchange });
   // Before Fastify, which refuses some requests itself.
   app.server.prependListener('request', (message) => log.received(message, new Date()));
   app.addHook('onSend', async (request, reply) => log.answered(request.raw, reply.statusCode));
-  const baseUrl = await listen(app, options.port ?? 0);
+  const baseUrl = await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
 
   return {
     baseUrl,
