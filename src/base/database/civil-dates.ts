@@ -53,6 +53,7 @@ export const CIVIL_DATES = {
 export const JSON_FIELDS: ReadonlySet<string> = new Set([
   'accounts',
   'after',
+  'agreed',
   'before',
   'breaks',
   'destination',
