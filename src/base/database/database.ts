@@ -183,6 +183,8 @@ export function withSessionSettings(
     parameters.get('options'),
     '-c TimeZone=UTC',
     '-c DateStyle=ISO',
+    // To compile a statement takes longer than to run it, also under the lock that all merges share.
+    '-c jit=off',
     `-c statement_timeout=${settings.statementTimeoutMs}`,
     `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
     `-c search_path=${settings.searchPath ?? SEARCH_PATH}`,

@@ -11,8 +11,6 @@ import { Prisma } from '../../generated/prisma/client.ts';
  * - Rows of large tables are looked up by an index. Rows named by another statement are named by an
  *   array of keys, `id = ANY(ARRAY(SELECT …))`, which an index answers. By statistics of a minute ago,
  *   when `title` had ten dates, each date is a tenth of the table.
- * - No statement is compiled (`jit`). The code would be compiled again at each execution, also under the lock of the
- *   closing phase.
  */
 export async function configurePlanner(tx: Transaction): Promise<void> {
   await tx.$executeRaw`SELECT ${PLANNER_SETTINGS}`;
@@ -22,7 +20,7 @@ export async function configurePlanner(tx: Transaction): Promise<void> {
 export const PLANNER_SETTINGS = Prisma.sql`
   -- Room for a hash of narrow rows. A larger hash goes to disk and takes several times as long.
   set_config('work_mem', '64MB', true), set_config('enable_nestloop', 'off', true),
-  set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`;
+  set_config('enable_seqscan', 'off', true)`;
 
 export async function resetPlanner(tx: Transaction): Promise<void> {
   await tx.$executeRaw`

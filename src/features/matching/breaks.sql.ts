@@ -806,7 +806,7 @@ export const waitingTitles = (date: Prisma.Sql): Prisma.Sql => Prisma.sql`
 export async function joinWholeSets(tx: Transaction): Promise<void> {
   await tx.$executeRaw`
     SELECT set_config('enable_nestloop', 'off', true), set_config('enable_mergejoin', 'off', true),
-           set_config('jit', 'off', true), set_config('work_mem', '64MB', true)`;
+           set_config('work_mem', '64MB', true)`;
 }
 
 const TITLE_JSON = Prisma.sql`

@@ -122,8 +122,8 @@ const PAYEE_JSON = Prisma.sql`
       'agencyDigit', party.agency_digit, 'account', party.account,
       'accountDigit', party.account_digit, 'destination', party.destination))`;
 
-/** The planner's choices for a read of many narrow rows. Compiling the statement would take longer than its run. */
-const PLANNER = Prisma.sql`SELECT set_config('jit', 'off', true), set_config('work_mem', '32MB', true)`;
+/** The planner's choices for a read of many narrow rows. */
+const PLANNER = Prisma.sql`SELECT set_config('work_mem', '32MB', true)`;
 
 /** One row: the figures of a range. */
 const figuresOf = (range: DueRange, amounts: Amounts) => Prisma.sql`

@@ -191,9 +191,9 @@ describe('the file', () => {
     const actions = entries.map((row) => row.split(';').slice(2, 5).join(' '));
     expect(actions).toEqual(
       expect.arrayContaining([
-        `ana day.sign_off ${FIRST}`,
+        'ana day.sign_off 29/03/2026',
         'ana month.seal ',
-        `eva export ${LAST}`,
+        'eva export 31/03/2026',
       ]),
     );
     expect(String(actions)).not.toContain('settings.change');

@@ -81,7 +81,7 @@ test('no route gives a role more rights than documented', () => {
     const page = route.replace(/^POST (.*)\/file$/, 'GET $1');
     return page !== route && String(knownAccess()[page]?.who) === String(knownAccess()[route]?.who);
   };
-  // A search of providers is a form, so that no tax identifier is part of an address.
+  // A search is a form, so that no tax identifier is part of an address.
   expect(
     unsafeFor('viewer')
       .filter((route) => !own(route) && !isFile(route))
@@ -89,11 +89,13 @@ test('no route gives a role more rights than documented', () => {
   ).toEqual([
     // The exports have masked identifiers for a viewer.
     'POST /bookings/differences/:date/export',
+    'POST /days/:date/titles',
     'POST /exports',
     'POST /logout',
     'POST /providers',
     'POST /restated',
     'POST /schedule/export',
+    'POST /titles',
   ]);
   expect(unsafeFor('reviewer').filter((route) => /pull|release|backfill/.test(route))).toEqual([
     'POST /pulls/:id/release',

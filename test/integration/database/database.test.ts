@@ -62,11 +62,12 @@ async function failureOf(work: () => Promise<unknown>): Promise<unknown> {
 describe('a session', () => {
   const readSettings = `SELECT name, setting FROM pg_settings WHERE name IN
     ('TimeZone', 'DateStyle', 'application_name', 'statement_timeout',
-     'idle_in_transaction_session_timeout', 'search_path') ORDER BY name`;
+     'idle_in_transaction_session_timeout', 'search_path', 'jit') ORDER BY name`;
   const expected = [
     { name: 'application_name', setting: 'conciliation test' },
     { name: 'DateStyle', setting: expect.stringMatching(/^ISO/) },
     { name: 'idle_in_transaction_session_timeout', setting: '60000' },
+    { name: 'jit', setting: 'off' },
     { name: 'search_path', setting: 'pg_catalog,pg_temp' },
     { name: 'statement_timeout', setting: '2000' },
     { name: 'TimeZone', setting: 'UTC' },
