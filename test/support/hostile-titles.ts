@@ -222,9 +222,8 @@ export const HOSTILE_TITLES: readonly HostileResponse[] = [
   hostileTitle(
     '1,000 unknown fields',
     withMore(manyFields),
-    accepted({ extra: JSON.parse(`{${manyFields.slice(1)}}`) }, [
-      'titles[].field_999 unknown_field number',
-    ]),
+    // One finding for all names of a place that has many.
+    accepted({ extra: JSON.parse(`{${manyFields.slice(1)}}`) }, ['titles[].* unknown_field *']),
   ),
   hostileTitle(
     'unknown fields inside known objects',

@@ -29,6 +29,7 @@ import { sendFile } from '../shell/send-file.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { type Column, fileColumns, fileRow, ListTable, type Sums } from './columns.tsx';
 import {
+  FilterFaults,
   type FilterFields,
   FilterForm,
   type FilterOf,
@@ -310,11 +311,7 @@ function Filter<Fields extends FilterFields, Row>(
       {Object.values(list.filter).some(({ look }) => look !== 'tabs' && look !== 'hidden') && (
         <Card title={text('filter.title')}>{form}</Card>
       )}
-      {faults.length > 0 && (
-        <p class="error">
-          {text('filter.bad', { names: faults.map((label) => text(label)).join(', ') })}
-        </p>
-      )}
+      <FilterFaults faults={faults} />
       <FilterTabs
         fields={list.filter}
         filter={filter}

@@ -127,7 +127,8 @@ const MAX_CHANGES_TO_DECIDE = 500;
  * changes held, which is a change of each title in `title_feed`. After a refusal they stay on hold, and a person can
  * still confirm the account. The audit log has an entry for each date that has such titles: its author is not the
  * second person for these dates.
- * @throws InputError for no change, more than `MAX_CHANGES_TO_DECIDE`, or a change that does not exist or is decided
+ * @throws InputError for no change, more than `MAX_CHANGES_TO_DECIDE`, a change that does not exist or is decided, or a
+ *   confirmation of two accounts of one party
  */
 export function decideAccountChanges(
   database: Database,
@@ -145,15 +146,26 @@ export function decideAccountChanges(
   return database.prisma.$transaction(async (tx) => {
     // As a merge does before it holds payments.
     await takeLock(tx, 'closing');
-    const decided = await tx.$queryRaw<{ id: bigint; date: CivilDate }[]>`
+    const decided = await tx.$queryRaw<
+      { id: bigint; date: CivilDate; party: string; account: string }[]
+    >`
       UPDATE conciliation.account_change
       SET state = ${state}, decided_at = clock_timestamp(), decided_by = ${by}, reason = ${reason}
       WHERE id = ANY(${wanted}::bigint[]) AND state = ANY(${decidable}::text[])
-      RETURNING id, accepted_date::text AS date`;
+      RETURNING id, accepted_date::text AS date, kind || ' ' || party_key AS party, account_hash::text AS account`;
     const missing = wanted.find((id) => !decided.some((one) => one.id === id));
     if (missing !== undefined) {
       throw new InputError(`account change ${missing} does not exist or is decided already`, {
         context: { fault: 'account_change', accountChangeId: String(missing) },
+      });
+    }
+    const accounts = new Map(decided.map(({ party, account }) => [party, account]));
+    if (
+      state === 'confirmed' &&
+      decided.some(({ party, account }) => accounts.get(party) !== account)
+    ) {
+      throw new InputError('ids: expected one account of each party to confirm', {
+        context: { fault: 'account_of_party' },
       });
     }
     const held = await tx.$queryRaw<{ id: bigint; date: CivilDate }[]>`

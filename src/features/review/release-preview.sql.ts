@@ -100,12 +100,15 @@ async function planAndRead(
   };
 }
 
-/** The fields of the two bank accounts of a title. */
-const ACCOUNT_FIELDS = TITLE_COLUMNS.filter((name) =>
-  /_(?:bank|agency|account)(?:_digit)?$/.test(name),
-);
-const accountOf = (row: string) =>
-  Prisma.raw(`ROW(${ACCOUNT_FIELDS.map((name) => `${row}.${name}`).join(', ')})::text`);
+/** The fields of one of the two bank accounts of a title. */
+const accountOf = (row: string, party: 'provider' | 'payment') => {
+  const fields = TITLE_COLUMNS.filter(
+    (name) => name.startsWith(party) && /_(?:bank|agency|account)(?:_digit)?$/.test(name),
+  );
+  return Prisma.raw(`ROW('${party}', ${fields.map((name) => `${row}.${name}`).join(', ')})::text`);
+};
+const changedAccount = (party: 'provider' | 'payment') =>
+  Prisma.sql`nullif(${accountOf('staged', party)}, ${accountOf('title', party)})`;
 
 /**
  * The planned changes by title. As in the history of a date, a withdrawn title and the only new one of the same order,
@@ -150,8 +153,8 @@ async function readMoves(
              CASE WHEN staged.ordinal IS NULL THEN 0 ELSE staged.original_value END
                - CASE WHEN title.status = 'current' THEN title.original_value ELSE 0 END AS difference,
              CASE WHEN staged.ordinal IS NULL THEN -1 WHEN title.status = 'current' THEN 0 ELSE 1 END AS more,
-             CASE WHEN move.kind = 'changed' AND ${accountOf('title')} <> ${accountOf('staged')}
-                  THEN ${accountOf('staged')} END AS account,
+             CASE WHEN move.kind = 'changed' THEN array_remove(
+               ARRAY[${changedAccount('provider')}, ${changedAccount('payment')}], NULL) ELSE '{}' END AS accounts,
              (coalesce(${companyIdOf('coalesce(staged.buyer_identification, title.buyer_identification)')}, '')
                 = ${holdDetail?.buyer ?? null}::text) IS TRUE AS is_counted,
              CASE WHEN move.kind IN ('changed', 'restored') THEN (
@@ -175,8 +178,8 @@ async function readMoves(
                'titleId', title_id, 'orderUid', order_uid, 'kind', kind, 'fields', fields,
                'originalValue', value::text, 'pullId', NULL) ORDER BY place), '[]') FROM shown)) AS moved
     FROM conciliation.day CROSS JOIN (
-      SELECT count(*) AS rows, coalesce(sum(difference), 0) AS difference, count(account)::int AS "accountTitles",
-             count(DISTINCT account)::int AS accounts,
+      SELECT count(*) AS rows, coalesce(sum(difference), 0) AS difference, count(*) FILTER (WHERE accounts <> '{}')::int AS "accountTitles",
+             (SELECT count(DISTINCT account) FROM moved AS named, unnest(named.accounts) AS account)::int AS accounts,
              jsonb_build_object(
                'changed', count(*) FILTER (WHERE kind = 'changed'), 'withdrawn', count(*) FILTER (WHERE kind = 'withdrawn'),
                'restored', count(*) FILTER (WHERE kind = 'restored'),

@@ -304,6 +304,21 @@ test('a party without an external id is known by its number, a very long one by 
   expect((await changes())[0]?.partyKey).toMatch(/^md5:[0-9a-f]{32}$/);
 });
 
+test('two different accounts of one party are not confirmed by one decision', async () => {
+  await pull(day(0), title(day(0)));
+  await pull(day(1), title(day(1), { provider: 'B' }));
+  await pull(day(2), title(day(2), { provider: 'C' }));
+  const ids = (await changes()).map(({ id }) => BigInt(id));
+  expect(ids).toHaveLength(2);
+  const decide = (state: AccountDecision) =>
+    decideAccountChanges(world.database, ids, { by: 'ana', state, reason: 'called them' });
+  await expect(decide('confirmed')).rejects.toThrow('expected one account of each party');
+  expect(await changes()).toHaveLength(2);
+  // Beside each other they are no replacement, and none of them may be refused.
+  await decide('parallel');
+  expect(await changes()).toEqual([]);
+});
+
 test('a person confirms a change once, and the audit log has it', async () => {
   await pull(day(0), title(day(0)));
   await pull(day(1), title(day(1), { provider: 'B' }));

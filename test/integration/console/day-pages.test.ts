@@ -108,11 +108,14 @@ describe('a day', () => {
 
   test('that is held for changed accounts and values shows each title before and after', async () => {
     const uids = Array.from({ length: 24 }, (_, index) => `t${index}`);
-    await pull(...uids.map((uid) => title(uid, { value: '100' })));
+    // Two accounts of the agent, which stay.
+    const of = (value: string) => (uid: string, index: number) =>
+      title(uid, { value }).replace('"1234567"', `"123456${index % 2}"`);
+    await pull(...uids.map(of('100')));
     const { pullId, state } = await pull(
       ...uids
         .slice(0, 12)
-        .map((uid) => title(uid, { value: '1' }).replaceAll('7654321', '9999977')),
+        .map((uid, index) => of('1')(uid, index).replaceAll('7654321', '9999977')),
     );
     expect(state).toBe('held');
     const { text } = await operator.get(`/pulls/${pullId}/release`);

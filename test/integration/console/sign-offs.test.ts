@@ -145,7 +145,7 @@ describe('the list', () => {
     expect(text).toContain('Another user has to sign: you decided about this day');
     expect(text).toContain('Restated after a sign-off');
     expect(text).toContain('Titles whose payment is on hold: 1');
-    expect(text).toContain('Accepted rejects: 1');
+    expect(text).toContain('Rejects: 1');
     expect(await shownTo(both, '/sign-offs?clean=true')).toEqual([clean]);
     expect(await shownTo(pages.reviewer, '/sign-offs?clean=true')).toEqual([clean, decided]);
     await decideOpenChanges(pages.world.database);

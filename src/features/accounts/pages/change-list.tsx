@@ -18,14 +18,14 @@ import { AccountText } from './account-text.tsx';
 export function ChangeList(props: {
   readonly changes: readonly AccountChange[];
   readonly isRevealed: boolean;
-  /** Whether each party has a box to choose it for the decision of the form around the list. */
+  /** Whether each account of a party has a box to choose it for the decision of the form around the list. */
   readonly isForm?: boolean;
 }) {
   const { isRevealed, isForm = false } = props;
   const { text, formats } = usePage();
   return (
     <ul class="timeline">
-      {byParty(props.changes).map((changes) => (
+      {grouped(props.changes, ({ kind, partyKey }) => `${kind} ${partyKey}`).map((changes) => (
         <li key={changes[0].id}>
           <div>
             <p class="anywhere">
@@ -43,25 +43,29 @@ export function ChangeList(props: {
             {changes[0].partyHeldTitles > 0 && (
               <p class="small">
                 {text('providers.held', {
-                  titles: formats.count(changes[0].partyHeldTitles),
+                  titles: changes[0].partyHeldTitles,
                   value: formats.amount(changes[0].partyHeldValue),
                 })}
               </p>
             )}
-            {isForm && (
-              <label class="small">
-                <input
-                  type="checkbox"
-                  name="changes"
-                  value={changes.map(({ id }) => id).join(' ')}
-                />{' '}
-                {text('providers.choose')}
-              </label>
-            )}
           </div>
           <div class="stack">
-            {changes.map((change) => (
-              <Change key={change.id} change={change} isRevealed={isRevealed} />
+            {grouped(changes, ({ after }) => JSON.stringify(after)).map((ofAccount) => (
+              <div key={ofAccount[0].id} class="stack">
+                {ofAccount.map((change) => (
+                  <Change key={change.id} change={change} isRevealed={isRevealed} />
+                ))}
+                {isForm && (
+                  <label class="small">
+                    <input
+                      type="checkbox"
+                      name="changes"
+                      value={ofAccount.map(({ id }) => id).join(' ')}
+                    />{' '}
+                    {text('providers.choose')}
+                  </label>
+                )}
+              </div>
             ))}
           </div>
         </li>
@@ -72,12 +76,15 @@ export function ChangeList(props: {
 
 type SomeChanges = [AccountChange, ...AccountChange[]];
 
-/** In the order of the first change of each party. */
-function byParty(changes: readonly AccountChange[]): SomeChanges[] {
+/** The changes with one key, in the order of the first change of each key. */
+function grouped(
+  changes: readonly AccountChange[],
+  keyOf: (change: AccountChange) => string,
+): SomeChanges[] {
   const groups = new Map<string, SomeChanges>();
   for (const change of changes) {
-    const group = groups.get(`${change.kind} ${change.partyKey}`);
-    if (group === undefined) groups.set(`${change.kind} ${change.partyKey}`, [change]);
+    const group = groups.get(keyOf(change));
+    if (group === undefined) groups.set(keyOf(change), [change]);
     else group.push(change);
   }
   return [...groups.values()];

@@ -1,8 +1,10 @@
+import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import {
   anyOf,
   dateField,
+  FilterFaults,
   FilterForm,
   parametersOf,
   textField,
@@ -195,6 +197,7 @@ const countColumns = (filter: BreakFilter): readonly Column<BreakCount>[] => [
 /** The breaks of a filter, with counts and sums over the whole filter. */
 export function BreaksPage(props: {
   readonly filter: BreakFilter;
+  readonly faults: readonly TextKey[];
   /** Null: the ERP has given no payables. */
   readonly state: PayableState | null;
   /** Whether the payables are older than the limit. */
@@ -216,6 +219,7 @@ export function BreaksPage(props: {
       <Card title={text('filter.title')}>
         <FilterForm fields={BREAK_FILTER} filter={{ ...filter }} path="/breaks" />
       </Card>
+      <FilterFaults faults={props.faults} />
       {list.counts.length > 0 && (
         <section class="card">
           <ListTable

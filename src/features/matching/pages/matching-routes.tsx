@@ -43,7 +43,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
   });
 
   server.get('/breaks', forPeople(EVERYBODY), async (request, reply) => {
-    const { filter } = readFilter(BREAK_FILTER, request.query);
+    const { filter, faults } = readFilter(BREAK_FILTER, request.query);
     const read = (offset: number) =>
       listBreaks(database, { ...filter, offset, limit: BREAKS_A_PAGE });
     const asked = pagingOf(request.query, 'page', Number.MAX_SAFE_INTEGER, BREAKS_A_PAGE);
@@ -56,7 +56,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('matching.title'),
       active: '/breaks',
-      body: <BreaksPage {...{ filter, state, isStale, list, paging }} />,
+      body: <BreaksPage {...{ filter, faults, state, isStale, list, paging }} />,
     }));
   });
 

@@ -340,7 +340,14 @@ export function blockersOf(
   const blockers = [
     { fault: 'not_signed', days: days.filter(({ seal }) => seal === null) },
     { fault: 'restated', days: days.filter(({ isRestated }) => isRestated) },
-    { fault: 'waiting', days: days.filter(({ state }) => state !== 'reconciled') },
+    {
+      fault: 'waiting',
+      // A day that no pull has completed yet is not signed either.
+      days: days.filter(
+        ({ state, seal }) =>
+          state !== 'reconciled' && (seal !== null || (state !== null && state !== 'pending')),
+      ),
+    },
   ] as const;
   return blockers.filter((blocker) => blocker.days.length > 0);
 }

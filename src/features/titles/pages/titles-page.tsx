@@ -1,6 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import type { CivilDate } from '../../../base/values/business-day.ts';
-import { type FilterFields, FilterForm, parametersOf } from '../../../console/list/filter.tsx';
+import {
+  FilterFaults,
+  type FilterFields,
+  FilterForm,
+  parametersOf,
+} from '../../../console/list/filter.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import {
   ActionForm,
@@ -48,13 +53,7 @@ export function TitlesPage({ data }: { data: TitlesPageData }) {
         )}
         <Filters data={data} />
       </Card>
-      {data.query.faults.length > 0 && (
-        <p class="error">
-          {text('filter.bad', {
-            names: data.query.faults.map((label) => text(label)).join(', '),
-          })}
-        </p>
-      )}
+      <FilterFaults faults={data.query.faults} />
       <TitlesTable data={data} />
     </>
   );
