@@ -51,7 +51,7 @@ export function addQuestionFlows(world: BrowserWorld): void {
     await question.click('Payments', '.nav');
     await question.click('Providers', 'main .tabs');
     await question.page.getByLabel('Code, name, or whole CPF/CNPJ').fill('P-1');
-    await question.press('Search');
+    await question.press('Apply');
     expect(await textOf(question.page.locator('main'))).toMatch(
       /P-1[\s\S]*(Synced|Pending|Invalid|Rejected)/,
     );

@@ -51,7 +51,7 @@ const titlesAlteration = (date: CivilDate) => Prisma.sql`
 /**
  * The row of `day` has other counts, sums, latest due date or digest than the titles, its titles are not as many as the
  * newest merged answer had, it is reconciled although something waits for a person, or its newest merge or seal is not
- * that of `pull` or `sign_off`.
+ * that of `pull` or `sign_off`; the fence of that merge was never given; or titles have no row of `day`.
  */
 const dayAlteration = (date: CivilDate) => Prisma.sql`
   WITH present AS (
@@ -80,10 +80,14 @@ const dayAlteration = (date: CivilDate) => Prisma.sql`
          OR coalesce(day.content_digest <> present.digest, present.title_count + withdrawn.withdrawn_count > 0)
          OR present.title_count <> merged.fold_count + merged.withheld
          OR merged.fence IS DISTINCT FROM answer.merged_fence
+         OR merged.fence > (SELECT last_value FROM conciliation.pull_fence_seq)
          OR (day.state = 'reconciled' AND (answer.held + reject.open > 0 OR ${HAS_OPEN_FINDINGS}))
          OR (day.signed_off_at, day.signed_off_by, day.signed_off_digest)
               IS DISTINCT FROM (seal.signed_off_at, seal.signed_off_by, seal.content_digest)
-         OR (day.content_digest <> seal.content_digest AND NOT day.restated_after_sign_off))`;
+         OR (day.content_digest <> seal.content_digest AND NOT day.restated_after_sign_off))
+  UNION ALL
+  SELECT 'day', NULL WHERE NOT EXISTS (SELECT FROM conciliation.day WHERE date = ${date}::date)
+    AND EXISTS (SELECT FROM conciliation.title WHERE accepted_date = ${date}::date)`;
 
 const contentsOf = (table: string) =>
   each((column) => `${table}.${column}`, [...VALUE_COLUMNS, ...DESTINATION_COLUMNS]);
@@ -207,7 +211,13 @@ const decisionAlterations = (date: CivilDate) => Prisma.sql`
     SELECT 'pull', id, 'pull.release', decided_by, decided_at, id, '{}'
     FROM conciliation.pull WHERE date = ${date}::date AND decided_at IS NOT NULL
   )
-  SELECT problem, id::text AS row_key FROM decision
+  -- The seal in force is the one of the newest entry.
+  SELECT 'seal' AS problem, id::text AS row_key FROM seal
+  WHERE ended_at IS NULL AND EXISTS (
+    SELECT FROM conciliation.audit_entry AS entry
+    WHERE entry.date = ${date}::date AND entry.action IN ('day.sign_off', 'day.reopen') AND entry.at > signed_off_at)
+  UNION ALL
+  SELECT problem, id::text FROM decision
   WHERE NOT EXISTS (
     SELECT FROM conciliation.audit_entry AS entry
     WHERE entry.date = ${date}::date
@@ -254,7 +264,8 @@ const accessAlterations = Prisma.sql`
   SELECT 'session' AS problem, owner.name AS row_key
   FROM conciliation.console_session AS session JOIN conciliation.console_user AS owner ON owner.id = session.user_id
   WHERE session.expires_at > now() AND NOT EXISTS (
-    SELECT FROM entry WHERE action = 'session.start' AND (actor, at) = (owner.name, session.created_at))
+    SELECT FROM entry WHERE action = 'session.start'
+      AND (actor, at, details ->> 'session') = (owner.name, session.created_at, session.token_hash))
   UNION
   -- A user who was an administrator signs nothing that was open when the role changed: docs/console.md.
   SELECT 'user', owner.name FROM conciliation.console_user AS owner LEFT JOIN given USING (name)

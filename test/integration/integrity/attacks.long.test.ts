@@ -403,6 +403,32 @@ describe('a decision without an entry in the audit log is found and refused:', (
       ['seal'],
     ],
     [
+      'a reopened seal in force again',
+      async () => {
+        expect(await sign()).toBeNull();
+        await reopenDay(pages.world.database, date, PERSON);
+      },
+      [
+        `INSERT INTO conciliation.sign_off
+         SELECT (jsonb_populate_record(seal, '{"id": 2000000000, "ended_at": null, "ended_by": null, "end_reason": null}')).*
+         FROM conciliation.sign_off AS seal WHERE date = $1`,
+        `UPDATE conciliation.day SET (signed_off_at, signed_off_by, signed_off_digest) =
+         (SELECT signed_off_at, signed_off_by, content_digest FROM conciliation.sign_off WHERE sign_off.date = $1 AND ended_at IS NULL) WHERE date = $1`,
+      ],
+      ['seal'],
+    ],
+    [
+      'a fence that was never given',
+      async () => {},
+      [
+        `INSERT INTO conciliation.pull
+         SELECT (jsonb_populate_record(pull, '{"id": 2000000000, "origin": "repair", "state": "unchanged", "fence": 2000000000, "slot_at": null}')).*
+         FROM conciliation.pull WHERE id = (SELECT last_pull_id FROM conciliation.day WHERE date = $1)`,
+        `UPDATE conciliation.day SET last_pull_id = 2000000000 WHERE date = $1`,
+      ],
+      ['day'],
+    ],
+    [
       '23: a seal ended',
       async () => {
         expect(await sign()).toBeNull();
@@ -418,7 +444,8 @@ describe('a decision without an entry in the audit log is found and refused:', (
     await attack(...statements);
     expect(await problems()).toEqual(found);
     const refusal = await sign();
-    if (name === '24: a seal') expect(refusal).toBe('already_signed_off');
+    if (name === '24: a seal' || name === 'a reopened seal in force again')
+      expect(refusal).toBe('already_signed_off');
     else expect(refusal).toMatch(/^(altered|payment_held)$/);
   });
 
@@ -587,8 +614,21 @@ describe('a booking line without a seal is found, and the day is not released:',
   });
 });
 
+test('titles whose day is gone from the ledger are found', async () => {
+  await query('ALTER TABLE conciliation.day DISABLE TRIGGER ALL');
+  await attack('DELETE FROM conciliation.day WHERE date = $1');
+  await query('ALTER TABLE conciliation.day ENABLE TRIGGER ALL');
+  expect(await problems()).toContain('day');
+});
+
 describe('access that is not in the audit log keeps every date from being signed off:', () => {
   test.each([
+    [
+      'the token of a session replaced',
+      `UPDATE conciliation.console_session SET token_hash = 'thief' WHERE user_id = (SELECT id FROM conciliation.console_user WHERE name = 'vera')`,
+      'session',
+      () => changeUser(pages.world.database, { name: 'vera', by: 'ana', role: 'viewer' }),
+    ],
     [
       '32: a session',
       `INSERT INTO conciliation.console_session (token_hash, user_id, expires_at) SELECT 'x', id, now() + interval '1 hour' FROM conciliation.console_user WHERE name = 'vera'`,
