@@ -122,9 +122,10 @@ async function prepare(): Promise<void> {
   sent = await receipts();
   await takeReceipts(world.database, 'erp', sent);
   await owner.query(
-    `INSERT INTO conciliation.drift (path, kind, value, first_pull_id)
-     SELECT 'titles[].payment.type', 'unknown_value', value, max(id) FROM conciliation.pull,
-            (VALUES ($1), ($2), ('CHEQUE')) AS seen (value) GROUP BY value`,
+    `INSERT INTO conciliation.drift (place, path, kind, value, names, first_pull_id)
+     SELECT path, path, 'unknown_value', value, 1, max(pull.id) FROM conciliation.pull,
+            (VALUES ($1), ($2), ('CHEQUE')) AS seen (value), (VALUES ('titles[].payment.type')) AS named (path)
+            GROUP BY path, value`,
     [ANA_MASKED.taxId, `chave ${ANA.taxId}`],
   );
 
