@@ -1,7 +1,9 @@
 import type { Pool } from 'pg';
 
-/** The tables that a history writes and that bookings read. */
+/** The tables that a history writes, and that bookings and the check read. */
 const TABLES = [
+  'audit_chain',
+  'audit_entry',
   'booking_receipt',
   'booking_offer',
   'booking_line',
