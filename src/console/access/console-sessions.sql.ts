@@ -60,18 +60,16 @@ export function startSession(
         AND (${issuer}::text IS NULL OR (oidc_issuer = ${issuer} AND oidc_subject = ${subject}))`;
     if (isValid === 0) return null;
     const token = newToken();
-    const hash = hashToken(token);
     await tx.$executeRaw`DELETE FROM conciliation.console_session WHERE expires_at <= now()`;
     await tx.$executeRaw`
       INSERT INTO conciliation.console_session (token_hash, user_id, address, expires_at, by_oidc)
-      VALUES (${hash}, ${user.id}, ${address},
+      VALUES (${hashToken(token)}, ${user.id}, ${address},
               now() + make_interval(mins => ${limits.lifetimeMinutes}::int),
               ${issuer !== null})`;
     await recordAudit(tx, {
       actor: user.name,
       action: 'session.start',
-      // So that no entry is that of another session.
-      details: { address, session: hash },
+      details: { address },
     });
     return token;
   });

@@ -265,7 +265,7 @@ const accessAlterations = Prisma.sql`
   FROM conciliation.console_session AS session JOIN conciliation.console_user AS owner ON owner.id = session.user_id
   WHERE session.expires_at > now() AND NOT EXISTS (
     SELECT FROM entry WHERE action = 'session.start'
-      AND (actor, at, details ->> 'session') = (owner.name, session.created_at, session.token_hash))
+      AND (actor, at) = (owner.name, session.created_at))
   UNION
   -- A user who was an administrator signs nothing that was open when the role changed: docs/console.md.
   SELECT 'user', owner.name FROM conciliation.console_user AS owner LEFT JOIN given USING (name)

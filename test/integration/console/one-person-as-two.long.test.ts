@@ -64,7 +64,7 @@ async function entries(): Promise<readonly (readonly unknown[])[]> {
         of === null ? [actor, action, details] : [actor, action],
       )
       // The sessions that the test begins without a sign-in.
-      .filter((entry) => JSON.stringify(entry[2]) !== '{"address":null}')
+      .filter((entry) => !JSON.stringify(entry[2])?.startsWith('{"address":null'))
   );
 }
 
