@@ -64,7 +64,7 @@ async function entries(): Promise<readonly (readonly unknown[])[]> {
         of === null ? [actor, action, details] : [actor, action],
       )
       // The sessions that the test begins without a sign-in.
-      .filter((entry) => !JSON.stringify(entry[2])?.startsWith('{"address":null'))
+      .filter((entry) => JSON.stringify(entry[2]) !== '{"address":null}')
   );
 }
 
@@ -303,12 +303,12 @@ const VISIBLE: Record<string, () => Promise<readonly (readonly unknown[])[]>> = 
       added(one.name),
       added(two.name),
       [one.name, 'user.bind', { issuer }],
-      [one.name, 'session.start', expect.objectContaining(HERE)],
+      [one.name, 'session.start', HERE],
       [one.name, 'rejects.accept'],
       ['alma', 'user.change', { user: one.name, hasEmail: true }],
       ['alma', 'user.change', { user: two.name, hasEmail: true }],
       [two.name, 'user.bind', { issuer }],
-      [two.name, 'session.start', expect.objectContaining(HERE)],
+      [two.name, 'session.start', HERE],
       [two.name, 'day.sign_off'],
     ];
   },
@@ -359,7 +359,7 @@ const VISIBLE: Record<string, () => Promise<readonly (readonly unknown[])[]>> = 
 const takenOver = (by: string, user: string) => [
   [by, 'user.link', { user, purpose: 'password' }],
   [user, 'user.password', null],
-  [user, 'session.start', expect.objectContaining(HERE)],
+  [user, 'session.start', HERE],
 ];
 const takenOverByAlma = (user: string) => takenOver('alma', user);
 const madeByAlma = (user: string) => [

@@ -59,7 +59,7 @@ test('sign-ins are in both logs with the address, and never with the typed text'
   expect(await entries()).toEqual([
     ['ana', 'session.refused', { address: ADDRESS }],
     ['visitor', 'session.refused', { address: ADDRESS }],
-    ['ana', 'session.start', expect.objectContaining({ address: ADDRESS })],
+    ['ana', 'session.start', { address: ADDRESS }],
   ]);
   const written = JSON.stringify([log.lines(), await entries()]);
   for (const secret of ['typed', PASSWORD, 'ana@example.com']) {
