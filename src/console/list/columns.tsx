@@ -1,10 +1,10 @@
 /** The columns of a list: declared once for the table of the page and for files. */
 import type { ComponentChildren } from 'preact';
-import type { ExportColumn, ExportRow } from '../../base/export/table.ts';
-import { type Language, type TextKey, textOf } from '../../base/texts/texts.ts';
-import { parseCivilDate } from '../../base/values/business-day.ts';
+import type { TextKey } from '../../base/texts/texts.ts';
+import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { type PageContext, usePage } from '../shell/page-context.ts';
+import { DayLink } from '../shell/parts.tsx';
 
 export interface Column<Row> {
   /** The heading in English files, and the key of the column's sum. */
@@ -25,6 +25,17 @@ export interface Column<Row> {
 
 /** What a value may be written with. */
 export type Words = Pick<PageContext, 'text' | 'formats' | 'language'>;
+
+/** The accepted date of a row, which links to its day. */
+export const dayColumn = <Row extends { readonly date: CivilDate | null }>(
+  head: TextKey,
+): Column<Row> => ({
+  name: 'date',
+  head,
+  kind: 'date',
+  value: ({ date }) => date,
+  cell: ({ date }) => <DayLink date={date} />,
+});
 
 /** The sums of amounts and counts over all rows that the filter selects, by the name of the column. */
 export type Sums = Readonly<Record<string, string | number>>;
@@ -96,36 +107,4 @@ function shown<Row>(
   if (kind === 'amount') return formats.amount(value);
   const date = kind === 'date' ? parseCivilDate(value) : null;
   return date === null ? value : formats.date(date);
-}
-
-/** Returns the columns of files in a language. */
-export function fileColumns<Row>(
-  columns: readonly Column<Row>[],
-  language: Language,
-): ExportColumn[] {
-  const kinds = {
-    text: 'text',
-    date: 'date',
-    amount: 'amount',
-    count: 'integer',
-    instant: 'text',
-  } as const;
-  return columns
-    .filter(({ only }) => only !== 'page')
-    .map(({ name, head, kind }) => ({
-      name,
-      kind: kinds[kind],
-      ...(language !== 'en' && { heading: textOf(language)(head) }),
-    }));
-}
-
-/** Returns the cells of a row in files. */
-export function fileRow<Row>(columns: readonly Column<Row>[], row: Row, page: Words): ExportRow {
-  return columns
-    .filter(({ only }) => only !== 'page')
-    .map(({ value }) => {
-      const cell = value(row, page);
-      if (!(cell instanceof Date)) return cell === null ? null : String(cell);
-      return page.language === 'en' ? cell.toISOString() : page.formats.instant(cell);
-    });
 }

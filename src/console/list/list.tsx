@@ -7,10 +7,6 @@ import type { VNode } from 'preact';
 import { type Static, type TObject, Type } from 'typebox';
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Transaction } from '../../base/database/database.ts';
-import { writeCsv } from '../../base/export/csv.ts';
-import type { RowBatches } from '../../base/export/table.ts';
-import { writeXlsx } from '../../base/export/xlsx.ts';
-import { InputError } from '../../base/runtime/errors.ts';
 import type { TextKey } from '../../base/texts/texts.ts';
 import { dateIn } from '../../base/values/business-day.ts';
 import type { ConsoleRole } from '../../base/values/role.ts';
@@ -19,15 +15,16 @@ import { count, pageOfList } from '../api/schema-parts.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import type { Principal } from '../shell/guard.ts';
 import type { NavigationPath } from '../shell/layout.tsx';
-import { type PageContext, pageContext, textParameter, usePage } from '../shell/page-context.ts';
+import { pageContext, usePage } from '../shell/page-context.ts';
 import { Pager, type Paging, pagingOf } from '../shell/paging.tsx';
-import { ActionForm, Card } from '../shell/parts.tsx';
+import { Card } from '../shell/parts.tsx';
 import { actorOf } from '../shell/path-parameters.ts';
 import { EVERYBODY, forKeys, forPeople } from '../shell/route-access.ts';
 import { isLikeTaxId } from '../shell/search.sql.ts';
 import { sendFile } from '../shell/send-file.ts';
 import { sendPage } from '../shell/send-page.ts';
-import { type Column, fileColumns, fileRow, ListTable, type Sums } from './columns.tsx';
+import { type Column, ListTable, type Sums } from './columns.tsx';
+import { encodeList, FileButtons, fileFormatOf } from './file.tsx';
 import {
   FilterFaults,
   type FilterFields,
@@ -112,11 +109,6 @@ const ROWS_PER_READ = 5_000;
 /** A slow download keeps its snapshot so long. */
 const FILE_TIMEOUT_MS = 15 * 60_000;
 
-export const FILE_TYPES = {
-  csv: 'text/csv; charset=utf-8',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-} as const;
-
 /** @param schema of a row: it types the row, and is published as OpenAPI */
 export function declareList<Fields extends FilterFields, Schema extends TObject>(
   schema: Schema,
@@ -181,12 +173,11 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
       const format = fileFormatOf(request.body);
       const { filter } = readFilter(list.filter, request.body);
       const page = pageContext(request, parts.timeZone);
-      const { language } = page;
-      const batches = async function* (db: Transaction, signal: AbortSignal): RowBatches {
+      const batches = async function* (db: Transaction, signal: AbortSignal) {
         for (let offset = 0; ; offset += ROWS_PER_READ) {
           signal.throwIfAborted();
           const rows = await list.read(db, filter, { offset, limit: ROWS_PER_READ });
-          yield masked(rows, request).map((row) => fileRow(list.columns, row, page));
+          yield masked(rows, request);
           if (rows.length < ROWS_PER_READ) return;
         }
       };
@@ -199,21 +190,12 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
               action: 'list.export',
               details: { list: name, format, rows },
             });
-            const columns = fileColumns(list.columns, language);
-            const title = page.text(`lists.${name}.title`);
+            const title = fileName(page.text(`lists.${name}.title`));
             const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
+            const content = { rows: batches(tx, signal), rowCount: rows, sheet: title };
             await send({
-              name: `${fileName(title)}-${today}.${format}`,
-              type: FILE_TYPES[format],
-              bytes:
-                format === 'csv'
-                  ? writeCsv(columns, batches(tx, signal), language)
-                  : writeXlsx({
-                      columns,
-                      batches: batches(tx, signal),
-                      rowCount: rows,
-                      sheets: { titles: fileName(title) },
-                    }).bytes,
+              name: `${title}-${today}.${format}`,
+              ...encodeList({ ...content, columns: list.columns }, format, page),
             });
           },
           { isolationLevel: 'RepeatableRead', timeout: FILE_TIMEOUT_MS },
@@ -254,15 +236,6 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
   };
 
   return { addPage, addApi, href };
-}
-
-/** @throws InputError for a form without a format of files */
-export function fileFormatOf(form: unknown): keyof typeof FILE_TYPES {
-  const format = (['csv', 'xlsx'] as const).find(
-    (known) => known === textParameter(form, 'format'),
-  );
-  if (format !== undefined) return format;
-  throw new InputError('format: expected one of csv, xlsx', { context: { fault: 'file_format' } });
 }
 
 const inOrder = ({ head, filter, table }: ListParts) => (
@@ -326,8 +299,7 @@ function Rows<Fields extends FilterFields, Row>(
   props: FilterProps<Fields, Row> & { readonly rows: readonly Row[]; readonly paging: Paging },
 ) {
   const { list, filter, rows, paging, href, total } = props;
-  const context: PageContext = usePage();
-  const { text } = context;
+  const { text } = usePage();
   const label = text(`lists.${list.name}.title`);
   if (rows.length === 0) return <p class="quiet">{text(`lists.${list.name}.none`)}</p>;
   return (
@@ -340,16 +312,7 @@ function Rows<Fields extends FilterFields, Row>(
         rowClass={list.rowClass}
       />
       <Pager label={label} paging={paging} hrefOf={(page) => href(filter, page)} />
-      <ActionForm action={`${list.path}/file`} class="buttons" isDownload>
-        {parametersOf(list.filter, filter).map(([name, value]) => (
-          <input key={name} type="hidden" name={name} value={value} />
-        ))}
-        {(['csv', 'xlsx'] as const).map((format) => (
-          <button key={format} type="submit" name="format" value={format} class="button">
-            {text(`list.files.${format}`)}
-          </button>
-        ))}
-      </ActionForm>
+      <FileButtons path={list.path} parameters={parametersOf(list.filter, filter)} />
     </section>
   );
 }

@@ -2,7 +2,13 @@ import { type CsvRecord, readCsvRecords } from '../../base/files/csv-records.ts'
 import { formatOf, readJson, readText } from '../../base/files/import-file.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import { type FieldFault, isObject, isStorableText } from '../../base/values/field-reader.ts';
-import { ACCOUNT_FIELDS, checkProvider, type Provider, type ProviderAccount } from './provider.ts';
+import {
+  ACCOUNT_FIELDS,
+  checkProvider,
+  OWN_FIELDS,
+  type Provider,
+  type ProviderAccount,
+} from './provider.ts';
 
 /** One provider of a file, or its faults. */
 interface FileProvider {
@@ -61,16 +67,6 @@ function listIn(value: unknown): readonly unknown[] {
   throw new InputError('expected {"providers": [...]} or a list of providers');
 }
 
-/** The columns that occur once for a provider. Accounts have separate columns. */
-const COLUMNS = [
-  'externalId',
-  'type',
-  'identificationNumber',
-  'name',
-  'canAnticipate',
-  'phones',
-  'emailAddresses',
-] as const;
 const REQUIRED_COLUMNS = ['externalId', 'identificationNumber', 'name'] as const;
 /** `account1.bankNumber` to `account9.defaultAccount`. */
 const ACCOUNT_COLUMN = /^account([1-9])\.(\w+)$/;
@@ -79,7 +75,7 @@ const LIST_SEPARATOR = '|';
 
 /** The meaning of a column of the file. */
 type Column =
-  | { readonly field: (typeof COLUMNS)[number] }
+  | { readonly field: (typeof OWN_FIELDS)[number] }
   | { readonly account: number; readonly field: keyof ProviderAccount };
 
 /** A row in the shape of a provider, unchecked. */
@@ -101,7 +97,7 @@ export class ProviderCsv {
     // The text may be a provider's data instead of a column's name, so it is not quoted.
     if (unknown.length > 0) {
       throw new InputError(
-        `line ${header.line}: no known name in column ${unknown.join(', ')}; expected ${COLUMNS.join(', ')}, or account1.${ACCOUNT_FIELDS[0]} and so on`,
+        `line ${header.line}: no known name in column ${unknown.join(', ')}; expected ${OWN_FIELDS.join(', ')}, or account1.${ACCOUNT_FIELDS[0]} and so on`,
       );
     }
     const columns = named.filter((column) => column !== null);
@@ -143,7 +139,7 @@ export class ProviderCsv {
 }
 
 function toColumn(name: string): Column | null {
-  const field = COLUMNS.find((known) => known.toLowerCase() === name.toLowerCase());
+  const field = OWN_FIELDS.find((known) => known.toLowerCase() === name.toLowerCase());
   if (field !== undefined) return { field };
   const [, number, text = ''] = ACCOUNT_COLUMN.exec(name) ?? [];
   const accountField = ACCOUNT_FIELDS.find((known) => known.toLowerCase() === text.toLowerCase());
@@ -154,7 +150,7 @@ function nameOf(column: Column): string {
   return 'account' in column ? `account${column.account}.${column.field}` : column.field;
 }
 
-function toValue(field: (typeof COLUMNS)[number], cell: string): unknown {
+function toValue(field: (typeof OWN_FIELDS)[number], cell: string): unknown {
   if (field === 'canAnticipate') return toFlag(cell);
   if (field === 'phones') return toList(cell).map((number) => ({ number }));
   if (field === 'emailAddresses') return toList(cell).map((email) => ({ email }));

@@ -40,7 +40,8 @@ export interface ProviderAccount {
 export const SYNC_STATES = ['pending', 'synced', 'rejected', 'invalid'] as const;
 export type SyncState = (typeof SYNC_STATES)[number];
 
-const PROVIDER_FIELDS = [
+/** The fields with one value, and those that are lists of texts. */
+export const OWN_FIELDS = [
   'externalId',
   'type',
   'identificationNumber',
@@ -48,7 +49,6 @@ const PROVIDER_FIELDS = [
   'canAnticipate',
   'phones',
   'emailAddresses',
-  'accounts',
 ] as const satisfies readonly (keyof Provider)[];
 
 export const ACCOUNT_FIELDS = [
@@ -104,7 +104,7 @@ export function checkProvider(value: unknown): ProviderCheck {
   if ((accounts ?? []).filter((account) => account.defaultAccount === true).length > 1) {
     check.fault('accounts', 'expected at most one default account');
   }
-  check.refuseFurtherFields(PROVIDER_FIELDS);
+  check.refuseFurtherFields([...OWN_FIELDS, 'accounts']);
   if (faults.length > 0 || taxId === null)
     return { ok: false, faults: faults.slice(0, MAX_FAULTS) };
   return {

@@ -83,8 +83,9 @@ function grouped(
 ): SomeChanges[] {
   const groups = new Map<string, SomeChanges>();
   for (const change of changes) {
-    const group = groups.get(keyOf(change));
-    if (group === undefined) groups.set(keyOf(change), [change]);
+    const key = keyOf(change);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [change]);
     else group.push(change);
   }
   return [...groups.values()];

@@ -3,13 +3,13 @@ import { type Static, Type } from 'typebox';
 import { capitalised } from '../../../base/values/display-text.ts';
 import { describe } from '../../../console/api/api-request.ts';
 import { id, instant, words } from '../../../console/api/schema-parts.ts';
-import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { type Column, dayColumn, ListTable } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { textParameter, usePage } from '../../../console/shell/page-context.ts';
-import { ActionForm, Card, DayLink, Disclosure, Submit } from '../../../console/shell/parts.tsx';
+import { ActionForm, Card, Disclosure, Submit } from '../../../console/shell/parts.tsx';
 import { actorOf, requireReason } from '../../../console/shell/path-parameters.ts';
 import {
   EVERYBODY,
@@ -49,13 +49,7 @@ const COLUMNS: readonly Column<AlertRow>[] = [
       );
     },
   },
-  {
-    name: 'date',
-    head: 'alerts.date',
-    kind: 'date',
-    value: ({ date }) => date,
-    cell: ({ date }) => <DayLink date={date} />,
-  },
+  dayColumn('alerts.date'),
   { name: 'raised_at', head: 'alerts.raised', kind: 'instant', value: ({ raisedAt }) => raisedAt },
   {
     name: 'resolved_at',

@@ -1,6 +1,6 @@
 import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
-import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { type Column, dayColumn, ListTable } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice, dateField, numberField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { DataTable } from '../../../console/shell/data-table.tsx';
@@ -35,13 +35,7 @@ const KEPT_SHOWN = 50;
 const DATES_SHOWN = 20;
 
 export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
-  {
-    name: 'date',
-    head: 'bookings.date',
-    kind: 'date',
-    value: ({ date }) => date,
-    cell: ({ date }) => <DayLink date={date} />,
-  },
+  dayColumn('bookings.date'),
   { name: 'order_uid', head: 'bookings.order', kind: 'text', value: ({ orderUid }) => orderUid },
   {
     name: 'key',
@@ -339,13 +333,7 @@ function Kept(props: {
 }
 
 const RECEIPT_COLUMNS: readonly Column<ListedReceipt>[] = [
-  {
-    name: 'date',
-    head: 'bookings.date',
-    kind: 'date',
-    value: ({ date }) => date,
-    cell: ({ date }) => <DayLink date={date} />,
-  },
+  dayColumn('bookings.date'),
   { name: 'key', head: 'bookings.key', kind: 'text', value: ({ key }) => key },
   {
     name: 'state',

@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import type { Text } from '../../../base/texts/texts.ts';
 import { parseCivilDate } from '../../../base/values/business-day.ts';
 import { CHECK_CODES } from '../../../base/values/checks.ts';
-import { type Column, ListTable, type Words } from '../../../console/list/columns.tsx';
+import { type Column, dayColumn, ListTable, type Words } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice, dateField, readFilter } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { textParameter, usePage } from '../../../console/shell/page-context.ts';
-import { ActionForm, authorText, Card, DayLink, Submit } from '../../../console/shell/parts.tsx';
+import { ActionForm, authorText, Card, Submit } from '../../../console/shell/parts.tsx';
 import { actorOf, requireReason } from '../../../console/shell/path-parameters.ts';
 import { DECIDE, forPeople, mayUse } from '../../../console/shell/route-access.ts';
 import {
@@ -85,14 +85,7 @@ const COLUMNS: readonly Column<Finding>[] = [
 ];
 
 const GROUP_COLUMNS: readonly Column<FindingGroup>[] = [
-  {
-    name: 'date',
-    head: 'days.date',
-    kind: 'date',
-    value: ({ date }) => date,
-    cell: ({ date }) => <DayLink date={date} />,
-    isHead: true,
-  },
+  { ...dayColumn('days.date'), isHead: true },
   {
     name: 'check',
     head: 'findings.check',

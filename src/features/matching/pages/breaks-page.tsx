@@ -1,6 +1,7 @@
 import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { FileButtons } from '../../../console/list/file.tsx';
 import {
   anyOf,
   dateField,
@@ -11,7 +12,7 @@ import {
 } from '../../../console/list/filter.tsx';
 import { textParameter, usePage } from '../../../console/shell/page-context.ts';
 import { Pager, type Paging } from '../../../console/shell/paging.tsx';
-import { ActionForm, Card, DayLink } from '../../../console/shell/parts.tsx';
+import { Card, DayLink } from '../../../console/shell/parts.tsx';
 import {
   BREAK_KINDS,
   type Break,
@@ -243,16 +244,7 @@ export function BreaksPage(props: {
               paging={props.paging}
               hrefOf={(page) => breaksHref(filter, page)}
             />
-            <ActionForm action="/breaks/file" class="buttons" isDownload>
-              {parameters.map(([name, value]) => (
-                <input key={name} type="hidden" name={name} value={value} />
-              ))}
-              {(['csv', 'xlsx'] as const).map((format) => (
-                <button key={format} type="submit" name="format" value={format} class="button">
-                  {text(`list.files.${format}`)}
-                </button>
-              ))}
-            </ActionForm>
+            <FileButtons path="/breaks" parameters={parameters} />
           </>
         )}
       </section>

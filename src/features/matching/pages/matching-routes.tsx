@@ -1,13 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
-import { writeCsv } from '../../../base/export/csv.ts';
-import type { RowBatches } from '../../../base/export/table.ts';
-import { writeXlsx } from '../../../base/export/xlsx.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
-import { fileColumns, fileRow } from '../../../console/list/columns.tsx';
+import { encodeList, fileFormatOf } from '../../../console/list/file.tsx';
 import { readFilter } from '../../../console/list/filter.tsx';
-import { FILE_TYPES, fileFormatOf } from '../../../console/list/list.tsx';
 import { type ConsoleParts, payablesMaxAge } from '../../../console/shell/console-parts.ts';
 import { pageContext, textParameter, textParameters } from '../../../console/shell/page-context.ts';
 import { pagingOf } from '../../../console/shell/paging.tsx';
@@ -64,7 +60,6 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     const format = fileFormatOf(request.body);
     const { filter } = readFilter(BREAK_FILTER, request.body);
     const page = pageContext(request, timeZone);
-    const { language } = page;
     const { breaks, total } = await listBreaks(database, {
       ...filter,
       offset: 0,
@@ -85,19 +80,14 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
       date: filter.date,
       details: { list: 'breaks', format, rows: total },
     });
-    const columns = fileColumns(BREAK_COLUMNS, language);
-    const batches = (async function* (): RowBatches {
-      yield breaks.map((row) => fileRow(BREAK_COLUMNS, row, page));
+    const rows = (async function* () {
+      yield breaks;
     })();
-    const bytes =
-      format === 'csv'
-        ? writeCsv(columns, batches, language)
-        : writeXlsx({
-            ...{ columns, batches, rowCount: total },
-            sheets: { titles: page.text('matching.breaks') },
-          }).bytes;
+    const sheet = page.text('matching.breaks');
+    const content = { columns: BREAK_COLUMNS, rows, rowCount: total, sheet };
+    const file = encodeList(content, format, page);
     const name = `${page.text('fileNames.breaks')}.${format}`;
-    return sendFile(reply, logger, (_, send) => send({ name, type: FILE_TYPES[format], bytes }));
+    return sendFile(reply, logger, (_, send) => send({ name, ...file }));
   });
 
   server.get('/break', forPeople(EVERYBODY), async (request, reply) => {

@@ -4,12 +4,12 @@ import { withSnapshot } from '../../../base/export/snapshot.sql.ts';
 import { type TextKey, textOf } from '../../../base/texts/texts.ts';
 import { dateIn } from '../../../base/values/business-day.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
-import type { Column } from '../../../console/list/columns.tsx';
+import { type Column, dayColumn } from '../../../console/list/columns.tsx';
 import { choice, readFilter, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { type PageContext, pageContext, usePage } from '../../../console/shell/page-context.ts';
-import { ActionForm, authorText, DayLink, Submit } from '../../../console/shell/parts.tsx';
+import { ActionForm, authorText, Submit } from '../../../console/shell/parts.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forPeople } from '../../../console/shell/route-access.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
@@ -55,14 +55,7 @@ const compared = (
 });
 
 const COLUMNS: readonly Column<RestatedDay>[] = [
-  {
-    name: 'date',
-    head: 'days.date',
-    kind: 'date',
-    value: ({ date }) => date,
-    cell: ({ date }) => <DayLink date={date} />,
-    isHead: true,
-  },
+  { ...dayColumn('days.date'), isHead: true },
   {
     name: 'signed_off_by',
     head: 'months.daySignedBy',
