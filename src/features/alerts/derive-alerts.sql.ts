@@ -72,7 +72,9 @@ export async function readAlertsNow(
   const causes = new Map<string, AlertRow[]>();
   for (const { kind, row } of found) {
     const key = (row.cause ?? null) === null ? kind : `${kind}:${row.cause}`;
-    causes.set(key, [...(causes.get(key) ?? []), row]);
+    const rows = causes.get(key);
+    if (rows === undefined) causes.set(key, [row]);
+    else rows.push(row);
   }
   return [...causes].map(([key, rows]) => alertOf(key, rows));
 }
