@@ -27,7 +27,7 @@ export interface SignOffRequest {
 
 /**
  * Why a day cannot be signed off. The codes do not change, because the console has a sentence for each.
- * - `altered`: something other than a merge has changed a row of the day
+ * - `altered`, `unrecorded`: see `AlterationFault`
  */
 export type SignOffFault =
   | 'not_reconciled'
@@ -35,8 +35,15 @@ export type SignOffFault =
   | 'changed_meanwhile'
   | 'not_checked'
   | 'payment_held'
-  | 'altered'
+  | AlterationFault
   | FourEyesFault;
+
+/**
+ * Something other than the program has written to the database.
+ * - `altered`: to titles, or to what follows from them, which a pull restores
+ * - `unrecorded`: to decisions, bookings or access, where a person has to act
+ */
+export type AlterationFault = 'altered' | 'unrecorded';
 
 /**
  * - `own_decision`: the person who signs made a decision about the day
@@ -74,6 +81,8 @@ export const SIGN_OFF_FAULTS: Readonly<Record<SignOffRefusal, string>> = {
     'titles of the day name a changed bank account; confirm the account before the sign-off',
   altered:
     'titles of the day were changed outside of the program; a pull that repairs the day restores them',
+  unrecorded:
+    'decisions, bookings or access were changed outside of the program; acknowledge the differences, or correct the access',
   own_decision: 'a user who made a decision about the day may not sign it off',
   open_before:
     'the day was open when you, an administrator before, got your role, so another user has to sign it off',

@@ -2,16 +2,18 @@
 import type { Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { KEEPS_DAY } from '../verify/findings.sql.ts';
+import { IS_REPAIRABLE, KEEPS_DAY } from '../verify/findings.sql.ts';
 
 /**
  * - `not_matched`: the titles of the day were not matched with the ERP's payables since their newest change, or the
  *   payables are too old to say what the ERP has paid
- * - `altered`: a cause other than a merge has changed rows of the day; see `KEEPS_DAY`
+ * - `altered`, `unrecorded`: see `AlterationFault` and `KEEPS_DAY`
  * - `not_reconciled`: a newer response of the day is held, or the day has open rejects or findings
  * - `receipts`: a receipt names an unknown line or another content, and no person has decided
  */
-export const RELEASE_FAULTS = ['receipts', 'altered', 'not_reconciled', 'not_matched'] as const;
+export const RELEASE_FAULTS = [
+  ...(['receipts', 'altered', 'unrecorded', 'not_reconciled', 'not_matched'] as const),
+];
 export type ReleaseFault = (typeof RELEASE_FAULTS)[number];
 
 /** The configuration that decides about releases. */
@@ -20,12 +22,15 @@ export interface ReleaseRules {
   readonly payablesMaxAgeHours?: number | undefined;
 }
 
+const keeping = (date: Prisma.Sql) => Prisma.sql`
+  SELECT FROM conciliation.title_finding AS finding WHERE finding.date = ${date} AND ${KEEPS_DAY}`;
+
 /** The conditions, as SQL over `date`. Each is true where the fault is there. */
 const CONDITIONS: Readonly<
   Record<ReleaseFault, (date: Prisma.Sql, rules: ReleaseRules) => Prisma.Sql>
 > = {
-  altered: (date) => Prisma.sql`EXISTS (
-    SELECT FROM conciliation.title_finding AS finding WHERE finding.date = ${date} AND ${KEEPS_DAY})`,
+  altered: (date) => Prisma.sql`EXISTS (${keeping(date)} AND ${IS_REPAIRABLE})`,
+  unrecorded: (date) => Prisma.sql`EXISTS (${keeping(date)} AND NOT ${IS_REPAIRABLE})`,
   not_reconciled: (date) => Prisma.sql`EXISTS (
     SELECT FROM conciliation.day AS present WHERE present.date = ${date} AND present.state <> 'reconciled')`,
   not_matched: (date, { payablesMaxAgeHours }) => Prisma.sql`

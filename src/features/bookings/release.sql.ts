@@ -14,7 +14,7 @@ import {
 } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { waitingTitles } from '../matching/breaks.sql.ts';
-import { isAltered } from '../verify/verify.sql.ts';
+import { readAlteration } from '../verify/verify.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import {
   ERP_KEY,
@@ -202,7 +202,7 @@ export const RELEASE_TRANSACTION = { timeout: 300_000, maxWait: 10_000 } as cons
  * Releases what differs between the content that was released last and the content that the day's seal covers.
  * Does nothing where the day is before BOOKINGS_FROM, has no seal, was restated since, has been released completely
  * for this seal, or must wait; a later call releases it then. Titles that have to wait are left to a later call too. The row of the day is locked by the caller.
- * @param isCompared whether the caller has compared the rows of the day with their record: see `isAltered`
+ * @param isCompared whether the caller has compared the rows of the day with their record: see `readAlteration`
  * @returns `booking_batch.id`; null: nothing was released
  */
 export async function releaseSealedDay(
@@ -217,7 +217,7 @@ export async function releaseSealedDay(
     -- A move of BOOKINGS_FROM waits for the lines, or is seen here.
     FOR SHARE OF start`;
   if (seal === undefined || (await readReleaseFaults(tx, date, rules)).length > 0) return null;
-  if (!isCompared && (await isAltered(tx, date))) return null;
+  if (!isCompared && (await readAlteration(tx, date)) !== null) return null;
   const batchId = await writeDifference(tx, { date, signOffId: seal.id, by: seal.by });
   if (batchId === null) return null;
   // Numbered last, and under the lock until the commit: a position that is visible has none before it to come.
@@ -319,14 +319,14 @@ export function readWaitingDays(database: Database, rules: ReleaseRules): Promis
 
 /**
  * The dates of the days that were signed off before an instant and are not released. A day counts also where only some
- * of its titles wait. Days that wait for a decision about receipts, altered titles, a held response, rejects or findings
+ * of its titles wait. Days that wait for a decision about receipts or alterations, a held response, rejects or findings
  * have alerts of their own.
  */
 export function overdueReleases(signedBefore: Date, rules: ReleaseRules): Prisma.Sql {
   const has = (fault: ReleaseFault) => hasFault(fault, Prisma.sql`day.date`, rules);
   return Prisma.sql`
     SELECT day.date ${unreleased}
-      AND NOT (${has('receipts')} OR ${has('altered')} OR ${has('not_reconciled')})
+      AND NOT (${has('receipts')} OR ${has('unrecorded')} OR ${has('altered')} OR ${has('not_reconciled')})
       AND seal.signed_off_at < ${signedBefore}::timestamptz`;
 }
 

@@ -14,7 +14,7 @@ import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { beginBookings } from '../bookings/booking-start.sql.ts';
 import { RELEASE_TRANSACTION, releaseSealedDay } from '../bookings/release.sql.ts';
-import { isAltered } from '../verify/verify.sql.ts';
+import { readAlteration } from '../verify/verify.sql.ts';
 import { heldPaymentsColumn, isChecked } from './ledger-days.sql.ts';
 
 /** A seal: the content of a date at its sign-off. Amounts are decimal text, exact. */
@@ -92,7 +92,7 @@ export async function signOffDay(
     const signer = signing.fourEyes ? signing.by : null;
     const fault =
       signOffFault({ ...day, fourEyesFault: await readFourEyesFault(tx, date, signer) }, signing) ??
-      ((await isAltered(tx, date)) ? 'altered' : null);
+      (await readAlteration(tx, date));
     if (fault === null) await sealDay(tx, date, signing);
     return fault;
   }, RELEASE_TRANSACTION);
@@ -109,7 +109,7 @@ export async function sealDay(
   signing: Signing & Pick<SigningRules, 'bookingsFrom' | 'payablesMaxAgeHours'>,
 ): Promise<void> {
   const { bookingsFrom = null } = signing;
-  if (bookingsFrom !== null) await beginBookings(tx, date, bookingsFrom);
+  if (bookingsFrom !== null) await beginBookings(tx, date, bookingsFrom, signing.by);
   await endSeal(tx, date, { by: signing.by, reason: null });
   await tx.$executeRaw`
       INSERT INTO conciliation.sign_off
