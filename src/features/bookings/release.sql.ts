@@ -36,7 +36,7 @@ interface BatchOrigin {
 /** `booking_line.content_hash` of a reversal. */
 const NOTHING = Prisma.sql`'00000000-0000-0000-0000-000000000000'::uuid`;
 
-// The names are constants of domain/. No input reaches Prisma.raw.
+// The names are constants of core/title. No input reaches Prisma.raw.
 const VALUES: readonly string[] = [
   ...VALUE_COLUMNS.filter((column) => column !== 'accepted_date'),
   ...DESTINATION_COLUMNS,
