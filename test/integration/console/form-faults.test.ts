@@ -70,28 +70,6 @@ test.each(BACKFILL_FAULTS)(
   },
 );
 
-test.each<[string, Record<string, string>, string]>([
-  ['no date', { from: '', to: DAY }, 'Informe as duas datas: a primeira e a última.'],
-  [
-    'dates in the wrong order',
-    { from: TODAY, to: DAY },
-    `O intervalo termina em ${inPortuguese(DAY)}, antes do início, que é ${inPortuguese(TODAY)}.`,
-  ],
-])(
-  'an export of %s is refused inside of its form, which keeps what was written',
-  async (_, dates, fault) => {
-    const fields = { ...dates, format: 'jsonl', includeWithdrawn: 'true' };
-    const { status, text } = await operator.post('/exports', fields, { headers: PORTUGUESE });
-    expect(status).toBe(400);
-    expect(faultOf(text)).toBe(fault);
-    expect(fieldOf(text, 'from') ?? '').toBe(dates['from']);
-    expect(fieldOf(text, 'to')).toBe(dates['to']);
-    expect(text).toMatch(/<option value="jsonl" selected/);
-    expect(text).toMatch(/name="includeWithdrawn"[^>]* checked/);
-    expect(await world.database.prisma.auditEntry.count({ where: { action: 'export' } })).toBe(0);
-  },
-);
-
 test('an action that is refused says why in the language of the reader', async () => {
   const missing = await operator.post(`/days/${DAY}/accept-rejects`, {}, { headers: PORTUGUESE });
   expect([missing.status, missing.text]).toEqual([

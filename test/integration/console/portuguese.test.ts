@@ -153,10 +153,13 @@ test('no page in Portuguese has English text', async () => {
     'GET /days/:date': [DAY, HELD, REJECTS, UNREADABLE, RESTATED, FAILED, daysFrom(9)].map(
       (date) => `/days/${date}`,
     ),
-    'GET /days/:date/titles': [`/days/${DAY}/titles`, `/days/${DAY}/titles?minValue=x`],
     'GET /restated': ['/restated'],
     'GET /findings': ['/findings', `/findings?date=${DAY}&check=value_not_positive&state=all`],
-    'GET /titles': ['/titles', '/titles?status=withdrawn&order=zz'],
+    'GET /titles': [
+      '/titles?minValue=x',
+      '/titles?status=withdrawn&order=zz',
+      `/titles?from=${DAY}&to=${DAY}`,
+    ],
     'GET /titles/:id': [`/titles/${titleId}`],
     'GET /booking-lines': [
       '/booking-lines',
@@ -183,7 +186,6 @@ test('no page in Portuguese has English text', async () => {
     'GET /account-changes': ['/account-changes?state=all'],
     'GET /alerts': ['/alerts'],
     'GET /audit': ['/audit'],
-    'GET /exports': ['/exports'],
     'GET /pulls/:id/release': [`/pulls/${heldPull}/release`, '/pulls/999999/release'],
     'GET /users': ['/users'],
     'GET /account': ['/account'],
@@ -241,7 +243,7 @@ test('no page in Portuguese has English text', async () => {
     ['/backfills/999/cancel', {}],
     ['/backfills/1/resume', {}],
     ['/restated/file', { format: 'x' }],
-    ['/exports', { from: DAY, to: FAILED, format: 'csv' }],
+    ['/titles/file', { format: 'x' }],
     ['/users', { name: 'Á', role: 'viewer' }],
     ['/keys', { name: '' }],
     ['/break/match', { title: String(titleId), payable: 'AP-9', reason: 'x' }],
@@ -283,7 +285,7 @@ test('no page in Portuguese has English text', async () => {
 });
 
 test('the search for English text does find English pages', async () => {
-  for (const path of ['/', `/days/${RESTATED}`, '/audit', '/users', '/exports']) {
+  for (const path of ['/', `/days/${RESTATED}`, '/audit', '/users', '/titles']) {
     expect(englishOf((await admin.get(path)).text).length, path).toBeGreaterThan(5);
   }
 });
@@ -292,10 +294,8 @@ test('each sentence is in both languages, and few are the same', () => {
   const same = [...MESSAGES.en].filter(([key, text]) => MESSAGES['pt-BR'].get(key) === text);
   expect(same.map(([, text]) => text).sort()).toMatchInlineSnapshot(`
     [
-      "CSV",
       "E-mail",
       "ERP",
-      "Excel",
       "buyerDiscountedValue",
       "financialDiscountedValue",
       "manual",
