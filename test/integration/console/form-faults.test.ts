@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
-import { openPagesWorld } from '../../support/pages-world.ts';
-import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { expect, test } from 'vitest';
+import { pagesForFile } from '../../support/pages-world.ts';
+import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 
 const PORTUGUESE = { 'accept-language': 'pt-BR' };
 
-let world: PullWorld;
-let console: ConsoleWorld;
-let operator: ConsoleClient;
-beforeAll(async () => {
-  ({ world, console, operator } = await openPagesWorld());
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
-});
+const { world, operator } = pagesForFile();
 
 const faultOf = (text: string) =>
   /<form[\s\S]*?role="alert">([^<]*)<[\s\S]*<\/form>/.exec(text)?.[1];

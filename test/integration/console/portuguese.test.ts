@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type AuditRecord, recordAudit } from '../../../src/base/audit/audit.ts';
 import { MESSAGES, textOf } from '../../../src/base/texts/texts.ts';
 import { knownAccess } from '../../../src/console/shell/route-access.ts';
 import { checkProvider } from '../../../src/features/providers/provider.ts';
 import { reasonsText } from '../../../src/features/review/pages/reason-text.ts';
-import type { ConsoleAnswer, ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
-import { openPagesWorld } from '../../support/pages-world.ts';
+import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
+import { pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
-import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 /** Words that English sentences have and Portuguese ones do not. */
@@ -49,13 +49,10 @@ const ENTRIES: readonly AuditRecord[] = [
   { actor: 'ana', action: 'findings.resolve', details: { check: 'value_not_positive' } },
 ];
 
-let world: PullWorld;
-let console: ConsoleWorld;
 let admin: ConsoleClient;
-let reviewer: ConsoleClient;
 let heldPull: bigint;
+const { world, console, reviewer } = pagesForFile({ bookingsFrom: DAY });
 beforeAll(async () => {
-  ({ world, console, reviewer } = await openPagesWorld({ bookingsFrom: DAY }));
   admin = await console.as('admin', 'alma');
   const serve = async (date: typeof DAY, ...texts: string[]) => {
     world.sandbox.setDayTexts(date, texts);
@@ -111,10 +108,6 @@ beforeAll(async () => {
   await admin.post('/users', { name: 'bia', role: 'viewer' });
   await admin.post('/keys', { name: 'ERP', role: 'viewer', scope_read: 'on', days: '5' });
   for (const entry of ENTRIES) await recordAudit(world.database.prisma, entry);
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
 });
 
 /** The visible texts of a page, also those of attributes, without names that have no translation. */

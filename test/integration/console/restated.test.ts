@@ -1,18 +1,17 @@
 /** The changes since the sign-off over all days: sums, fields and files, compared with PostgreSQL. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
 import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
-import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const portuguese = { 'accept-language': 'pt-BR' };
 const DAYS = 12;
 
-let pages: PagesWorld;
+const pages = pagesForFile();
 beforeAll(async () => {
-  pages = await openPagesWorld();
   const { world } = pages;
   const { database } = world;
   for (let index = 0; index < DAYS + 2; index += 1) {
@@ -44,10 +43,6 @@ beforeAll(async () => {
       ...rest,
     );
   }
-});
-afterAll(async () => {
-  await pages.console.close();
-  await pages.world.close();
 });
 
 /** The cells of the row of a date, or of the sums. */

@@ -1,11 +1,8 @@
 /** The list of titles shows what it says: every title that matches, counted and summed. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openConsole } from '../../support/console-client.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const DUE = '2026-12-10';
@@ -21,11 +18,10 @@ const BIG = titleText({
   buyer: '98765432000198',
 });
 
-let world: PullWorld;
-let console: ConsoleWorld;
-let viewer: ConsoleClient;
+const world = forFile(openPullWorld);
+const console = forFile(() => openConsole(world.database));
+const viewer = forFile(() => console.as('viewer', 'vera'));
 beforeAll(async () => {
-  world = await openPullWorld();
   // One title in each of 70 acceptance dates, all due on the same date; values 1 to 70.
   for (let index = 0; index < 70; index += 1) {
     const date = daysFrom(index, DAY);
@@ -51,12 +47,6 @@ beforeAll(async () => {
       name: 'Aço São José Ltda',
     },
   });
-  console = await openConsole(world.database);
-  viewer = await console.as('viewer', 'vera');
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
 });
 
 const uids = (text: string) =>
