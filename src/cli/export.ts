@@ -11,6 +11,7 @@ import {
   readTitleSnapshot,
   recordExport,
   type TitleSnapshot,
+  titlesAccepted,
 } from '../features/titles/export-titles.sql.ts';
 import {
   EXPORT_FORMATS,
@@ -96,7 +97,7 @@ async function exportTitles(run: CommandRun, options: ExportOptions): Promise<Co
   const { from, to, format } = options;
   const selection = { from, to, includeWithdrawn: options.includeWithdrawn === true };
   return withStaging(run, ({ database }) =>
-    readTitleSnapshot(database, selection, run.signal, async (read) => {
+    readTitleSnapshot(database, titlesAccepted(selection), run.signal, async (read) => {
       const snapshot = { ...read, ledger: daysUntil(read.ledger, run.today) };
       const { current, withdrawn } = snapshot.overall;
       const rows = current + withdrawn;

@@ -412,7 +412,7 @@ function DayActions(props: { readonly date: CivilDate; readonly day: LedgerDay |
         </ActionForm>
       )}
       {day !== null && (
-        <a class="button" href={`/exports?from=${date}&to=${date}`}>
+        <a class="button" href={`/titles?from=${date}&to=${date}&status=current`}>
           {text('day.exportDay')}
         </a>
       )}
@@ -430,7 +430,7 @@ export function DayHead(props: {
   const { text, formats } = usePage();
   const tabs = [
     ['overview', `/days/${date}`, text('day.overview')],
-    ['titles', `/days/${date}/titles`, text('day.titles')],
+    ['titles', `/titles?from=${date}&to=${date}`, text('day.titles')],
   ] as const;
   return (
     <>
