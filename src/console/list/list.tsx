@@ -56,6 +56,12 @@ export interface ListTotal {
   readonly counts?: Readonly<Record<string, number>>;
 }
 
+/** Who reads the list, and the configuration. */
+interface ListReader {
+  readonly actor: string;
+  readonly parts: ConsoleParts;
+}
+
 /** What a page is made of. */
 interface ListParts {
   /** The heading and the introduction. */
@@ -78,9 +84,18 @@ export interface ListDeclaration<Fields extends FilterFields, Row> {
   readonly columns: readonly Column<Row>[];
   readonly rowClass?: (row: Row) => string | undefined;
   readonly rowsPerPage?: number;
-  readonly total: (db: Transaction, filter: FilterOf<Fields>) => Promise<ListTotal>;
+  readonly total: (
+    db: Transaction,
+    filter: FilterOf<Fields>,
+    reader: ListReader,
+  ) => Promise<ListTotal>;
   /** Returns the rows of a place, in an order that the filter alone decides. */
-  readonly read: (db: Transaction, filter: FilterOf<Fields>, place: Place) => Promise<Row[]>;
+  readonly read: (
+    db: Transaction,
+    filter: FilterOf<Fields>,
+    place: Place,
+    reader: ListReader,
+  ) => Promise<Row[]>;
   /** Returns a row as this reader may see it. Absent: the rows hold nothing that has to be masked. */
   readonly mask?: (row: Row, principal: Principal | null) => Row;
   /** The operation of the API: `GET /api` and the path of the page. */
@@ -133,10 +148,11 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
     const { prisma } = parts.database;
     const show = async (request: FastifyRequest, reply: FastifyReply, source: unknown) => {
       const { filter, faults } = readFilter(list.filter, source);
-      const total = await list.total(prisma, filter);
+      const reader = { parts, actor: actorOf(request) };
+      const total = await list.total(prisma, filter, reader);
       const paging = pagingOf(source, 'page', total.rows, list.rowsPerPage ?? ROWS_PER_PAGE);
       const [read, layout] = await Promise.all([
-        list.read(prisma, filter, paging),
+        list.read(prisma, filter, paging, reader),
         list.layout?.(parts, filter, request) ?? inOrder,
       ]);
       const rows = masked(read, request);
@@ -173,10 +189,11 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
       const format = fileFormatOf(request.body);
       const { filter } = readFilter(list.filter, request.body);
       const page = pageContext(request, parts.timeZone);
+      const reader = { parts, actor: actorOf(request) };
       const batches = async function* (db: Transaction, signal: AbortSignal) {
         for (let offset = 0; ; offset += ROWS_PER_READ) {
           signal.throwIfAborted();
-          const rows = await list.read(db, filter, { offset, limit: ROWS_PER_READ });
+          const rows = await list.read(db, filter, { offset, limit: ROWS_PER_READ }, reader);
           yield masked(rows, request);
           if (rows.length < ROWS_PER_READ) return;
         }
@@ -184,9 +201,9 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
       return sendFile(reply, parts.logger, (signal, send) =>
         prisma.$transaction(
           async (tx) => {
-            const { rows } = await list.total(tx, filter);
+            const { rows } = await list.total(tx, filter, reader);
             await recordAudit(prisma, {
-              actor: actorOf(request),
+              actor: reader.actor,
               action: 'list.export',
               details: { list: name, format, rows },
             });
@@ -204,7 +221,8 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
     });
   };
 
-  const addApi: AddRoutes = (api, { database: { prisma } }) => {
+  const addApi: AddRoutes = (api, parts) => {
+    const { prisma } = parts.database;
     if (list.api === undefined) return;
     const { tag, operationId, summary } = list.api;
     api.get(
@@ -222,9 +240,10 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
       async (request) => {
         const { filter } = readFilter(list.filter, request.query);
         const place = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
+        const reader = { parts, actor: actorOf(request) };
         const [total, rows] = await Promise.all([
-          list.total(prisma, filter),
-          list.read(prisma, filter, place),
+          list.total(prisma, filter, reader),
+          list.read(prisma, filter, place, reader),
         ]);
         return {
           total: total.rows,
