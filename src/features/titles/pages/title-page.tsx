@@ -82,7 +82,7 @@ export function TitlePageBody(props: {
       </div>
       {title.isPaymentHeld && (
         <p>
-          {text('day.paymentsHeldHelp')}{' '}
+          {text('day.obstacles.payment_held')}{' '}
           <a href="/account-changes">{text('providers.changesOpen')}</a>
         </p>
       )}
