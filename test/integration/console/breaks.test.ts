@@ -1,8 +1,8 @@
 /** The pages of breaks: lists, one break, decisions, files, rights, in both languages. */
 import { request } from 'undici';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
+import { makeKey } from '../../support/console-client.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY } from '../../support/pull-world.ts';
@@ -156,14 +156,7 @@ test('a day shows captured, matched and signed; without payables the page is as 
 });
 
 test('a script reads the breaks', async () => {
-  const key = await createApiKey(pages.world.database, {
-    name: 'erp',
-    user: null,
-    role: 'reviewer',
-    scopes: ['read'],
-    validDays: 1,
-    by: 'test',
-  });
+  const key = await makeKey(pages.world.database, 'reviewer', ['read']);
   const path = `/api/breaks?kind=value_differs&date=${DAY}`;
   const answer = await request(pages.console.url + path, {
     headers: { authorization: `Bearer ${key}` },
