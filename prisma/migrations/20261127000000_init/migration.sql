@@ -2470,7 +2470,7 @@ CREATE TABLE conciliation.title_match (
   ended_by      text,
   end_reason    text,
 
-  CONSTRAINT title_match_rule_check CHECK (rule IN ('order', 'exact', 'tolerance', 'sum', 'person')),
+  CONSTRAINT title_match_rule_check CHECK (rule IN ('order', 'exact', 'tolerance', 'sum', 'inherited', 'person')),
   CONSTRAINT title_match_run_check CHECK ((rule = 'person') = (run_id IS NULL)),
   CONSTRAINT title_match_sum_check CHECK ((rule = 'sum') = (sum_id IS NOT NULL)),
   -- One side of a sum is one title or one payable.
@@ -2507,7 +2507,7 @@ COMMENT ON COLUMN conciliation.title_match.title_part IS
 COMMENT ON COLUMN conciliation.title_match.erp_part IS
   'The place of the title among those of the payable, from 0. 0 where the payable has one.';
 COMMENT ON COLUMN conciliation.title_match.rule IS
-  'order: the order and the value. exact: supplier, value and due date. tolerance: supplier, value, and a due date within the tolerance. sum: supplier, due date and the sum of the values. person: a person made the match.';
+  'order: the order and the value. exact: supplier, value and due date. tolerance: supplier, value, and a due date within the tolerance. sum: supplier, due date and the sum of the values. inherited: taken over from the title that this one replaces. person: a person made the match.';
 COMMENT ON COLUMN conciliation.title_match.rule_version IS
   'The version of the rules.';
 COMMENT ON COLUMN conciliation.title_match.run_id IS

@@ -401,7 +401,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT title_id, erp_key, rule, made_at, erp_value, title_part FROM conciliation.title_match
     WHERE ended_at IS NULL AND ${scope.matches}
   ), matched AS MATERIALIZED (
-    SELECT ${SIDE}, rule, made_at, document AS own_document,
+    SELECT ${SIDE}, rule, made_at, held.erp_key, open_value, ${IS_PLAIN} AS is_plain, document AS own_document,
            instalment AS own_instalment, abs(payable.due_date - title.anticipated_due_date) AS own_days,
            CASE WHEN rule = 'sum' THEN 4 WHEN payable.order_uid = title.order_uid THEN 1
                 WHEN payable.due_date = title.anticipated_due_date THEN 2 ELSE 3 END AS place
@@ -572,7 +572,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       UNION ALL
       SELECT DISTINCT title_id, CASE WHEN is_booked THEN 'before' ELSE 'unbooked' END,
              NULL::timestamptz, NULL::timestamptz, NULL::text[], true
-      FROM situated WHERE title_id NOT IN (SELECT title_id FROM asked WHERE is_own)
+      -- A withdrawn title asks for nothing.
+      FROM situated WHERE is_current AND title_id NOT IN (SELECT title_id FROM asked WHERE is_own)
     ) AS status USING (title_id)
     JOIN ${VERDICTS} USING (is_early, situation, state)
     -- A booking that no title has any more explains its own payables only. Without an answer, or with a reversal on
@@ -729,6 +730,12 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     UNION ALL
     SELECT kind, severity, is_current, title_id, erp_key FROM judged
     WHERE severity > 0 AND (source IN (0, 3) OR NOT is_current)
+    UNION ALL
+    -- The open payable that a restated title has taken over is as the title was before, until a line for it is released.
+    SELECT CASE WHEN open_value <> original_value THEN 'value_differs' ELSE 'due_date_differs' END, 1, false, id, erp_key
+    FROM matched JOIN live ON live.title_id = id
+    WHERE rule = 'inherited' AND is_plain AND NOT is_own AND NOT is_posted
+      AND (open_value <> original_value OR own_days > ${DUE_TOLERANCE_DAYS})
     UNION ALL
     SELECT 'due_before_release', 2, false, title.id, held.erp_key
     FROM run CROSS JOIN held
