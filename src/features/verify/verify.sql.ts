@@ -9,10 +9,15 @@ import { ShutdownError } from '../../base/runtime/errors.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { AlterationFault } from '../../core/ledger/sign-off.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { alterationsOf } from './alterations.sql.ts';
-import { IS_REPAIRABLE, isRepairable, KEEPS_DAY, type Problem } from './findings.sql.ts';
+import {
+  type AlterationFault,
+  IS_REPAIRABLE,
+  isRepairable,
+  KEEPS_DAY,
+  type Problem,
+} from './findings.sql.ts';
 
 interface Alteration {
   readonly problem: Problem;
