@@ -1,7 +1,9 @@
-/** The conditions that keep a whole signed-off day from its release. Single titles wait by `waitingTitles`. */
+/** What keeps signed-off days, and single titles of them, from their release. */
 import type { Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
+import { waitingTitles } from '../matching/breaks.sql.ts';
 import { KEEPS_DAY } from '../verify/findings.sql.ts';
 
 /**
@@ -56,6 +58,12 @@ export const isReleasable = (date: Prisma.Sql, rules: ReleaseRules): Prisma.Sql 
     Object.values(CONDITIONS).map((condition) => condition(date, rules)),
     ' OR ',
   )})`;
+
+/** The titles of a date that wait: for the payables, or because a person has refused their account after the sign-off. */
+export const keptTitles = (date: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  SELECT title_id FROM (${waitingTitles(date)}) AS waiting
+  UNION ALL
+  SELECT title_id FROM (${OPEN_HOLDS}) AS held WHERE accepted_date = ${date}`;
 
 /** The ERP's key of the payable that a row of `title` is matched with. */
 export const ERP_KEY: Prisma.Sql = Prisma.sql`

@@ -13,13 +13,13 @@ import {
   destinationColumns,
 } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { waitingTitles } from '../matching/breaks.sql.ts';
 import { isAltered } from '../verify/verify.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import {
   ERP_KEY,
   hasFault,
   isReleasable,
+  keptTitles,
   RELEASE_FAULTS,
   type ReleaseFault,
   type ReleaseRules,
@@ -191,7 +191,7 @@ async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bi
 /** The current titles of a date: what a seal that is not restated covers. */
 const currentTitles = (date: CivilDate): Prisma.Sql => Prisma.sql`
   SELECT title.*, ${ERP_KEY} AS erp_key,
-         title.id IN (SELECT title_id FROM (${waitingTitles(Prisma.sql`${date}::date`)}) AS waiting) AS waits
+         title.id IN (SELECT title_id FROM (${keptTitles(Prisma.sql`${date}::date`)}) AS kept) AS waits
   FROM conciliation.title AS title
   WHERE title.accepted_date = ${date}::date AND title.status = 'current'`;
 
