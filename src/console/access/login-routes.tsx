@@ -13,13 +13,12 @@ import {
   textParameter,
 } from '../shell/page-context.ts';
 import { EVERYBODY, forEnrolment, forVisitors } from '../shell/route-access.ts';
-import { sendPage } from '../shell/send-page.ts';
+import { sendPage } from '../shell/send-page.tsx';
 import { endSession } from './console-sessions.sql.ts';
 import { consumeLink, readLink } from './console-users.sql.ts';
 import { LinkPage } from './login-page.tsx';
-import { newPasswordFault } from './new-password.ts';
 import { OIDC_SIGN_OUT_PATH } from './oidc-client.ts';
-import { hashPassword } from './password.ts';
+import { hashPassword, newPasswordFault } from './password.ts';
 import { logSecurityEvent } from './security-events.ts';
 import { nextOf, showLogin, showTooMany, signIn } from './sign-in.tsx';
 import { passwordOf, type SignInCheck } from './sign-in-check.ts';

@@ -23,7 +23,7 @@ import { actorOf } from '../shell/path-parameters.ts';
 import { EVERYBODY, forKeys, forPeople } from '../shell/route-access.ts';
 import { isLikeTaxId } from '../shell/search.sql.ts';
 import { sendFile } from '../shell/send-file.ts';
-import { sendPage } from '../shell/send-page.ts';
+import { sendPage } from '../shell/send-page.tsx';
 import { type Column, ListTable, type Sums } from './columns.tsx';
 import { encodeList, FILE_FORMATS, FileButtons, type FileFormat, fileFormatOf } from './file.tsx';
 import {

@@ -24,16 +24,16 @@ import { addOidcRoutes } from '../access/oidc-routes.tsx';
 import { PasswordsBusyError } from '../access/password.ts';
 import { logSecurityEvent } from '../access/security-events.ts';
 import { createSignInCheck } from '../access/sign-in-check.ts';
-import { addUsersRoutes } from '../access/users-routes.tsx';
-import { addAccountRoutes } from '../account/account-routes.tsx';
+import { addUsersRoutes } from '../access/users-page.tsx';
+import { addAccountRoutes } from '../account/account-page.tsx';
+import { UNSTATED_BYTES } from '../api/api-request.ts';
 import { addApiRoutes } from '../api/api-routes.ts';
-import { UNSTATED_BYTES } from '../api/body-size.ts';
 import { addAssetRoutes } from './assets.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { addGuard, isForPrograms, SESSION_LIMITS } from './guard.ts';
 import { createReadiness, type ReadinessCheck, registerReadiness } from './readiness.ts';
 import { forMonitoring } from './route-access.ts';
-import { sendErrorPage } from './send-page.ts';
+import { sendErrorPage } from './send-page.tsx';
 
 export interface ConsoleOptions {
   /** A name or address of this machine; `0.0.0.0` or `::`: all of them. */

@@ -10,7 +10,7 @@ import { pagingOf } from '../../../console/shell/paging.tsx';
 import { actorOf, idOfPath, requireReason } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forPeople, REVIEW } from '../../../console/shell/route-access.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
-import { sendPage } from '../../../console/shell/send-page.ts';
+import { sendPage } from '../../../console/shell/send-page.tsx';
 import { type BreakKey, listBreaks, readBreak, readCandidates } from '../breaks.sql.ts';
 import {
   confirmAgent,

@@ -21,7 +21,7 @@ import {
   REVIEW,
   STAFF,
 } from '../../../console/shell/route-access.ts';
-import { sendPage } from '../../../console/shell/send-page.ts';
+import { sendPage } from '../../../console/shell/send-page.tsx';
 import { readDayPulls, readDayRejects } from '../../../core/ledger/day-pulls.ts';
 import { createPull } from '../../../core/ledger/pull-ledger.sql.ts';
 import { readHeldRun, releaseRun } from '../../../core/merge/decide-runs.sql.ts';

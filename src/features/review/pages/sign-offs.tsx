@@ -14,7 +14,7 @@ import { Pager, type Paging, pagingOf } from '../../../console/shell/paging.tsx'
 import { ActionForm, AmountCell, Card, DayLink, Submit } from '../../../console/shell/parts.tsx';
 import { actorOf, optionalReason } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forPeople, mayUse, REVIEW } from '../../../console/shell/route-access.ts';
-import { sendPage } from '../../../console/shell/send-page.ts';
+import { sendPage } from '../../../console/shell/send-page.tsx';
 import {
   type FourEyesFault,
   type SignOffRefusal,
