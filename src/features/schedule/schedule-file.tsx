@@ -140,17 +140,6 @@ const ofPayee = (
   value: ({ payee }) => value(payee),
   only: 'file',
 });
-const ofAccount = (
-  name: string,
-  part: 'bank' | 'agency' | 'agencyDigit' | 'account' | 'accountDigit',
-): Column<Line> => ({
-  name,
-  head: `scheduleFile.${part}`,
-  kind: 'text',
-  value: ({ payee }) => payee.account[part],
-  only: 'file',
-});
-
 /** @param page of a reader; the files have other columns */
 export const groupColumns = (page: {
   readonly titlesHref: (payee: Payee) => string;
@@ -191,11 +180,11 @@ export const groupColumns = (page: {
   },
   ofPayee('external_id', 'scheduleFile.externalId', ({ externalId }) => externalId),
   ofPayee('identification', 'scheduleFile.identification', (payee) => payee.identification),
-  ofAccount('bank', 'bank'),
-  ofAccount('agency', 'agency'),
-  ofAccount('agency_digit', 'agencyDigit'),
-  ofAccount('account', 'account'),
-  ofAccount('account_digit', 'accountDigit'),
+  ofPayee('bank', 'scheduleFile.bank', ({ account }) => account.bank),
+  ofPayee('agency', 'scheduleFile.agency', ({ account }) => account.agency),
+  ofPayee('agency_digit', 'scheduleFile.agencyDigit', ({ account }) => account.agencyDigit),
+  ofPayee('account', 'scheduleFile.account', ({ account }) => account.account),
+  ofPayee('account_digit', 'scheduleFile.accountDigit', ({ account }) => account.accountDigit),
   {
     name: 'account_text',
     head: 'schedule.account',
