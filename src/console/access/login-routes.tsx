@@ -13,7 +13,7 @@ import {
   textParameter,
 } from '../shell/page-context.ts';
 import { EVERYBODY, forEnrolment, forVisitors } from '../shell/route-access.ts';
-import { sendPage } from '../shell/send-page.tsx';
+import { sendPage } from '../shell/send-page.ts';
 import { endSession } from './console-sessions.sql.ts';
 import { consumeLink, readLink } from './console-users.sql.ts';
 import { LinkPage } from './login-page.tsx';

@@ -5,7 +5,7 @@ import type { ConsoleParts } from '../shell/console-parts.ts';
 import { isForeignLoad } from '../shell/csrf.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { forVisitors } from '../shell/route-access.ts';
-import { sendPage } from '../shell/send-page.tsx';
+import { sendPage } from '../shell/send-page.ts';
 import { SignOutPage } from './login-page.tsx';
 import { OIDC_CALLBACK_PATH, OIDC_SIGN_OUT_PATH, type OidcFault } from './oidc-client.ts';
 import { beginOidcLogin, findOidcUser, takeOidcLogin } from './oidc-logins.sql.ts';

@@ -3,7 +3,7 @@ import { clientAddress } from '../shell/client-address.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { cookieOptions, SESSION_LIMITS, sessionCookie, visitCookie } from '../shell/guard.ts';
 import { type PageContext, textParameter } from '../shell/page-context.ts';
-import { sendPage } from '../shell/send-page.tsx';
+import { sendPage } from '../shell/send-page.ts';
 import { type SignInProof, startSession } from './console-sessions.sql.ts';
 import { LoginPage } from './login-page.tsx';
 import { logSecurityEvent } from './security-events.ts';

@@ -16,7 +16,7 @@ import { type PageContext, textParameter, usePage } from '../shell/page-context.
 import { ActionForm, Card, Disclosure, Instant, Options, Submit } from '../shell/parts.tsx';
 import { actorOf, idOfPath } from '../shell/path-parameters.ts';
 import { ADMINISTER, forPeople } from '../shell/route-access.ts';
-import { sendPage } from '../shell/send-page.tsx';
+import { sendPage } from '../shell/send-page.ts';
 import { type ApiKey, createApiKey, readApiKeys, revokeApiKey } from './api-keys.sql.ts';
 import {
   addUser,
@@ -441,15 +441,8 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
         throw new InputError('the key needs a role and days', { context: { fault: 'key' } });
       }
       const by = actorOf(request);
-      const text = await createApiKey(database, {
-        name,
-        user: by,
-        role,
-        scopes,
-        validDays,
-        by,
-      });
-      return show(request, reply, { secret: { kind: 'key', name, text } });
+      const { key } = await createApiKey(database, { name, user: by, role, scopes, validDays, by });
+      return show(request, reply, { secret: { kind: 'key', name, text: key } });
     }),
   );
 

@@ -20,7 +20,7 @@ import { type PageContext, textParameter, usePage } from '../shell/page-context.
 import { ActionForm, Card, Disclosure, Instant, Submit } from '../shell/parts.tsx';
 import { actorOf } from '../shell/path-parameters.ts';
 import { EVERYBODY, forEnrolment, forPeople, SECOND_FACTOR_PATH } from '../shell/route-access.ts';
-import { sendPage } from '../shell/send-page.tsx';
+import { sendPage } from '../shell/send-page.ts';
 import { enrol, offerSecret, removeFactor, renewRecoveryCodes } from './second-factor.sql.ts';
 import { addressOfSecret, inGroups } from './second-factor.ts';
 

@@ -23,7 +23,7 @@ import { actorOf } from '../shell/path-parameters.ts';
 import { EVERYBODY, forKeys, forPeople } from '../shell/route-access.ts';
 import { isLikeTaxId } from '../shell/search.sql.ts';
 import { sendFile } from '../shell/send-file.ts';
-import { sendPage } from '../shell/send-page.tsx';
+import { sendPage } from '../shell/send-page.ts';
 import { type Column, ListTable, type Sums } from './columns.tsx';
 import { encodeList, FILE_FORMATS, FileButtons, type FileFormat, fileFormatOf } from './file.tsx';
 import {
@@ -57,6 +57,12 @@ export interface ListTotal {
   readonly counts?: Readonly<Record<string, number>>;
 }
 
+/** Who reads the list, and the configuration. */
+interface ListReader {
+  readonly actor: string;
+  readonly parts: ConsoleParts;
+}
+
 /** What a page is made of. */
 interface ListParts {
   /** The heading and the introduction. */
@@ -84,9 +90,18 @@ export interface ListDeclaration<Fields extends FilterFields, Row> {
    * the headings of such columns lead. Absent: the list has one order.
    */
   readonly order?: (filter: FilterOf<Fields>) => string;
-  readonly total: (db: Transaction, filter: FilterOf<Fields>) => Promise<ListTotal>;
+  readonly total: (
+    db: Transaction,
+    filter: FilterOf<Fields>,
+    reader: ListReader,
+  ) => Promise<ListTotal>;
   /** Returns the rows of a place, in an order that the filter alone decides. */
-  readonly read: (db: Transaction, filter: FilterOf<Fields>, place: Place) => Promise<Row[]>;
+  readonly read: (
+    db: Transaction,
+    filter: FilterOf<Fields>,
+    place: Place,
+    reader: ListReader,
+  ) => Promise<Row[]>;
   /** Returns a row as this reader may see it. Absent: the rows hold nothing that has to be masked. */
   readonly mask?: (row: Row, principal: Principal | null) => Row;
   /** The operation of the API: `GET /api` and the path of the page. */
@@ -157,10 +172,11 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
     const show = async (request: FastifyRequest, reply: FastifyReply, source: unknown) => {
       const { language } = pageContext(request, parts.timeZone);
       const { filter, faults } = readFilter(list.filter, source, language);
-      const total = await list.total(prisma, filter);
+      const reader = { parts, actor: actorOf(request) };
+      const total = await list.total(prisma, filter, reader);
       const paging = pagingOf(source, 'page', total.rows, list.rowsPerPage ?? ROWS_PER_PAGE);
       const [read, layout] = await Promise.all([
-        list.read(prisma, filter, paging),
+        list.read(prisma, filter, paging, reader),
         list.layout?.(parts, filter, request) ?? inOrder,
       ]);
       const rows = masked(read, request);
@@ -201,10 +217,11 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
         return list.file.send(request, reply, parts, filter, format);
       }
       const format = fileFormatOf(request.body, FILE_FORMATS);
+      const reader = { parts, actor: actorOf(request) };
       const batches = async function* (db: Transaction, signal: AbortSignal) {
         for (let offset = 0; ; offset += ROWS_PER_READ) {
           signal.throwIfAborted();
-          const rows = await list.read(db, filter, { offset, limit: ROWS_PER_READ });
+          const rows = await list.read(db, filter, { offset, limit: ROWS_PER_READ }, reader);
           yield masked(rows, request);
           if (rows.length < ROWS_PER_READ) return;
         }
@@ -212,9 +229,9 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
       return sendFile(reply, parts.logger, (signal, send) =>
         prisma.$transaction(
           async (tx) => {
-            const { rows } = await list.total(tx, filter);
+            const { rows } = await list.total(tx, filter, reader);
             await recordAudit(prisma, {
-              actor: actorOf(request),
+              actor: reader.actor,
               action: 'list.export',
               details: { list: name, format, rows },
             });
@@ -232,7 +249,8 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
     });
   };
 
-  const addApi: AddRoutes = (api, { database: { prisma } }) => {
+  const addApi: AddRoutes = (api, parts) => {
+    const { prisma } = parts.database;
     if (list.api === undefined) return;
     const { tag, operationId, summary } = list.api;
     api.get(
@@ -254,9 +272,10 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
           throw new InputError(`these parameters cannot be read: ${names}`);
         }
         const place = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
+        const reader = { parts, actor: actorOf(request) };
         const [total, rows] = await Promise.all([
-          list.total(prisma, filter),
-          list.read(prisma, filter, place),
+          list.total(prisma, filter, reader),
+          list.read(prisma, filter, place, reader),
         ]);
         return {
           total: total.rows,

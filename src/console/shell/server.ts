@@ -33,7 +33,7 @@ import type { ConsoleParts } from './console-parts.ts';
 import { addGuard, isForPrograms, SESSION_LIMITS } from './guard.ts';
 import { createReadiness, type ReadinessCheck, registerReadiness } from './readiness.ts';
 import { forMonitoring } from './route-access.ts';
-import { sendErrorPage } from './send-page.tsx';
+import { sendErrorPage } from './send-page.ts';
 
 export interface ConsoleOptions {
   /** A name or address of this machine; `0.0.0.0` or `::`: all of them. */

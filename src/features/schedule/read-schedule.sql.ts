@@ -72,7 +72,7 @@ export interface Schedule extends ScheduleFigures {
   readonly groups: readonly ScheduleGroup[];
 }
 
-// Column names of domain/ and of this file. No input reaches Prisma.raw.
+// Column names of core/title and of this file. No input reaches Prisma.raw.
 
 type Amounts = readonly AmountColumn[];
 const columnsOf = (amounts: Amounts, text: (column: AmountColumn) => string) =>

@@ -1,3 +1,9 @@
+/**
+ * Turns rows into the files for finance and the ERP. Rows arrive in batches of text, and
+ * bytes are produced as they are read, so memory does not grow with the number of rows. This file
+ * writes the titles of a snapshot in each format.
+ */
+
 import { writeCsv } from '../../base/export/csv.ts';
 import { writeJsonl } from '../../base/export/jsonl.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
@@ -6,12 +12,6 @@ import { type Language, type Text, textOf } from '../../base/texts/texts.ts';
 import { NOTE_COLUMNS, TITLE_EXPORT_COLUMNS } from '../../core/title/export-columns.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import type { ExportedDay, TitleSnapshot, TitleTotals } from './export-titles.sql.ts';
-
-/**
- * export/ turns rows into the files for finance and the ERP. Rows arrive in batches of text, and
- * bytes are produced as they are read, so memory does not grow with the number of rows. This file
- * writes the titles of a snapshot in each format.
- */
 
 export const EXPORT_FORMATS = ['csv', 'xlsx', 'jsonl'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];

@@ -64,7 +64,7 @@ describe('a day', () => {
     expect((await reviewer.post(`/days/${date}/accept-rejects`)).status).toBe(400);
     await reviewer.post(`/days/${date}/accept-rejects`, { reason: 'a test of the platform' });
     const own = await reviewer.get(`/days/${date}`);
-    expect(own.text).toContain('another user has to sign it off');
+    expect(own.text).toContain('Another user has to sign it off');
     const { contentDigest: digest } = await world.database.prisma.day.findUniqueOrThrow({
       where: { date: new Date(date) },
     });

@@ -61,8 +61,8 @@ const WAS_OPEN = {
 test('the person who accepted the rejects of a day does not sign it off, and another person does', async () => {
   const bia = await console.as('reviewer', fresh('bia'));
   await accept(bia);
-  expect((await bia.get(`/days/${date}`)).text).toContain('another user has to sign it off');
-  expect((await bia.get(`/days/${date}`, portuguese)).text).toContain('outra pessoa precisa');
+  expect((await bia.get(`/days/${date}`)).text).toContain('Another user has to sign it off');
+  expect((await bia.get(`/days/${date}`, portuguese)).text).toContain('Outra pessoa precisa');
   expect(await sign(bia)).toMatchObject(OWN);
   expect(await sign(rosa)).toMatchObject({ signedOffBy: 'rosa' });
 });
@@ -102,11 +102,11 @@ describe('an administrator who becomes a reviewer', () => {
     await accept(rosa);
     const alex = await becomes(fresh('alex'), 'admin', 'reviewer');
     const page = await alex.get(`/days/${date}`);
-    expect(page.text).toContain('This day was open when you, an administrator before');
+    expect(page.text).toContain('The day was open when you, an administrator before');
     expect(page.text).not.toContain(`action="/days/${date}/sign-off"`);
     expect((await alex.get(`/days/${date}`, portuguese)).text).toContain('já estava aberto');
     const list = await alex.get('/sign-offs');
-    expect(list.text).toContain('the day was open when you were an administrator');
+    expect(list.text).toContain('The day was open when you, an administrator before');
     expect(list.text).not.toContain(`name="day" value="${date}:`);
     expect(await sign(alex)).toMatchObject(WAS_OPEN);
     const bia = await console.as('reviewer', fresh('bia'));

@@ -7,10 +7,11 @@ import {
   parseCivilDate,
 } from '../../../base/values/business-day.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { faultSentence } from '../../../console/shell/error-page.tsx';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import { actorOf, idOfPath } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forPeople, OPERATE } from '../../../console/shell/route-access.ts';
-import { faultSentence, sendPage } from '../../../console/shell/send-page.tsx';
+import { sendPage } from '../../../console/shell/send-page.ts';
 import {
   cancelBackfill,
   createBackfill,

@@ -16,7 +16,7 @@ import {
 } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forPeople, REVIEW } from '../../../console/shell/route-access.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
-import { sendPage } from '../../../console/shell/send-page.tsx';
+import { sendPage } from '../../../console/shell/send-page.ts';
 import { writeMoved } from '../../review/pages/restated-export.ts';
 import { readMoved } from '../../review/restated-days.sql.ts';
 import { answerReceipts, RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';

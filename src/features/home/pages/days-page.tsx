@@ -13,7 +13,7 @@ import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { textParameter, usePage } from '../../../console/shell/page-context.ts';
 import { Card, DayLink, type DayLook, lookOf, StateIcon } from '../../../console/shell/parts.tsx';
 import { EVERYBODY, forPeople } from '../../../console/shell/route-access.ts';
-import { sendPage } from '../../../console/shell/send-page.tsx';
+import { sendPage } from '../../../console/shell/send-page.ts';
 import { type LedgerDay, readLedgerDays, readLedgerRange } from '../../review/ledger-days.sql.ts';
 import { headlineOf, moneyText, taskText } from '../headline.ts';
 import { type OpenItems, readOpenItems, type Task, type TaskKey } from '../open-items.ts';

@@ -7,7 +7,7 @@ import { textParameter, textParameters } from '../../../console/shell/page-conte
 import { pagingOf } from '../../../console/shell/paging.tsx';
 import { actorOf, requireReason } from '../../../console/shell/path-parameters.ts';
 import { DECIDE, EVERYBODY, forPeople, STAFF } from '../../../console/shell/route-access.ts';
-import { sendPage } from '../../../console/shell/send-page.tsx';
+import { sendPage } from '../../../console/shell/send-page.ts';
 import {
   ACCOUNT_DECISIONS,
   CHANGE_LISTS,

@@ -6,7 +6,7 @@ import { pageContext, textParameter } from '../../../console/shell/page-context.
 import { actorOf, optionalReason } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forPeople, REVIEW, STAFF } from '../../../console/shell/route-access.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
-import { sendPage } from '../../../console/shell/send-page.tsx';
+import { sendPage } from '../../../console/shell/send-page.ts';
 import {
   type CivilMonth,
   firstDateOf,

@@ -16,7 +16,7 @@ import { Pager, type Paging, pagingOf } from '../../../console/shell/paging.tsx'
 import { Card, Metric, Submit } from '../../../console/shell/parts.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forPeople, mayUse, STAFF } from '../../../console/shell/route-access.ts';
-import { sendPage } from '../../../console/shell/send-page.tsx';
+import { sendPage } from '../../../console/shell/send-page.ts';
 import { RevealForm } from '../../accounts/pages/change-list.tsx';
 import {
   DUE_VIEWS,

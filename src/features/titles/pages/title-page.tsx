@@ -7,7 +7,7 @@ import { usePage } from '../../../console/shell/page-context.ts';
 import { Author, Card, DayLink, Instant, PlatformValue } from '../../../console/shell/parts.tsx';
 import { actorOf, idOfPath } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forPeople, mayUse, STAFF } from '../../../console/shell/route-access.ts';
-import { sendPage } from '../../../console/shell/send-page.tsx';
+import { sendPage } from '../../../console/shell/send-page.ts';
 import type { TitleColumn } from '../../../core/title/title.ts';
 import { RevealForm } from '../../accounts/pages/change-list.tsx';
 import { type Finding, readTitleFindings } from '../../checks/findings.sql.ts';
@@ -94,7 +94,7 @@ function TitlePageBody(props: {
       </div>
       {title.isPaymentHeld && (
         <p>
-          {text('day.paymentsHeldHelp')}{' '}
+          {text('day.obstacles.payment_held')}{' '}
           <a href="/account-changes">{text('providers.changesOpen')}</a>
         </p>
       )}
