@@ -163,7 +163,7 @@ export function resolveBreak(
         kind,
         code,
         titleId: titleId === null ? null : Number(titleId),
-        ground: found.ground,
+        grounds: [found.ground],
       });
     },
     { timeout: 60_000 },
@@ -208,7 +208,8 @@ export function resolveBreaks(
           const titleIds = ofDate.flatMap(({ titleId }) =>
             titleId === null ? [] : Number(titleId),
           );
-          return { kind, code, breaks: ofDate.length, titleIds };
+          const grounds = ofDate.map(({ ground }) => ground);
+          return { kind, code, breaks: ofDate.length, titleIds, grounds };
         },
       );
     },

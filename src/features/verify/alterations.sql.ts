@@ -238,7 +238,7 @@ const decisionAlterations = (date: CivilDate) => Prisma.sql`
            '{"isParallel": false}' || coalesce(details, '{}') || jsonb_build_object('pullId', pull_id) AS details
     FROM conciliation.audit_entry
     WHERE date = ${date}::date OR date IN (SELECT accepted_date FROM change)
-       OR date IS NULL AND jsonb_exists_any(details, '{session,role,isDisabled,keyId,databaseRole,bookingsFrom,ground}')
+       OR date IS NULL AND jsonb_exists_any(details, '{session,role,isDisabled,keyId,databaseRole,bookingsFrom,grounds}')
   ), decision (problem, row_key, date, action, actor, at, details) AS (
     SELECT 'seal', id::text, date, 'day.sign_off', signed_off_by, signed_off_at,
            jsonb_build_object('contentDigest', content_digest)
@@ -256,7 +256,7 @@ const decisionAlterations = (date: CivilDate) => Prisma.sql`
     UNION ALL SELECT 'pull', id::text, date, 'pull.release', decided_by, decided_at, jsonb_build_object('pullId', id)
     FROM conciliation.pull WHERE date = ${date}::date AND decided_at IS NOT NULL
     UNION ALL SELECT 'break', decided.id::text, title.accepted_date, 'break.resolve', decided_by, decided_at,
-           jsonb_build_object('kind', kind, 'titleId', title_id, 'ground', ground)
+           jsonb_build_object('kind', kind, 'code', code, 'grounds', jsonb_build_array(ground))
     FROM conciliation.break_decision AS decided LEFT JOIN conciliation.title ON title.id = title_id
     WHERE coalesce(title.accepted_date, ${date}::date) = ${date}::date
     UNION ALL SELECT 'account', id::text, accepted_date, CASE state WHEN 'refused' THEN 'account_change.refuse'

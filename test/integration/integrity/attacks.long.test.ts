@@ -402,8 +402,8 @@ describe('a decision without an entry in the audit log is found and refused:', (
       [
         into(
           'break_decision',
-          'kind, title_id, ground, decided_by, reason',
-          `SELECT 'no_payable', id, gen_random_uuid(), 'rita', 'x' FROM conciliation.title WHERE ${A}`,
+          'kind, title_id, ground, decided_by, code, reason',
+          `SELECT 'no_payable', id, gen_random_uuid(), 'rita', 'accepted', 'x' FROM conciliation.title WHERE ${A}`,
         ),
       ],
       ['break'],
