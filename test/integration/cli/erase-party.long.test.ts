@@ -1,18 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { migrate } from '../../../src/base/database/migrate.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { type Receipt, takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
 import { signDay } from '../../support/days.ts';
+import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
-import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 interface Party {
@@ -45,25 +44,17 @@ const SIGNED = DAY;
 const HELD = daysFrom(1);
 const LATER = daysFrom(2);
 
-const world = forFile(openPullWorld);
-let users: RoleUsers;
-let owner: Client;
+const world = worldWithUsers();
+const { users } = world;
+const owner = clientOfFile(() => world.databaseUrl);
 const folder = forFile(openFolder);
 let taxIdFile: string;
 let heldPullId: bigint;
 let sent: Receipt[];
 beforeAll(async () => {
-  await migrate({ databaseUrl: world.databaseUrl, logger: world.parts.logger, roles: true });
-  users = await createRoleUsers(world.databaseUrl);
-  owner = new Client({ connectionString: world.databaseUrl });
-  await owner.connect();
   taxIdFile = join(folder.path, 'cpf.txt');
   await writeFile(taxIdFile, `${ANA_MASKED.taxId}\n`);
   await prepare();
-});
-afterAll(async () => {
-  await owner.end();
-  await users.drop();
 });
 
 const erase = (args: readonly string[], environment: Record<string, string> = {}) =>
