@@ -10,6 +10,7 @@ import {
   readTitleSnapshot,
   recordExport,
   type TitleSnapshot,
+  titlesAccepted,
 } from '../features/titles/export-titles.sql.ts';
 import {
   EXPORT_FORMATS,
@@ -84,7 +85,7 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
     const { from, to, format } = options;
     const selection = { from, to, includeWithdrawn: options.includeWithdrawn };
     return withStaging(run, ({ database }) =>
-      readTitleSnapshot(database, selection, run.signal, async (read) => {
+      readTitleSnapshot(database, titlesAccepted(selection), run.signal, async (read) => {
         const snapshot = { ...read, ledger: daysUntil(read.ledger, run.today) };
         const { current, withdrawn } = snapshot.overall;
         const rows = current + withdrawn;

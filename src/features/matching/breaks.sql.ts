@@ -13,6 +13,7 @@ import {
   textOrNull,
   words,
 } from '../../console/api/schema-parts.ts';
+import type { DayObstacle } from '../../console/day-obstacle.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { type AskedScope, askedLines, identityOf } from './asked-lines.sql.ts';
 import {
@@ -400,7 +401,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT title_id, erp_key, rule, made_at, erp_value, title_part FROM conciliation.title_match
     WHERE ended_at IS NULL AND ${scope.matches}
   ), matched AS MATERIALIZED (
-    SELECT ${SIDE}, rule, made_at, document AS own_document,
+    SELECT ${SIDE}, rule, made_at, held.erp_key, open_value, ${IS_PLAIN} AS is_plain, document AS own_document,
            instalment AS own_instalment, abs(payable.due_date - title.anticipated_due_date) AS own_days,
            CASE WHEN rule = 'sum' THEN 4 WHEN payable.order_uid = title.order_uid THEN 1
                 WHEN payable.due_date = title.anticipated_due_date THEN 2 ELSE 3 END AS place
@@ -571,7 +572,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       UNION ALL
       SELECT DISTINCT title_id, CASE WHEN is_booked THEN 'before' ELSE 'unbooked' END,
              NULL::timestamptz, NULL::timestamptz, NULL::text[], true
-      FROM situated WHERE title_id NOT IN (SELECT title_id FROM asked WHERE is_own)
+      -- A withdrawn title asks for nothing.
+      FROM situated WHERE is_current AND title_id NOT IN (SELECT title_id FROM asked WHERE is_own)
     ) AS status USING (title_id)
     JOIN ${VERDICTS} USING (is_early, situation, state)
     -- A booking that no title has any more explains its own payables only. Without an answer, or with a reversal on
@@ -729,6 +731,12 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT kind, severity, is_current, title_id, erp_key FROM judged
     WHERE severity > 0 AND (source IN (0, 3) OR NOT is_current)
     UNION ALL
+    -- The open payable that a restated title has taken over is as the title was before, until a line for it is released.
+    SELECT CASE WHEN open_value <> original_value THEN 'value_differs' ELSE 'due_date_differs' END, 1, false, id, erp_key
+    FROM matched JOIN live ON live.title_id = id
+    WHERE rule = 'inherited' AND is_plain AND NOT is_own AND NOT is_posted
+      AND (open_value <> original_value OR own_days > ${DUE_TOLERANCE_DAYS})
+    UNION ALL
     SELECT 'due_before_release', 2, false, title.id, held.erp_key
     FROM run CROSS JOIN held
     JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = held.title_id
@@ -864,14 +872,7 @@ export function listBreaks(
   });
 }
 
-/** The breaks of one kind on one accepted date, as the newest run of the matching counted them. */
-export interface DayBreaks extends BreakCount {
-  /** Null: payables without a title. */
-  readonly date: CivilDate | null;
-  readonly isUrgent: boolean;
-}
-
-/** Counts the breaks of the whole ledger, as JSON of `DayBreaks[]`. */
+/** Counts the breaks of the whole ledger, as JSON: date (null: payables without a title), kind, isUrgent, breaks, value. */
 export const COUNTED_BREAKS = Prisma.sql`
   (WITH ${breaksOf(wholeScope(null))}
    SELECT coalesce(jsonb_agg(jsonb_build_object('date', accepted_date, 'kind', kind, 'isUrgent', severity > 1,
@@ -879,6 +880,19 @@ export const COUNTED_BREAKS = Prisma.sql`
                              ORDER BY severity DESC, place, accepted_date), '[]')
    FROM (SELECT accepted_date, kind, severity, place, count(*) AS breaks, coalesce(${amountSum(Prisma.sql`value`)}, 0)::text AS value
          FROM broken GROUP BY 1, 2, 3, 4) AS counted)`;
+
+export const matchingObstacles = {
+  /** Breaks of titles of the day, as the newest run of the matching counted them. */
+  break: {
+    keeps: ['program'],
+    rows: (date) => Prisma.sql`
+      SELECT known.kind, known.breaks, known.value, known."isUrgent"
+      FROM jsonb_to_recordset((SELECT breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1))
+             AS known (date date, kind text, breaks integer, value numeric, "isUrgent" boolean)
+      WHERE known.date = ${date}`,
+    href: (date, kind) => `/breaks?date=${date}&kind=${kind}`,
+  },
+} as const satisfies Record<string, DayObstacle>;
 
 /** Counts the titles of the whole ledger that have a payable, as the column `agreed`. */
 export const COUNTED_AGREED = Prisma.sql`

@@ -152,6 +152,7 @@ export function resolveBreak(
       await recordDecision(tx, 'break.resolve', [found.title?.acceptedDate ?? null], decision, {
         kind,
         titleId: titleId === null ? null : Number(titleId),
+        ground: found.ground,
       });
     },
     { timeout: 60_000 },

@@ -1,9 +1,9 @@
 /** The pages of breaks: lists, one break, decisions, files, rights, in both languages. */
 import { request } from 'undici';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { makeKey } from '../../support/console-client.ts';
-import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -13,9 +13,8 @@ import { readWorkbook } from '../../unit/export/workbook-reader.ts';
 const portuguese = { 'accept-language': 'pt-BR' };
 const reason = { reason: 'agreed with the supplier' };
 
-let pages: PagesWorld;
+const pages = pagesForFile();
 beforeAll(async () => {
-  pages = await openPagesWorld();
   const { world } = pages;
   world.sandbox.setDayTexts(DAY, [
     titleText({ uid: 'matched', value: '1234.50' }),
@@ -23,10 +22,6 @@ beforeAll(async () => {
     titleText({ uid: 'missing', value: '40', dueDate: '2026-08-15' }),
   ]);
   await world.pull(DAY);
-});
-afterAll(async () => {
-  await pages.console.close();
-  await pages.world.close();
 });
 
 const PAYABLES = [
