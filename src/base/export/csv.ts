@@ -1,7 +1,12 @@
 import type { Language } from '../texts/texts.ts';
 import { isPlainDecimal } from '../values/decimal.ts';
-import { CHUNK_LENGTH } from './chunk-length.ts';
-import type { ColumnKind, ExportColumn, ExportRow, RowBatches } from './table.ts';
+import {
+  type ColumnKind,
+  type ExportColumn,
+  type ExportRow,
+  type RowBatches,
+  writeLines,
+} from './table.ts';
 
 const SEPARATOR: Readonly<Record<Language, string>> = { 'pt-BR': ';', en: ',' };
 
@@ -34,27 +39,19 @@ const NEEDS_QUOTES = /[";,\t\r\n]|^\s|\s$/;
  * @param language `en`: for programs, dates are `YYYY-MM-DD` and text is as it is. `pt-BR`: for a person with Excel,
  * dates are `dd/mm/aaaa`, and text that Excel would turn into a number or date is `="text"`, which Excel shows as it is
  */
-export async function* writeCsv(
+export function writeCsv(
   columns: readonly ExportColumn[],
   batches: RowBatches,
   locale: Language,
   language: Language = locale,
 ): AsyncGenerator<Buffer> {
   const kinds = columns.map((column) => column.kind);
-  yield Buffer.from(
-    `${BYTE_ORDER_MARK}${columns.map(({ name, heading }) => heading ?? name).join(SEPARATOR[locale])}\r\n`,
+  const header = columns.map(({ name, heading }) => heading ?? name).join(SEPARATOR[locale]);
+  return writeLines(
+    `${BYTE_ORDER_MARK}${header}\r\n`,
+    batches,
+    (row) => `${encodeRow(row, kinds, locale, language)}\r\n`,
   );
-  let lines = '';
-  for await (const rows of batches) {
-    for (const row of rows) {
-      lines += `${encodeRow(row, kinds, locale, language)}\r\n`;
-      if (lines.length >= CHUNK_LENGTH) {
-        yield Buffer.from(lines);
-        lines = '';
-      }
-    }
-  }
-  yield Buffer.from(lines);
 }
 
 function encodeRow(

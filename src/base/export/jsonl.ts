@@ -1,5 +1,4 @@
-import { CHUNK_LENGTH } from './chunk-length.ts';
-import type { ColumnKind, ExportColumn, RowBatches } from './table.ts';
+import { type ColumnKind, type ExportColumn, type RowBatches, writeLines } from './table.ts';
 
 /**
  * Encodes rows as one JSON object a line (https://jsonlines.org), UTF-8, with every column in every
@@ -7,7 +6,7 @@ import type { ColumnKind, ExportColumn, RowBatches } from './table.ts';
  * parsers would round a number to a double. `id` and `occurrence` are numbers, dates `YYYY-MM-DD`
  * strings, `extra` is the stored JSON.
  */
-export async function* writeJsonl(
+export function writeJsonl(
   columns: readonly ExportColumn[],
   batches: RowBatches,
 ): AsyncGenerator<Buffer> {
@@ -15,20 +14,13 @@ export async function* writeJsonl(
     kind: column.kind,
     key: `${index === 0 ? '{' : ','}${JSON.stringify(column.name)}:`,
   }));
-  let lines = '';
-  for await (const rows of batches) {
-    for (const row of rows) {
-      for (const [index, field] of fields.entries()) {
-        lines += field.key + encodeValue(row[index] ?? null, field.kind);
-      }
-      lines += '}\n';
-      if (lines.length >= CHUNK_LENGTH) {
-        yield Buffer.from(lines);
-        lines = '';
-      }
+  return writeLines('', batches, (row) => {
+    let line = '';
+    for (const [index, field] of fields.entries()) {
+      line += field.key + encodeValue(row[index] ?? null, field.kind);
     }
-  }
-  yield Buffer.from(lines);
+    return `${line}}\n`;
+  });
 }
 
 /** PostgreSQL's text of integers, booleans and json is valid JSON. */
