@@ -369,7 +369,7 @@ CREATE TABLE conciliation.title_change (
   pull_id      bigint    NOT NULL,
   content_hash uuid,
 
-  CONSTRAINT title_change_kind_check CHECK (kind IN ('inserted', 'changed', 'withdrawn', 'restored', 'payment_released'))
+  CONSTRAINT title_change_kind_check CHECK (kind IN ('inserted', 'changed', 'withdrawn', 'restored', 'payment_decided'))
 ) WITH (
   -- One row for every change of a title, read from its end by consumers of the feed.
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 100000,
@@ -388,11 +388,11 @@ COMMENT ON COLUMN conciliation.title_change.change_seq IS
 COMMENT ON COLUMN conciliation.title_change.title_id IS
   'title.id of the title that changed.';
 COMMENT ON COLUMN conciliation.title_change.kind IS
-  'inserted: received for the first time. changed: some field was restated. withdrawn: a newer response for the date lacked the title. restored: a newer response had the withdrawn title again, perhaps restated. payment_released: a person confirmed the changed bank account that held the payment; the title is as before.';
+  'inserted: received for the first time. changed: some field was restated. withdrawn: a newer response for the date lacked the title. restored: a newer response had the withdrawn title again, perhaps restated. payment_decided: a person confirmed the changed bank account that held the payment, or refused it after all; the title is as before.';
 COMMENT ON COLUMN conciliation.title_change.pull_id IS
-  'pull.id of the pull that brought the change; with the kind payment_released, of the pull that brought the account.';
+  'pull.id of the pull that brought the change; with the kind payment_decided, of the pull that brought the account.';
 COMMENT ON COLUMN conciliation.title_change.content_hash IS
-  'title.content_hash as the change left it. Null: the row of the title had been deleted outside of the program, or the kind is payment_released, which changes no row.';
+  'title.content_hash as the change left it. Null: the row of the title had been deleted outside of the program, or the kind is payment_decided, which changes no row.';
 
 CREATE TRIGGER title_change_append_only
   BEFORE UPDATE OR DELETE OR TRUNCATE ON conciliation.title_change
@@ -1927,7 +1927,7 @@ CREATE INDEX payment_hold_title_idx ON conciliation.payment_hold (title_id);
 CREATE INDEX payment_hold_date_idx ON conciliation.payment_hold (accepted_date);
 
 COMMENT ON TABLE conciliation.payment_hold IS
-  'The current titles that a merge wrote while a change of the bank account that they name was open or refused. The hold lasts until a person confirms the change or a merge restates or withdraws the title: while title.last_change_pull_id is pull_id. Rows are not removed.';
+  'The titles that a merge wrote while a change of the bank account that they name was open or refused, or that named the account when a person refused it after all. The hold lasts until a person confirms the change or a merge restates or withdraws the title: while title.last_change_pull_id is pull_id. Rows are not removed.';
 COMMENT ON COLUMN conciliation.payment_hold.account_change_id IS
   'account_change.id.';
 COMMENT ON COLUMN conciliation.payment_hold.title_id IS
@@ -2007,7 +2007,7 @@ COMMENT ON COLUMN conciliation.title_feed.id IS
 COMMENT ON COLUMN conciliation.title_feed.status IS
   'current: to be reconciled. withdrawn: no longer stated by the platform, or the row was deleted outside of the program; undo the bookings of the title.';
 COMMENT ON COLUMN conciliation.title_feed.payment_hold IS
-  'Whether the payment is held: the title names a changed bank account, and no person has confirmed the change. Do not pay such a title. The confirmation is a change of the kind payment_released.';
+  'Whether the payment is held: the title names a changed bank account, and no person has confirmed the change. Do not pay such a title. The confirmation, and its refusal after all, are changes of the kind payment_decided.';
 COMMENT ON COLUMN conciliation.title_feed.predecessor_id IS
   'title_succession.predecessor_id: the withdrawn title that this one replaces, with another due date or original value. Null: none.';
 COMMENT ON COLUMN conciliation.title_feed.successor_id IS
@@ -2543,9 +2543,12 @@ CREATE TABLE conciliation.break_decision (
   ground     uuid        NOT NULL,
   decided_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   decided_by text        NOT NULL,
+  code       text        NOT NULL,
   reason     text        NOT NULL,
 
-  CONSTRAINT break_decision_subject_check CHECK (num_nonnulls(title_id, erp_key) > 0)
+  CONSTRAINT break_decision_subject_check CHECK (num_nonnulls(title_id, erp_key) > 0),
+  CONSTRAINT break_decision_code_check
+    CHECK (code IN ('corrected', 'booked_outside', 'agreed', 'accepted', 'other'))
 );
 
 CREATE INDEX break_decision_title_idx ON conciliation.break_decision (title_id);
@@ -2567,6 +2570,8 @@ COMMENT ON COLUMN conciliation.break_decision.decided_at IS
   'When the person decided.';
 COMMENT ON COLUMN conciliation.break_decision.decided_by IS
   'The person.';
+COMMENT ON COLUMN conciliation.break_decision.code IS
+  'corrected: it is being corrected in the ERP or on the platform. booked_outside: the ERP has it under other keys. agreed: settled with the other party. accepted: the difference is accepted. other: see the reason.';
 COMMENT ON COLUMN conciliation.break_decision.reason IS
   'The reason in words.';
 

@@ -11,7 +11,7 @@ import { readCsv } from '../../unit/export/csv-reader.ts';
 import { readWorkbook } from '../../unit/export/workbook-reader.ts';
 
 const portuguese = { 'accept-language': 'pt-BR' };
-const reason = { reason: 'agreed with the supplier' };
+const reason = { code: 'agreed', reason: 'agreed with the supplier' };
 
 const pages = pagesForFile();
 beforeAll(async () => {
@@ -51,9 +51,9 @@ test('the list counts and sums the whole filter, in both languages', async () =>
   expect(english).toContain('Breaks with the ERP');
   // The script keeps a form from being sent twice unless its answer is a file.
   expect(english).toMatch(/action="\/breaks\/file"[^>]* data-download/);
-  expect(english).toMatch(/Sum<\/td><td class="right number">2<\/td>.*?>60\.00</s);
+  expect(english).toMatch(/Sum<\/td><td[^>]*>2<\/td>.*?>60\.00</s);
   expect(english).toMatch(/2 open payables, 1,254\.51\. The last complete snapshot/);
-  expect(english).toMatch(/Value differs<\/a><\/th><td class="right number">1<\/td>.*?>20\.00</s);
+  expect(english).toMatch(/Value differs<\/a><\/th><td[^>]*>1<\/td>.*?>20\.00</s);
   const { text } = await pages.viewer.get('/breaks?kind=missing_in_erp', portuguese);
   expect(text).toContain('Divergências com o ERP');
   expect(text).toContain('Não encontrado no ERP');
@@ -117,10 +117,33 @@ test('a person matches, undoes the match, and resolves the break with a reason',
     '/breaks?notice=break_resolved',
   );
   expect((await pages.viewer.get(path)).status).toBe(404);
+  expect((await pages.viewer.get('/breaks?state=resolved', portuguese)).text).toMatch(
+    /Valor diferente<\/th>.*rita.*acertada com a outra parte: agreed with the supplier/s,
+  );
+});
+
+test('one form resolves the breaks of a kind, with their number and value', async () => {
+  const path = '/breaks?kind=value_differs';
+  expect((await pages.viewer.get(path)).text).not.toContain('action="/breaks/resolve"');
+  const { text } = await pages.reviewer.get(path);
+  expect(text).toContain('Resolve the breaks of this list: 1, 20.00');
+  expect((await pages.reviewer.get('/breaks')).text).not.toContain('action="/breaks/resolve"');
+  const [, digest = ''] = /name="digest" value="([^"]+)"/.exec(text) ?? [];
+  const fields = { kind: 'value_differs', digest, ...reason };
+  for (const wrong of [
+    { ...fields, code: 'x' },
+    { ...fields, digest: 'x' },
+  ]) {
+    expect((await pages.reviewer.post('/breaks/resolve', wrong)).status).toBe(400);
+  }
+  expect((await pages.reviewer.post('/breaks/resolve', fields)).location).toBe(
+    '/breaks?notice=break_resolved',
+  );
+  expect((await pages.reviewer.get(path)).text).toContain('No break is open with this filter.');
 });
 
 test.each(['viewer', 'operator'] as const)('a %s sees breaks and decides nothing', async (role) => {
-  for (const path of ['/break/match', '/break/resolve', '/matches/1/undo']) {
+  for (const path of ['/break/match', '/break/resolve', '/breaks/resolve', '/matches/1/undo']) {
     expect((await pages[role].post(path, { ...reason, title: '1', payable: 'k2' })).status).toBe(
       403,
     );

@@ -96,6 +96,29 @@ test.each([
   },
 );
 
+test.each([
+  [
+    'paid, and the due date was restated',
+    'k1 1613 paid',
+    'a 1613 due=2099-07-12',
+    'paid_to_supplier!',
+  ],
+  ['paid, and the value was restated', 'k1 1613 paid', 'a 1614', 'paid_to_supplier!'],
+  ['paid in part', 'k1 613 total=1613', 'a 1613 due=2099-07-12', 'paid_in_part!'],
+  ['gone', '', 'a 1613 due=2099-07-12', 'gone_from_erp!'],
+])(
+  'a restated title without a match waits for the payable that its predecessor fits: %s',
+  async (_, stated, restated, kind) => {
+    if (stated === '') await judged.state('k1 1613', 'snapshot');
+    await judged.state([stated, 'unrelated 1 code=P-9'].filter(Boolean).join(', '), 'snapshot');
+    for (const titles of ['a 1613', restated]) {
+      await judged.pull(date, titles);
+      await expectBreaks('', `${kind} a k1`);
+      expect(await judged.waiting(date)).toEqual(['a']);
+    }
+  },
+);
+
 test('what a payable says of a title that was withdrawn since the last run is no break', async () => {
   await release('a 1612', 'k1 1612');
   await expectBreaks('other 1 code=P-9 paid', '', 'snapshot');
