@@ -36,15 +36,15 @@ const SERVICE_QUEUES: readonly [ServiceQueue, ServiceQueue] = [
   },
 ];
 
-/** Declares the tests of each queue. Those of a queue that is missing are skipped, and their name says why. */
-export function onEachQueue(
-  nameOf: (queue: string) => string,
-  tests: (queue: ServiceQueue['name']) => void,
-): void {
-  for (const { name, missing } of SERVICE_QUEUES) {
-    const title = nameOf(name);
-    if (missing === null) describe.concurrent(title, { timeout: 900_000 }, () => tests(name));
-    else describe.skip(`${title}, skipped because ${missing}`, () => tests(name));
+/**
+ * Declares the tests of each queue, whose name follows `name`. Those of a queue that is missing are skipped, and their
+ * name says why.
+ */
+export function onEachQueue(name: string, tests: (queue: ServiceQueue['name']) => void): void {
+  for (const { name: queue, missing } of SERVICE_QUEUES) {
+    const title = `${name} ${queue}`;
+    if (missing === null) describe.concurrent(title, { timeout: 900_000 }, () => tests(queue));
+    else describe.skip(`${title}, skipped because ${missing}`, () => tests(queue));
   }
 }
 

@@ -35,22 +35,3 @@ export type RowBatches = AsyncIterable<readonly ExportRow[]>;
  * export of a million rows would hold tens of megabytes of garbage.
  */
 export const CHUNK_LENGTH = 32_768;
-
-/** Encodes rows as UTF-8, each by `lineOf`, after the text `head`. */
-export async function* writeLines(
-  head: string,
-  batches: RowBatches,
-  lineOf: (row: ExportRow) => string,
-): AsyncGenerator<Buffer> {
-  let lines = head;
-  for await (const rows of batches) {
-    for (const row of rows) {
-      lines += lineOf(row);
-      if (lines.length >= CHUNK_LENGTH) {
-        yield Buffer.from(lines);
-        lines = '';
-      }
-    }
-  }
-  yield Buffer.from(lines);
-}

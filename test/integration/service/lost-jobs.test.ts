@@ -16,13 +16,10 @@ import {
 const FROM = daysFrom(-30, TODAY);
 const TO = daysFrom(-1, TODAY);
 
-onEachQueue(
-  (queue) => `a catch-up of 30 days with the queue on ${queue}`,
-  (queue) => {
-    test('ends exact when all jobs are lost while most of the dates wait', () =>
-      inServiceWorld(queue, { redisDatabase: 15, environment: dueSince(FROM) }, catchUp));
-  },
-);
+onEachQueue('a catch-up of 30 days with the queue on', (queue) => {
+  test('ends exact when all jobs are lost while most of the dates wait', () =>
+    inServiceWorld(queue, { redisDatabase: 15, environment: dueSince(FROM) }, catchUp));
+});
 
 async function catchUp(world: ServiceWorld): Promise<void> {
   delayAnswers(world, 200);

@@ -20,142 +20,137 @@ const SECOND = toCivilDate('2026-03-02');
 const YESTERDAY = toCivilDate('2026-03-03');
 const ALL = [FIRST, SECOND, YESTERDAY];
 
-onEachQueue(
-  (queue) => `with the queue on ${queue}`,
-  (queue) => {
-    /** A world in which the dates from `startDate` to yesterday are due. */
-    const inWorld = (
-      startDate: string,
-      more: Readonly<Record<string, string>>,
-      use: Parameters<typeof inAlertingWorld>[2],
-    ) => {
-      const environment = { START_DATE: startDate, LOOKBACK_DAYS: '0', ...more };
-      return inAlertingWorld(queue, { redisDatabase: 11, now: NOW, environment }, use);
-    };
+onEachQueue('with the queue on', (queue) => {
+  /** A world in which the dates from `startDate` to yesterday are due. */
+  const inWorld = (
+    startDate: string,
+    more: Readonly<Record<string, string>>,
+    use: Parameters<typeof inAlertingWorld>[2],
+  ) => {
+    const environment = { START_DATE: startDate, LOOKBACK_DAYS: '0', ...more };
+    return inAlertingWorld(queue, { redisDatabase: 11, now: NOW, environment }, use);
+  };
 
-    test('500, 500, 200: two backoffs, then reconciled', () =>
-      inWorld(YESTERDAY, {}, async (world) => {
-        world.sandbox.faults.add({ kind: 'status', status: 500, times: 2 });
-        const service = await world.start();
-        await expectPulls(world, [{ date: YESTERDAY, state: 'merged', attempts: 3 }]);
-        expect(await readTitles(world.database)).toEqual(
-          predictTitles(SANDBOX, YESTERDAY, YESTERDAY),
-        );
-        expect(await readCheckpoint(world)).toBe(YESTERDAY);
-        const delays = service
-          .logged('pull attempt failed')
-          .map((line) => Number(line['retryDelayMs']));
-        expect(delays).toHaveLength(2);
-        const gaps = gapsBetweenRequests(world);
-        expect(gaps).toHaveLength(2);
-        for (const [index, delayMs] of delays.entries()) {
-          expect(gaps[index]).toBeGreaterThanOrEqual(delayMs);
-        }
-      }));
+  test('500, 500, 200: two backoffs, then reconciled', () =>
+    inWorld(YESTERDAY, {}, async (world) => {
+      world.sandbox.faults.add({ kind: 'status', status: 500, times: 2 });
+      const service = await world.start();
+      await expectPulls(world, [{ date: YESTERDAY, state: 'merged', attempts: 3 }]);
+      expect(await readTitles(world.database)).toEqual(
+        predictTitles(SANDBOX, YESTERDAY, YESTERDAY),
+      );
+      expect(await readCheckpoint(world)).toBe(YESTERDAY);
+      const delays = service
+        .logged('pull attempt failed')
+        .map((line) => Number(line['retryDelayMs']));
+      expect(delays).toHaveLength(2);
+      const gaps = gapsBetweenRequests(world);
+      expect(gaps).toHaveLength(2);
+      for (const [index, delayMs] of delays.entries()) {
+        expect(gaps[index]).toBeGreaterThanOrEqual(delayMs);
+      }
+    }));
 
-    test('429 with Retry-After 7: no request for seven seconds', () =>
-      inWorld(YESTERDAY, {}, async (world) => {
-        world.sandbox.faults.add({ kind: 'status', status: 429, headers: { 'retry-after': '7' } });
-        await world.start();
-        await expectPulls(world, [{ date: YESTERDAY, state: 'merged', attempts: 2 }]);
-        const gaps = gapsBetweenRequests(world);
-        expect(gaps).toHaveLength(1);
-        expect(gaps[0]).toBeGreaterThanOrEqual(7_000);
-      }));
+  test('429 with Retry-After 7: no request for seven seconds', () =>
+    inWorld(YESTERDAY, {}, async (world) => {
+      world.sandbox.faults.add({ kind: 'status', status: 429, headers: { 'retry-after': '7' } });
+      await world.start();
+      await expectPulls(world, [{ date: YESTERDAY, state: 'merged', attempts: 2 }]);
+      const gaps = gapsBetweenRequests(world);
+      expect(gaps).toHaveLength(1);
+      expect(gaps[0]).toBeGreaterThanOrEqual(7_000);
+    }));
 
-    // What no queue has a part in.
-    if (queue !== 'PostgreSQL') return;
+  // What no queue has a part in.
+  if (queue !== 'PostgreSQL') return;
 
-    test('500 without end: failed and alerted once, later dates are pulled, the checkpoint stays', () =>
-      inWorld(FIRST, { PULL_ATTEMPTS: '3' }, async (world, webhook) => {
-        world.sandbox.faults.add({ kind: 'status', status: 500, date: SECOND, times: 'forever' });
-        const service = await world.start();
-        await expectPulls(world, [
-          { date: FIRST, state: 'merged', attempts: 1 },
-          { date: SECOND, state: 'failed', attempts: 3 },
-          { date: YESTERDAY, state: 'merged', attempts: 1 },
-        ]);
-        expect(requestsFor(world, SECOND)).toBe(3);
-        expect(await readCheckpoint(world)).toBe(FIRST);
-        await eventually(() => expect(webhook.received).toHaveLength(1));
-        // Several more ticks and looks at the alerts.
-        await sleep(2_500);
-        expect(webhook.received.map(({ body }) => body)).toMatchObject([
-          { kind: 'pull_failed', date: SECOND, resolvedAt: null },
-        ]);
-        expect(requestsFor(world, SECOND)).toBe(3);
-        expect(errorsOf(service)).toMatchObject([
-          { msg: 'pull attempt failed', state: 'failed', err: { code: 'PLATFORM_UNAVAILABLE' } },
-        ]);
-      }));
+  test('500 without end: failed and alerted once, later dates are pulled, the checkpoint stays', () =>
+    inWorld(FIRST, { PULL_ATTEMPTS: '3' }, async (world, webhook) => {
+      world.sandbox.faults.add({ kind: 'status', status: 500, date: SECOND, times: 'forever' });
+      const service = await world.start();
+      await expectPulls(world, [
+        { date: FIRST, state: 'merged', attempts: 1 },
+        { date: SECOND, state: 'failed', attempts: 3 },
+        { date: YESTERDAY, state: 'merged', attempts: 1 },
+      ]);
+      expect(requestsFor(world, SECOND)).toBe(3);
+      expect(await readCheckpoint(world)).toBe(FIRST);
+      await eventually(() => expect(webhook.received).toHaveLength(1));
+      // Several more ticks and looks at the alerts.
+      await sleep(2_500);
+      expect(webhook.received.map(({ body }) => body)).toMatchObject([
+        { kind: 'pull_failed', date: SECOND, resolvedAt: null },
+      ]);
+      expect(requestsFor(world, SECOND)).toBe(3);
+      expect(errorsOf(service)).toMatchObject([
+        { msg: 'pull attempt failed', state: 'failed', err: { code: 'PLATFORM_UNAVAILABLE' } },
+      ]);
+    }));
 
-    test('an outage that outlasts every attempt is one alert and ends without a person', () =>
-      inWorld(FIRST, { PULL_ATTEMPTS: '3' }, async (world, webhook) => {
-        world.sandbox.faults.add({ kind: 'status', status: 500, times: 'forever' });
-        await world.start();
-        await eventually(async () => {
-          const failed = await world.database.prisma.pull.count({ where: { state: 'failed' } });
-          expect(failed).toBe(ALL.length);
-        });
-        world.sandbox.faults.clear();
-        // As if six minutes had passed.
-        await world.database.prisma.$executeRaw`
+  test('an outage that outlasts every attempt is one alert and ends without a person', () =>
+    inWorld(FIRST, { PULL_ATTEMPTS: '3' }, async (world, webhook) => {
+      world.sandbox.faults.add({ kind: 'status', status: 500, times: 'forever' });
+      await world.start();
+      await eventually(async () => {
+        const failed = await world.database.prisma.pull.count({ where: { state: 'failed' } });
+        expect(failed).toBe(ALL.length);
+      });
+      world.sandbox.faults.clear();
+      // As if six minutes had passed.
+      await world.database.prisma.$executeRaw`
         UPDATE conciliation.pull SET finished_at = finished_at - interval '6 minutes'`;
-        await eventually(async () => expect(await readCheckpoint(world)).toBe(YESTERDAY));
-        expect(await readTitles(world.database)).toEqual(predictTitles(SANDBOX, FIRST, YESTERDAY));
-        const told = () =>
-          webhook.received
-            .filter(({ body }) => body.kind === 'pull_failed')
-            .map(({ body }) => body.state);
-        await eventually(() => expect(told()).toEqual(['raised', 'resolved']));
-      }));
+      await eventually(async () => expect(await readCheckpoint(world)).toBe(YESTERDAY));
+      expect(await readTitles(world.database)).toEqual(predictTitles(SANDBOX, FIRST, YESTERDAY));
+      const told = () =>
+        webhook.received
+          .filter(({ body }) => body.kind === 'pull_failed')
+          .map(({ body }) => body.state);
+      await eventually(() => expect(told()).toEqual(['raised', 'resolved']));
+    }));
 
-    test('401, then another token in the file: one request too many per pull, and no attempt', () =>
-      inWorld(FIRST, {}, async (world, webhook) => {
-        const refused = world.sandbox.issueToken({ isExpired: true });
-        const tokenFile = await world.writeFile('token', refused);
-        await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
-        await eventually(() => expect(webhook.received).toHaveLength(1));
-        // Each date was asked for at most once, and none is again until the token is replaced.
-        const refusals = world.sandbox.requests.length;
-        expect(refusals).toBeLessThanOrEqual(3);
-        await sleep(2_500);
-        expect(world.sandbox.requests).toHaveLength(refusals);
+  test('401, then another token in the file: one request too many per pull, and no attempt', () =>
+    inWorld(FIRST, {}, async (world, webhook) => {
+      const refused = world.sandbox.issueToken({ isExpired: true });
+      const tokenFile = await world.writeFile('token', refused);
+      await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
+      await eventually(() => expect(webhook.received).toHaveLength(1));
+      // Each date was asked for at most once, and none is again until the token is replaced.
+      const refusals = world.sandbox.requests.length;
+      expect(refusals).toBeLessThanOrEqual(3);
+      await sleep(2_500);
+      expect(world.sandbox.requests).toHaveLength(refusals);
 
-        await world.writeFile('token', world.sandbox.issueToken());
-        await expectPulls(
-          world,
-          ALL.map((date) => ({ date, state: 'merged', attempts: 1 })),
-        );
-        expect(world.sandbox.requests).toHaveLength(refusals + 3);
-        await eventually(() => expect(webhook.received).toHaveLength(2));
-        expect(webhook.received.map(({ body }) => body)).toMatchObject([
-          { kind: 'platform_auth', resolvedAt: null },
-          { kind: 'platform_auth', resolvedAt: expect.any(String) },
-        ]);
-      }));
+      await world.writeFile('token', world.sandbox.issueToken());
+      await expectPulls(
+        world,
+        ALL.map((date) => ({ date, state: 'merged', attempts: 1 })),
+      );
+      expect(world.sandbox.requests).toHaveLength(refusals + 3);
+      await eventually(() => expect(webhook.received).toHaveLength(2));
+      expect(webhook.received.map(({ body }) => body)).toMatchObject([
+        { kind: 'platform_auth', resolvedAt: null },
+        { kind: 'platform_auth', resolvedAt: expect.any(String) },
+      ]);
+    }));
 
-    test('401, one pull at a time: one request too many in all', () =>
-      inWorld(FIRST, { PLATFORM_CONCURRENCY: '1' }, async (world) => {
-        const refused = world.sandbox.issueToken({ isExpired: true });
-        const tokenFile = await world.writeFile('token', refused);
-        const service = await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
-        await eventually(() =>
-          expect(
-            service.logged(
-              'pulls and pushes are paused: the platform refuses the token; replace it',
-            ),
-          ).toHaveLength(1),
-        );
-        await world.writeFile('token', world.sandbox.issueToken());
-        await expectPulls(
-          world,
-          ALL.map((date) => ({ date, state: 'merged', attempts: 1 })),
-        );
-        expect(world.sandbox.requests.map(({ status }) => status)).toEqual([401, 200, 200, 200]);
-      }));
-  },
-);
+  test('401, one pull at a time: one request too many in all', () =>
+    inWorld(FIRST, { PLATFORM_CONCURRENCY: '1' }, async (world) => {
+      const refused = world.sandbox.issueToken({ isExpired: true });
+      const tokenFile = await world.writeFile('token', refused);
+      const service = await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
+      await eventually(() =>
+        expect(
+          service.logged('pulls and pushes are paused: the platform refuses the token; replace it'),
+        ).toHaveLength(1),
+      );
+      await world.writeFile('token', world.sandbox.issueToken());
+      await expectPulls(
+        world,
+        ALL.map((date) => ({ date, state: 'merged', attempts: 1 })),
+      );
+      expect(world.sandbox.requests.map(({ status }) => status)).toEqual([401, 200, 200, 200]);
+    }));
+});
 
 /** Waits until these are the pulls, and all of them. */
 const expectPulls = (world: ServiceWorld, expected: readonly object[]) =>

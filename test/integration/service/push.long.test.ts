@@ -25,229 +25,226 @@ import {
 /** Providers of another buyer, whose numbers only the platform knows. */
 const TAKEN = 900_000;
 
-onEachQueue(
-  (queue) => `a service with the queue on ${queue}`,
-  (queue) => {
-    const inWorld = (
-      use: (world: ServiceWorld) => Promise<void>,
-      environment: Readonly<Record<string, string>> = nothingDue(),
-    ) => inServiceWorld(queue, { redisDatabase: 9, environment }, use);
+onEachQueue('a service with the queue on', (queue) => {
+  const inWorld = (
+    use: (world: ServiceWorld) => Promise<void>,
+    environment: Readonly<Record<string, string>> = nothingDue(),
+  ) => inServiceWorld(queue, { redisDatabase: 9, environment }, use);
 
-    test('of two processes sends one request at a time, and isolates 7 culprits among 1,000', () =>
-      inWorld(async (world) => {
-        const culprits = [12, 238, 241, 455, 671, 770, 999];
-        await register(
-          world,
-          culprits.map((number) => providerOf(TAKEN + number)),
-        );
-        await Promise.all([world.start(), world.start()]);
-        const providers = Array.from({ length: 1000 }, (_, number) =>
-          providerOf(
-            number,
-            culprits.includes(number) ? { identificationNumber: cpfOf(TAKEN + number) } : {},
-          ),
-        );
-        await writeProviders(world.database, providers);
-        await expectStates(world, { synced: 993, rejected: 7 });
-        const rows = await readProviders(world.database);
-        expect(
-          providers.filter(({ externalId }) => rows.get(externalId)?.state === 'rejected'),
-        ).toEqual(culprits.map((number) => providers[number]));
-        // One more was that of `register`.
-        expect(pushRequests(world).length - 1).toBeLessThanOrEqual(10 + 7 * 2 * 7);
-        const overlapping = await world.database.prisma.$queryRaw<unknown[]>`
+  test('of two processes sends one request at a time, and isolates 7 culprits among 1,000', () =>
+    inWorld(async (world) => {
+      const culprits = [12, 238, 241, 455, 671, 770, 999];
+      await register(
+        world,
+        culprits.map((number) => providerOf(TAKEN + number)),
+      );
+      await Promise.all([world.start(), world.start()]);
+      const providers = Array.from({ length: 1000 }, (_, number) =>
+        providerOf(
+          number,
+          culprits.includes(number) ? { identificationNumber: cpfOf(TAKEN + number) } : {},
+        ),
+      );
+      await writeProviders(world.database, providers);
+      await expectStates(world, { synced: 993, rejected: 7 });
+      const rows = await readProviders(world.database);
+      expect(
+        providers.filter(({ externalId }) => rows.get(externalId)?.state === 'rejected'),
+      ).toEqual(culprits.map((number) => providers[number]));
+      // One more was that of `register`.
+      expect(pushRequests(world).length - 1).toBeLessThanOrEqual(10 + 7 * 2 * 7);
+      const overlapping = await world.database.prisma.$queryRaw<unknown[]>`
         SELECT one.id FROM conciliation.provider_batch one
         JOIN conciliation.provider_batch other
           ON other.id > one.id AND other.created_at < one.finished_at`;
-        expect(overlapping).toEqual([]);
-      }));
+      expect(overlapping).toEqual([]);
+    }));
 
-    test('waits as long as the platform says, also where all jobs are lost meanwhile', () =>
-      inWorld(async (world) => {
-        const headers = { 'retry-after': '6' };
-        world.sandbox.faults.add({ kind: 'status', status: 429, headers });
-        world.sandbox.faults.add({ kind: 'status', status: 500 });
-        const service = await world.start();
-        await write(world, 100);
-        await eventually(() => expect(service.logged('provider request failed')).not.toEqual([]));
-        await world.loseJobs();
-        await expectStates(world, { synced: 100 });
-        const [first = 0, second = 0, third = 0, ...more] = pushRequests(world).map((at) => +at);
-        expect(second - first).toBeGreaterThanOrEqual(6_000);
-        const [, retry] = service.logged('provider request failed');
-        expect(third - second).toBeGreaterThanOrEqual(Number(retry?.['retryDelayMs']));
-        expect(more).toEqual([]);
-        expect(errorsOf(service)).toEqual([]);
-      }));
+  test('waits as long as the platform says, also where all jobs are lost meanwhile', () =>
+    inWorld(async (world) => {
+      const headers = { 'retry-after': '6' };
+      world.sandbox.faults.add({ kind: 'status', status: 429, headers });
+      world.sandbox.faults.add({ kind: 'status', status: 500 });
+      const service = await world.start();
+      await write(world, 100);
+      await eventually(() => expect(service.logged('provider request failed')).not.toEqual([]));
+      await world.loseJobs();
+      await expectStates(world, { synced: 100 });
+      const [first = 0, second = 0, third = 0, ...more] = pushRequests(world).map((at) => +at);
+      expect(second - first).toBeGreaterThanOrEqual(6_000);
+      const [, retry] = service.logged('provider request failed');
+      expect(third - second).toBeGreaterThanOrEqual(Number(retry?.['retryDelayMs']));
+      expect(more).toEqual([]);
+      expect(errorsOf(service)).toEqual([]);
+    }));
 
-    test('SIGTERM: the request under way is answered and recorded, no other begins, exit 0', () =>
-      inWorld(async (world) => {
-        const service = await world.start({ overrides: null });
-        world.sandbox.faults.add({ kind: 'latency', latencyMs: 20_000 });
-        await write(world, 250);
-        const another = world.spawn({
-          overrides: { tickExpression: '* * * * * *' },
-          roles: ['scheduler'],
+  test('SIGTERM: the request under way is answered and recorded, no other begins, exit 0', () =>
+    inWorld(async (world) => {
+      const service = await world.start({ overrides: null });
+      world.sandbox.faults.add({ kind: 'latency', latencyMs: 20_000 });
+      await write(world, 250);
+      const another = world.spawn({
+        overrides: { tickExpression: '* * * * * *' },
+        roles: ['scheduler'],
+      });
+      await eventually(() => expect(pushRequests(world)).toHaveLength(1));
+      service.send('SIGTERM');
+      expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
+      expect(pushRequests(world)).toHaveLength(1);
+      expect(await readBatches(world.database)).toMatchObject([{ status: 200, errorCode: null }]);
+      await expectStates(world, { synced: 100, pending: 150 });
+      expect(service.logged('database connection lost')).toEqual([]);
+      expect(errorsOf(service)).toEqual([]);
+
+      // Handed back, so that the next process need not wait until a lock expires.
+      const next = await world.start({ roles: ['worker'] });
+      await expectStates(world, { synced: 200, pending: 50 });
+      for (const process of [next, another]) {
+        process.send('SIGTERM');
+        expect(await process.ended).toMatchObject({ exit: 0 });
+      }
+    }));
+
+  test('killed in the middle of a request leaves its rows pending, and another process sends them', () =>
+    inWorld(async (world) => {
+      const victim = await world.start({ overrides: IMPATIENT });
+      world.sandbox.faults.add({ kind: 'stall', afterBytes: 0 });
+      await write(world, 100);
+      await eventually(() => expect(pushRequests(world)).toHaveLength(1));
+      await victim.kill();
+      await expectStates(world, { pending: 100 });
+      await world.start({ overrides: IMPATIENT });
+      await expectStates(world, { synced: 100 });
+      expect(await readBatches(world.database)).toMatchObject([
+        { status: null, errorCode: null },
+        { status: 200, errorCode: null },
+      ]);
+    }));
+
+  test('pulls every day that is due while a push gets no answer', () =>
+    inWorld(
+      async (world) => {
+        world.sandbox.faults.add({
+          kind: 'stall',
+          afterBytes: 0,
+          operation: 'providers',
+          times: 'forever',
         });
-        await eventually(() => expect(pushRequests(world)).toHaveLength(1));
-        service.send('SIGTERM');
-        expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
-        expect(pushRequests(world)).toHaveLength(1);
-        expect(await readBatches(world.database)).toMatchObject([{ status: 200, errorCode: null }]);
-        await expectStates(world, { synced: 100, pending: 150 });
-        expect(service.logged('database connection lost')).toEqual([]);
-        expect(errorsOf(service)).toEqual([]);
-
-        // Handed back, so that the next process need not wait until a lock expires.
-        const next = await world.start({ roles: ['worker'] });
-        await expectStates(world, { synced: 200, pending: 50 });
-        for (const process of [next, another]) {
-          process.send('SIGTERM');
-          expect(await process.ended).toMatchObject({ exit: 0 });
-        }
-      }));
-
-    test('killed in the middle of a request leaves its rows pending, and another process sends them', () =>
-      inWorld(async (world) => {
-        const victim = await world.start({ overrides: IMPATIENT });
-        world.sandbox.faults.add({ kind: 'stall', afterBytes: 0 });
         await write(world, 100);
+        const pushing = await world.start();
         await eventually(() => expect(pushRequests(world)).toHaveLength(1));
-        await victim.kill();
-        await expectStates(world, { pending: 100 });
-        await world.start({ overrides: IMPATIENT });
-        await expectStates(world, { synced: 100 });
+        await eventually(async () => {
+          const pulls = await world.database.prisma.$queryRaw<unknown[]>`
+            SELECT state, count(*)::int AS pulls FROM conciliation.pull GROUP BY state`;
+          expect(pulls).toEqual([{ state: 'merged', pulls: 20 }]);
+        });
         expect(await readBatches(world.database)).toMatchObject([
           { status: null, errorCode: null },
-          { status: 200, errorCode: null },
         ]);
-      }));
+        expect(errorsOf(pushing)).toEqual([]);
+      },
+      // Silence ends no request of this test.
+      { ...dueSince(daysFrom(-20, TODAY)), PLATFORM_TIMEOUT_SECONDS: '3600' },
+    ));
 
-    test('pulls every day that is due while a push gets no answer', () =>
-      inWorld(
-        async (world) => {
-          world.sandbox.faults.add({
-            kind: 'stall',
-            afterBytes: 0,
-            operation: 'providers',
-            times: 'forever',
-          });
-          await write(world, 100);
-          const pushing = await world.start();
-          await eventually(() => expect(pushRequests(world)).toHaveLength(1));
-          await eventually(async () => {
-            const pulls = await world.database.prisma.$queryRaw<unknown[]>`
-            SELECT state, count(*)::int AS pulls FROM conciliation.pull GROUP BY state`;
-            expect(pulls).toEqual([{ state: 'merged', pulls: 20 }]);
-          });
-          expect(await readBatches(world.database)).toMatchObject([
-            { status: null, errorCode: null },
-          ]);
-          expect(errorsOf(pushing)).toEqual([]);
-        },
-        // Silence ends no request of this test.
-        { ...dueSince(daysFrom(-20, TODAY)), PLATFORM_TIMEOUT_SECONDS: '3600' },
-      ));
-
-    test('keeps the data of the providers out of the log, the jobs, the metrics and the alerts', () =>
-      inWorld(
-        async (world) => {
-          const service = await world.start({ environment: { LOG_LEVEL: 'trace' } });
-          const body = JSON.stringify({ message: `CANARY ${cpfOf(1)}` });
-          await write(world, 100);
-          await writeProviders(world.database, [
-            providerOf(200, { identificationNumber: 'CANARY', name: 'CANARY' }),
-          ]);
-          for (const status of [500, 400, 500]) {
-            world.sandbox.faults.add({ kind: 'status', status, body });
-          }
-          await makeDue(world);
-          await expectStates(world, { synced: 100, invalid: 1 });
-          world.sandbox.faults.add({ kind: 'status', status: 400, body });
-          await writeProviders(world.database, [providerOf(1, { name: 'CANARY too' })]);
-          await makeDue(world);
-          await expectStates(world, { synced: 99, rejected: 1, invalid: 1 });
-          // A push that is due in a minute has a waiting job.
-          await writeProviders(world.database, [providerOf(300)]);
-          const jobs = await eventually(async () => {
-            const dump = await dumpJobs(world);
-            expect(dump).toMatch(/\bpush\b/);
-            return dump;
-          });
-          await eventually(async () =>
-            expect(await openAlerts(world)).toEqual(['provider_rejected']),
-          );
-
-          const metrics = await (await fetch(`${service.consoleUrl()}/metrics`)).text();
-          expect(metrics).toMatch(/^conciliation_providers\{state="rejected"\} 1$/m);
-          expect(metrics).toMatch(/^conciliation_provider_batches_total\{outcome="retry"\} 2$/m);
-          expect(metrics).toMatch(/^conciliation_platform_responses_total\{status="400"\} 2$/m);
-          const alerts = await world.database.prisma.$queryRaw<unknown[]>`
-          SELECT row_to_json(alert)::text AS text FROM conciliation.alert`;
-          const audit = await world.database.prisma.$queryRaw<unknown[]>`
-          SELECT row_to_json(entry)::text AS text FROM conciliation.audit_entry AS entry`;
-          const texts = {
-            metrics,
-            jobs,
-            log: JSON.stringify(service.log),
-            alerts: JSON.stringify(alerts),
-            audit: JSON.stringify(audit),
-          };
-          for (const [where, text] of Object.entries(texts)) {
-            expect(text.length, where).toBeGreaterThan(100);
-            for (const secret of SECRETS) {
-              expect(text.includes(secret), `${secret} in the ${where}`).toBe(false);
-            }
-          }
-        },
-        { ...nothingDue(), ALERT_WEBHOOK_URL: 'http://127.0.0.1:9/' },
-      ));
-
-    // What no queue has a part in.
-    if (queue !== 'PostgreSQL') return;
-
-    test('sends full batches at once, and the rest when its oldest row is a minute old', () =>
-      inWorld(async (world) => {
-        const service = await world.start();
-        await write(world, 205);
-        await expectStates(world, { synced: 200, pending: 5 });
-        // Many ticks, in each of which the five are looked at.
-        await sleep(2_500);
-        expect(await sizesOf(world)).toEqual([100, 100]);
-
+  test('keeps the data of the providers out of the log, the jobs, the metrics and the alerts', () =>
+    inWorld(
+      async (world) => {
+        const service = await world.start({ environment: { LOG_LEVEL: 'trace' } });
+        const body = JSON.stringify({ message: `CANARY ${cpfOf(1)}` });
+        await write(world, 100);
+        await writeProviders(world.database, [
+          providerOf(200, { identificationNumber: 'CANARY', name: 'CANARY' }),
+        ]);
+        for (const status of [500, 400, 500]) {
+          world.sandbox.faults.add({ kind: 'status', status, body });
+        }
         await makeDue(world);
-        await expectStates(world, { synced: 205 });
-        expect(await sizesOf(world)).toEqual([100, 100, 5]);
-        expect(world.sandbox.providers.size).toBe(205);
-        await sleep(1_500);
-        expect(pushRequests(world)).toHaveLength(3);
-        expect(errorsOf(service)).toEqual([]);
-        const actors = await world.database.prisma.$queryRaw<unknown[]>`
+        await expectStates(world, { synced: 100, invalid: 1 });
+        world.sandbox.faults.add({ kind: 'status', status: 400, body });
+        await writeProviders(world.database, [providerOf(1, { name: 'CANARY too' })]);
+        await makeDue(world);
+        await expectStates(world, { synced: 99, rejected: 1, invalid: 1 });
+        // A push that is due in a minute has a waiting job.
+        await writeProviders(world.database, [providerOf(300)]);
+        const jobs = await eventually(async () => {
+          const dump = await dumpJobs(world);
+          expect(dump).toMatch(/\bpush\b/);
+          return dump;
+        });
+        await eventually(async () =>
+          expect(await openAlerts(world)).toEqual(['provider_rejected']),
+        );
+
+        const metrics = await (await fetch(`${service.consoleUrl()}/metrics`)).text();
+        expect(metrics).toMatch(/^conciliation_providers\{state="rejected"\} 1$/m);
+        expect(metrics).toMatch(/^conciliation_provider_batches_total\{outcome="retry"\} 2$/m);
+        expect(metrics).toMatch(/^conciliation_platform_responses_total\{status="400"\} 2$/m);
+        const alerts = await world.database.prisma.$queryRaw<unknown[]>`
+          SELECT row_to_json(alert)::text AS text FROM conciliation.alert`;
+        const audit = await world.database.prisma.$queryRaw<unknown[]>`
+          SELECT row_to_json(entry)::text AS text FROM conciliation.audit_entry AS entry`;
+        const texts = {
+          metrics,
+          jobs,
+          log: JSON.stringify(service.log),
+          alerts: JSON.stringify(alerts),
+          audit: JSON.stringify(audit),
+        };
+        for (const [where, text] of Object.entries(texts)) {
+          expect(text.length, where).toBeGreaterThan(100);
+          for (const secret of SECRETS) {
+            expect(text.includes(secret), `${secret} in the ${where}`).toBe(false);
+          }
+        }
+      },
+      { ...nothingDue(), ALERT_WEBHOOK_URL: 'http://127.0.0.1:9/' },
+    ));
+
+  // What no queue has a part in.
+  if (queue !== 'PostgreSQL') return;
+
+  test('sends full batches at once, and the rest when its oldest row is a minute old', () =>
+    inWorld(async (world) => {
+      const service = await world.start();
+      await write(world, 205);
+      await expectStates(world, { synced: 200, pending: 5 });
+      // Many ticks, in each of which the five are looked at.
+      await sleep(2_500);
+      expect(await sizesOf(world)).toEqual([100, 100]);
+
+      await makeDue(world);
+      await expectStates(world, { synced: 205 });
+      expect(await sizesOf(world)).toEqual([100, 100, 5]);
+      expect(world.sandbox.providers.size).toBe(205);
+      await sleep(1_500);
+      expect(pushRequests(world)).toHaveLength(3);
+      expect(errorsOf(service)).toEqual([]);
+      const actors = await world.database.prisma.$queryRaw<unknown[]>`
         SELECT DISTINCT actor FROM conciliation.audit_entry WHERE action = 'providers.push'`;
-        expect(actors).toEqual([{ actor: 'service' }]);
-      }));
+      expect(actors).toEqual([{ actor: 'service' }]);
+    }));
 
-    test('pauses when its token is refused, pulls with pushes, until there is another', () =>
-      inWorld(async (world) => {
-        const refused = world.sandbox.issueToken({ isExpired: true });
-        const tokenFile = await world.writeFile('token', refused);
-        const service = await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
-        await write(world, 150);
-        const paused = 'pulls and pushes are paused: the platform refuses the token; replace it';
-        await eventually(() => expect(service.logged(paused)).toHaveLength(1));
-        await eventually(async () => expect(await openAlerts(world)).toEqual(['platform_auth']));
-        await sleep(2_500);
-        expect(pushRequests(world)).toHaveLength(1);
-        await expectStates(world, { pending: 150 });
+  test('pauses when its token is refused, pulls with pushes, until there is another', () =>
+    inWorld(async (world) => {
+      const refused = world.sandbox.issueToken({ isExpired: true });
+      const tokenFile = await world.writeFile('token', refused);
+      const service = await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
+      await write(world, 150);
+      const paused = 'pulls and pushes are paused: the platform refuses the token; replace it';
+      await eventually(() => expect(service.logged(paused)).toHaveLength(1));
+      await eventually(async () => expect(await openAlerts(world)).toEqual(['platform_auth']));
+      await sleep(2_500);
+      expect(pushRequests(world)).toHaveLength(1);
+      await expectStates(world, { pending: 150 });
 
-        await world.writeFile('token', world.sandbox.issueToken());
-        await expectStates(world, { synced: 100, pending: 50 });
-        expect(pushRequests(world)).toHaveLength(2);
-        await eventually(async () => expect(await openAlerts(world)).toEqual([]));
-        expect(service.logged('pulls and pushes go on: there is another token')).toHaveLength(1);
-      }));
-  },
-);
+      await world.writeFile('token', world.sandbox.issueToken());
+      await expectStates(world, { synced: 100, pending: 50 });
+      expect(pushRequests(world)).toHaveLength(2);
+      await eventually(async () => expect(await openAlerts(world)).toEqual([]));
+      expect(service.logged('pulls and pushes go on: there is another token')).toHaveLength(1);
+    }));
+});
 
 /** The personal data in `providerOf` and in the platform's answers. */
 const SECRETS = [

@@ -23,90 +23,87 @@ const RANGE = { from: daysFrom(-60, TODAY), to: daysFrom(-1, TODAY) };
 const MERGING = daysFrom(-2, TODAY);
 const STALLED = daysFrom(-1, TODAY);
 
-onEachQueue(
-  (queue) => `with the queue on ${queue}`,
-  (queue) => {
-    const options = { redisDatabase: 13, environment: dueSince(MERGING) };
-    const inWorld = (use: (world: ServiceWorld) => Promise<void>) =>
-      inServiceWorld(queue, options, use);
+onEachQueue('with the queue on', (queue) => {
+  const options = { redisDatabase: 13, environment: dueSince(MERGING) };
+  const inWorld = (use: (world: ServiceWorld) => Promise<void>) =>
+    inServiceWorld(queue, options, use);
 
-    test('SIGTERM: a merge ends, a fetch is given up and handed back, exit 0', () =>
-      inWorld(async (world) => {
-        const service = world.spawn({ overrides: null });
-        const day = await mergeAndStall(world);
-        service.send('SIGTERM');
-        await untilFetchIsGivenUp(world);
-        await day.release();
-        expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
-        expect(await readPulls(world)).toEqual([
-          { date: MERGING, state: 'merged', attempts: 1 },
-          { date: STALLED, state: 'queued', attempts: 0 },
-        ]);
-        expect(service.log.at(-1)?.msg).toBe('service stopped');
-        expect(errorsOf(service)).toEqual([]);
-        expect(service.logged('database connection lost')).toEqual([]);
+  test('SIGTERM: a merge ends, a fetch is given up and handed back, exit 0', () =>
+    inWorld(async (world) => {
+      const service = world.spawn({ overrides: null });
+      const day = await mergeAndStall(world);
+      service.send('SIGTERM');
+      await untilFetchIsGivenUp(world);
+      await day.release();
+      expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
+      expect(await readPulls(world)).toEqual([
+        { date: MERGING, state: 'merged', attempts: 1 },
+        { date: STALLED, state: 'queued', attempts: 0 },
+      ]);
+      expect(service.log.at(-1)?.msg).toBe('service stopped');
+      expect(errorsOf(service)).toEqual([]);
+      expect(service.logged('database connection lost')).toEqual([]);
 
-        // Handed back, so that the next process need not wait until a lock expires.
-        expect(await countJobs(world)).toMatchObject({ waiting: 1, active: 0 });
-        const next = world.spawn({ overrides: null });
-        await expectBothPulled(world);
-        next.send('SIGTERM');
-        expect(await next.ended).toEqual({ exit: 0, signal: null, text: '' });
-        expect(errorsOf(next)).toEqual([]);
-      }));
+      // Handed back, so that the next process need not wait until a lock expires.
+      expect(await countJobs(world)).toMatchObject({ waiting: 1, active: 0 });
+      const next = world.spawn({ overrides: null });
+      await expectBothPulled(world);
+      next.send('SIGTERM');
+      expect(await next.ended).toEqual({ exit: 0, signal: null, text: '' });
+      expect(errorsOf(next)).toEqual([]);
+    }));
 
-    test('a second SIGTERM ends it at once, and the next start completes everything', () =>
-      inWorld(async (world) => {
-        const service = world.spawn({ overrides: IMPATIENT });
-        const day = await mergeAndStall(world);
-        service.send('SIGTERM');
-        await untilFetchIsGivenUp(world);
-        service.send('SIGTERM');
-        expect(await service.ended).toMatchObject({ exit: null, signal: 'SIGTERM' });
-        await day.release();
-        await world.start({ overrides: IMPATIENT });
-        await expectBothPulled(world);
-      }));
+  test('a second SIGTERM ends it at once, and the next start completes everything', () =>
+    inWorld(async (world) => {
+      const service = world.spawn({ overrides: IMPATIENT });
+      const day = await mergeAndStall(world);
+      service.send('SIGTERM');
+      await untilFetchIsGivenUp(world);
+      service.send('SIGTERM');
+      expect(await service.ended).toMatchObject({ exit: null, signal: 'SIGTERM' });
+      await day.release();
+      await world.start({ overrides: IMPATIENT });
+      await expectBothPulled(world);
+    }));
 
-    test('SIGTERM in the middle of a backfill leaves nothing running, and no error in the log', () =>
-      withBackfill(queue, RANGE, async (world) => {
-        const service = await world.start({ overrides: null });
-        await world.untilDone(5);
-        service.send('SIGTERM');
-        expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
-        expect(errorsOf(service)).toEqual([]);
-        const others = await world.database.prisma.$queryRaw<unknown[]>`
+  test('SIGTERM in the middle of a backfill leaves nothing running, and no error in the log', () =>
+    withBackfill(queue, RANGE, async (world) => {
+      const service = await world.start({ overrides: null });
+      await world.untilDone(5);
+      service.send('SIGTERM');
+      expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
+      expect(errorsOf(service)).toEqual([]);
+      const others = await world.database.prisma.$queryRaw<unknown[]>`
         SELECT state, attempts FROM conciliation.pull
         WHERE (state, attempts) NOT IN (('merged', 1), ('queued', 0))`;
-        expect(others).toEqual([]);
-      }));
+      expect(others).toEqual([]);
+    }));
 
-    // What no queue has a part in.
-    if (queue !== 'PostgreSQL') return;
+  // What no queue has a part in.
+  if (queue !== 'PostgreSQL') return;
 
-    test('each role does its own part, and together they are the service', () =>
-      inWorld(async (world) => {
-        const scheduler = await world.start({ overrides: null, roles: ['scheduler'] });
-        await eventually(async () => expect(await readPulls(world)).toHaveLength(2));
-        const console = await world.start({ overrides: null, roles: ['console'] });
-        expect(await getJson(`${console.consoleUrl()}/readyz`)).toEqual({
-          status: 200,
-          body: { status: 'ready', checks: READY_CHECKS },
-        });
-        expect(scheduler.logged('console listening')).toEqual([]);
-        expect(world.sandbox.requests).toEqual([]);
-        expect(await readPulls(world)).toMatchObject([{ state: 'queued' }, { state: 'queued' }]);
+  test('each role does its own part, and together they are the service', () =>
+    inWorld(async (world) => {
+      const scheduler = await world.start({ overrides: null, roles: ['scheduler'] });
+      await eventually(async () => expect(await readPulls(world)).toHaveLength(2));
+      const console = await world.start({ overrides: null, roles: ['console'] });
+      expect(await getJson(`${console.consoleUrl()}/readyz`)).toEqual({
+        status: 200,
+        body: { status: 'ready', checks: READY_CHECKS },
+      });
+      expect(scheduler.logged('console listening')).toEqual([]);
+      expect(world.sandbox.requests).toEqual([]);
+      expect(await readPulls(world)).toMatchObject([{ state: 'queued' }, { state: 'queued' }]);
 
-        const worker = await world.start({ overrides: null, roles: ['worker'] });
-        await expectBothPulled(world);
-        for (const process of [scheduler, console, worker]) {
-          process.send('SIGTERM');
-          expect(await process.ended).toEqual({ exit: 0, signal: null, text: '' });
-          expect(errorsOf(process)).toEqual([]);
-        }
-      }));
-  },
-);
+      const worker = await world.start({ overrides: null, roles: ['worker'] });
+      await expectBothPulled(world);
+      for (const process of [scheduler, console, worker]) {
+        process.send('SIGTERM');
+        expect(await process.ended).toEqual({ exit: 0, signal: null, text: '' });
+        expect(errorsOf(process)).toEqual([]);
+      }
+    }));
+});
 
 /** Of a process without a scheduler. */
 const READY_CHECKS = ['database', 'migrations', 'queue', 'clock'].map((name) => ({

@@ -31,13 +31,10 @@ const OPTIONS = {
   },
 };
 
-onEachQueue(
-  (queue) => `two processes with the queue on ${queue}`,
-  (queue) => {
-    test('ask for what the schedules of ten simulated days say', () =>
-      inServiceWorld(queue, OPTIONS, liveThrough));
-  },
-);
+onEachQueue('two processes with the queue on', (queue) => {
+  test('ask for what the schedules of ten simulated days say', () =>
+    inServiceWorld(queue, OPTIONS, liveThrough));
+});
 
 async function liveThrough(world: ServiceWorld): Promise<void> {
   const running = await Promise.all([world.start(), world.start()]);
