@@ -165,7 +165,7 @@ inBrowser(
       await click(link(/^← /));
       await click(link('Overview'));
       await page.getByText('From capture to signature').waitFor();
-      await page.getByText('another user has to sign it off').waitFor();
+      await page.getByText('Another user has to sign it off').waitFor();
       expect(await page.getByRole('button', { name: 'Sign off' }).count()).toBe(0);
       expect(clicks).toBe(14);
 

@@ -292,7 +292,7 @@ COMMENT ON COLUMN conciliation.title.extra IS
 COMMENT ON COLUMN conciliation.title.identity_hash IS
   'Hash of the fields that identify an obligation: order_uid, buyer_identification, provider_external_id, accepted_date, anticipated_due_date and original_value. For matching inside the program.';
 COMMENT ON COLUMN conciliation.title.content_hash IS
-  'Hash of the columns of documented fields; equal exactly for titles with equal values in all of them. 1.5 and 1.50 are equal. extra is not covered. day.content_version is the version of the list of covered fields.';
+  'Hash of the columns of documented fields; equal exactly for titles with equal values in all of them. 1.5 and 1.50 are equal. Fields that are kept in extra are not covered. day.content_version is the version of the list of covered fields.';
 COMMENT ON COLUMN conciliation.title.raw_hash IS
   'Hash of the title''s text in the response that the row was read from, and of the version of the reader. A response that has the same text again need not be read again.';
 COMMENT ON COLUMN conciliation.title.first_pull_id IS
@@ -587,7 +587,7 @@ COMMENT ON TABLE conciliation.day IS
 COMMENT ON COLUMN conciliation.day.date IS
   'The accepted date, on the calendar of the configured time zone.';
 COMMENT ON COLUMN conciliation.day.state IS
-  'pending: not reconciled yet, or not over yet. reconciled: over, and equal to the platform''s latest merged response; 0 titles is a valid outcome. attention: merged, but titles that broke the contract wait in rejected_title. held: the newest response would withdraw so much that a person must release it; the row still shows the last merged state. failed: every attempt was spent and the date was never reconciled.';
+  'pending: not reconciled yet, or not over yet. reconciled: over, and equal to the platform''s latest merged response; 0 titles is a valid outcome. attention: merged, but titles that broke the contract wait in rejected_title. held: the newest response waits for a person, see pull.hold_reason; the row still shows the last merged state. failed: every attempt was spent and the date was never reconciled.';
 COMMENT ON COLUMN conciliation.day.title_count IS
   'Titles of the date with status current.';
 COMMENT ON COLUMN conciliation.day.withdrawn_count IS
@@ -746,7 +746,7 @@ COMMENT ON COLUMN conciliation.pull.origin IS
 COMMENT ON COLUMN conciliation.pull.date IS
   'The accepted date that is asked for (conciliationDate).';
 COMMENT ON COLUMN conciliation.pull.slot_at IS
-  'The instant that made the pull due: of the schedule, or for a pull that a sweep asked for when its answer had ended. Null: a person or a backfill asked for it.';
+  'The instant that made the pull due: of the schedule, or for a pull that a sweep asked for when its answer had ended. Null: a person, a backfill or the daily check asked for it.';
 COMMENT ON COLUMN conciliation.pull.round IS
   'Pulls of the same date, origin and slot_at that had failed before this one was planned.';
 COMMENT ON COLUMN conciliation.pull.backfill_id IS
@@ -754,7 +754,7 @@ COMMENT ON COLUMN conciliation.pull.backfill_id IS
 COMMENT ON COLUMN conciliation.pull.requested_by IS
   'The requester: a part of the program or a person. May be personal data.';
 COMMENT ON COLUMN conciliation.pull.state IS
-  'queued: due at next_attempt_at. running: an attempt is under way. merged: titles changed, by the pull itself or by the release of a person (decided_at). unchanged: the response equals the stored titles. held: waits for a release by a person. superseded: a newer fetch was merged or held before; nothing was changed. failed: no attempt is left, or a repetition is pointless. cancelled: a person stopped it.';
+  'queued: due at next_attempt_at. running: an attempt is under way. merged: titles changed, by the pull itself, or by a release of the pull (decided_at). unchanged: the response equals the stored titles. held: waits for a release by a person. superseded: a newer fetch was merged or held before; nothing was changed. failed: no attempt is left, or a repetition is pointless. cancelled: a person stopped it.';
 COMMENT ON COLUMN conciliation.pull.attempts IS
   'Attempts spent. One that ended because the program stopped or the token was refused is not spent.';
 COMMENT ON COLUMN conciliation.pull.interrupted IS
@@ -800,7 +800,7 @@ COMMENT ON COLUMN conciliation.pull.fold_count IS
 COMMENT ON COLUMN conciliation.pull.fold_sum IS
   'As day.fold_sum, of the answer of this pull. Null: no whole response yet.';
 COMMENT ON COLUMN conciliation.pull.hold_reason IS
-  'Why the pull was held. emptied: the response has no title for a date that has some. unreadable: the response has titles, all of them rejected. withdrawal_limit: it would withdraw more than the configured share. run_withdrawals: the responses of one run together would, or the run has not ended. buyer_withdrawals: more than that share of the titles of one buyer. buyer_missing: it has no title of a buyer that has titles on each of these weekdays. duplicates: many titles equal another one of the response. growth: many times the usual number of titles of the weekday. changed_share: it would change more than the configured share. value_jump: the mean value differs from the usual one of the weekday by a great factor. Null: it was not held.';
+  'Why the pull was held. emptied: the response has no title for a date that has some. unreadable: the response has titles, all of them rejected. withdrawal_limit: it would withdraw more than the configured share. run_withdrawals: the responses of one run together would, or the run has not ended. buyer_withdrawals: more than that share of the titles of one buyer. buyer_missing: it has no title of a buyer that has titles on each of these weekdays. duplicates: many titles equal another one of the response. growth: many times the usual number of titles of the weekday. changed_share: it would change more than half of the titles. value_jump: the mean value differs from the usual one of the weekday by a great factor. Null: it was not held.';
 COMMENT ON COLUMN conciliation.pull.hold_detail IS
   'What the limit was compared with: found (titles, or the factor), of (the titles that found is a share of, or the usual number), limit, and buyer where the limit holds for the titles of one buyer. Null: the pull was not held, or not for its plausibility.';
 COMMENT ON COLUMN conciliation.pull.run_ended_at IS

@@ -1,6 +1,7 @@
 /** The titles that name a changed bank account are not to be paid until a person confirms the change. */
 import type { Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import type { DayObstacle } from '../../console/day-obstacle.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { accountsNamedBy, namedAccounts, type WatchedMerge } from './account-watch.sql.ts';
 
@@ -15,6 +16,18 @@ export const OPEN_HOLDS: Prisma.Sql = Prisma.sql`
   SELECT lasting.* FROM (${LASTING_HOLDS}) AS lasting
   JOIN conciliation.account_change AS change ON change.id = lasting.account_change_id
   WHERE change.state IN ('open', 'refused')`;
+
+export const accountObstacles = {
+  /** Titles of the day name a changed bank account that no person has confirmed. */
+  payment_held: {
+    keeps: ['sign'],
+    rows: (date) => Prisma.sql`
+      SELECT NULL, count(*), sum(original_value), true
+      FROM (SELECT DISTINCT title_id, original_value FROM (${OPEN_HOLDS}) AS hold WHERE accepted_date = ${date}) AS held
+      HAVING count(*) > 0`,
+    href: () => '/account-changes',
+  },
+} as const satisfies Record<string, DayObstacle>;
 
 /**
  * Holds the titles that a merge has written and that name an account with an open change. The holds of the titles as

@@ -14,6 +14,7 @@ import {
   textOrNull,
   words,
 } from '../../console/api/schema-parts.ts';
+import type { DayObstacle } from '../../console/day-obstacle.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { type AskedScope, askedLines, identityOf } from './asked-lines.sql.ts';
 import {
@@ -957,14 +958,7 @@ export function listBreaks(
   });
 }
 
-/** The breaks of one kind on one accepted date, as the newest run of the matching counted them. */
-export interface DayBreaks extends BreakCount {
-  /** Null: payables without a title. */
-  readonly date: CivilDate | null;
-  readonly isUrgent: boolean;
-}
-
-/** Counts the breaks of the whole ledger, as JSON of `DayBreaks[]`. */
+/** Counts the breaks of the whole ledger, as JSON: date (null: payables without a title), kind, isUrgent, breaks, value. */
 export const COUNTED_BREAKS = Prisma.sql`
   (WITH ${breaksOf(wholeScope(null))}
    SELECT coalesce(jsonb_agg(jsonb_build_object('date', accepted_date, 'kind', kind, 'isUrgent', severity > 1,
@@ -972,6 +966,19 @@ export const COUNTED_BREAKS = Prisma.sql`
                              ORDER BY severity DESC, place, accepted_date), '[]')
    FROM (SELECT accepted_date, kind, severity, place, count(*) AS breaks, coalesce(${amountSum(Prisma.sql`value`)}, 0)::text AS value
          FROM broken GROUP BY 1, 2, 3, 4) AS counted)`;
+
+export const matchingObstacles = {
+  /** Breaks of titles of the day, as the newest run of the matching counted them. */
+  break: {
+    keeps: ['program'],
+    rows: (date) => Prisma.sql`
+      SELECT known.kind, known.breaks, known.value, known."isUrgent"
+      FROM jsonb_to_recordset((SELECT breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1))
+             AS known (date date, kind text, breaks integer, value numeric, "isUrgent" boolean)
+      WHERE known.date = ${date}`,
+    href: (date, kind) => `/breaks?date=${date}&kind=${kind}`,
+  },
+} as const satisfies Record<string, DayObstacle>;
 
 /** Counts the titles of the whole ledger that have a payable, as the column `agreed`. */
 export const COUNTED_AGREED = Prisma.sql`

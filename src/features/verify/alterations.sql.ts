@@ -18,7 +18,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { missingHolds } from '../accounts/payment-holds.sql.ts';
 import { hasOtherTotals } from '../schedule/schedule-totals.sql.ts';
 
-// Column names are constants of domain/. No input reaches Prisma.raw.
+// Column names are constants of core/title. No input reaches Prisma.raw.
 const each = (text: (column: string) => string, columns: readonly string[] = AMOUNT_COLUMNS) =>
   Prisma.raw(columns.map(text).join(', '));
 const sumsOf = (table: string) => each((column) => `${table}.${column}_sum`);

@@ -2,6 +2,7 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import type { DayObstacle } from '../../console/day-obstacle.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 /** Differences that a pull of the date corrects. */
@@ -27,6 +28,16 @@ export const KEEPS_DAY = Prisma.sql`
       SELECT FROM conciliation.audit_entry AS entry
       WHERE entry.date = finding.date AND entry.action = 'findings.acknowledge'
         AND (entry.actor, entry.at) = (finding.acknowledged_by, finding.acknowledged_at))))`;
+
+export const verifyObstacles = {
+  /** A cause other than a merge has changed rows of the day. */
+  altered: {
+    keeps: ['sign', 'release'],
+    rows: (date) => Prisma.sql`
+      SELECT NULL, count(*), NULL, true FROM conciliation.title_finding AS finding
+      WHERE finding.date = ${date} AND ${KEEPS_DAY} HAVING count(*) > 0`,
+  },
+} as const satisfies Record<string, DayObstacle>;
 
 /** The minimum duration of the alert of a finding, because a repair may correct the difference within a minute. */
 const FINDING_ALERT_HOURS = 24;

@@ -1,9 +1,9 @@
 /** The pages of breaks: lists, one break, decisions, files, rights, in both languages. */
 import { request } from 'undici';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
-import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { makeKey } from '../../support/console-client.ts';
+import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -13,9 +13,8 @@ import { readWorkbook } from '../../unit/export/workbook-reader.ts';
 const portuguese = { 'accept-language': 'pt-BR' };
 const reason = { code: 'agreed', reason: 'agreed with the supplier' };
 
-let pages: PagesWorld;
+const pages = pagesForFile();
 beforeAll(async () => {
-  pages = await openPagesWorld();
   const { world } = pages;
   world.sandbox.setDayTexts(DAY, [
     titleText({ uid: 'matched', value: '1234.50' }),
@@ -23,10 +22,6 @@ beforeAll(async () => {
     titleText({ uid: 'missing', value: '40', dueDate: '2026-08-15' }),
   ]);
   await world.pull(DAY);
-});
-afterAll(async () => {
-  await pages.console.close();
-  await pages.world.close();
 });
 
 const PAYABLES = [
@@ -74,7 +69,7 @@ test('the sign-off shows the breaks of a day as reservations, with number and va
   for (const path of ['/sign-offs', `/sign-offs/preview?day=${DAY}`, `/days/${DAY}`]) {
     const { text } = await reviewer.get(path);
     expect(text).toContain('Value differs: 1 (20.00)');
-    expect(text).toContain(`/breaks?kind=value_differs&amp;date=${DAY}`);
+    expect(text).toContain(`/breaks?date=${DAY}&amp;kind=value_differs`);
   }
   expect((await reviewer.get('/sign-offs?clean=true')).text).not.toContain(`value="${DAY}"`);
 });
@@ -184,14 +179,7 @@ test('a day shows captured, matched and signed; without payables the page is as 
 });
 
 test('a script reads the breaks', async () => {
-  const key = await createApiKey(pages.world.database, {
-    name: 'erp',
-    user: null,
-    role: 'reviewer',
-    scopes: ['read'],
-    validDays: 1,
-    by: 'test',
-  });
+  const key = await makeKey(pages.world.database, 'reviewer', ['read']);
   const path = `/api/breaks?kind=value_differs&date=${DAY}`;
   const answer = await request(pages.console.url + path, {
     headers: { authorization: `Bearer ${key}` },

@@ -125,7 +125,7 @@ test('a request of another site and one without the token of a form are in the l
 test('refused actions of roles and keys are in the log, and so are invalid keys', async () => {
   const ana = await console.as('viewer', 'ana');
   expect((await ana.get('/users', FROM)).status).toBe(403);
-  const key = await createApiKey(world.database, {
+  const { key } = await createApiKey(world.database, {
     name: 'name of a person',
     user: null,
     role: 'viewer',

@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readWaitingDays, releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
-import { readReleaseFaults } from '../../../src/features/bookings/release-conditions.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import {
   type BreakKind,
@@ -19,6 +18,7 @@ import {
   isMatchingDue,
   startMatchingLoop,
 } from '../../../src/features/matching/run-matching.sql.ts';
+import { readReleaseFaults } from '../../../src/features/review/obstacles.sql.ts';
 import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { worldOfFile } from '../../support/file-world.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
-import { encodeList, fileFormatOf } from '../../../console/list/file.tsx';
+import { encodeList, FILE_FORMATS, fileFormatOf } from '../../../console/list/file.tsx';
 import { readFilter } from '../../../console/list/filter.tsx';
 import { type ConsoleParts, payablesMaxAge } from '../../../console/shell/console-parts.ts';
 import { pageContext, textParameter, textParameters } from '../../../console/shell/page-context.ts';
@@ -80,7 +80,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
   });
 
   server.post('/breaks/file', forPeople(EVERYBODY), async (request, reply) => {
-    const format = fileFormatOf(request.body);
+    const format = fileFormatOf(request.body, FILE_FORMATS);
     const { filter } = readFilter(BREAK_FILTER, request.body);
     const page = pageContext(request, timeZone);
     const { breaks, total } = await listBreaks(database, {
