@@ -21,11 +21,16 @@ const PROBLEMS: Readonly<Record<Problem, string>> = {
   seal: 'a sign-off or reopening has no entry in the audit log',
   reject: 'an acceptance of a rejected title has no entry in the audit log',
   account: 'a decision about an account has no entry in the audit log',
-  finding: 'a resolution of a finding has no entry in the audit log',
-  pull: 'a decision about a held response has no entry in the audit log',
+  finding:
+    'a finding is not as the newest check left it, or its resolution has no entry in the audit log',
+  pull: 'a held response was not replaced, or a decision about it has no entry in the audit log',
+  receipt: 'an answer to a receipt has no entry in the audit log',
+  break: 'a resolution of a break has no entry in the audit log',
   session: 'the session of a user has no entry in the audit log',
+  key: 'an API key has no entry in the audit log, or was revoked',
   user: 'the role of a user is not that of the audit log',
   consumer: 'the access of a consumer is not that of the audit log',
+  start: 'the first date with bookings is not that of the audit log',
   day: 'counts, sums, digest or seal of the day are not those of its titles',
   unchecked: 'a value in the tables makes a part of the check fail',
 };

@@ -439,6 +439,8 @@ CREATE TABLE conciliation.date_digest (
 
 -- A merge appends one row. A second one for the same pull is refused.
 CREATE UNIQUE INDEX date_digest_pull_key ON conciliation.date_digest (pull_id);
+-- An erasure does too, and the entry of the erasure in the audit log has its time.
+CREATE UNIQUE INDEX date_digest_erasure_key ON conciliation.date_digest (date, appended_at) WHERE pull_id IS NULL;
 CREATE INDEX date_digest_date_idx ON conciliation.date_digest (date, id);
 
 COMMENT ON TABLE conciliation.date_digest IS
@@ -489,7 +491,7 @@ CREATE TABLE conciliation.title_finding (
 
   CONSTRAINT title_finding_problem_check
     CHECK (problem IN ('content', 'titles', 'day', 'totals', 'hold', 'line', 'lines', 'batch', 'seal', 'reject', 'account',
-                       'finding', 'pull', 'session', 'user', 'consumer', 'unchecked')),
+                       'finding', 'pull', 'receipt', 'break', 'session', 'key', 'user', 'consumer', 'start', 'unchecked')),
   CONSTRAINT title_finding_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
@@ -503,9 +505,9 @@ COMMENT ON COLUMN conciliation.title_finding.id IS
 COMMENT ON COLUMN conciliation.title_finding.date IS
   'The accepted date whose check found the difference.';
 COMMENT ON COLUMN conciliation.title_finding.problem IS
-  'content: the columns of a title do not have its content hash or identity hash. titles: the titles are not those of the newest row of date_digest, or that row is not of the newest merge or of an erasure. day: counts, sums or digest of the row of day are not those of the titles and rejects, their number is not that of the newest merged answer, the row does not name that answer, it is reconciled while a response is held or rejects or findings are open, or the seal is not that of sign_off. totals: the totals of the payment schedule are not those of the titles. hold: a title names an account with an open or refused change, and its payment is not held. line: a booking line does not have its content hash or identity hash, or a receipt was recorded for it without an entry in the audit log. lines: the newest booking lines are not the content of the seal that released them. batch: a batch is not the sum of its lines, or not of a seal of the date, or released a seal a second time. seal, reject, account, finding, pull: a sign-off or reopening, an acceptance of a reject, a decision about an account, a resolution of a finding or a decision about a held response has no entry in the audit log. session, user, consumer: the beginning of a session, the role of a user or the access of a consumer is not that of the audit log, which keeps every date. unchecked: a value in the tables makes a part of the check fail.';
+  'content: the columns of a title do not have its content hash or identity hash. titles: the titles are not those of the newest row of date_digest, or that row is not of the newest merge or of an erasure. day: counts, sums or digest of the row of day are not those of the titles and rejects, their numbers are not those of the newest merged answer, the row does not name that answer, it is reconciled while a response is held or rejects or findings are open, or the seal is not that of sign_off. totals: the totals of the payment schedule are not those of the titles. hold: a title names an account with an open or refused change, and its payment is not held. line: a booking line does not have its content hash or identity hash, or a receipt was recorded for it without an entry in the audit log. lines: the newest booking lines are not the content of the seal that released them. batch: a batch is not the sum of its lines, or not of a seal of the date, or released a seal a second time. seal, reject, account, finding, pull, receipt, break: a sign-off or reopening, an acceptance of a reject, a decision about an account, a resolution of a finding, a decision about a held response, an answer to a receipt or a resolution of a break has no entry in the audit log; a finding is also not as the newest check left it, and a held response was not replaced by a newer one. session, key, user, consumer, start: the token of a session, a key, the role of a user, the access of a consumer or booking_start is not that of the audit log, which keeps every date. unchecked: a value in the tables makes a part of the check fail.';
 COMMENT ON COLUMN conciliation.title_finding.row_key IS
-  'The row that differs: title.id for content and hold, the id of the line, batch, seal (sign_off), reject (rejected_title), account (account_change), finding (check_finding) or pull, the name of the user or consumer. Null: the date as a whole.';
+  'The row that differs: title.id for content and hold, the id of the line, batch, seal (sign_off), reject (rejected_title), account (account_change), finding (check_finding), pull, receipt (booking_receipt), break (break_decision) or key (api_key), the name of the user or consumer, booking_start.bookings_from. Null: the date as a whole.';
 COMMENT ON COLUMN conciliation.title_finding.found_at IS
   'When the difference was found first.';
 COMMENT ON COLUMN conciliation.title_finding.acknowledged_at IS
@@ -833,7 +835,7 @@ END
 $$;
 
 COMMENT ON FUNCTION conciliation.keep_pull() IS
-  'Trigger of pull: refuses another key, date or origin, an older fence, and another fence or state of a pull that has ended.';
+  'Trigger of pull: refuses another key, date or origin, an older fence, and another fence or state of a pull that has ended, and that a held pull runs, fails or is cancelled.';
 
 CREATE TRIGGER pull_kept
   BEFORE UPDATE OF id, date, origin, fence, state ON conciliation.pull
@@ -843,6 +845,7 @@ CREATE TRIGGER pull_kept
     OR NEW.fence < OLD.fence OR (OLD.fence IS NOT NULL AND NEW.fence IS NULL)
     OR (OLD.state IN ('merged', 'unchanged', 'superseded', 'failed', 'cancelled')
         AND (OLD.state, OLD.fence) IS DISTINCT FROM (NEW.state, NEW.fence))
+    OR (OLD.state = 'held' AND NEW.state IN ('queued', 'running', 'failed', 'cancelled'))
   )
   EXECUTE FUNCTION conciliation.keep_pull();
 

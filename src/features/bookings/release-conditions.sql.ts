@@ -1,4 +1,4 @@
-/** What keeps signed-off days, and single titles of them, from their release, beside what other features declare. */
+/** What keeps a whole signed-off day from its release, beside what other features declare, and titles of it. */
 import type { DayObstacle } from '../../console/day-obstacle.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';

@@ -163,6 +163,7 @@ export function resolveBreak(
         kind,
         code,
         titleId: titleId === null ? null : Number(titleId),
+        ground: found.ground,
       });
     },
     { timeout: 60_000 },

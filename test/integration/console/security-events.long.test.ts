@@ -59,7 +59,7 @@ test('sign-ins are in both logs with the address, and never with the typed text'
   expect(await entries()).toEqual([
     ['ana', 'session.refused', { address: ADDRESS }],
     ['visitor', 'session.refused', { address: ADDRESS }],
-    ['ana', 'session.start', { address: ADDRESS }],
+    ['ana', 'session.start', { address: ADDRESS, session: expect.any(String) }],
   ]);
   const written = JSON.stringify([log.lines(), await entries()]);
   for (const secret of ['typed', PASSWORD, 'ana@example.com']) {

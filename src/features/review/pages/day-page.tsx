@@ -162,10 +162,11 @@ function Banners({ day }: { day: JudgedDay }) {
       )}
       {day.obstacles.map((obstacle) => {
         const { code } = obstacle;
-        return code !== 'altered' && code !== 'payment_held' ? null : (
+        const isAltered = code === 'altered' || code === 'unrecorded';
+        return !isAltered && code !== 'payment_held' ? null : (
           <Banner
             key={code}
-            look={code === 'altered' ? 'failed' : 'attention'}
+            look={isAltered ? 'failed' : 'attention'}
             title={obstacleText(obstacle, context)}
           >
             <p>
