@@ -215,7 +215,12 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
         status,
         code: 'BAD_REQUEST',
         // The message of a schema names the parameter and never its value.
-        message: error.validation === undefined ? 'the request was refused' : error.message,
+        message:
+          error.validation !== undefined
+            ? error.message
+            : error.code === 'FST_ERR_CTP_INVALID_JSON_BODY'
+              ? 'the body is not JSON'
+              : 'the request was refused',
       });
     }
     logger.error({ method: request.method, route, err: describeError(error) }, 'request failed');

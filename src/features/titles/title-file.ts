@@ -4,8 +4,7 @@
  * writes the titles of a snapshot in each format.
  */
 
-import { writeCsv } from '../../base/export/csv.ts';
-import { writeJsonl } from '../../base/export/jsonl.ts';
+import { writeCsv, writeJsonl } from '../../base/export/csv.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
 import { type Workbook, writeXlsx } from '../../base/export/xlsx.ts';
 import { type Language, type Text, textOf } from '../../base/texts/texts.ts';

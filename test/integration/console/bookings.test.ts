@@ -109,15 +109,6 @@ test('lines are selected by accepted date, and by days since their release', asy
   expect(orders(bad)).toHaveLength(4);
 });
 
-test('a long list is paged', async () => {
-  const date = daysFrom(2, DAY);
-  await release(date, ...Array.from({ length: 60 }, (_, n): [string, string] => [`p${n}`, '1']));
-  const first = (await viewer.get(`/booking-lines?from=${date}&to=${date}`)).text;
-  expect(plain(first)).toContain('1 to 50 of 60');
-  const next = /rel="next" href="([^"]+)"/.exec(first)?.[1]?.replaceAll('&amp;', '&');
-  expect(plain((await viewer.get(String(next))).text)).toContain('51 to 60 of 60');
-});
-
 test('a booking shows its lines and its receipts', async () => {
   const { id } = await world.database.prisma.bookingLine.findFirstOrThrow({
     where: { orderUid: 'a' },
