@@ -3,7 +3,7 @@ import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { ensureCheckpoint } from '../ledger/day-ledger.sql.ts';
-import type { PullState } from '../ledger/pull-state.ts';
+import type { PullState } from '../ledger/pull-ledger.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
 import { replaceLostHolds } from '../merge/held-pull.sql.ts';
 import {

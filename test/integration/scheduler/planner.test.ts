@@ -356,10 +356,10 @@ test('runs that fail count as a fault of the process until one succeeds', async 
   expect(failing.isFailing()).toBe(false);
   for (const planner of [patient, failing]) await planner.runOnce();
   expect(patient.isFailing()).toBe(false);
-  expect(failing.isFailing()).toBe(true);
+  expect([failing.isFailing(), failing.lastDoneAt()]).toEqual([true, null]);
   isAway = false;
   await failing.runOnce();
-  expect(failing.isFailing()).toBe(false);
+  expect([failing.isFailing(), failing.lastDoneAt()]).toEqual([false, expect.any(Date)]);
 });
 
 test('a second call while a run is under way is the same run', async () => {
