@@ -3,10 +3,10 @@ import { alertPolicy } from '../app/alert-channels.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { addDays, type CivilDate } from '../base/values/business-day.ts';
 import {
+  type DayReject,
   type PullRow,
-  type RejectRow,
+  readDayRejects,
   readOpenPulls,
-  readOpenRejects,
 } from '../core/ledger/reads.ts';
 import { headlineOf, needsPerson } from '../features/home/headline.ts';
 import { type OpenItems, readOpenItems } from '../features/home/open-items.ts';
@@ -72,10 +72,15 @@ async function readStatus(
     const pulls = await readOpenPulls(database);
     const complete = await readCompleteSweep(database);
     const [newest = null] = await readSweeps(database, 1);
-    const rejects = new Map<CivilDate, RejectRow[]>();
+    const rejects = new Map<CivilDate, Pick<DayReject, 'date' | 'ordinal' | 'reasons'>[]>();
     for (const { date, state } of days) {
       if (state !== 'attention') continue;
-      rejects.set(date, (await readOpenRejects(database, date)).slice(0, MAX_REJECTS));
+      const found = await readDayRejects(database, date, { withRaw: false, limit: MAX_REJECTS });
+      const open = found.filter(({ status }) => status === 'open');
+      rejects.set(
+        date,
+        open.map(({ ordinal, reasons }) => ({ date, ordinal, reasons })),
+      );
     }
     return statusResult({
       items,
@@ -93,7 +98,10 @@ interface Status {
   readonly days: readonly LedgerDay[];
   readonly pulls: readonly PullRow[];
   readonly sweeps: { readonly newest: SweepRow | null; readonly complete: CompleteSweep | null };
-  readonly rejects: ReadonlyMap<CivilDate, readonly RejectRow[]>;
+  readonly rejects: ReadonlyMap<
+    CivilDate,
+    readonly Pick<DayReject, 'date' | 'ordinal' | 'reasons'>[]
+  >;
   /** Of all shown instants. */
   readonly timeZone: string;
 }

@@ -6,7 +6,7 @@
  * a pull that is held there, the lock of the closing phase.
  */
 
-import type { Transaction } from '../../base/database/database.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
 import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { type LockedDay, readDay } from '../ledger/day-ledger.sql.ts';
@@ -65,6 +65,23 @@ export interface PullReport extends ChangeCounts {
   /** Titles of the response, rejected ones included. */
   readonly titles: number;
   readonly rejected: number;
+}
+
+/**
+ * Reads the report of the attempt's merge from the ledger, for an attempt that lost its connection while
+ * COMMIT was on its way. Null: nothing was committed under the fence of the attempt.
+ */
+export async function readCommittedReport(
+  database: Database,
+  attempt: Attempt,
+): Promise<PullReport | null> {
+  const [pull] = await database.prisma.$queryRaw<[PullReport?]>`
+    SELECT id AS "pullId", date::text AS date, state, hold_reason AS "holdReason", hold_detail AS "holdDetail", titles, rejected,
+           inserted, changed, withdrawn, restored, unchanged, withheld
+    FROM conciliation.pull
+    WHERE id = ${attempt.pullId} AND fence = ${attempt.fence}
+      AND state IN ('merged', 'unchanged', 'held', 'superseded')`;
+  return pull ?? null;
 }
 
 /**

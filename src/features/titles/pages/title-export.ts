@@ -8,7 +8,7 @@ import type { Principal } from '../../../console/shell/guard.ts';
 import { maskColumn } from '../../../console/shell/masking.ts';
 import { formatsOf } from '../../../console/shell/page-context.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
-import { TITLE_EXPORT_COLUMNS } from '../../../core/title/export-columns.ts';
+import { TITLE_EXPORT_COLUMNS } from '../../../core/title/title.ts';
 import {
   daysUntil,
   readTitleSnapshot,
