@@ -1,7 +1,6 @@
 import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { PullOrigin } from '../planner/pull-plan.ts';
-import type { HoldReason } from './day-state.ts';
 import type { PullState } from './pull-ledger.sql.ts';
 
 /** Returns null when this database never had a pull. `lastReconciledDate` is null until the first date is reconciled. */
@@ -45,7 +44,6 @@ export async function readDayPulls(database: Database, date: CivilDate, limit: n
     state: pull.state as PullState,
     /** Whether a person released it. */
     isReleased: pull.decidedAt !== null,
-    holdReason: pull.holdReason as HoldReason | null,
   }));
 }
 

@@ -14,21 +14,24 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import {
-  type HoldReason,
-  isRunHeld,
-  type RunLosses,
-  runLimitPercent,
-} from '../ledger/day-state.ts';
 import { discardPlan } from '../ledger/discard-staged.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
 import { releasePull } from './decisions.sql.ts';
 import type { EngineParts } from './engine-hooks.ts';
 import { isHoldLost, planHeld } from './held-pull.sql.ts';
+import {
+  findHold,
+  type Hold,
+  type HoldReason,
+  isRunHeld,
+  LOSS_REASONS,
+  type MergePolicy,
+  type RunLosses,
+  runLimitPercent,
+} from './holds.ts';
 import { readMergedLosses } from './losses.sql.ts';
-import { findHold, LOSS_REASONS, type MergePolicy, type PullReport } from './merge.sql.ts';
+import type { PullReport } from './merge.sql.ts';
 import { MERGE_TRANSACTION } from './merge-transaction.sql.ts';
-import type { HoldDetail } from './plausibility.ts';
 
 /** Pulls with the same value of both belong to one run. */
 interface Run {
@@ -144,7 +147,7 @@ interface Assessment {
   readonly id: bigint;
   readonly lost: number;
   /** Why the response waits for a person whatever the run loses; null: nothing. */
-  readonly hold: { readonly reason: HoldReason; readonly detail: HoldDetail | null } | null;
+  readonly hold: Hold | null;
 }
 
 /** Plans the release of a held pull anew, because responses for other dates may have the titles that it lacks. */
@@ -182,11 +185,7 @@ async function readMergedLost(database: Database, { id, date, withdrawn }: RunPu
 /** One statement, so that a person sees all dates of the run or none. */
 async function keepHolds(
   database: Database,
-  holds: readonly {
-    readonly id: bigint;
-    readonly reason: HoldReason;
-    readonly detail: HoldDetail | null;
-  }[],
+  holds: readonly (Hold & { readonly id: bigint })[],
 ): Promise<void> {
   if (holds.length === 0) return;
   const rows = holds.map((hold) => ({ ...hold, id: String(hold.id) }));

@@ -10,7 +10,7 @@ import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { decideRuns } from '../merge/decide-runs.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
-import type { MergePolicy } from '../merge/merge.sql.ts';
+import type { MergePolicy } from '../merge/holds.ts';
 import { type JobKind, ONLY_JOB } from '../work/job-queue.ts';
 import { latestSlot } from './cron-slot.ts';
 import { planPulls, readWakeablePulls, WAKE_GRACE, type WakeGrace } from './plan-ledger.sql.ts';

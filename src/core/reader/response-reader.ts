@@ -28,7 +28,7 @@ import { encodeTitle, type RejectedTitle } from './title-row.ts';
 /** The result of reading a whole response. */
 export interface ReadResult {
   /** Titles that the date has already, in the same text; they got no row. */
-  readonly known: number;
+  readonly knownTitles: number;
   /** The texts that the date has and the response lacks. To be iterated once. */
   readonly missing: Iterable<MissingText>;
   /** Titles that kept the contract and got a row. */
@@ -131,7 +131,7 @@ export class ResponseReader {
   /** Complete once `read` has ended. */
   get result(): ReadResult {
     return {
-      known: this.#known.count,
+      knownTitles: this.#known.count,
       missing: this.#options.known.missing(),
       accepted: this.#accepted + this.#fastReader.titlesRead,
       rejected: this.#rejected,
