@@ -26,7 +26,7 @@ export interface Attempt {
   readonly fence: bigint;
   readonly origin: PullOrigin;
   readonly date: CivilDate;
-  /** Whether the schedule or a backfill asked for the pull, with others. */
+  /** Whether the schedule, a sweep or a backfill asked for the pull, with others. */
   readonly isOfRun: boolean;
   /** By the clock of the database, before the request is sent. */
   readonly startedAt: Date;
@@ -106,7 +106,7 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
         error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
     WHERE id = ${pullId} AND state IN ('queued', 'running')
     RETURNING fence, origin, date::text AS date, fetch_started_at AS "startedAt", attempts,
-              abandoned, interrupted AS interruptions, (slot_at IS NOT NULL AND origin <> 'repair' OR backfill_id IS NOT NULL) AS "isOfRun"`;
+              abandoned, interrupted AS interruptions, (slot_at IS NOT NULL OR backfill_id IS NOT NULL) AS "isOfRun"`;
   if (row === undefined) {
     throw new InputError(`pull ${pullId} does not exist or is already finished`, {
       context: { pullId: String(pullId) },
@@ -192,5 +192,5 @@ export async function cancelPull(database: Database, pullId: bigint): Promise<vo
   await database.prisma.$executeRaw`
     UPDATE conciliation.pull
     SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
-    WHERE id = ${pullId} AND state IN ('queued', 'running', 'held')`;
+    WHERE id = ${pullId} AND state IN ('queued', 'running')`;
 }

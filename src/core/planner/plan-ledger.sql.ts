@@ -134,7 +134,7 @@ export function readWakeablePulls(
   database: Database,
   grace: WakeGrace = WAKE_GRACE,
 ): Promise<WakeablePull[]> {
-  const isRequested = Prisma.sql`(slot_at IS NULL AND backfill_id IS NULL AND origin <> 'repair')`;
+  const isRequested = Prisma.sql`origin = 'manual'`;
   const ago = (ms: number) =>
     Prisma.sql`clock_timestamp() - make_interval(secs => ${ms / 1000}::float8)`;
   return database.prisma.$queryRaw<WakeablePull[]>`

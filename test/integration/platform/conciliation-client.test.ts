@@ -250,13 +250,15 @@ describe('an answer with status 200', () => {
     await expect.poll(() => server.openSockets).toBe(0);
   });
 
-  test('is refused without a media type, and in another charset', async () => {
-    for (const fields of [[], ['content-type: application/json; charset=iso-8859-1']]) {
-      const server = await serving(answer('200 OK', '{}', ...fields));
-      expect(await failureOf(fetchDay(openClient(server.url)))).toBeInstanceOf(
-        PlatformContractError,
-      );
-    }
+  test.each([
+    ['without a media type', []],
+    ['in another charset', ['content-type: application/json; charset=iso-8859-1']],
+    ['that is a part of the document', [JSON_TYPE, 'content-range: bytes 0-1/4']],
+  ])('%s is refused', async (_, fields) => {
+    const server = await serving(answer('200 OK', '{}', ...fields));
+    const failure = await failureOf(fetchDay(openClient(server.url)));
+    expect(failure).toBeInstanceOf(PlatformContractError);
+    expect(failure.context).toEqual({ httpStatus: 200 });
   });
 
   test('counts the bytes as they are handed out', async () => {

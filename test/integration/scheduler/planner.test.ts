@@ -455,6 +455,9 @@ test('a held pull whose staged rows a crash has emptied is superseded, and its d
   await hold('repair', 23, null);
   await world.planner({ config: { ...CONFIG, startDate: YESTERDAY } }).runOnce();
   const pulls = await world.pulls();
+  // No person waits for the new pulls, which get their jobs at once.
+  const queued = pulls.filter(({ state }) => state === 'queued').map(({ id }) => id);
+  expect([...world.queue.enqueued].sort()).toEqual(queued.sort());
   const ofDate = (days: number) =>
     pulls
       .filter(({ from }) => from === daysBefore(days))
