@@ -21,7 +21,7 @@ import { latestSlot, slotBefore } from '../core/planner/cron-slot.ts';
 import { TICK_MS } from '../core/planner/planner-loop.ts';
 import { startAlertLoop } from '../features/alerts/alert-loop.ts';
 import type { Channel } from '../features/alerts/channel.ts';
-import { DIGEST_CRON } from '../features/alerts/digest.ts';
+import { DIGEST_CRON } from '../features/alerts/digest.sql.ts';
 import { startFaultReports } from '../features/alerts/fault-reports.sql.ts';
 import {
   clockCheck,

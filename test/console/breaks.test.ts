@@ -155,7 +155,7 @@ inBrowser(
       await page.getByText('No break is open with this filter.').waitFor();
 
       // The match of AP-2 was a mistake.
-      await page.goto(`/days/${DAY}/titles`);
+      await page.goto(`/titles?from=${DAY}&to=${DAY}`);
       await click(link('PO-2'));
       await click(page.locator('summary', { hasText: 'Undo the match' }));
       await give('the supplier sent a new invoice', page.locator('.disclosed'));
@@ -165,7 +165,7 @@ inBrowser(
       await click(link(/^← /));
       await click(link('Overview'));
       await page.getByText('From capture to signature').waitFor();
-      await page.getByText('another user has to sign it off').waitFor();
+      await page.getByText('Another user has to sign it off').waitFor();
       expect(await page.getByRole('button', { name: 'Sign off' }).count()).toBe(0);
       expect(clicks).toBe(14);
 

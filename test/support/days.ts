@@ -1,6 +1,7 @@
 import type { Database } from '../../src/base/database/database.ts';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { checkDays } from '../../src/features/checks/check-day.sql.ts';
+import { readObstacles } from '../../src/features/review/obstacles.sql.ts';
 import { signOffDay } from '../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from './check-rules.ts';
 import { DAY, type PullWorld } from './pull-world.ts';
@@ -33,4 +34,10 @@ export async function signDay(
     ...{ by: 'ana', reason: null, seenDigest: contentDigest ?? '', fourEyes: false },
     ...{ bookingsFrom: DAY, ...signing },
   });
+}
+
+/** Why a person may not sign a date off as the second one; null: the person may. */
+export async function fourEyesFault({ prisma }: Database, date: CivilDate, signer: string) {
+  const found = await readObstacles(prisma, [date], { signer }, ['own_decision', 'open_before']);
+  return found.get(date)?.[0]?.code ?? null;
 }

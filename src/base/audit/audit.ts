@@ -24,6 +24,7 @@ export type AuditAction =
   | 'bookings.difference'
   | 'bookings.export'
   | 'bookings.receipts'
+  | 'bookings.start'
   | 'break.resolve'
   | 'company.confirm'
   | 'company.end'

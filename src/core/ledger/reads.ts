@@ -30,6 +30,18 @@ export async function readOpenPulls(database: Database) {
 
 export type PullRow = Awaited<ReturnType<typeof readOpenPulls>>[number];
 
+/** The rejects of a date that wait for a decision, in the order of the response. */
+export async function readOpenRejects(database: Database, date: CivilDate) {
+  const rejects = await database.prisma.rejectedTitle.findMany({
+    where: { date, status: 'open' },
+    select: { ordinal: true, reasons: true },
+    orderBy: { ordinal: 'asc' },
+  });
+  return rejects.map(({ ordinal, reasons }) => ({ date, ordinal, reasons }));
+}
+
+export type RejectRow = Awaited<ReturnType<typeof readOpenRejects>>[number];
+
 /** The pulls of a date, newest first. */
 export async function readDayPulls(database: Database, date: CivilDate, limit: number) {
   const pulls = await database.prisma.pull.findMany({

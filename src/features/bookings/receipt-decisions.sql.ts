@@ -5,12 +5,12 @@ import { requireOtherSigner } from '../../base/database/own-seal.sql.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import type { ObstacleRules } from '../../console/day-obstacle.ts';
 import { BATCH_DIGEST } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { BOOKINGS_FROM, beginBookings } from './booking-start.sql.ts';
 import { settleReceipts, supersede } from './receipts.sql.ts';
 import { lockDay, RELEASE_TRANSACTION, releaseSealedDay } from './release.sql.ts';
-import type { ReleaseRules } from './release-conditions.sql.ts';
 
 /**
  * - `recorded`: the ERP has posted them. The next release replaces the content of every booking concerned.
@@ -38,7 +38,7 @@ export function answerReceipts(
   seen: SeenReceipts,
   answer: ReceiptAnswer,
   decision: Decision &
-    ReleaseRules & { readonly bookingsFrom: CivilDate | null; readonly fourEyes?: boolean },
+    ObstacleRules & { readonly bookingsFrom: CivilDate | null; readonly fourEyes?: boolean },
 ): Promise<void> {
   const { date, first, last, count } = seen;
   const chosen = Prisma.sql`receipt.date = ${date}::date AND receipt.outcome IN ('unknown_key', 'other_content')
@@ -60,7 +60,7 @@ export function answerReceipts(
       );
     }
     if (answer === 'recorded') {
-      await beginBookings(tx, date, decision.bookingsFrom);
+      await beginBookings(tx, date, decision.bookingsFrom, decision.by);
       const [{ isBooked }] = await tx.$queryRaw<[{ isBooked: boolean }]>`
         SELECT (${date}::date >= ${BOOKINGS_FROM}) IS TRUE AS "isBooked"`;
       if (!isBooked) {

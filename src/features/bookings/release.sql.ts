@@ -6,6 +6,7 @@ import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { companyIdOf } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, orNull } from '../../console/api/schema-parts.ts';
+import type { ObstacleRules } from '../../console/day-obstacle.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
 import {
   BATCH_DIGEST,
@@ -13,18 +14,15 @@ import {
   destinationColumns,
 } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { waitingTitles } from '../matching/breaks.sql.ts';
-import { isAltered } from '../verify/verify.sql.ts';
-import { settleReceipts } from './receipts.sql.ts';
 import {
-  ERP_KEY,
-  hasFault,
-  isReleasable,
+  hasObstacle,
   RELEASE_FAULTS,
   type ReleaseFault,
-  type ReleaseRules,
   readReleaseFaults,
-} from './release-conditions.sql.ts';
+} from '../review/obstacles.sql.ts';
+import { readAlteration } from '../verify/verify.sql.ts';
+import { settleReceipts } from './receipts.sql.ts';
+import { ERP_KEY, keptTitles } from './release-conditions.sql.ts';
 
 /** The day and the seal of a batch. */
 interface BatchOrigin {
@@ -36,7 +34,7 @@ interface BatchOrigin {
 /** `booking_line.content_hash` of a reversal. */
 const NOTHING = Prisma.sql`'00000000-0000-0000-0000-000000000000'::uuid`;
 
-// The names are constants of domain/. No input reaches Prisma.raw.
+// The names are constants of core/title. No input reaches Prisma.raw.
 const VALUES: readonly string[] = [
   ...VALUE_COLUMNS.filter((column) => column !== 'accepted_date'),
   ...DESTINATION_COLUMNS,
@@ -191,7 +189,7 @@ async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bi
 /** The current titles of a date: what a seal that is not restated covers. */
 const currentTitles = (date: CivilDate): Prisma.Sql => Prisma.sql`
   SELECT title.*, ${ERP_KEY} AS erp_key,
-         title.id IN (SELECT title_id FROM (${waitingTitles(Prisma.sql`${date}::date`)}) AS waiting) AS waits
+         title.id IN (SELECT title_id FROM (${keptTitles(Prisma.sql`${date}::date`)}) AS kept) AS waits
   FROM conciliation.title AS title
   WHERE title.accepted_date = ${date}::date AND title.status = 'current'`;
 
@@ -202,13 +200,13 @@ export const RELEASE_TRANSACTION = { timeout: 300_000, maxWait: 10_000 } as cons
  * Releases what differs between the content that was released last and the content that the day's seal covers.
  * Does nothing where the day is before BOOKINGS_FROM, has no seal, was restated since, has been released completely
  * for this seal, or must wait; a later call releases it then. Titles that have to wait are left to a later call too. The row of the day is locked by the caller.
- * @param isCompared whether the caller has compared the rows of the day with their record: see `isAltered`
+ * @param isCompared whether the caller has compared the rows of the day with their record: see `readAlteration`
  * @returns `booking_batch.id`; null: nothing was released
  */
 export async function releaseSealedDay(
   tx: Transaction,
   date: CivilDate,
-  rules: ReleaseRules,
+  rules: ObstacleRules,
   { isCompared } = { isCompared: false },
 ): Promise<bigint | null> {
   await settleReceipts(tx, date);
@@ -217,7 +215,7 @@ export async function releaseSealedDay(
     -- A move of BOOKINGS_FROM waits for the lines, or is seen here.
     FOR SHARE OF start`;
   if (seal === undefined || (await readReleaseFaults(tx, date, rules)).length > 0) return null;
-  if (!isCompared && (await isAltered(tx, date))) return null;
+  if (!isCompared && (await readAlteration(tx, date)) !== null) return null;
   const batchId = await writeDifference(tx, { date, signOffId: seal.id, by: seal.by });
   if (batchId === null) return null;
   // Numbered last, and under the lock until the commit: a position that is visible has none before it to come.
@@ -257,11 +255,11 @@ const titlesLeft = Prisma.sql`coalesce((
  */
 export async function releaseWaitingDays(
   database: Database,
-  rules: ReleaseRules,
+  rules: ObstacleRules,
 ): Promise<CivilDate[]> {
   const waiting = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
     SELECT day.date::text AS date ${unreleased}
-      AND ${isReleasable(Prisma.sql`day.date`, rules)}
+      AND NOT ${hasObstacle(Prisma.sql`day.date`, rules, RELEASE_FAULTS)}
     ORDER BY day.date`;
   const released: CivilDate[] = [];
   const faults: unknown[] = [];
@@ -301,9 +299,10 @@ export const WaitingDays = Type.Object({
 export type WaitingDays = Static<typeof WaitingDays>;
 
 /** Returns the signed-off days that wait for their release, by the first reason of each, the oldest days first. */
-export function readWaitingDays(database: Database, rules: ReleaseRules): Promise<WaitingDays[]> {
+export function readWaitingDays(database: Database, rules: ObstacleRules): Promise<WaitingDays[]> {
   const cases = RELEASE_FAULTS.map(
-    (fault) => Prisma.sql`WHEN ${hasFault(fault, Prisma.sql`day.date`, rules)} THEN ${fault}::text`,
+    (fault) =>
+      Prisma.sql`WHEN ${hasObstacle(Prisma.sql`day.date`, rules, [fault])} THEN ${fault}::text`,
   );
   return database.prisma.$queryRaw<WaitingDays[]>`
     SELECT fault, count(*)::int AS days, sum(titles)::int AS titles,
@@ -322,11 +321,10 @@ export function readWaitingDays(database: Database, rules: ReleaseRules): Promis
  * of its titles wait. Days that wait for a decision about receipts, altered titles, a held response, rejects or findings
  * have alerts of their own.
  */
-export function overdueReleases(signedBefore: Date, rules: ReleaseRules): Prisma.Sql {
-  const has = (fault: ReleaseFault) => hasFault(fault, Prisma.sql`day.date`, rules);
+export function overdueReleases(signedBefore: Date, rules: ObstacleRules): Prisma.Sql {
   return Prisma.sql`
     SELECT day.date ${unreleased}
-      AND NOT (${has('receipts')} OR ${has('altered')} OR ${has('not_reconciled')})
+      AND NOT ${hasObstacle(Prisma.sql`day.date`, rules, ['receipts', 'altered', 'unrecorded', 'not_reconciled'])}
       AND seal.signed_off_at < ${signedBefore}::timestamptz`;
 }
 

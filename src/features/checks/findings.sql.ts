@@ -14,6 +14,7 @@ import {
   orNull,
   words,
 } from '../../console/api/schema-parts.ts';
+import type { DayObstacle } from '../../console/day-obstacle.ts';
 import type { ListTotal, Place } from '../../console/list/list.tsx';
 import { lockDay, settleDay } from '../../core/ledger/day-ledger.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -71,6 +72,26 @@ const state = Prisma.sql`
        WHEN finding.closed_at IS NOT NULL THEN 'closed' ELSE 'open' END`;
 
 const isOpen = Prisma.sql`finding.closed_at IS NULL AND finding.resolved_at IS NULL`;
+
+export const checkObstacles = {
+  /** The checks did not run on the present content, or have to run again. */
+  not_checked: {
+    keeps: ['sign'],
+    rows: (date) => Prisma.sql`
+      SELECT NULL, NULL, NULL, NULL WHERE NOT EXISTS (
+        SELECT FROM conciliation.day AS checked JOIN conciliation.day_check AS done USING (date, content_digest)
+        WHERE checked.date = ${date} AND done.rules <> '')`,
+  },
+  /** Open findings of a check. Those that a person has to resolve also keep the day from being reconciled. */
+  finding: {
+    keeps: [],
+    rows: (date) => Prisma.sql`
+      SELECT finding.code, count(*), sum(title.original_value), NULL
+      FROM conciliation.check_finding AS finding JOIN conciliation.title AS title ON title.id = finding.title_id
+      WHERE finding.accepted_date = ${date} AND ${isOpen} GROUP BY finding.code`,
+    href: (date, kind) => `/findings?date=${date}&check=${kind}`,
+  },
+} as const satisfies Record<string, DayObstacle>;
 
 const selected = ({ state: wanted, check, date, severity }: FindingFilter) => Prisma.sql`
   (${wanted} = 'all' OR ${state} = ${wanted}::text)

@@ -2,13 +2,12 @@
 
 import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import type { ObstacleRules } from '../../console/day-obstacle.ts';
 import { AUTO_SIGN_OFF_AUTHOR } from '../../core/ledger/sign-off.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
 import { RELEASE_TRANSACTION } from '../bookings/release.sql.ts';
-import { hasFault, type ReleaseRules } from '../bookings/release-conditions.sql.ts';
-import { isAltered } from '../verify/verify.sql.ts';
-import { HAS_BREAK, isChecked } from './ledger-days.sql.ts';
+import { readAlteration } from '../verify/verify.sql.ts';
+import { hasObstacle, PROGRAM_OBSTACLES } from './obstacles.sql.ts';
 import { sealDay } from './sign-off.sql.ts';
 
 /** A request for a pull, a look at identifiers and an export decide nothing about the data. */
@@ -16,19 +15,11 @@ const isDecision = Prisma.sql`
   entry.action <> 'pull.request' AND entry.action NOT LIKE '%.reveal' AND entry.action NOT LIKE '%export'`;
 
 /**
- * True for a row of `day` that the program may seal: reconciled, checked, and without a withheld
- * withdrawal, a difference between a title and its record, a payment on hold, a break with the ERP's
- * payables, or a decision in the audit log. An earlier seal, a reopening, an acceptance of rejects and a release have left an entry there.
+ * True for a row of `day` that the program may seal: it has no obstacle but those for information, and no decision in the audit log. An
+ * earlier seal, a reopening, an acceptance of rejects and a release have left an entry there.
  */
-const isClean = (rules: ReleaseRules) => Prisma.sql`
-  day.state = 'reconciled' AND ${isChecked}
-  AND NOT EXISTS (SELECT FROM conciliation.pull AS merged
-                  WHERE merged.id = day.last_pull_id AND merged.withheld > 0)
-  AND NOT EXISTS (SELECT FROM conciliation.title_finding AS finding
-                  WHERE finding.date = day.date AND finding.closed_at IS NULL)
-  AND day.date NOT IN (SELECT accepted_date FROM (${OPEN_HOLDS}) AS held_payment)
-  AND NOT ${hasFault('not_matched', Prisma.sql`day.date`, rules)}
-  AND NOT ${HAS_BREAK}
+const isClean = (rules: ObstacleRules) => Prisma.sql`
+  NOT ${hasObstacle(Prisma.sql`day.date`, rules, PROGRAM_OBSTACLES)}
   AND NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry WHERE entry.date = day.date AND ${isDecision})`;
 
 /**
@@ -38,7 +29,7 @@ const isClean = (rules: ReleaseRules) => Prisma.sql`
  */
 export async function signCleanDays(
   database: Database,
-  range: ReleaseRules & { readonly bookingsFrom: CivilDate; readonly to: CivilDate },
+  range: ObstacleRules & { readonly bookingsFrom: CivilDate; readonly to: CivilDate },
 ): Promise<CivilDate[]> {
   const { bookingsFrom, to } = range;
   const days = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
@@ -51,7 +42,7 @@ export async function signCleanDays(
       await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
       const clean = await tx.$queryRaw<unknown[]>`
         SELECT FROM conciliation.day WHERE day.date = ${date}::date AND ${isClean(range)}`;
-      if (clean.length === 0 || (await isAltered(tx, date))) return false;
+      if (clean.length === 0 || (await readAlteration(tx, date)) !== null) return false;
       await sealDay(tx, date, {
         ...range,
         by: AUTO_SIGN_OFF_AUTHOR,

@@ -3,11 +3,11 @@ import { addReviewApi } from './pages/api.ts';
 import { addDayRoutes } from './pages/day-routes.tsx';
 import { addMonthsRoutes } from './pages/months-routes.tsx';
 import { addRestatedRoutes, RESTATED } from './pages/restated.tsx';
-import { addSignOffsRoutes } from './pages/sign-offs.tsx';
+import { addSignOffsRoutes, SIGN_OFFS } from './pages/sign-offs.tsx';
 
 export const review: Feature = {
   name: 'review',
   pages: [addDayRoutes, addRestatedRoutes, addSignOffsRoutes, addMonthsRoutes],
-  lists: [RESTATED],
+  lists: [RESTATED, SIGN_OFFS],
   api: [addReviewApi],
 };

@@ -10,8 +10,6 @@ import type { HoldDetail } from '../../core/merge/plausibility.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
-import type { DayBreaks } from '../matching/breaks.sql.ts';
-import { KEEPS_DAY } from '../verify/findings.sql.ts';
 
 const Hold = Type.Object({
   reason: Type.Unsafe<HoldReason | null>({
@@ -55,20 +53,10 @@ export const LedgerDay = Type.Object({
     description:
       'Titles that the newest response lacks and that stay current, because a rejected title may be one of them.',
   }),
-  heldPayments: Type.Integer({
-    minimum: 0,
-    description: 'Titles that name a changed bank account that no person has confirmed.',
-  }),
   openFindings: Type.Integer({
     minimum: 0,
     description: 'Findings of the checks that a person has to resolve.',
   }),
-  alterations: Type.Integer({
-    minimum: 0,
-    description:
-      'Changes to the titles or totals of the day that no merge made and no person has acknowledged.',
-  }),
-  isChecked: Type.Boolean({ description: 'Whether the checks ran on the present content.' }),
   verifiedAt: instantOrNull,
   changedAt: instantOrNull,
   signedOffAt: instantOrNull,
@@ -82,27 +70,6 @@ export type LedgerDay = Readonly<Static<typeof LedgerDay>>;
 const SUMS = Prisma.raw(
   `jsonb_build_object(${AMOUNT_COLUMNS.map((name) => `'${name}', ${name}_sum::text`).join(', ')})`,
 );
-
-/** The number of titles of a row of the table `day` whose payment is held, as a column. */
-export const heldPaymentsColumn = Prisma.sql`
-  (SELECT count(DISTINCT title_id) FROM (${OPEN_HOLDS}) AS held_payment
-   WHERE held_payment.accepted_date = day.date)::int AS "heldPayments"`;
-
-/** The number of known differences that keep a row of the table `day` from being signed off. */
-export const alterationsColumn = Prisma.sql`
-  (SELECT count(*) FROM conciliation.title_finding AS finding
-   WHERE finding.date = day.date AND ${KEEPS_DAY})::int`;
-
-/** Whether the newest run of the matching has found a break of a title of a row of the table `day`. */
-export const HAS_BREAK = Prisma.sql`
-  EXISTS (SELECT FROM conciliation.match_run AS run
-          WHERE run.id = (SELECT max(id) FROM conciliation.match_run)
-            AND run.breaks @> jsonb_build_array(jsonb_build_object('date', day.date)))`;
-
-/** Whether the checks ran on the present content of a row of the table `day`, and need not run again. */
-export const isChecked = Prisma.sql`
-  EXISTS (SELECT FROM conciliation.day_check AS done
-          WHERE done.date = day.date AND done.content_digest = day.content_digest AND done.rules <> '')`;
 
 const columns = Prisma.sql`
   date::text AS date, state, title_count AS titles, withdrawn_count AS withdrawn, rejected_count AS rejected,
@@ -121,11 +88,8 @@ const columns = Prisma.sql`
    FROM conciliation.pull AS held WHERE held.id = day.held_pull_id) AS hold,
   coalesce((SELECT merged.withheld FROM conciliation.pull AS merged WHERE merged.id = day.last_pull_id),
            0) AS withheld,
-  ${heldPaymentsColumn},
   (SELECT count(*) FROM conciliation.check_finding AS finding
-   WHERE finding.accepted_date = day.date AND ${IS_OPEN_FINDING})::int AS "openFindings",
-  ${alterationsColumn} AS alterations,
-  ${isChecked} AS "isChecked"`;
+   WHERE finding.accepted_date = day.date AND ${IS_OPEN_FINDING})::int AS "openFindings"`;
 
 /** Selects days with all columns; the condition is about `conciliation.day`. */
 export const selectDays = (rest: Prisma.Sql): Prisma.Sql =>
@@ -157,46 +121,6 @@ export async function readLedgerDay(
 ): Promise<LedgerDay | null> {
   const [day] = await readLedgerDays(database, { from: date, to: date }, today);
   return day ?? null;
-}
-
-/** What a person has to know about a day before the sign-off, beside its `LedgerDay`. Values are exact decimal text. */
-export interface Reservations {
-  readonly date: CivilDate;
-  /** Of the newest run of the matching, the urgent ones first. */
-  readonly breaks: readonly DayBreaks[];
-  /** Titles that equal another one of the day. */
-  readonly equalTitles: number;
-  readonly equalValue: string;
-  /** Open findings of other checks. */
-  readonly findings: number;
-  readonly findingsValue: string;
-  readonly heldValue: string;
-}
-
-export async function readReservations(
-  { prisma }: Database,
-  dates: readonly CivilDate[],
-): Promise<ReadonlyMap<CivilDate, Reservations>> {
-  const isEqual = Prisma.sql`code = 'equal_in_day'`;
-  const value = Prisma.sql`original_value`;
-  const rows = await prisma.$queryRaw<Reservations[]>`
-    SELECT wanted.date::text AS date, coalesce((
-             SELECT jsonb_agg(found) FROM jsonb_array_elements(
-               (SELECT breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1)) AS found
-             WHERE found ->> 'date' = wanted.date::text), '[]') AS breaks,
-           finding.*, (
-             SELECT coalesce(${amountSum(value)}, 0)::text
-             FROM (SELECT DISTINCT title_id, ${value} FROM (${OPEN_HOLDS}) AS hold WHERE accepted_date = wanted.date)
-               AS held) AS "heldValue"
-    FROM unnest(${dates}::text[]::date[]) AS wanted (date) CROSS JOIN LATERAL (
-      SELECT (count(*) FILTER (WHERE ${isEqual}))::int AS "equalTitles",
-             coalesce(${amountSum(value, isEqual)}, 0)::text AS "equalValue",
-             (count(*) FILTER (WHERE NOT ${isEqual}))::int AS findings,
-             coalesce(${amountSum(value, Prisma.sql`NOT ${isEqual}`)}, 0)::text AS "findingsValue"
-      FROM conciliation.check_finding AS open JOIN conciliation.title ON title.id = open.title_id
-      WHERE open.accepted_date = wanted.date AND open.closed_at IS NULL AND open.resolved_at IS NULL
-    ) AS finding`;
-  return new Map(rows.map((row) => [row.date, row]));
 }
 
 /** Why a day needs a person, the most urgent reason first. */

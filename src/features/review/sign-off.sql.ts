@@ -1,12 +1,11 @@
 import { type AuditAction, type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { hasConfirmed } from '../../base/database/own-seal.sql.ts';
 import { InputError, StagingUnavailableError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { DayState } from '../../core/ledger/day-state.ts';
+import type { ObstacleRules } from '../../console/day-obstacle.ts';
 import {
-  type FourEyesFault,
   SIGN_OFF_FAULTS,
+  type SignOffFault,
   type SignOffRefusal,
   signOffFault,
 } from '../../core/ledger/sign-off.ts';
@@ -14,8 +13,9 @@ import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { beginBookings } from '../bookings/booking-start.sql.ts';
 import { RELEASE_TRANSACTION, releaseSealedDay } from '../bookings/release.sql.ts';
-import { isAltered } from '../verify/verify.sql.ts';
-import { heldPaymentsColumn, isChecked } from './ledger-days.sql.ts';
+import { verifyObstacles } from '../verify/findings.sql.ts';
+import { readAlteration } from '../verify/verify.sql.ts';
+import { keeps, type Obstacle, readObstacles, SIGN_OBSTACLES } from './obstacles.sql.ts';
 
 /** A seal: the content of a date at its sign-off. Amounts are decimal text, exact. */
 export interface SignOff {
@@ -34,24 +34,6 @@ export interface SignOff {
 
 const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
 
-/**
- * The actions in the audit log after which a second person has to sign the date off: every decision of a person that
- * names a date, except for the signing and reopening of days. A request for a pull decides nothing.
- */
-const DECISIONS = [
-  'pull.release',
-  'rejects.accept',
-  'account_change.confirm',
-  'account_change.refuse',
-  'findings.resolve',
-  'findings.acknowledge',
-  'match.make',
-  'match.undo',
-  'break.resolve',
-  'bookings.difference',
-  'bookings.receipts',
-];
-
 /** The person who signs. */
 export interface Signing {
   readonly by: string;
@@ -59,13 +41,9 @@ export interface Signing {
 }
 
 /** The rules for the sign-off of a day. */
-export interface SigningRules {
+export interface SigningRules extends Omit<ObstacleRules, 'signer'> {
   /** Whether a person who decided about the day may not sign it. */
   readonly fourEyes: boolean;
-  /** The first accepted date whose seals release bookings. Absent or null: seals release nothing. */
-  readonly bookingsFrom?: CivilDate | null;
-  /** As in `ReleaseRules`. */
-  readonly payablesMaxAgeHours?: number | undefined;
   /** Whether the checks have to run on the content of a day before its sign-off. Absent: no. */
   readonly requiresChecks?: boolean;
 }
@@ -75,6 +53,33 @@ export function signingRules(rules: SigningRules): SigningRules {
   const { fourEyes, requiresChecks = false, bookingsFrom = null, payablesMaxAgeHours } = rules;
   return { fourEyes, requiresChecks, bookingsFrom, payablesMaxAgeHours };
 }
+
+/** The rules for the obstacles of a day that the person would sign. */
+export const obstacleRules = (
+  { fourEyes, bookingsFrom = null, payablesMaxAgeHours }: SigningRules,
+  signer: string,
+): ObstacleRules => ({ signer: fourEyes ? signer : null, bookingsFrom, payablesMaxAgeHours });
+
+/** Returns why the person who has seen the digest cannot sign the day off; null: nothing. */
+export const faultOf = (
+  day: {
+    readonly contentDigest: string | null;
+    readonly isSignedOff: boolean;
+    readonly isRestated: boolean;
+  },
+  found: readonly Obstacle[],
+  { requiresChecks = false }: Pick<SigningRules, 'requiresChecks'>,
+  seenDigest: string,
+): SignOffFault | null =>
+  signOffFault(
+    {
+      ...day,
+      obstacles: found.flatMap(({ code }) =>
+        keeps(code, 'sign') && (code !== 'not_checked' || requiresChecks) ? code : [],
+      ),
+    },
+    seenDigest,
+  );
 
 /**
  * Seals a reconciled date: its digest and totals, with the user and the time. A sign-off of a date
@@ -89,10 +94,12 @@ export async function signOffDay(
 ): Promise<void> {
   const refused = await database.prisma.$transaction(async (tx) => {
     const day = await lockCandidate(tx, date);
-    const signer = signing.fourEyes ? signing.by : null;
+    const rules = obstacleRules(signing, signing.by);
+    // What is known to be altered is compared again.
+    const codes = SIGN_OBSTACLES.filter((code) => !(code in verifyObstacles));
+    const found = (await readObstacles(tx, [date], rules, codes)).get(date) ?? [];
     const fault =
-      signOffFault({ ...day, fourEyesFault: await readFourEyesFault(tx, date, signer) }, signing) ??
-      ((await isAltered(tx, date)) ? 'altered' : null);
+      faultOf(day, found, signing, signing.seenDigest) ?? (await readAlteration(tx, date));
     if (fault === null) await sealDay(tx, date, signing);
     return fault;
   }, RELEASE_TRANSACTION);
@@ -109,7 +116,7 @@ export async function sealDay(
   signing: Signing & Pick<SigningRules, 'bookingsFrom' | 'payablesMaxAgeHours'>,
 ): Promise<void> {
   const { bookingsFrom = null } = signing;
-  if (bookingsFrom !== null) await beginBookings(tx, date, bookingsFrom);
+  if (bookingsFrom !== null) await beginBookings(tx, date, bookingsFrom, signing.by);
   await endSeal(tx, date, { by: signing.by, reason: null });
   await tx.$executeRaw`
       INSERT INTO conciliation.sign_off
@@ -232,67 +239,15 @@ export function readNewestSeals(
     ORDER BY sign_off.date DESC, sign_off.id DESC`;
 }
 
-/**
- * The dates that a person may not sign off as the second person, with the reason: the person made one of the decisions
- * of `DECISIONS` about the date, or confirmed a company or an agent of its titles; or the date was open, which is in the ledger without a seal in force, when the person,
- * an administrator before, got the present role.
- */
-export async function readFourEyesFaults(
-  client: Pick<Transaction, '$queryRaw'>,
-  dates: Prisma.Sql,
-  signer: string,
-): Promise<ReadonlyMap<CivilDate, FourEyesFault>> {
-  const faults = await client.$queryRaw<{ date: CivilDate; fault: FourEyesFault }[]>`
-    SELECT date::text AS date, CASE WHEN has_decided THEN 'own_decision' ELSE 'open_before' END AS fault
-    FROM (
-      SELECT date,
-             EXISTS (SELECT FROM conciliation.audit_entry AS entry
-                     WHERE entry.date = day.date AND entry.action = ANY(${DECISIONS})
-                       AND entry.actor = ${signer})
-               OR ${hasConfirmed(Prisma.sql`day.date`, signer)} AS has_decided,
-             EXISTS (SELECT FROM conciliation.console_user AS person
-                     WHERE person.name = ${signer}
-                       AND EXISTS (SELECT FROM conciliation.pull
-                                   WHERE pull.date = day.date AND pull.created_at <= person.decides_from)
-                       AND NOT EXISTS (SELECT FROM conciliation.sign_off AS seal
-                                       WHERE seal.date = day.date AND seal.signed_off_at <= person.decides_from
-                                         AND (seal.ended_at IS NULL OR seal.ended_at > person.decides_from))
-             ) AS was_open
-      FROM conciliation.day WHERE date IN (${dates})
-    ) AS judged WHERE has_decided OR was_open`;
-  return new Map(faults.map(({ date, fault }) => [date, fault]));
-}
-
-/** @param signer null: nobody needs to be the second person */
-export async function readFourEyesFault(
-  client: Pick<Transaction, '$queryRaw'>,
-  date: CivilDate,
-  signer: string | null,
-): Promise<FourEyesFault | null> {
-  if (signer === null) return null;
-  const faults = await readFourEyesFaults(client, Prisma.sql`SELECT ${date}::date`, signer);
-  return faults.get(date) ?? null;
-}
-
 async function lockCandidate(tx: Transaction, date: CivilDate) {
   // Merges lock the day's row as well, so the digest below does not change before the commit. A separate statement:
   // only the next one sees the payment holds and checks that a merge has committed during the wait for the lock.
   await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
   const [day] = await tx.$queryRaw<
-    [
-      {
-        state: DayState;
-        contentDigest: string | null;
-        isSignedOff: boolean;
-        isRestated: boolean;
-        heldPayments: number;
-        isChecked: boolean;
-      }?,
-    ]
+    [{ contentDigest: string | null; isSignedOff: boolean; isRestated: boolean }?]
   >`
-    SELECT state, content_digest AS "contentDigest", signed_off_at IS NOT NULL AS "isSignedOff",
-           restated_after_sign_off AS "isRestated",
-           ${heldPaymentsColumn}, ${isChecked} AS "isChecked"
+    SELECT content_digest AS "contentDigest", signed_off_at IS NOT NULL AS "isSignedOff",
+           restated_after_sign_off AS "isRestated"
     FROM conciliation.day WHERE date = ${date}::date`;
   if (day === undefined) throw refusal(date, 'not_in_ledger');
   return day;

@@ -7,7 +7,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { recordAudit } from '../../../src/base/audit/audit.ts';
 import { verifyAuditChain } from '../../../src/base/audit/audit-chain.sql.ts';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
-import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
@@ -18,6 +17,7 @@ import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,
+  makeKey,
   openConsole,
 } from '../../support/console-client.ts';
 import { worldOfFile } from '../../support/file-world.ts';
@@ -224,14 +224,7 @@ describe('the file', () => {
       'attachment; filename="evidencias-2026-03.zip"',
     );
     const get = async (role: 'viewer' | 'reviewer', scope: 'export' | 'read') => {
-      const key = await createApiKey(world.database, {
-        name: `${role} ${scope}`,
-        user: null,
-        role,
-        scopes: [scope],
-        validDays: 1,
-        by: 'test',
-      });
+      const key = await makeKey(world.database, role, [scope]);
       const headers = { authorization: `Bearer ${key}` };
       return console.visitor().get('/api/months/2026-03/evidence', headers);
     };

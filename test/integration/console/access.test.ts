@@ -89,18 +89,17 @@ test('no route gives a role more rights than documented', () => {
   ).toEqual([
     // The exports have masked identifiers for a viewer.
     'POST /bookings/differences/:date/export',
-    'POST /days/:date/titles',
-    'POST /exports',
     'POST /logout',
     'POST /providers',
     'POST /restated',
-    'POST /schedule/export',
     'POST /titles',
   ]);
   expect(unsafeFor('reviewer').filter((route) => /pull|release|backfill/.test(route))).toEqual([
     'POST /pulls/:id/release',
   ]);
-  expect(unsafeFor('operator').filter((route) => /sign-off|reopen/.test(route))).toEqual([]);
+  expect(
+    unsafeFor('operator').filter((route) => /sign-off|reopen/.test(route) && !isFile(route)),
+  ).toEqual([]);
   const administration = Object.entries(knownAccess()).filter(([route]) =>
     / \/(users|keys)(\/|$)/.test(route),
   );

@@ -3,13 +3,14 @@ import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
-import { readFourEyesFault, signOffDay } from '../../../src/features/review/sign-off.sql.ts';
+import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,
   openConsole,
 } from '../../support/console-client.ts';
+import { fourEyesFault } from '../../support/days.ts';
 import { lastAudit } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
@@ -73,7 +74,7 @@ const tabs = (html: string) =>
     ([, name, count]) => `${name} ${count}`,
   );
 const orders = (html: string) =>
-  [...html.matchAll(/<td>([a-d])<\/td>/g)].map(([, uid]) => uid).toSorted();
+  [...html.matchAll(/<td data-label="Order">([a-d])<\/td>/g)].map(([, uid]) => uid).toSorted();
 
 test('the page counts and adds up the whole filter', async () => {
   const { status, text } = await viewer.get('/booking-lines');
@@ -259,7 +260,7 @@ test('a day before bookings that is signed off again has the difference as a fil
   const own = await signer.post(path, { seal, reason: 'voucher 12' });
   expect([own.status, plain(own.text)]).toEqual([400, expect.stringContaining('You signed')]);
   expect((await reviewer.post(path, { seal, reason: 'voucher 12' })).status).toBe(303);
-  expect(await readFourEyesFault(world.database.prisma, before, 'rita')).toBe('own_decision');
+  expect(await fourEyesFault(world.database, before, 'rita')).toBe('own_decision');
   expect(await lastAudit(world)).toMatchObject({
     ...{ action: 'bookings.difference', actor: 'rita', reason: 'voucher 12' },
     details: { signOffId: Number(seal) },
@@ -300,8 +301,8 @@ test('a reviewer answers the receipts that were shown, with a reason, and the ne
   expect(lines[0]).toMatchObject({ orderUid: 'd', state: 'posted', version: 1 });
   expect(lines).toContainEqual({ kind: 'reverse', orderUid: 'd', state: 'released', version: 2 });
   expect((await send({ receipts: one })).status).toBe(400);
-  expect(await readFourEyesFault(world.database.prisma, NEXT, 'rita')).toBe('own_decision');
-  expect(await readFourEyesFault(world.database.prisma, NEXT, 'bia')).toBeNull();
+  expect(await fourEyesFault(world.database, NEXT, 'rita')).toBe('own_decision');
+  expect(await fourEyesFault(world.database, NEXT, 'bia')).toBeNull();
 });
 
 test('a sign-off says what went to the ERP and what waits, and who decides about it', async () => {

@@ -1,22 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
-import { lastAudit, openPagesWorld } from '../../support/pages-world.ts';
-import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
+import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-let console: ConsoleWorld;
-let viewer: ConsoleClient;
-let reviewer: ConsoleClient;
-let operator: ConsoleClient;
-beforeAll(async () => {
-  ({ world, console, viewer, reviewer, operator } = await openPagesWorld());
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
-});
+const { world, console, viewer, reviewer, operator } = pagesForFile();
 
 let date: CivilDate;
 let dayCount = 0;
@@ -76,7 +64,7 @@ describe('a day', () => {
     expect((await reviewer.post(`/days/${date}/accept-rejects`)).status).toBe(400);
     await reviewer.post(`/days/${date}/accept-rejects`, { reason: 'a test of the platform' });
     const own = await reviewer.get(`/days/${date}`);
-    expect(own.text).toContain('another user has to sign it off');
+    expect(own.text).toContain('Another user has to sign it off');
     const { contentDigest: digest } = await world.database.prisma.day.findUniqueOrThrow({
       where: { date: new Date(date) },
     });

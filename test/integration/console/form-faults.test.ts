@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
-import { openPagesWorld } from '../../support/pages-world.ts';
-import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { expect, test } from 'vitest';
+import { pagesForFile } from '../../support/pages-world.ts';
+import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 
 const PORTUGUESE = { 'accept-language': 'pt-BR' };
 
-let world: PullWorld;
-let console: ConsoleWorld;
-let operator: ConsoleClient;
-beforeAll(async () => {
-  ({ world, console, operator } = await openPagesWorld());
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
-});
+const { world, console, operator } = pagesForFile();
 
 const faultOf = (text: string) =>
   /<form[\s\S]*?role="alert">([^<]*)<[\s\S]*<\/form>/.exec(text)?.[1];
@@ -70,28 +60,6 @@ test.each(BACKFILL_FAULTS)(
   },
 );
 
-test.each<[string, Record<string, string>, string]>([
-  ['no date', { from: '', to: DAY }, 'Informe as duas datas: a primeira e a última.'],
-  [
-    'dates in the wrong order',
-    { from: TODAY, to: DAY },
-    `O intervalo termina em ${inPortuguese(DAY)}, antes do início, que é ${inPortuguese(TODAY)}.`,
-  ],
-])(
-  'an export of %s is refused inside of its form, which keeps what was written',
-  async (_, dates, fault) => {
-    const fields = { ...dates, format: 'jsonl', includeWithdrawn: 'true' };
-    const { status, text } = await operator.post('/exports', fields, { headers: PORTUGUESE });
-    expect(status).toBe(400);
-    expect(faultOf(text)).toBe(fault);
-    expect(fieldOf(text, 'from') ?? '').toBe(dates['from']);
-    expect(fieldOf(text, 'to')).toBe(dates['to']);
-    expect(text).toMatch(/<option value="jsonl" selected/);
-    expect(text).toMatch(/name="includeWithdrawn"[^>]* checked/);
-    expect(await world.database.prisma.auditEntry.count({ where: { action: 'export' } })).toBe(0);
-  },
-);
-
 test('an action that is refused says why in the language of the reader', async () => {
   const missing = await operator.post(`/days/${DAY}/accept-rejects`, {}, { headers: PORTUGUESE });
   expect([missing.status, missing.text]).toEqual([
@@ -100,4 +68,14 @@ test('an action that is refused says why in the language of the reader', async (
   ]);
   const future = await operator.post(`/days/${TOMORROW}/pull`, {}, { headers: PORTUGUESE });
   expect(future.text).toContain(`${inPortuguese(TOMORROW)} está no futuro.`);
+});
+
+test('an address that does not exist has the menu of the reader, and none for a visitor', async () => {
+  for (const path of ['/nothing', '/days/2026-02-30']) {
+    const { status, text } = await operator.get(path);
+    expect([path, status, text.includes('href="/schedule"')]).toEqual([path, 404, true]);
+  }
+  const { status, text, headers } = await console.visitor().get('/nothing');
+  expect([status, text.includes('href="/schedule"')]).toEqual([404, false]);
+  expect(headers['set-cookie']).toBeUndefined();
 });

@@ -1,30 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import type { ConsoleRole } from '../../../src/base/values/role.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const OPERATOR = 'command line: root';
 const portuguese = { 'accept-language': 'pt-BR' };
 
-let world: PullWorld;
-let console: ConsoleWorld;
-let rosa: ConsoleClient;
+const world = forFile(openPullWorld);
+const console = forFile(() => openConsole(world.database));
+const rosa = forFile(() => console.as('reviewer', 'rosa'));
 beforeAll(async () => {
-  world = await openPullWorld();
-  console = await openConsole(world.database);
   await console.as('admin', 'alma');
-  rosa = await console.as('reviewer', 'rosa');
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
 });
 
 let date: CivilDate;
@@ -71,8 +61,8 @@ const WAS_OPEN = {
 test('the person who accepted the rejects of a day does not sign it off, and another person does', async () => {
   const bia = await console.as('reviewer', fresh('bia'));
   await accept(bia);
-  expect((await bia.get(`/days/${date}`)).text).toContain('another user has to sign it off');
-  expect((await bia.get(`/days/${date}`, portuguese)).text).toContain('outra pessoa precisa');
+  expect((await bia.get(`/days/${date}`)).text).toContain('Another user has to sign it off');
+  expect((await bia.get(`/days/${date}`, portuguese)).text).toContain('Outra pessoa precisa');
   expect(await sign(bia)).toMatchObject(OWN);
   expect(await sign(rosa)).toMatchObject({ signedOffBy: 'rosa' });
 });
@@ -112,11 +102,11 @@ describe('an administrator who becomes a reviewer', () => {
     await accept(rosa);
     const alex = await becomes(fresh('alex'), 'admin', 'reviewer');
     const page = await alex.get(`/days/${date}`);
-    expect(page.text).toContain('This day was open when you, an administrator before');
+    expect(page.text).toContain('The day was open when you, an administrator before');
     expect(page.text).not.toContain(`action="/days/${date}/sign-off"`);
     expect((await alex.get(`/days/${date}`, portuguese)).text).toContain('já estava aberto');
     const list = await alex.get('/sign-offs');
-    expect(list.text).toContain('the day was open when you were an administrator');
+    expect(list.text).toContain('The day was open when you, an administrator before');
     expect(list.text).not.toContain(`name="day" value="${date}:`);
     expect(await sign(alex)).toMatchObject(WAS_OPEN);
     const bia = await console.as('reviewer', fresh('bia'));

@@ -6,10 +6,11 @@ import { readWaitingDays, releaseWaitingDays } from '../../../src/features/booki
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { signCleanDays } from '../../../src/features/review/auto-sign-off.sql.ts';
-import { readFourEyesFault, signOffDays } from '../../../src/features/review/sign-off.sql.ts';
+import { signOffDays } from '../../../src/features/review/sign-off.sql.ts';
 import { acknowledgeFindings } from '../../../src/features/verify/findings.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { fourEyesFault } from '../../support/days.ts';
 import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
@@ -142,10 +143,13 @@ test.each<Alteration>([
       const title = await prisma.title.findFirstOrThrow({ where: { acceptedDate: date } });
       await prisma.checkFinding.create({
         data: {
-          ...{ code: 'due_before_accepted', version: 1, severity: 'review', detail: {} },
+          ...{ code: 'due_before_acceptance', version: 1, severity: 'review', detail: {} },
           ...{ acceptedDate: date, titleId: title.id, contentHash: title.contentHash },
         },
       });
+      await prisma.$executeRaw`
+        UPDATE conciliation.day_check SET rules = replace(rules, 'acceptance:1:info', 'acceptance:1:review')
+        WHERE date = ${date}::date`;
     },
   },
   {
@@ -232,8 +236,13 @@ test('a known alteration is told on the list, the preview and the page of the da
   for (const path of ['/sign-offs', `/sign-offs/preview?day=${date}`, `/days/${date}`]) {
     expect(await text(path)).toContain('Changes made outside of the program: 4');
   }
+  // What nobody may sign is not offered.
+  expect(await text(`/days/${date}`)).not.toContain('name="digest"');
+  const { contentDigest } = await pages.world.database.prisma.day.findUniqueOrThrow({
+    where: { date },
+  });
   const refused = await pages.reviewer.post(`/days/${date}/sign-off`, {
-    digest: (await text(`/days/${date}`)).match(/name="digest" value="([^"]+)"/)?.[1] ?? '',
+    digest: contentDigest ?? '',
   });
   expect(refused.status).toBe(409);
   await acknowledge();
@@ -304,5 +313,5 @@ test('a reviewer acknowledges the differences that the page of alerts has shown,
     details: { findings: before },
   });
   // An acknowledged difference may let the day be signed off and released.
-  expect(await readFourEyesFault(world.database.prisma, date, 'rita')).toBe('own_decision');
+  expect(await fourEyesFault(world.database, date, 'rita')).toBe('own_decision');
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { readReleaseFaults } from '../../../src/features/bookings/release-conditions.sql.ts';
 import { readWaitingTitles } from '../../../src/features/bookings/unposted.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { isMatchingDue } from '../../../src/features/matching/run-matching.sql.ts';
+import { readReleaseFaults } from '../../../src/features/review/obstacles.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, match, play } from '../../support/matching-world.ts';

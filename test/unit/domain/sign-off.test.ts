@@ -1,48 +1,36 @@
 import { expect, test } from 'vitest';
 import {
   type SignOffCandidate,
-  type SignOffRequest,
+  type SignOffFault,
   signOffFault,
 } from '../../../src/core/ledger/sign-off.ts';
 
 const day: SignOffCandidate = {
-  state: 'reconciled',
   contentDigest: 'd1',
   isSignedOff: false,
   isRestated: false,
-  heldPayments: 0,
-  isChecked: true,
-  fourEyesFault: null,
+  obstacles: [],
 };
-const ana: SignOffRequest = { seenDigest: 'd1' };
 
-test('a reconciled day may be signed off, and a restated one again', () => {
-  expect(signOffFault(day, ana)).toBeNull();
-  expect(signOffFault({ ...day, isSignedOff: true, isRestated: true }, ana)).toBeNull();
+test.each<[string, Partial<SignOffCandidate>, SignOffFault | null]>([
+  ['a day without an obstacle is signed off', {}, null],
+  ['a restated day is signed off again', { isSignedOff: true, isRestated: true }, null],
+  ['a seal is not put twice', { isSignedOff: true }, 'already_signed_off'],
+  [
+    'a day is not signed in a state that was not seen',
+    { contentDigest: 'd2' },
+    'changed_meanwhile',
+  ],
+  [
+    'the first obstacle is the reason',
+    { obstacles: ['payment_held', 'own_decision'] },
+    'payment_held',
+  ],
+  [
+    'a day that is not complete has that reason first',
+    { isSignedOff: true, obstacles: ['altered', 'not_reconciled'] },
+    'not_reconciled',
+  ],
+])('%s', (_, change, fault) => {
+  expect(signOffFault({ ...day, ...change }, 'd1')).toBe(fault);
 });
-
-test.each(['pending', 'attention', 'held', 'failed'] as const)(
-  'a day that is %s may not',
-  (state) => {
-    expect(signOffFault({ ...day, state }, ana)).toBe('not_reconciled');
-  },
-);
-
-test('a day into which nothing was merged may not', () => {
-  expect(signOffFault({ ...day, contentDigest: null }, ana)).toBe('not_reconciled');
-});
-
-test('a seal is not put twice', () => {
-  expect(signOffFault({ ...day, isSignedOff: true }, ana)).toBe('already_signed_off');
-});
-
-test('a day is not signed in a state that was not seen', () => {
-  expect(signOffFault({ ...day, contentDigest: 'd2' }, ana)).toBe('changed_meanwhile');
-});
-
-test.each(['own_decision', 'open_before'] as const)(
-  'a user who is not the second person may not sign: %s',
-  (fourEyesFault) => {
-    expect(signOffFault({ ...day, fourEyesFault }, ana)).toBe(fourEyesFault);
-  },
-);

@@ -55,10 +55,10 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     cell: (entry, page) => {
       const details = detailsText(entry, page);
       return (
-        <>
+        <div class="prose">
           {page.text.find(`audit.actions.${entry.action}`) ?? entry.action}
           {details !== '' && <p class="quiet small anywhere">{details}</p>}
-        </>
+        </div>
       );
     },
   },
@@ -145,6 +145,7 @@ function detailsText({ details }: AuditEntry, { text, formats }: Words): string 
     if (date !== null) return formats.date(date);
     const known: Readonly<Record<string, string | null>> = {
       check: text.find(`checks.names.${value}`),
+      list: text.find(`lists.${value}.title`),
       role: text.find(`roles.${value}`),
       scopes: text.find(`users.scopeNames.${value}`),
       reason: text.find(`audit.refusals.${value}`),

@@ -10,11 +10,11 @@ import {
   textOrNull,
   words,
 } from '../../../console/api/schema-parts.ts';
+import type { ObstacleRules } from '../../../console/day-obstacle.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { keyOf } from '../feed.sql.ts';
 import { RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../release.sql.ts';
-import type { ReleaseRules } from '../release-conditions.sql.ts';
 
 const OUTCOMES = [
   'accepted',
@@ -92,7 +92,7 @@ export interface DayBookings {
 export async function readDayBookings(
   database: Database,
   dates: readonly CivilDate[],
-  rules: ReleaseRules,
+  rules: ObstacleRules,
 ): Promise<ReadonlyMap<CivilDate, DayBookings>> {
   const [rows, waitingDays] = await Promise.all([
     database.prisma.$queryRaw<DayBookings[]>`

@@ -14,9 +14,10 @@ import { maskColumn } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forKeys, OPERATE, STAFF } from '../../../console/shell/route-access.ts';
-import { LedgerDay, readLedgerDay, readLedgerDays } from '../ledger-days.sql.ts';
+import { readLedgerDays } from '../ledger-days.sql.ts';
 import { Month, MonthDay, MonthSeal, readMonths } from '../months/month-seal.sql.ts';
 import { DayChanges, readDayChanges } from '../moved-titles.sql.ts';
+import { JudgedDay, withObstacles } from '../obstacles.sql.ts';
 import { requestPull } from './day-routes.tsx';
 import { monthOfPath, readMonthPage, sendEvidence } from './months-routes.tsx';
 
@@ -40,6 +41,12 @@ const MonthParameter = Type.Object({ month: Type.String({ examples: ['2026-03'] 
 export function addReviewApi(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
   const today = () => dateIn(parts.timeZone, parts.now?.() ?? new Date());
+  const { bookingsFrom = null, payablesMaxAgeHours } = parts;
+  const readDays = async (range: { readonly from: CivilDate; readonly to: CivilDate }) =>
+    withObstacles(database.prisma, await readLedgerDays(database, range, today()), {
+      bookingsFrom,
+      payablesMaxAgeHours,
+    });
 
   api.get(
     '/days',
@@ -50,20 +57,23 @@ export function addReviewApi(api: FastifyInstance, parts: ConsoleParts): void {
       'The days of a range, both ends included',
       {
         querystring: RangeQuery,
-        answer: Type.Array(LedgerDay),
+        answer: Type.Array(JudgedDay),
       },
     ),
-    async (request) => readLedgerDays(database, rangeOf(request), today()),
+    async (request) => readDays(rangeOf(request)),
   );
 
   api.get(
     '/days/:date',
     describe(forKeys(EVERYBODY, 'read'), 'days', 'getDay', 'One day', {
       params: DateParameter,
-      answer: LedgerDay,
+      answer: JudgedDay,
     }),
-    async (request, reply) =>
-      (await readLedgerDay(database, requireDate(request), today())) ?? reply.callNotFound(),
+    async (request, reply) => {
+      const date = requireDate(request);
+      const [day] = await readDays({ from: date, to: date });
+      return day ?? reply.callNotFound();
+    },
   );
 
   api.get(

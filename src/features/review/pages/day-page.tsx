@@ -17,25 +17,25 @@ import {
 } from '../../../console/shell/parts.tsx';
 import { mayUse } from '../../../console/shell/route-access.ts';
 import type { DayPull, DayReject } from '../../../core/ledger/reads.ts';
-import type { FourEyesFault } from '../../../core/ledger/sign-off.ts';
 import { DayBookingsCard } from '../../bookings/pages/booking-page.tsx';
 import type { DayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import { FINDINGS } from '../../checks/pages/findings.tsx';
 import type { DayMatching } from '../../matching/match-reads.sql.ts';
 import { DayStages } from '../../matching/pages/match-cards.tsx';
 import { PartyTable } from '../../titles/pages/party-table.tsx';
-import type { Hold, LedgerDay, Reservations } from '../ledger-days.sql.ts';
+import type { Hold, LedgerDay } from '../ledger-days.sql.ts';
 import type { DayChanges } from '../moved-titles.sql.ts';
+import type { JudgedDay } from '../obstacles.sql.ts';
 import type { SignOff } from '../sign-off.sql.ts';
 import type { DayTotalsBy } from './day-totals.sql.ts';
 import { MovedTable } from './moved.tsx';
 import { reasonsText } from './reason-text.ts';
 import { holdText } from './release-page.tsx';
-import { SignOffCard } from './remarks.tsx';
+import { obstacleText, SignOffCard } from './remarks.tsx';
 
 export interface DayPageData {
   readonly date: CivilDate;
-  readonly day: LedgerDay | null;
+  readonly day: JudgedDay | null;
   readonly totals: DayTotalsBy;
   readonly changes: DayChanges;
   readonly rejects: readonly DayReject[];
@@ -43,11 +43,8 @@ export interface DayPageData {
   /** Null: the ERP has given no payables. */
   readonly matching: DayMatching | null;
   readonly seals: readonly SignOff[];
-  readonly reservations: Reservations | undefined;
   /** Null: seals release nothing. */
   readonly bookings: DayBookings | null;
-  /** The reason why this user may not sign the day as the second person; null: none. */
-  readonly fourEyesFault: FourEyesFault | null;
   /** The next day for a signature of this user; null: none. */
   readonly nextToSign: CivilDate | null;
 }
@@ -72,7 +69,7 @@ export function DayPage({ data }: { data: DayPageData }) {
   );
 }
 
-function DayBody({ data, day }: { data: DayPageData; day: LedgerDay }) {
+function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
   const { text } = usePage();
   const { changes } = data;
   const movedTitle =
@@ -99,13 +96,7 @@ function DayBody({ data, day }: { data: DayPageData; day: LedgerDay }) {
       {day.isRestated && moved}
       <div class="columns wide-first">
         <ControlTotals day={day} />
-        <SignOffCard
-          day={day}
-          seals={data.seals}
-          reservations={data.reservations}
-          fourEyesFault={data.fourEyesFault}
-          nextToSign={data.nextToSign}
-        />
+        <SignOffCard day={day} seals={data.seals} nextToSign={data.nextToSign} />
       </div>
       {data.rejects.length > 0 && (
         <DayRejects
@@ -141,7 +132,7 @@ function DayBody({ data, day }: { data: DayPageData; day: LedgerDay }) {
   );
 }
 
-function Banners({ day }: { day: LedgerDay }) {
+function Banners({ day }: { day: JudgedDay }) {
   const context = usePage();
   const { text } = context;
   return (
@@ -169,25 +160,24 @@ function Banners({ day }: { day: LedgerDay }) {
           </p>
         </Banner>
       )}
-      {day.alterations > 0 && (
-        <Banner
-          look="failed"
-          title={text('day.altered', { titles: context.formats.count(day.alterations) })}
-        >
-          <p>{text('day.alteredHelp')}</p>
-        </Banner>
-      )}
-      {day.heldPayments > 0 && (
-        <Banner
-          look="attention"
-          title={text('day.paymentsHeld', { titles: context.formats.count(day.heldPayments) })}
-        >
-          <p>
-            {text('day.paymentsHeldHelp')}{' '}
-            <a href="/account-changes">{text('providers.changesOpen')}</a>
-          </p>
-        </Banner>
-      )}
+      {day.obstacles.map((obstacle) => {
+        const { code } = obstacle;
+        const isAltered = code === 'altered' || code === 'unrecorded';
+        return !isAltered && code !== 'payment_held' ? null : (
+          <Banner
+            key={code}
+            look={isAltered ? 'failed' : 'attention'}
+            title={obstacleText(obstacle, context)}
+          >
+            <p>
+              {text(`day.obstacles.${code}`)}{' '}
+              {code === 'payment_held' && (
+                <a href="/account-changes">{text('providers.changesOpen')}</a>
+              )}
+            </p>
+          </Banner>
+        );
+      })}
       {day.state === 'failed' && (
         <Banner look="failed" title={text('day.failedTitle')}>
           <p>{text('day.failedHelp')}</p>
@@ -412,7 +402,7 @@ function DayActions(props: { readonly date: CivilDate; readonly day: LedgerDay |
         </ActionForm>
       )}
       {day !== null && (
-        <a class="button" href={`/exports?from=${date}&to=${date}`}>
+        <a class="button" href={`/titles?from=${date}&to=${date}&status=current`}>
           {text('day.exportDay')}
         </a>
       )}
@@ -430,7 +420,7 @@ export function DayHead(props: {
   const { text, formats } = usePage();
   const tabs = [
     ['overview', `/days/${date}`, text('day.overview')],
-    ['titles', `/days/${date}/titles`, text('day.titles')],
+    ['titles', `/titles?from=${date}&to=${date}`, text('day.titles')],
   ] as const;
   return (
     <>

@@ -28,17 +28,18 @@ import { readHeldRun, releaseRun } from '../../../core/merge/decide-runs.sql.ts'
 import { acceptRejects, releasePull } from '../../../core/merge/decisions.sql.ts';
 import { readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import { readDayMatching } from '../../matching/match-reads.sql.ts';
-import { readLedgerDay, readReservations } from '../ledger-days.sql.ts';
+import { readLedgerDay } from '../ledger-days.sql.ts';
 import { readDayChanges } from '../moved-titles.sql.ts';
+import { withObstacles } from '../obstacles.sql.ts';
 import { previewRelease } from '../release-preview.sql.ts';
 import {
-  readFourEyesFault,
+  obstacleRules,
   readSignOffs,
   reopenDay,
   signingRules,
   signOffDay,
 } from '../sign-off.sql.ts';
-import { readExcluded, readNextToSign } from '../signable-days.sql.ts';
+import { readNextToSign } from '../signable-days.sql.ts';
 import { DayPage, type DayPageData } from './day-page.tsx';
 import { readDayTotals } from './day-totals.sql.ts';
 import { ReleasePage } from './release-page.tsx';
@@ -149,31 +150,21 @@ async function readDay(
   date: CivilDate,
   options: { readonly withRaw: boolean; readonly reader: string },
 ): Promise<DayPageData> {
-  const { database, fourEyes, timeZone, now } = parts;
+  const { database, timeZone, now } = parts;
+  const { prisma } = database;
   const today = dateIn(timeZone, now?.() ?? new Date());
-  const [
-    day,
-    totals,
-    rejects,
-    pulls,
-    seals,
-    fourEyesFault,
-    changes,
-    matching,
-    bookings,
-    reservations,
-  ] = await Promise.all([
+  const rules = obstacleRules(parts, options.reader);
+  const [known, totals, rejects, pulls, seals, changes, matching, bookings] = await Promise.all([
     readLedgerDay(database, date, today),
     readDayTotals(database, date, PARTIES_SHOWN),
     readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
     readDayPulls(database, date, PULLS_SHOWN),
     readSignOffs(database, date),
-    readFourEyesFault(database.prisma, date, fourEyes ? options.reader : null),
     readDayChanges(database, date, MOVED_SHOWN),
     readDayMatching(database, date, payablesMaxAge(parts)),
     (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, [date], parts),
-    readReservations(database, [date]),
   ]);
+  const [day = null] = known === null ? [] : await withObstacles(prisma, [known], rules);
   const isSigned = day !== null && day.signedOffAt !== null && !day.isRestated;
   return {
     date,
@@ -185,21 +176,8 @@ async function readDay(
     changes,
     matching,
     bookings: bookings?.get(date) ?? null,
-    reservations: reservations.get(date),
-    nextToSign: isSigned ? await nextToSign(parts, date, today, options.reader) : null,
-    fourEyesFault,
+    nextToSign: isSigned ? await readNextToSign(prisma, date, today, rules) : null,
   };
-}
-
-/** The next day for a signature of the reader after a day; null: none. */
-async function nextToSign(
-  { database, fourEyes }: ConsoleParts,
-  date: CivilDate,
-  today: CivilDate,
-  reader: string,
-): Promise<CivilDate | null> {
-  const excluded = fourEyes ? [...(await readExcluded(database, today, reader)).keys()] : [];
-  return readNextToSign(database, date, { today, cleanOnly: false, excluded });
 }
 
 /**

@@ -1,4 +1,6 @@
 import type { CivilDate } from '../../../base/values/business-day.ts';
+import type { DayObstacle } from '../../../console/day-obstacle.ts';
+import type { Words } from '../../../console/list/columns.tsx';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import {
@@ -10,76 +12,51 @@ import {
   Submit,
 } from '../../../console/shell/parts.tsx';
 import { mayUse } from '../../../console/shell/route-access.ts';
-import type { FourEyesFault } from '../../../core/ledger/sign-off.ts';
-import { FINDINGS } from '../../checks/pages/findings.tsx';
-import { breaksHref } from '../../matching/pages/breaks-page.tsx';
-import type { LedgerDay, Reservations } from '../ledger-days.sql.ts';
+import { type JudgedDay, keeps, OBSTACLES, type Obstacle } from '../obstacles.sql.ts';
 import type { SignOff } from '../sign-off.sql.ts';
 
-/** The facts about a day that a person should know before the sign-off, with their number and value. */
+/** The text of an obstacle, with its number and value. */
+export function obstacleText(
+  { code, kind, found, value }: Obstacle,
+  { text, formats }: Words,
+): string {
+  const label =
+    code === 'break'
+      ? text.find(`matching.kinds.${kind}`)
+      : code === 'finding'
+        ? text.find(`checks.names.${kind}`)
+        : text(`obstacles.${code}`);
+  const amount = value === null ? '' : ` (${formats.amount(value)})`;
+  return found === null ? (label ?? '') : `${label}: ${formats.count(found)}${amount}`;
+}
+
+/** What a person should know about a day before the sign-off, or why the day cannot be signed off. */
 export function Remarks(props: {
-  readonly day: LedgerDay;
-  readonly reservations: Reservations | undefined;
-  readonly fault: FourEyesFault | null;
+  readonly day: { readonly date: CivilDate; readonly obstacles?: readonly Obstacle[] };
 }) {
-  const { day, reservations, fault } = props;
-  const { text, formats } = usePage();
-  const { date } = day;
-  const counted = (label: string, count: number, value: string) =>
-    `${label}: ${formats.count(count)} (${formats.amount(value)})`;
-  const breaks = reservations?.breaks ?? [];
-  const {
-    equalTitles = 0,
-    equalValue = '0',
-    findings = 0,
-    findingsValue = '0',
-  } = reservations ?? {};
-  const remarks = [
-    fault === null ? null : text(`signOffs.excluded.${fault}`),
-    ...breaks.map(({ kind, breaks: found, value, isUrgent }) => (
-      <a key={kind} href={breaksHref({ date, kind })}>
-        {counted(text(`matching.kinds.${kind}`), found, value)}
-        {isUrgent && <span class="tag is-withdrawn">{text('matching.urgent')}</span>}
-      </a>
-    )),
-    day.isRestated ? <a href="/restated">{text('signOffs.restated')}</a> : null,
-    day.heldPayments > 0 ? (
-      <a href="/account-changes">
-        {counted(text('signOffs.paymentsHeld'), day.heldPayments, reservations?.heldValue ?? '0')}
-      </a>
-    ) : null,
-    day.alterations > 0
-      ? text('signOffs.altered', { count: formats.count(day.alterations) })
-      : null,
-    day.isChecked ? null : text('findings.notChecked'),
-    equalTitles > 0 ? (
-      <a href={FINDINGS.href({ date, check: 'equal_in_day' })}>
-        {counted(text('checks.names.equal_in_day'), equalTitles, equalValue)}
-      </a>
-    ) : null,
-    findings > 0 ? (
-      <a href={FINDINGS.href({ date })}>
-        {counted(text('lists.findings.title'), findings, findingsValue)}
-      </a>
-    ) : null,
-    day.rejected > 0 ? text('signOffs.rejects', { count: formats.count(day.rejected) }) : null,
-    day.withheld > 0 ? text('signOffs.withheld', { count: formats.count(day.withheld) }) : null,
-  ].filter((remark) => remark !== null);
-  if (remarks.length === 0) return <span class="quiet">–</span>;
+  const { date, obstacles = [] } = props.day;
+  const page = usePage();
+  if (obstacles.length === 0) return <span class="quiet">–</span>;
   return (
-    <ul class="small">
-      {remarks.map((remark, index) => (
-        <li key={index}>{remark}</li>
-      ))}
+    <ul class="small remarks">
+      {obstacles.map((obstacle) => {
+        const { code, kind, isUrgent } = obstacle;
+        const { href } = OBSTACLES[code] as DayObstacle;
+        const label = obstacleText(obstacle, page);
+        return (
+          <li key={`${code} ${kind}`}>
+            {href === undefined ? label : <a href={href(date, kind)}>{label}</a>}
+            {isUrgent && <span class="tag is-withdrawn">{page.text('matching.urgent')}</span>}
+          </li>
+        );
+      })}
     </ul>
   );
 }
 
 export function SignOffCard(props: {
-  readonly day: LedgerDay;
+  readonly day: JudgedDay;
   readonly seals: readonly SignOff[];
-  readonly reservations: Reservations | undefined;
-  readonly fourEyesFault: FourEyesFault | null;
   readonly nextToSign: CivilDate | null;
 }) {
   const context = usePage();
@@ -88,7 +65,7 @@ export function SignOffCard(props: {
   const role = context.principal?.role ?? 'viewer';
   const mayReview = mayUse(role, 'POST', '/days/:date/sign-off');
   const isOpen = day.signedOffAt === null || day.isRestated;
-  const isSignable = isOpen && day.state === 'reconciled' && mayReview;
+  const isKept = day.obstacles.some(({ code }) => code !== 'not_checked' && keeps(code, 'sign'));
   const ended = seals.filter((seal) => seal.endedAt !== null);
   const note = seals.find((seal) => seal.endedAt === null)?.reason ?? null;
   return (
@@ -107,16 +84,9 @@ export function SignOffCard(props: {
         ) : (
           <p>{text('day.notSigned')}</p>
         )}
-        {isOpen && day.state !== 'reconciled' && <p class="quiet">{text('day.onlyReconciled')}</p>}
-        {isOpen && day.state === 'reconciled' && !mayReview && (
-          <p class="quiet">{text('day.reviewersSign')}</p>
-        )}
-        {isSignable && props.fourEyesFault !== null && (
-          <p class="quiet">{text(`day.fourEyes.${props.fourEyesFault}`)}</p>
-        )}
-        {isOpen && <Remarks day={day} reservations={props.reservations} fault={null} />}
-        {isSignable && day.heldPayments > 0 && <p class="quiet">{text('day.paymentsHeldSign')}</p>}
-        {isSignable && day.heldPayments === 0 && props.fourEyesFault === null && (
+        {isOpen && !mayReview && <p class="quiet">{text('day.reviewersSign')}</p>}
+        {isOpen && <Remarks day={day} />}
+        {isOpen && mayReview && !isKept && (
           <ActionForm action={`/days/${day.date}/sign-off`}>
             <input type="hidden" name="digest" value={day.contentDigest ?? ''} />
             <Field label={text('day.note')}>
@@ -131,7 +101,7 @@ export function SignOffCard(props: {
         {!isOpen && mayReview && props.nextToSign !== null && (
           <p>
             {text('signOffs.next')}: <DayLink date={props.nextToSign} /> ·{' '}
-            <a href="/sign-offs">{text('signOffs.title')}</a>
+            <a href="/sign-offs">{text('lists.signOffs.title')}</a>
           </p>
         )}
         {day.signedOffAt !== null && mayReview && (

@@ -1,86 +1,176 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { type CivilDate, dateIn, parseCivilDate } from '../../../base/values/business-day.ts';
+import { type Column, dayColumn, ListTable } from '../../../console/list/columns.tsx';
+import { asHidden, asTabs, choice } from '../../../console/list/filter.tsx';
+import { declareList } from '../../../console/list/list.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
-import { DataTable, right } from '../../../console/shell/data-table.tsx';
 import { Field } from '../../../console/shell/layout.tsx';
-import {
-  type PageContext,
-  textParameter,
-  textParameters,
-  usePage,
-} from '../../../console/shell/page-context.ts';
-import { Pager, type Paging, pagingOf } from '../../../console/shell/paging.tsx';
-import { ActionForm, AmountCell, Card, DayLink, Submit } from '../../../console/shell/parts.tsx';
+import { textParameter, textParameters, usePage } from '../../../console/shell/page-context.ts';
+import { ActionForm, Card, DayLink, Submit } from '../../../console/shell/parts.tsx';
 import { actorOf, optionalReason } from '../../../console/shell/path-parameters.ts';
-import { EVERYBODY, forPeople, mayUse, REVIEW } from '../../../console/shell/route-access.ts';
+import { forPeople, mayUse, REVIEW } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
-import {
-  type FourEyesFault,
-  type SignOffRefusal,
-  signOffFault,
-} from '../../../core/ledger/sign-off.ts';
+import type { SignOffRefusal } from '../../../core/ledger/sign-off.ts';
 import { Released } from '../../bookings/pages/booking-page.tsx';
 import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
-import { type LedgerDay, type Reservations, readReservations } from '../ledger-days.sql.ts';
 import {
+  JudgedDay,
+  keeps,
+  type Obstacle,
+  SIGN_OBSTACLES,
+  withObstacles,
+} from '../obstacles.sql.ts';
+import {
+  faultOf,
   MAX_DAYS_TO_SIGN,
-  readFourEyesFault,
+  obstacleRules,
   readNewestSeals,
   type SeenDay,
   type SignOff,
-  type SignOffOutcome,
   signingRules,
   signOffDays,
 } from '../sign-off.sql.ts';
 import {
-  readChosenDays,
-  readChosenTotals,
-  readExcluded,
-  readSignableDays,
-  readSignableTotals,
+  isOneOf,
+  isSignable,
+  readDays,
+  readDayTotals,
   type SignableTotals,
 } from '../signable-days.sql.ts';
-import { Remarks } from './remarks.tsx';
+import { obstacleText, Remarks } from './remarks.tsx';
 
-const DAYS_A_PAGE = 100;
+const SignableDay = Type.Object({ ...JudgedDay.properties, isSelected: Type.Boolean() });
+type SignableDay = Readonly<Static<typeof SignableDay>>;
 
-/** Routes of the sign-off of many days: the list, the preview and the deed. */
-export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  const { database, fourEyes } = parts;
-  const today = () => dateIn(parts.timeZone, parts.now?.() ?? new Date());
-  const excludedFor = async (
-    request: FastifyRequest,
-  ): Promise<ReadonlyMap<CivilDate, FourEyesFault>> =>
-    fourEyes ? readExcluded(database, today(), actorOf(request)) : new Map();
+const DAY_COLUMNS: readonly Column<JudgedDay>[] = [
+  {
+    name: 'titles',
+    head: 'days.titles',
+    kind: 'count',
+    value: ({ titles }) => titles,
+  },
+  {
+    name: 'original_value',
+    head: 'amounts.original_value',
+    kind: 'amount',
+    value: ({ sums }) => sums.original_value,
+  },
+  {
+    name: 'reservations',
+    head: 'signOffs.remarks',
+    kind: 'text',
+    value: ({ obstacles }, words) =>
+      obstacles.map((obstacle) => obstacleText(obstacle, words)).join('; '),
+    cell: (day) => <Remarks day={day} />,
+  },
+];
+const DATE_COLUMN: Column<JudgedDay> = { ...dayColumn('days.date'), isHead: true };
 
-  server.get('/sign-offs', forPeople(EVERYBODY), async (request, reply) => {
-    const cleanOnly = textParameter(request.query, 'clean') === 'true';
-    const excluded = await excludedFor(request);
-    const filter = { today: today(), excluded: [...excluded.keys()] };
-    const [all, clean] = await Promise.all([
-      readSignableTotals(database, { ...filter, cleanOnly: false }),
-      readSignableTotals(database, { ...filter, cleanOnly: true }),
+const FORM = 'days-to-sign';
+const isKept = ({ obstacles }: JudgedDay) =>
+  obstacles.some(({ code }) => code !== 'not_checked' && keeps(code, 'sign'));
+
+const todayOf = ({ timeZone, now }: ConsoleParts) => dateIn(timeZone, now?.() ?? new Date());
+
+/** The days that can be signed off now, with a box for each that the reader may sign. */
+export const SIGN_OFFS = declareList(SignableDay, {
+  name: 'signOffs',
+  path: '/sign-offs',
+  active: '/sign-offs',
+  filter: {
+    clean: asTabs(
+      choice('lists.signOffs.title', ['false', 'true'], 'false', (word) =>
+        word === 'true' ? 'signOffs.clean' : 'signOffs.all',
+      ),
+    ),
+    select: asHidden(choice('signOffs.choose', ['none', 'all'], 'none', () => 'signOffs.choose')),
+  },
+  columns: [
+    {
+      ...DATE_COLUMN,
+      cell: (day: SignableDay, { text, formats, principal }) => (
+        <>
+          {!isKept(day) && mayUse(principal?.role ?? 'viewer', 'POST', '/sign-offs') && (
+            <input
+              type="checkbox"
+              form={FORM}
+              name="day"
+              value={day.date}
+              checked={day.isSelected}
+              aria-label={text('signOffs.select', { date: formats.date(day.date) })}
+            />
+          )}{' '}
+          <DayLink date={day.date} />
+        </>
+      ),
+    },
+    ...DAY_COLUMNS,
+  ],
+  rowsPerPage: 100,
+  async total(db, { clean }, { parts, actor }) {
+    const today = todayOf(parts);
+    const [all, without] = await Promise.all([
+      readDayTotals(db, isSignable(today, null)),
+      readDayTotals(db, isSignable(today, obstacleRules(parts, actor))),
     ]);
-    const totals = cleanOnly ? clean : all;
-    const paging = pagingOf(request.query, 'page', totals.days, DAYS_A_PAGE);
-    const days = await readSignableDays(database, { ...filter, cleanOnly }, paging);
-    const data = {
-      cleanOnly,
-      isAllSelected: textParameter(request.query, 'select') === 'all',
-      counts: { all: all.days, clean: clean.days },
-      totals,
-      days,
-      reservations: await readReservations(database, datesIn(days)),
-      excluded,
-      paging,
+    const { days, titles, originalValueSum } = clean === 'true' ? without : all;
+    return {
+      rows: days,
+      sums: { titles, original_value: originalValueSum },
+      counts: { false: all.days, true: without.days },
     };
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text('signOffs.title'),
-      active: '/sign-offs',
-      body: <SignOffsPage data={data} />,
-    }));
-  });
+  },
+  async read(db, { clean, select }, place, { parts, actor }) {
+    const rules = obstacleRules(parts, actor);
+    const isWanted = isSignable(todayOf(parts), clean === 'true' ? rules : null);
+    const days = await withObstacles(db, await readDays(db, isWanted, place), rules);
+    return days.map((day) => ({ ...day, isSelected: select === 'all' }));
+  },
+  layout: async (_, filter, request) => {
+    const isAll = filter.select === 'all';
+    const page = Number(textParameter(request.query, 'page') ?? 1);
+    const other = SIGN_OFFS.href({ ...filter, select: isAll ? 'none' : 'all' }, page);
+    return ({ head, filter: tabs, table }) => (
+      <>
+        {head}
+        {tabs}
+        <SelectForm isClean={filter.clean === 'true'} isAll={isAll} other={other} />
+        {table}
+      </>
+    );
+  },
+});
+
+/** The form of the boxes in the table. */
+function SelectForm(props: {
+  readonly isClean: boolean;
+  readonly isAll: boolean;
+  readonly other: string;
+}) {
+  const { text, principal } = usePage();
+  return (
+    <form id={FORM} method="get" action="/sign-offs/preview" class="stack">
+      {props.isClean && <p class="quiet">{text('signOffs.cleanHelp')}</p>}
+      {mayUse(principal?.role ?? 'viewer', 'POST', '/sign-offs') ? (
+        <div class="buttons">
+          <Submit class="primary">{text('signOffs.toPreview')}</Submit>
+          <a class="button" href={props.other}>
+            {props.isAll ? text('signOffs.selectNone') : text('signOffs.selectAll')}
+          </a>
+        </div>
+      ) : (
+        <p class="quiet">{text('day.reviewersSign')}</p>
+      )}
+    </form>
+  );
+}
+
+/** Adds the preview and the sign-off of many days. */
+export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+  const { prisma } = database;
 
   server.get('/sign-offs/preview', forPeople(REVIEW), async (request, reply) => {
     const dates = datesOf(textParameters(request.query, 'day'));
@@ -89,27 +179,23 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
         context: { fault: 'days_to_sign', max: MAX_DAYS_TO_SIGN },
       });
     }
-    const chosen = await readChosenDays(database, dates);
-    const refusals = new Map<CivilDate, SignOffRefusal | null>(
-      await Promise.all(
-        chosen.map(async (day) => [day.date, await refusalOf(day, request)] as const),
-      ),
-    );
-    const days = chosen.filter(({ date }) => refusals.get(date) === null);
-    const data = {
-      days,
-      reservations: await readReservations(database, datesIn(days)),
-      totals: await readChosenTotals(database, datesIn(days)),
-      refused: dates.flatMap((date) => {
-        const refusal = refusals.get(date);
-        if (refusal === null) return [];
-        return { date, refusal: refusal ?? ('not_in_ledger' as const) };
-      }),
-    };
+    const rules = obstacleRules(parts, actorOf(request));
+    const chosen = await withObstacles(prisma, await readDays(prisma, isOneOf(dates)), rules);
+    const judged = dates.map((date): JudgedDate => {
+      const day = chosen.find((known) => known.date === date);
+      if (day === undefined) return { date, refusal: 'not_in_ledger', obstacles: [] };
+      const candidate = { ...day, isSignedOff: day.signedOffAt !== null };
+      const refusal = faultOf(candidate, day.obstacles, parts, day.contentDigest ?? '');
+      const isKept = SIGN_OBSTACLES.some((code) => code === refusal);
+      return { date, refusal, obstacles: isKept ? day.obstacles : [] };
+    });
+    const refused = judged.filter(({ refusal }) => refusal !== null);
+    const days = chosen.filter(({ date }) => refused.every((other) => other.date !== date));
+    const totals = await readDayTotals(prisma, isOneOf(days.map(({ date }) => date)));
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('signOffs.previewTitle'),
       active: '/sign-offs',
-      body: <SignOffPreviewPage data={data} />,
+      body: <SignOffPreviewPage days={days} totals={totals} refused={refused} />,
     }));
   });
 
@@ -120,45 +206,20 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
       reason: optionalReason(request.body),
       ...signingRules(parts),
     });
-    const signed = datesIn(outcomes.filter(({ refusal }) => refusal === null));
-    const filter = { today: today(), cleanOnly: false, excluded: [] };
+    const signed = outcomes.flatMap(({ date, refusal }) => (refusal === null ? date : []));
     const [seals, { days: remaining }, bookings] = await Promise.all([
       readNewestSeals(database, signed),
-      readSignableTotals(database, filter),
+      readDayTotals(prisma, isSignable(todayOf(parts), null)),
       (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, signed, parts),
     ]);
-    const data = {
-      seals,
-      bookings,
-      refused: outcomes.filter(({ refusal }) => refusal !== null),
-      remaining,
-    };
+    const refused = outcomes.filter(({ refusal }) => refusal !== null);
     return sendPage(request, reply, parts, (context) => ({
-      title: context.text('signOffs.title'),
+      title: context.text('lists.signOffs.title'),
       active: '/sign-offs',
-      body: <SignOffResultPage data={data} />,
+      body: <SignOffResultPage data={{ seals, bookings, refused, remaining }} />,
     }));
   });
-
-  const refusalOf = async (day: LedgerDay, request: FastifyRequest) =>
-    signOffFault(
-      {
-        ...day,
-        isSignedOff: day.signedOffAt !== null,
-        fourEyesFault: await readFourEyesFault(
-          database.prisma,
-          day.date,
-          fourEyes ? actorOf(request) : null,
-        ),
-      },
-      {
-        seenDigest: day.contentDigest ?? '',
-        ...signingRules(parts),
-      },
-    );
 }
-
-const datesIn = (days: readonly { readonly date: CivilDate }[]) => days.map(({ date }) => date);
 
 /** The dates among the texts, each once, newest first. */
 function datesOf(texts: readonly string[]): CivilDate[] {
@@ -178,182 +239,54 @@ function parseSeenDay(text: string): SeenDay {
   return { date, seenDigest };
 }
 
-interface SignOffsPageData {
-  readonly cleanOnly: boolean;
-  readonly isAllSelected: boolean;
-  readonly counts: { readonly all: number; readonly clean: number };
+/** A chosen date, and why it is not signed off; null: it is, or can be. */
+interface JudgedDate {
+  readonly date: CivilDate;
+  readonly refusal: SignOffRefusal | null;
+  readonly obstacles?: readonly Obstacle[];
+}
+
+/** The chosen days that can be signed off, with the sum of all, and the others. The form has the digest of each. */
+function SignOffPreviewPage(props: {
+  readonly days: readonly JudgedDay[];
   readonly totals: SignableTotals;
-  readonly days: readonly LedgerDay[];
-  readonly excluded: ReadonlyMap<CivilDate, FourEyesFault>;
-  readonly reservations: ReadonlyMap<CivilDate, Reservations>;
-  readonly paging: Paging;
-}
-
-const hrefOf = (cleanOnly: boolean, page = 1, isAllSelected = false) => {
-  const query = new URLSearchParams({
-    ...(cleanOnly && { clean: 'true' }),
-    ...(page > 1 && { page: String(page) }),
-    ...(isAllSelected && { select: 'all' }),
-  });
-  return query.size === 0 ? '/sign-offs' : `/sign-offs?${query}`;
-};
-
-/** The days that can be signed off now, with a box for each. */
-function SignOffsPage({ data }: { readonly data: SignOffsPageData }) {
-  const context = usePage();
-  const { text, formats } = context;
-  const tabs = [
-    [false, text('signOffs.all'), data.counts.all],
-    [true, text('signOffs.clean'), data.counts.clean],
-  ] as const;
-  const maySign = mayUse(context.principal?.role ?? 'viewer', 'POST', '/sign-offs');
-  const table = <Days data={data} maySign={maySign} />;
-  return (
-    <>
-      <div>
-        <h1>{text('signOffs.title')}</h1>
-        <p class="quiet">{data.cleanOnly ? text('signOffs.cleanHelp') : text('signOffs.intro')}</p>
-      </div>
-      <nav class="tabs" aria-label={text('signOffs.title')}>
-        {tabs.map(([cleanOnly, label, count]) => (
-          <a
-            key={label}
-            href={hrefOf(cleanOnly)}
-            {...(data.cleanOnly === cleanOnly && { 'aria-current': 'page' })}
-          >
-            {label} ({formats.count(count)})
-          </a>
-        ))}
-      </nav>
-      {data.days.length === 0 ? (
-        <p class="quiet">{text('signOffs.none')}</p>
-      ) : maySign ? (
-        <form method="get" action="/sign-offs/preview" class="card stack">
-          <div class="buttons">
-            <Submit class="primary">{text('signOffs.toPreview')}</Submit>
-            <a class="button" href={hrefOf(data.cleanOnly, data.paging.page, !data.isAllSelected)}>
-              {data.isAllSelected ? text('signOffs.selectNone') : text('signOffs.selectAll')}
-            </a>
-          </div>
-          {table}
-        </form>
-      ) : (
-        <section class="card stack">
-          <p class="quiet">{text('day.reviewersSign')}</p>
-          {table}
-        </section>
-      )}
-    </>
-  );
-}
-
-function Days({ data, maySign }: { readonly data: SignOffsPageData; readonly maySign: boolean }) {
-  const context = usePage();
-  const { text, formats } = context;
-  return (
-    <>
-      <DataTable
-        label={text('signOffs.title')}
-        heads={[
-          ...(maySign ? [text('signOffs.choose')] : []),
-          ...dayHeads(context),
-          text('signOffs.remarks'),
-        ]}
-        foot={<SumRow totals={data.totals} before={maySign ? 1 : 0} after={1} />}
-      >
-        {data.days.map((day) => {
-          const fault = data.excluded.get(day.date) ?? null;
-          return (
-            <tr key={day.date}>
-              {maySign && (
-                <td>
-                  {fault === null && (
-                    <input
-                      type="checkbox"
-                      name="day"
-                      value={day.date}
-                      checked={data.isAllSelected}
-                      aria-label={text('signOffs.select', { date: formats.date(day.date) })}
-                    />
-                  )}
-                </td>
-              )}
-              <DayCells day={day} />
-              <td class="remarks">
-                <Remarks day={day} reservations={data.reservations.get(day.date)} fault={fault} />
-              </td>
-            </tr>
-          );
-        })}
-      </DataTable>
-      <Pager
-        label={text('signOffs.title')}
-        paging={data.paging}
-        hrefOf={(page) => hrefOf(data.cleanOnly, page)}
-      />
-    </>
-  );
-}
-
-interface PreviewPageData {
-  /** The chosen days that can be signed off, newest first. */
-  readonly days: readonly LedgerDay[];
-  readonly reservations: ReadonlyMap<CivilDate, Reservations>;
-  readonly totals: SignableTotals;
-  /** The other chosen days. */
-  readonly refused: readonly SignOffOutcome[];
-}
-
-/** The chosen days with their totals and the sum of all. The form has the digest of each. */
-function SignOffPreviewPage({ data }: { readonly data: PreviewPageData }) {
-  const context = usePage();
-  const { text } = context;
+  readonly refused: readonly JudgedDate[];
+}) {
+  const { days, totals, refused } = props;
+  const { text } = usePage();
+  const intro =
+    days.length > 0
+      ? 'signOffs.previewIntro'
+      : refused.length > 0
+        ? 'signOffs.noneSignable'
+        : 'signOffs.nothingChosen';
   return (
     <>
       <div>
         <h1>{text('signOffs.previewTitle')}</h1>
-        <p class="quiet">
-          {data.days.length > 0
-            ? text('signOffs.previewIntro')
-            : data.refused.length > 0
-              ? text('signOffs.noneSignable')
-              : text('signOffs.nothingChosen')}
-        </p>
+        <p class="quiet">{text(intro)}</p>
       </div>
-      {data.days.length > 0 && (
+      {days.length > 0 && (
         <section class="card stack">
-          <DataTable
+          <ListTable
             label={text('signOffs.previewTitle')}
-            heads={[...dayHeads(context), text('signOffs.remarks')]}
-            foot={<SumRow totals={data.totals} before={0} after={1} />}
-          >
-            {data.days.map((day) => (
-              <tr key={day.date}>
-                <DayCells day={day} />
-                <td class="remarks">
-                  <Remarks day={day} reservations={data.reservations.get(day.date)} fault={null} />
-                </td>
-              </tr>
-            ))}
-          </DataTable>
+            columns={[DATE_COLUMN, ...DAY_COLUMNS]}
+            rows={days}
+            sums={{ titles: totals.titles, original_value: totals.originalValueSum }}
+          />
           <ActionForm action="/sign-offs">
-            {data.days.map((day) => (
-              <input
-                key={day.date}
-                type="hidden"
-                name="day"
-                value={`${day.date}:${day.contentDigest}`}
-              />
+            {days.map(({ date, contentDigest }) => (
+              <input key={date} type="hidden" name="day" value={`${date}:${contentDigest}`} />
             ))}
             <Field label={text('signOffs.note')}>
               <input name="reason" maxLength={500} />
             </Field>
-            <Submit class="primary">{text('signOffs.sign', { days: data.days.length })}</Submit>
+            <Submit class="primary">{text('signOffs.sign', { days: days.length })}</Submit>
             <p class="quiet small">{text('day.signHelp')}</p>
           </ActionForm>
         </section>
       )}
-      <Refused title={text('signOffs.cannot')} refused={data.refused} />
+      <Refused title={text('signOffs.cannot')} refused={refused} />
     </>
   );
 }
@@ -363,16 +296,33 @@ interface ResultPageData {
   readonly seals: readonly SignOff[];
   /** What each of them released; null: seals release nothing. */
   readonly bookings: ReadonlyMap<CivilDate, DayBookings> | null;
-  readonly refused: readonly SignOffOutcome[];
+  readonly refused: readonly JudgedDate[];
   /** The number of days that can still be signed off. */
   readonly remaining: number;
 }
 
+const SEAL_COLUMNS: readonly Column<SignOff>[] = [
+  { ...dayColumn('days.date'), isHead: true },
+  { name: 'titles', head: 'days.titles', kind: 'count', value: ({ titles }) => titles },
+  {
+    name: 'original_value',
+    head: 'amounts.original_value',
+    kind: 'amount',
+    value: ({ originalValueSum }) => originalValueSum,
+  },
+];
+
 /** What became of each day. */
 function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
   const { text, formats } = usePage();
-  const { seals, refused } = data;
-  const list = text('signOffs.remaining', { days: formats.count(data.remaining) });
+  const { seals, bookings, refused } = data;
+  const released: Column<SignOff> = {
+    name: 'released',
+    head: 'bookings.dayTitle',
+    kind: 'text',
+    value: () => null,
+    cell: ({ date }) => <Released date={date} bookings={bookings?.get(date)} />,
+  };
   return (
     <>
       <h1>
@@ -384,94 +334,46 @@ function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
       <Refused title={text('signOffs.refused')} refused={refused} />
       {seals.length > 0 && (
         <Card title={text('signOffs.signed')}>
-          <DataTable
+          <ListTable
             label={text('signOffs.signed')}
-            heads={[
-              text('days.date'),
-              right(text('days.titles')),
-              right(text('amounts.original_value')),
-              ...(data.bookings === null ? [] : [text('bookings.dayTitle')]),
-            ]}
-          >
-            {seals.map((seal) => (
-              <tr key={seal.id}>
-                <th scope="row">
-                  <DayLink date={seal.date} />
-                </th>
-                <td class="right number">{formats.count(seal.titles)}</td>
-                <AmountCell value={seal.originalValueSum} />
-                {data.bookings !== null && (
-                  <td>
-                    <Released date={seal.date} bookings={data.bookings.get(seal.date)} />
-                  </td>
-                )}
-              </tr>
-            ))}
-          </DataTable>
+            columns={bookings === null ? SEAL_COLUMNS : [...SEAL_COLUMNS, released]}
+            rows={seals}
+          />
         </Card>
       )}
       <p class="pager">
-        <a href="/sign-offs">{list}</a>
+        <a href="/sign-offs">
+          {text('signOffs.remaining', { days: formats.count(data.remaining) })}
+        </a>
         <a href="/">{text('nav.days')}</a>
       </p>
     </>
   );
 }
 
-function Refused(props: { readonly title: string; readonly refused: readonly SignOffOutcome[] }) {
-  const { refused } = props;
-  const { text } = usePage();
-  if (refused.length === 0) return null;
-  return (
+const REFUSED_COLUMNS: readonly Column<JudgedDate>[] = [
+  { ...dayColumn('days.date'), isHead: true },
+  {
+    name: 'reason',
+    head: 'signOffs.reason',
+    kind: 'text',
+    value: () => null,
+    cell: ({ date, refusal, obstacles = [] }, { text }) => {
+      const others = obstacles.filter(({ code, found }) => code !== refusal || found !== null);
+      return (
+        <>
+          {refusal !== null && <p>{text(`signOffs.refusals.${refusal}`)}</p>}
+          {others.length > 0 && <Remarks day={{ date, obstacles: others }} />}
+        </>
+      );
+    },
+  },
+];
+
+function Refused(props: { readonly title: string; readonly refused: readonly JudgedDate[] }) {
+  return props.refused.length === 0 ? null : (
     <Card title={props.title}>
-      <DataTable label={props.title} heads={[text('days.date'), text('signOffs.reason')]}>
-        {refused.map(({ date, refusal }) => (
-          <tr key={date}>
-            <th scope="row">
-              <DayLink date={date} />
-            </th>
-            <td class="prose">
-              <p>{refusal === null ? '' : text(`signOffs.refusals.${refusal}`)}</p>
-            </td>
-          </tr>
-        ))}
-      </DataTable>
+      <ListTable label={props.title} columns={REFUSED_COLUMNS} rows={props.refused} />
     </Card>
-  );
-}
-
-function dayHeads({ text }: PageContext) {
-  return [text('days.date'), right(text('days.titles')), right(text('amounts.original_value'))];
-}
-
-function DayCells({ day }: { day: LedgerDay }) {
-  const { formats } = usePage();
-  return (
-    <>
-      <th scope="row">
-        <DayLink date={day.date} />
-      </th>
-      <td class="right number">{formats.count(day.titles)}</td>
-      <AmountCell value={day.sums.original_value} />
-    </>
-  );
-}
-
-/** The totals of a table, with empty cells in front and behind. */
-function SumRow(props: {
-  readonly totals: SignableTotals;
-  readonly before: number;
-  readonly after: number;
-}) {
-  const { totals } = props;
-  const { text, formats } = usePage();
-  return (
-    <tr>
-      {props.before > 0 && <td colSpan={props.before} />}
-      <th scope="row">{text('signOffs.total', { days: totals.days })}</th>
-      <td class="right number">{formats.count(totals.titles)}</td>
-      <AmountCell value={totals.originalValueSum} />
-      <td colSpan={props.after} />
-    </tr>
   );
 }

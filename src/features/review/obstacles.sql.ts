@@ -1,0 +1,227 @@
+/** The one list of what keeps a day from being signed off or released, and of what a person has to know before. */
+import { type Static, Type } from 'typebox';
+import type { Transaction } from '../../base/database/database.ts';
+import { hasConfirmed } from '../../base/database/own-seal.sql.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { orNull, words } from '../../console/api/schema-parts.ts';
+import type { DayObstacle, KeptStep, ObstacleRules } from '../../console/day-obstacle.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { accountObstacles } from '../accounts/payment-holds.sql.ts';
+import { bookingObstacles } from '../bookings/release-conditions.sql.ts';
+import { checkObstacles } from '../checks/findings.sql.ts';
+import { matchingObstacles } from '../matching/breaks.sql.ts';
+import { verifyObstacles } from '../verify/findings.sql.ts';
+import { LedgerDay } from './ledger-days.sql.ts';
+
+/**
+ * The actions in the audit log after which a second person has to sign the date off: every decision of a person that
+ * names a date, except for the signing and reopening of days. A request for a pull decides nothing.
+ */
+const DECISIONS = [
+  'pull.release',
+  'rejects.accept',
+  'account_change.confirm',
+  'account_change.refuse',
+  'findings.resolve',
+  'findings.acknowledge',
+  'match.make',
+  'match.undo',
+  'break.resolve',
+  'bookings.difference',
+  'bookings.receipts',
+];
+
+const where = (condition: Prisma.Sql) =>
+  Prisma.sql`SELECT NULL, NULL, NULL, NULL WHERE ${condition}`;
+
+const reviewObstacles = {
+  /** The day is not complete: held, failed, or with open rejects or findings. */
+  not_reconciled: {
+    keeps: ['sign', 'release'],
+    rows: (date) =>
+      where(Prisma.sql`EXISTS (
+      SELECT FROM conciliation.day AS present
+      WHERE present.date = ${date} AND (present.state <> 'reconciled' OR present.content_digest IS NULL))`),
+  },
+  /**
+   * The signer made one of the decisions of `DECISIONS` about the date, or confirmed a company or an agent of its
+   * titles.
+   */
+  own_decision: {
+    keeps: ['sign'],
+    rows: (date, { signer = null }) =>
+      where(
+        signer === null
+          ? Prisma.sql`false`
+          : Prisma.sql`EXISTS (
+              SELECT FROM conciliation.audit_entry AS entry
+              WHERE entry.date = ${date} AND entry.action = ANY(${DECISIONS})
+                AND entry.actor = ${signer})
+              OR ${hasConfirmed(date, signer)}`,
+      ),
+  },
+  /** The date was open, in the ledger without a seal in force, when the signer, an administrator before, got the present role. */
+  open_before: {
+    keeps: ['sign'],
+    rows: (date, { signer = null }) =>
+      where(Prisma.sql`EXISTS (
+      SELECT FROM conciliation.console_user AS person
+      WHERE person.name = ${signer}
+        AND EXISTS (SELECT FROM conciliation.pull
+                    WHERE pull.date = ${date} AND pull.created_at <= person.decides_from)
+        AND NOT EXISTS (SELECT FROM conciliation.sign_off AS seal
+                        WHERE seal.date = ${date} AND seal.signed_off_at <= person.decides_from
+                          AND (seal.ended_at IS NULL OR seal.ended_at > person.decides_from)))`),
+  },
+  /** Restated after it was signed off. */
+  restated: {
+    keeps: ['program'],
+    rows: (date) =>
+      where(Prisma.sql`EXISTS (
+      SELECT FROM conciliation.day AS present WHERE present.date = ${date} AND present.restated_after_sign_off)`),
+    href: () => '/restated',
+  },
+  /** Rejected titles, open or accepted. */
+  rejects: {
+    keeps: ['program'],
+    rows: (date) => Prisma.sql`
+      SELECT NULL, present.rejected_count, NULL, NULL FROM conciliation.day AS present
+      WHERE present.date = ${date} AND present.rejected_count > 0`,
+    href: (date) => `/days/${date}#rejects`,
+  },
+  /** Titles that the newest response lacks and that stay current, because a rejected title may be one of them. */
+  withheld: {
+    keeps: ['program'],
+    rows: (date) => Prisma.sql`
+      SELECT NULL, merged.withheld, NULL, NULL
+      FROM conciliation.day AS present JOIN conciliation.pull AS merged ON merged.id = present.last_pull_id
+      WHERE present.date = ${date} AND merged.withheld > 0`,
+  },
+} as const satisfies Record<string, DayObstacle>;
+
+const { receipts, not_matched } = bookingObstacles;
+const { not_checked, finding } = checkObstacles;
+const { not_reconciled, own_decision, open_before, ...reservations } = reviewObstacles;
+
+/** In the order in which a day has one reason, and a list names them. */
+export const OBSTACLES = {
+  receipts,
+  ...verifyObstacles,
+  not_reconciled,
+  not_checked,
+  ...accountObstacles,
+  own_decision,
+  open_before,
+  ...matchingObstacles,
+  finding,
+  ...reservations,
+  not_matched,
+};
+export type ObstacleCode = keyof typeof OBSTACLES;
+/** Those that keep a day from being signed off, or from its release. */
+export type Keeping<Step extends KeptStep> = {
+  [Code in ObstacleCode]: Step extends (typeof OBSTACLES)[Code]['keeps'][number] ? Code : never;
+}[ObstacleCode];
+
+const CODES = Object.keys(OBSTACLES) as ObstacleCode[];
+const listed: Readonly<Record<ObstacleCode, DayObstacle>> = OBSTACLES;
+export const keeps = <Step extends KeptStep>(
+  code: ObstacleCode,
+  step: Step,
+): code is Keeping<Step> => listed[code].keeps.includes(step);
+
+export const SIGN_OBSTACLES = CODES.filter((code) => keeps(code, 'sign'));
+/** Those without which the program signs a day. */
+export const PROGRAM_OBSTACLES = CODES.filter((code) => listed[code].keeps.length > 0);
+export const RELEASE_FAULTS = CODES.filter((code) => keeps(code, 'release'));
+export type ReleaseFault = Keeping<'release'>;
+
+/** An obstacle of a day. */
+export const Obstacle = Type.Object({
+  code: words(CODES),
+  kind: orNull('string', { description: 'Of a break or a finding.' }),
+  keeps: Type.Array(words<KeptStep>(['sign', 'release', 'program']), {
+    description:
+      'sign: nobody signs the day. release: the signed day waits. program: a person may sign the day, and the program does not. Empty: for information.',
+  }),
+  found: orNull('integer'),
+  value: orNull('string', { description: 'Of the titles, exact decimal.' }),
+  isUrgent: Type.Boolean(),
+});
+export type Obstacle = Readonly<Static<typeof Obstacle>>;
+
+/** A day of the ledger with its obstacles. */
+export const JudgedDay = Type.Object({
+  ...LedgerDay.properties,
+  obstacles: Type.Array(Obstacle, {
+    description:
+      'What keeps the day from being signed off or released, or what a person has to know before.',
+  }),
+});
+export type JudgedDay = Readonly<Static<typeof JudgedDay>>;
+
+const rowsOf = (codes: readonly ObstacleCode[], date: Prisma.Sql, rules: ObstacleRules) =>
+  Prisma.join(
+    codes.map(
+      (code) => Prisma.sql`
+        SELECT ${CODES.indexOf(code)}::int AS place, ${code}::text AS code, kind::text AS kind, found::int AS found,
+               value::numeric AS value, coalesce(urgent::boolean, false) AS urgent
+        FROM (${listed[code].rows(date, rules)}) AS obstacle (kind, found, value, urgent)`,
+    ),
+    ' UNION ALL ',
+  );
+
+/** Without bookings, nothing is released and waits. */
+const codesFor = ({ bookingsFrom = null }: ObstacleRules) =>
+  bookingsFrom === null
+    ? CODES.filter((code) => keeps(code, 'sign') || !keeps(code, 'release'))
+    : CODES;
+
+/** True where the date has one of the obstacles; absent: any. */
+export const hasObstacle = (
+  date: Prisma.Sql,
+  rules: ObstacleRules,
+  codes: readonly ObstacleCode[] = codesFor(rules),
+): Prisma.Sql => Prisma.sql`EXISTS (SELECT FROM (${rowsOf(codes, date, rules)}) AS kept)`;
+
+/** Returns the obstacles of each of the dates that has one, in their order. */
+export async function readObstacles(
+  client: Pick<Transaction, '$queryRaw'>,
+  dates: readonly CivilDate[],
+  rules: ObstacleRules,
+  codes: readonly ObstacleCode[] = codesFor(rules),
+): Promise<ReadonlyMap<CivilDate, readonly Obstacle[]>> {
+  const rows = await client.$queryRaw<(Omit<Obstacle, 'keeps'> & { date: CivilDate })[]>`
+    SELECT wanted.date::text AS date, code, kind, found, value::text AS value, urgent AS "isUrgent"
+    FROM unnest(${dates}::text[]::date[]) AS wanted (date)
+    CROSS JOIN LATERAL (${rowsOf(codes, Prisma.sql`wanted.date`, rules)}) AS obstacle
+    ORDER BY wanted.date, place, urgent DESC, value DESC NULLS LAST, kind`;
+  const found = new Map<CivilDate, Obstacle[]>();
+  for (const { date: of, ...row } of rows) {
+    found.set(of, [...(found.get(of) ?? []), { ...row, keeps: [...listed[row.code].keeps] }]);
+  }
+  return found;
+}
+
+export async function withObstacles(
+  client: Pick<Transaction, '$queryRaw'>,
+  days: readonly LedgerDay[],
+  rules: ObstacleRules,
+): Promise<JudgedDay[]> {
+  const found = await readObstacles(
+    client,
+    days.map(({ date }) => date),
+    rules,
+  );
+  return days.map((day) => ({ ...day, obstacles: [...(found.get(day.date) ?? [])] }));
+}
+
+/** Returns what keeps a signed-off day from being released; empty: nothing. */
+export async function readReleaseFaults(
+  client: Pick<Transaction, '$queryRaw'>,
+  of: CivilDate,
+  rules: ObstacleRules,
+): Promise<ReleaseFault[]> {
+  const found = (await readObstacles(client, [of], rules, RELEASE_FAULTS)).get(of) ?? [];
+  return found.flatMap(({ code }) => (keeps(code, 'release') ? code : []));
+}
