@@ -106,7 +106,7 @@ export function mergeStaged(
 }
 
 /** The end that a response comes to, and its changes. */
-export interface MergeEnd {
+interface MergeEnd {
   readonly day: LockedDay;
   readonly plan: MergePlan;
   readonly state: MergeState;

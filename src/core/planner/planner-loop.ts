@@ -55,7 +55,7 @@ export interface PlannerParts extends EngineParts {
   readonly failingMs?: number;
 }
 
-export type PlannerRun =
+type PlannerRun =
   | { readonly kind: 'done'; readonly created: number; readonly enqueued: number }
   | { readonly kind: 'failed'; readonly error: unknown };
 
