@@ -10,6 +10,7 @@ import {
   type OnlyJob,
   type Planner,
   type PlannerParts,
+  TICK_MS,
 } from '../core/planner/planner-loop.ts';
 import {
   type Attempted,
@@ -184,8 +185,6 @@ export async function withBackfillEngine<T>(
     for (const stop of stops.toReversed()) await stop(STOP_GRACE_MS);
   }
 }
-
-const TICK_MS = 60_000;
 
 /** The usual grace period of container platforms, less the time of the other steps of a stop. */
 export const STOP_GRACE_MS = 30_000;

@@ -10,14 +10,15 @@ import { findClockFault } from '../base/database/clock.ts';
 import { pendingMigrations } from '../base/database/migrate.ts';
 import { reachFaultPoint } from '../base/runtime/fault-points.ts';
 import { describeError, type Logger } from '../base/runtime/logger.ts';
+import { loop } from '../base/runtime/loop.ts';
 import { packageVersion } from '../base/runtime/package-version.ts';
 import { lastClosedDate } from '../base/values/business-day.ts';
 import { openWebhookSecret } from '../base/webhooks/webhook-signature.ts';
 import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
+import { discardAbandoned } from '../core/ledger/pull-ledger.sql.ts';
 import { latestSlot, slotBefore } from '../core/planner/cron-slot.ts';
-import { startHousekeeping } from '../core/planner/housekeeping.ts';
-import { startTicker, type Ticker } from '../core/planner/tick.ts';
+import { TICK_MS } from '../core/planner/planner-loop.ts';
 import { startAlertLoop } from '../features/alerts/alert-loop.ts';
 import type { Channel } from '../features/alerts/channel.ts';
 import { DIGEST_CRON } from '../features/alerts/digest.sql.ts';
@@ -61,7 +62,7 @@ export interface ServiceOptions {
 
 /** Values that tests replace: the clock, and times that are too long for a test. */
 export interface ServiceOverrides extends EngineOverrides {
-  readonly tickExpression?: string;
+  readonly tickMs?: number;
   readonly alerts?: { readonly intervalMs: number };
   readonly bookings?: { readonly everyMs: number };
   readonly verification?: { readonly intervalMs: number };
@@ -117,11 +118,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       const workers = await startWorkers(shared, shared.metrics, shared.overrides);
       stops.push((graceMs) => workers.close(graceMs));
     }
-    const ticker = roles.has('scheduler') ? startScheduler(shared, channels, stops) : null;
-    if (roles.has('scheduler')) await startBookingWakeUps(shared, stops);
-    const consoleUrl = roles.has('console')
-      ? await startConsole(shared, roles, ticker, stops)
-      : null;
+    if (roles.has('scheduler')) {
+      startScheduler(shared, channels, stops);
+      await startBookingWakeUps(shared, stops);
+    }
+    const consoleUrl = roles.has('console') ? await startConsole(shared, roles, stops) : null;
     logger.info({ roles: [...roles], consoleUrl }, 'service started');
     return { consoleUrl, stop };
   } catch (error) {
@@ -198,10 +199,10 @@ async function startBookingWakeUps(shared: Shared, stops: Stop[]): Promise<void>
   stops.push(() => wakeUps.stop());
 }
 
-function startScheduler(shared: Shared, channels: readonly Channel[], stops: Stop[]): Ticker {
+function startScheduler(shared: Shared, channels: readonly Channel[], stops: Stop[]): void {
   const { config, logger, overrides, database, planner } = shared;
-  const ticker = startTicker(planner, undefined, overrides.tickExpression);
-  stops.push(() => ticker.stop());
+  const ticks = loop({ everyMs: overrides.tickMs ?? TICK_MS, run: () => planner.runOnce() });
+  stops.push(() => ticks.stop());
   const alerts = startAlertLoop({
     database,
     logger,
@@ -215,7 +216,7 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
     ...overrides.alerts,
   });
   stops.push(() => alerts.stop());
-  const housekeeping = startHousekeeping({ database, logger });
+  const housekeeping = loop({ everyMs: CLEAN_INTERVAL_MS, run: () => clearStaging(shared) });
   stops.push(() => housekeeping.stop());
   if (config.bookingsFrom !== null) {
     const { bookingsFrom, timezone: timeZone } = config;
@@ -243,13 +244,23 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
     bookingsFrom: config.bookingsFrom,
   });
   stops.push(() => matching.stop());
-  return ticker;
+}
+
+const CLEAN_INTERVAL_MS = 3_600_000;
+
+/** Deletes the rows that killed processes left in the staging tables. */
+async function clearStaging({ database, logger }: Shared): Promise<void> {
+  try {
+    const titles = await discardAbandoned(database);
+    if (titles > 0) logger.info({ titles }, 'removed the staged rows of a killed process');
+  } catch (error) {
+    logger.warn({ err: describeError(error) }, 'the staging tables were not cleared');
+  }
 }
 
 async function startConsole(
   shared: Shared,
   roles: ReadonlySet<Role>,
-  ticker: Ticker | null,
   stops: Stop[],
 ): Promise<string> {
   const { config, logger, database, databaseUrl, queues, metrics } = shared;
@@ -259,7 +270,7 @@ async function startConsole(
     queueCheck(() => queues.pull.isReachable()),
     clockCheck(() => findClockFault(database)),
     ...(roles.has('worker') ? [tokenCheck(() => shared.gate.findFault())] : []),
-    ...(ticker === null ? [] : [schedulerCheck(() => ticker.lastTickAt())]),
+    ...(roles.has('scheduler') ? [schedulerCheck(() => shared.planner.lastDoneAt())] : []),
   ];
   const webConsole = createConsole({
     host: config.consoleHost,

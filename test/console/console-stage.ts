@@ -123,7 +123,7 @@ export async function openStage(): Promise<ConsoleStage> {
     config,
     logger,
     roles: new Set(ROLES),
-    overrides: { tickExpression: '* * * * * *', alerts: { intervalMs: 500 } },
+    overrides: { tickMs: 1_000, alerts: { intervalMs: 500 } },
   });
   const database = openDatabase({
     databaseUrl: testDatabase.url,

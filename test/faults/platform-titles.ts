@@ -36,21 +36,14 @@ export const AMOUNTS = [
 
 /** The columns of `conciliation.title` that the platform decides, in the order of `row`. */
 export const ROW_COLUMNS: readonly string[] = [
-  'order_uid',
-  'accepted_date',
-  'anticipated_due_date',
-  'buyer_identification',
-  'provider_external_id',
-  'provider_identification',
-  'provider_bank',
-  'provider_account',
-  'financial_agent_identification',
-  'financial_agent_name',
-  'buyer_is_financial',
-  'payment_account',
-  ...AMOUNTS,
-  'platform_commission',
-  'extra',
+  ...'order_uid accepted_date anticipated_due_date buyer_identification provider_external_id'.split(
+    ' ',
+  ),
+  ...'provider_identification provider_bank provider_account financial_agent_identification'.split(
+    ' ',
+  ),
+  ...'financial_agent_name buyer_is_financial payment_account'.split(' '),
+  ...[...AMOUNTS, 'platform_commission', 'extra'],
 ];
 
 const NULL = '~';

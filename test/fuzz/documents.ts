@@ -21,62 +21,16 @@ const SMALL_TITLE = '{"order":{"uid":"s"},"acceptedDate":"2026-03-02","originalV
 
 /** The texts that mutation inserts: structure, spellings of numbers, text and dates, broken UTF-8. */
 const PIECES: readonly Buffer[] = [
-  ...[
-    '{',
-    '}',
-    '[',
-    ']',
-    ',',
-    ':',
-    '"',
-    '\\',
+  ...'{ } [ ] , : " \\ 0 - . e E + 9 null true false "" {} [] {"a":1} [1,2]'.split(' '),
+  ...String.raw`\u0000 \ud800 \udc00 \" 1e99 1e101 -0.0 0e-99 1.10 NaN 1e`.split(' '),
+  ...'"2026-02-29" "2026-03-02" "0000-01-01" "9999-12-31" "titles":[], "titles":'.split(' '),
+  ...String.raw`"order":{"uid":"x"}, "more":1, "b\u0000":"\ud800", "__proto__":{},`.split(' '),
+  ...'"acceptedDate":null, \ufeff é € 😀 "INDIVIDUAL" "COMPANY" "externalId":"Z", \u0000'.split(
     ' ',
-    '\n',
-    '0',
-    '-',
-    '.',
-    'e',
-    'E',
-    '+',
-    '9',
-    'null',
-  ],
-  ...[
-    'true',
-    'false',
-    '""',
-    '{}',
-    '[]',
-    '{"a":1}',
-    '[1,2]',
-    '\\u0000',
-    '\\ud800',
-    '\\udc00',
-    '\\"',
-  ],
-  ...['1e99', '1e101', '-0.0', '0e-99', '1.10', '9'.repeat(100), '9'.repeat(101), 'NaN', '1e'],
-  ...['"2026-02-29"', '"2026-03-02"', '"0000-01-01"', '"9999-12-31"', '"titles":[],', '"titles":'],
-  ...[
-    '"order":{"uid":"x"},',
-    '"more":1,',
-    '"more" : [1e101],',
-    '"b\\u0000":"\\ud800",',
-    '"(further fields)":1,',
-    '"__proto__":{},',
-    '"acceptedDate":null,',
-    '\ufeff',
-    'é',
-  ],
-  ...[
-    '€',
-    '😀',
-    '"INDIVIDUAL"',
-    '"COMPANY"',
-    '"externalId":"Z",',
-    `"${'x'.repeat(256)}"`,
-    '\u0000',
-  ],
-  ...[`"${'é'.repeat(255)}"`, `"${'😀'.repeat(1000)}"`, '[['.repeat(16), ']]'.repeat(16)],
+  ),
+  ...[' ', '\n', '9'.repeat(100), '9'.repeat(101), '"more" : [1e101],', '"(further fields)":1,'],
+  ...[`"${'x'.repeat(256)}"`, `"${'é'.repeat(255)}"`, `"${'😀'.repeat(1000)}"`],
+  ...['[['.repeat(16), ']]'.repeat(16)],
 ].map((text) => Buffer.from(text));
 const BYTES = [0x80, 0xbf, 0xc0, 0xc3, 0xe2, 0xed, 0xf0, 0xf4, 0xff, 0x1f, 0x7f];
 
@@ -93,7 +47,7 @@ export function answerCorpus(date: CivilDate): readonly Buffer[] {
     ...Object.values(READABLE).map((answer) => Buffer.from(answer)),
     ...Object.values(REFUSED).map((answer) => Buffer.from(answer.document)),
     ...[...HOSTILE_DOCUMENTS, ...HOSTILE_TITLES, ...HOSTILE_FIELDS].flatMap((line) =>
-      bodyOf(line, date),
+      bodyOf(line, date, MAX_CORPUS_BYTES),
     ),
   ];
   return documents.filter((bytes) => bytes.length > 0 && bytes.length <= MAX_CORPUS_BYTES);
@@ -104,21 +58,16 @@ function document(titles: readonly string[]): Buffer {
 }
 
 /** The body that a line of the hostile tables serves; none where it spoils something else. */
-function bodyOf({ serve }: HostileResponse, date: CivilDate): Buffer[] {
+export function bodyOf({ serve }: HostileResponse, date: CivilDate, maxBytes = Infinity): Buffer[] {
   const bodies: Buffer[] = [];
   const sandbox = {
     setRawBody(_: CivilDate, { body }: RawBody) {
-      if (typeof body !== 'function') {
-        bodies.push(Buffer.from(body));
-        return;
-      }
       const pieces: Uint8Array[] = [];
       let size = 0;
-      for (const piece of body()) {
+      for (const piece of typeof body === 'function' ? body() : [Buffer.from(body)]) {
         pieces.push(piece);
         size += piece.length;
-        // Too large to be of use here.
-        if (size > MAX_CORPUS_BYTES) return;
+        if (size > maxBytes) return;
       }
       bodies.push(Buffer.concat(pieces));
     },

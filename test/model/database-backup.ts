@@ -2,30 +2,16 @@ import type { Pool } from 'pg';
 
 /** The tables that a history writes, and that bookings and the check read. */
 const TABLES = [
-  'booking_receipt',
-  'booking_offer',
-  'booking_line',
-  'booking_batch',
-  'booking_start',
-  'sign_off',
-  'title_change',
-  'title_revision',
-  'date_digest',
-  'schedule_total',
-  'title',
-  'rejected_title',
-  'day',
-  'pull',
+  ...'booking_receipt booking_offer booking_line booking_batch booking_start sign_off'.split(' '),
+  ...'title_change title_revision date_digest schedule_total title rejected_title day pull'.split(
+    ' ',
+  ),
 ];
 const SEQUENCES = [
-  'booking_receipt_id_seq',
-  'booking_offer_seq_seq',
-  'title_change_change_seq_seq',
-  'date_digest_id_seq',
-  'title_id_seq',
-  'booking_line_id_seq',
-  'booking_batch_id_seq',
-  'sign_off_id_seq',
+  ...'booking_receipt_id_seq booking_offer_seq_seq title_change_change_seq_seq'.split(' '),
+  ...'date_digest_id_seq title_id_seq booking_line_id_seq booking_batch_id_seq sign_off_id_seq'.split(
+    ' ',
+  ),
 ];
 
 /** A copy of the tables beside them, in the schema `backup`. A restore takes rows and numbers back. */

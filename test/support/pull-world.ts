@@ -56,6 +56,8 @@ export interface PullWorld {
   ): Promise<AttemptOutcome & { pullId: bigint }>;
   /** One attempt that has to end well. */
   pull(date?: CivilDate, parts?: Partial<PullParts>): Promise<PullReport>;
+  /** The same, with these titles as the answer of the platform from now on. */
+  serve(date: CivilDate, texts: readonly string[], parts?: Partial<PullParts>): Promise<PullReport>;
   close(): Promise<void>;
 }
 
@@ -126,6 +128,10 @@ export async function openPullWorld(options: PullWorldOptions = {}): Promise<Pul
       const outcome = await world.attempt(date, overrides);
       if (outcome.kind !== 'done') throw outcome.error;
       return outcome.report;
+    },
+    serve(date, texts, overrides) {
+      sandbox.setDayTexts(date, texts);
+      return world.pull(date, overrides);
     },
     async close() {
       await platform.close();

@@ -30,7 +30,7 @@ export interface LockedDay {
   readonly stagedTitles: number;
   readonly stagedRejects: number;
   /** Titles that were known, of `staged_base`; null: it has no row. */
-  readonly known: number | null;
+  readonly knownTitles: number | null;
   /** Whether the date was changed since the titles of `staged_base` were read. */
   readonly isStale: boolean;
 }
@@ -46,7 +46,7 @@ const setSums = Prisma.raw(
 
 /**
  * Common table expressions that create the row of a date if it is missing, and lock it. This lock serialises merges,
- * releases and sign-offs of one date.
+ * releases and sign-offs of one date. `present` is executed, and locks, because `created` reads it.
  * @param condition on which the row is locked
  */
 export const dayLock = (date: CivilDate, condition: Prisma.Sql): Prisma.Sql => Prisma.sql`
@@ -75,7 +75,7 @@ export async function readDay(tx: Transaction, date: CivilDate, fence: bigint): 
            merged.fence AS "mergedFence", day.held_pull_id AS "heldPullId", held.fence AS "heldFence",
            (SELECT count(*) FROM conciliation.staged_title WHERE fence = ${fence})::int AS "stagedTitles",
            (SELECT count(*) FROM conciliation.staged_reject WHERE fence = ${fence})::int AS "stagedRejects",
-           base.known, base.fence IS NOT NULL AND base_changed_at IS DISTINCT FROM day.changed_at AS "isStale"
+           base.known AS "knownTitles", base.fence IS NOT NULL AND base_changed_at IS DISTINCT FROM day.changed_at AS "isStale"
     FROM conciliation.day day
     LEFT JOIN conciliation.pull merged ON merged.id = day.last_pull_id
     LEFT JOIN conciliation.pull held ON held.id = day.held_pull_id

@@ -4,7 +4,19 @@ import { InputError, StaleFenceError } from '../../base/runtime/errors.ts';
 import { type CivilDate, toCivilDate } from '../../base/values/business-day.ts';
 import type { PullOrigin } from '../planner/pull-plan.ts';
 import { discardStaged, discardStrayRows } from './discard-staged.sql.ts';
-import { type PullState, statesBefore } from './pull-state.ts';
+
+/** The states of a pull. The row in `conciliation.pull` decides, not the queue. */
+export const PULL_STATES = [
+  'queued',
+  'running',
+  'merged',
+  'unchanged',
+  'held',
+  'superseded',
+  'failed',
+  'cancelled',
+] as const;
+export type PullState = (typeof PULL_STATES)[number];
 
 /**
  * One attempt at a pull. All its writes are refused once another attempt has drawn a higher fence.
@@ -14,7 +26,7 @@ export interface Attempt {
   readonly fence: bigint;
   readonly origin: PullOrigin;
   readonly date: CivilDate;
-  /** Whether the schedule or a backfill asked for the pull, with others. */
+  /** Whether the schedule, a sweep or a backfill asked for the pull, with others. */
   readonly isOfRun: boolean;
   /** By the clock of the database, before the request is sent. */
   readonly startedAt: Date;
@@ -92,9 +104,9 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
                                AND interrupted >= ${FREE_INTERRUPTIONS}::int)::int,
         process_id = ${PROCESS_ID}::uuid,
         error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
-    WHERE id = ${pullId} AND state = ANY(${statesBefore('running')})
+    WHERE id = ${pullId} AND state IN ('queued', 'running')
     RETURNING fence, origin, date::text AS date, fetch_started_at AS "startedAt", attempts,
-              abandoned, interrupted AS interruptions, (slot_at IS NOT NULL AND origin <> 'repair' OR backfill_id IS NOT NULL) AS "isOfRun"`;
+              abandoned, interrupted AS interruptions, (slot_at IS NOT NULL OR backfill_id IS NOT NULL) AS "isOfRun"`;
   if (row === undefined) {
     throw new InputError(`pull ${pullId} does not exist or is already finished`, {
       context: { pullId: String(pullId) },
@@ -180,5 +192,5 @@ export async function cancelPull(database: Database, pullId: bigint): Promise<vo
   await database.prisma.$executeRaw`
     UPDATE conciliation.pull
     SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
-    WHERE id = ${pullId} AND state = ANY(${statesBefore('cancelled')})`;
+    WHERE id = ${pullId} AND state IN ('queued', 'running')`;
 }

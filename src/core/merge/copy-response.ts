@@ -77,7 +77,7 @@ export async function stageResponse(
     httpStatus: response.httpStatus,
     responseBytes: response.bytesReceived(),
     dateWasClosed,
-    known: { baseChangedAt: known.baseChangedAt, titles: read.known, missing: read.missing },
+    known: { baseChangedAt: known.baseChangedAt, titles: read.knownTitles, missing: read.missing },
     accepted: read.accepted,
     rejected: read.rejected,
     fold: read.folds.at(date),

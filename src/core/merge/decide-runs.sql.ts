@@ -11,25 +11,27 @@
  */
 import type { Decision } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
+import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { lockDay, readDay } from '../ledger/day-ledger.sql.ts';
-import {
-  type HoldReason,
-  isRunHeld,
-  type RunLosses,
-  runLimitPercent,
-} from '../ledger/day-state.ts';
 import { discardPlan } from '../ledger/discard-staged.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
 import { releasePull } from './decisions.sql.ts';
 import type { EngineParts } from './engine-hooks.ts';
-import { isHoldLost, readHeldPull } from './held-pull.sql.ts';
+import { isHoldLost, planHeld } from './held-pull.sql.ts';
+import {
+  findHold,
+  type Hold,
+  type HoldReason,
+  isRunHeld,
+  LOSS_REASONS,
+  type MergePolicy,
+  type RunLosses,
+  runLimitPercent,
+} from './holds.ts';
 import { readMergedLosses } from './losses.sql.ts';
-import { findHold, LOSS_REASONS, type MergePolicy, type PullReport } from './merge.sql.ts';
-import { planChanges } from './merge-plan.sql.ts';
+import type { PullReport } from './merge.sql.ts';
 import { MERGE_TRANSACTION } from './merge-transaction.sql.ts';
-import type { HoldDetail } from './plausibility.ts';
 
 /** Pulls with the same value of both belong to one run. */
 interface Run {
@@ -117,8 +119,17 @@ async function decideRun(parts: EngineParts & MergePolicy, run: Run): Promise<nu
   });
   await keepHolds(database, kept);
   const released = waiting.filter(({ id }) => !kept.some((hold) => hold.id === id));
-  for (const { id } of released) await releasePull(parts, id, null);
-  return released.length;
+  let merged = 0;
+  for (const { id } of released) {
+    try {
+      await releasePull(parts, id, null);
+      merged += 1;
+    } catch (error) {
+      // A person has decided about the pull meanwhile, or the planner is to replace it.
+      if (!(error instanceof InputError)) throw error;
+    }
+  }
+  return merged;
 }
 
 /** The newest pull of each date of the run. */
@@ -136,22 +147,17 @@ interface Assessment {
   readonly id: bigint;
   readonly lost: number;
   /** Why the response waits for a person whatever the run loses; null: nothing. */
-  readonly hold: { readonly reason: HoldReason; readonly detail: HoldDetail | null } | null;
+  readonly hold: Hold | null;
 }
 
 /** Plans the release of a held pull anew, because responses for other dates may have the titles that it lacks. */
 function assessHeld(parts: EngineParts & MergePolicy, { id }: RunPull): Promise<Assessment | null> {
   return parts.database.prisma.$transaction(async (tx) => {
-    await configurePlanner(tx);
-    const seen = await readHeldPull(tx, id);
-    if (seen === null) return null;
-    await lockDay(tx, seen.date);
-    const day = await readDay(tx, seen.date, seen.fence);
-    const held = await readHeldPull(tx, id);
-    if (held === null || day.heldPullId !== id) return null;
+    const planned = await planHeld(tx, parts.features, id);
+    if (planned === null) return null;
+    const { held, day, plan } = planned;
     const { fence } = held;
     const origin = held.isRepair ? 'repair' : 'daily';
-    const plan = await planChanges(tx, parts.features, fence, day, held.isRepair);
     const isLost = isHoldLost(held, plan);
     const { hold, lost } = await findHold(
       tx,
@@ -179,11 +185,7 @@ async function readMergedLost(database: Database, { id, date, withdrawn }: RunPu
 /** One statement, so that a person sees all dates of the run or none. */
 async function keepHolds(
   database: Database,
-  holds: readonly {
-    readonly id: bigint;
-    readonly reason: HoldReason;
-    readonly detail: HoldDetail | null;
-  }[],
+  holds: readonly (Hold & { readonly id: bigint })[],
 ): Promise<void> {
   if (holds.length === 0) return;
   const rows = holds.map((hold) => ({ ...hold, id: String(hold.id) }));

@@ -7,13 +7,11 @@ import {
 import type { Database } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { lockDay, readDay, settleDay } from '../ledger/day-ledger.sql.ts';
-import { configurePlanner } from '../ledger/planner-settings.sql.ts';
+import { lockDay, settleDay } from '../ledger/day-ledger.sql.ts';
 import { endMerge } from './end-merge.sql.ts';
 import type { EngineParts } from './engine-hooks.ts';
-import { finishRelease, isHoldLost, readHeldPull } from './held-pull.sql.ts';
+import { finishRelease, isHoldLost, planHeld } from './held-pull.sql.ts';
 import type { PullReport } from './merge.sql.ts';
-import { planChanges } from './merge-plan.sql.ts';
 import { MERGE_TRANSACTION } from './merge-transaction.sql.ts';
 
 /**
@@ -28,19 +26,10 @@ export function releasePull(
   decision: Decision | null,
 ): Promise<PullReport> {
   return database.prisma.$transaction(async (tx) => {
-    await configurePlanner(tx);
-    const seen = await readHeldPull(tx, pullId);
-    if (seen === null) throw notHeld(pullId);
-    await lockDay(tx, seen.date);
-    const day = await readDay(tx, seen.date, seen.fence);
-    // Read again under the lock: a newer merge may have ended the hold meanwhile.
-    const held = await readHeldPull(tx, pullId);
-    if (held === null || day.heldPullId !== pullId) throw notHeld(pullId);
-
-    const { date, fence, dateWasClosed, isRepair } = held;
-    const staged = { pullId, fence, date, isRepair, drift: [] };
-    for (const { engine } of features) await engine?.beforePlan?.(tx, staged);
-    const plan = await planChanges(tx, features, fence, day, isRepair);
+    const planned = await planHeld(tx, features, pullId);
+    if (planned === null) throw notHeld(pullId);
+    const { held, day, plan, staged } = planned;
+    const { date, dateWasClosed } = held;
     if (isHoldLost(held, plan)) {
       throw new InputError(
         `the titles that pull ${pullId} held for ${date} were lost in a database crash; the date is pulled again`,

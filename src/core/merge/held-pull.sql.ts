@@ -1,6 +1,9 @@
 import type { Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { MergePlan } from './merge-plan.sql.ts';
+import { lockDay, readDay } from '../ledger/day-ledger.sql.ts';
+import { configurePlanner } from '../ledger/planner-settings.sql.ts';
+import type { EngineFeature } from './engine-hooks.ts';
+import { type MergePlan, planChanges } from './merge-plan.sql.ts';
 import type { HoldDetail } from './plausibility.ts';
 
 /**
@@ -48,6 +51,27 @@ export async function readHeldPull(tx: Transaction, pullId: bigint): Promise<Hel
            withdrawn, restored, withheld, rejected, origin = 'repair' AS "isRepair"
     FROM conciliation.pull WHERE id = ${pullId} AND state = 'held'`;
   return pull ?? null;
+}
+
+/** Locks the date of a held pull, and plans its release anew. Null: the pull is not held. */
+export async function planHeld(
+  tx: Transaction,
+  features: readonly EngineFeature[],
+  pullId: bigint,
+) {
+  await configurePlanner(tx);
+  const seen = await readHeldPull(tx, pullId);
+  if (seen === null) return null;
+  await lockDay(tx, seen.date);
+  const day = await readDay(tx, seen.date, seen.fence);
+  // Read again under the lock: a newer merge may have ended the hold meanwhile.
+  const held = await readHeldPull(tx, pullId);
+  if (held === null || day.heldPullId !== pullId) return null;
+  const { date, fence, isRepair } = held;
+  const staged = { pullId, fence, date, isRepair, drift: [] };
+  for (const { engine } of features) await engine?.beforePlan?.(tx, staged);
+  const plan = await planChanges(tx, features, fence, day, isRepair);
+  return { held, day, plan, staged };
 }
 
 const PLAN_COUNTS = [

@@ -31,8 +31,9 @@ export interface MergePlan extends ChangeCounts {
  * Matches the response of one attempt with the titles of its date, and writes the changes into
  * `staged_change`. Equal titles get no row, so an unchanged day writes nothing.
  *
- * The order of a response has no meaning, and a title has no identifier. So the outcome depends only on
- * the two multisets of contents:
+ * The order of a response has no meaning, and a title has no identifier. So the contents that the date has afterwards
+ * depend only on the two multisets of contents. Of rows with equal contents and different texts, the known texts decide
+ * which row goes.
  *
  * 1. equal content matches, copy by copy (two identical titles are two rows);
  * 2. the titles left on both sides match by identity: `changed`;
@@ -58,14 +59,14 @@ export async function planChanges(
   day: LockedDay,
   isRepair: boolean,
 ): Promise<MergePlan> {
-  const isKnown = day.known !== null;
+  const isKnown = day.knownTitles !== null;
   if (day.isStale) {
     throw new StagingUnavailableError(
       `another pull changed ${day.date} while its titles were read; they are read again`,
       { context: { date: day.date } },
     );
   }
-  const titles = day.stagedTitles + (day.known ?? 0);
+  const titles = day.stagedTitles + (day.knownTitles ?? 0);
   const rejected = day.stagedRejects;
   if (!isKnown && !day.hasTitles) {
     const none = { changed: 0, withdrawn: 0, restored: 0, unchanged: 0, withheld: 0 };
@@ -147,10 +148,10 @@ function planDiffering(
 async function matchTitles(
   tx: Transaction,
   fence: bigint,
-  { date, known, withdrawnCount }: LockedDay,
+  { date, knownTitles, withdrawnCount }: LockedDay,
 ): Promise<Omit<ChangeCounts, 'unchanged' | 'withheld'>> {
   // Whether only the difference from the titles of the date was staged.
-  const isDifference = known !== null;
+  const isDifference = knownTitles !== null;
   // The count of the day may be wrong where the difference from the titles of the date is not known: the
   // status of a row may have been altered.
   const mayHaveWithdrawn = !isDifference || withdrawnCount > 0;

@@ -2,26 +2,24 @@
  * The merge is one transaction. It turns a staged response into titles, revisions, ledger, checkpoint and
  * the outcome of the pull, so a reader sees all of these changes or none.
  *
- * Every transaction takes its locks in one order: the row of its own pull, the row of the day, the row of
- * a pull that is held there, the lock of the closing phase.
+ * Every transaction takes its locks in one order: the row of its own pull, the row of the day, the list of erased
+ * parties, which an erasure locks to be extended, the row of a pull that is held there, the lock of the closing phase.
  */
 
-import type { Transaction } from '../../base/database/database.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
 import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { type LockedDay, readDay } from '../ledger/day-ledger.sql.ts';
-import { decideHold, type HoldReason, runLimitPercent } from '../ledger/day-state.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { MissingText } from '../title/known-titles.ts';
 import type { DriftItem } from '../title/title-extra.ts';
 import type { TitleFold } from '../title/title-fold.ts';
 import { endMerge, type MergeState } from './end-merge.sql.ts';
 import type { EngineParts, StagedResponse } from './engine-hooks.ts';
-import { readPlannedLosses, type SuccessorScope } from './losses.sql.ts';
+import { findHold, type Hold, type HoldReason, type MergePolicy } from './holds.ts';
 import { type ChangeCounts, type MergePlan, planChanges } from './merge-plan.sql.ts';
 import { inMerge } from './merge-transaction.sql.ts';
-import { readStagedFacts } from './plausibility.sql.ts';
-import { type HoldDetail, implausibleHold } from './plausibility.ts';
+import type { HoldDetail } from './plausibility.ts';
 
 /** A response that was read to its end and verified; its titles and rejects are staged. */
 export interface ReadResponse {
@@ -48,12 +46,6 @@ interface KnownResponse {
   readonly missing: Iterable<MissingText>;
 }
 
-export interface MergePolicy {
-  readonly withdrawalLimitPercent: number;
-  /** False: a response is held because of withdrawals only. */
-  readonly checksPlausibility: boolean;
-}
-
 /** The changes that a pull made in its date or, for a held pull, those that a release would make. */
 export interface PullReport extends ChangeCounts {
   readonly pullId: bigint;
@@ -65,6 +57,23 @@ export interface PullReport extends ChangeCounts {
   /** Titles of the response, rejected ones included. */
   readonly titles: number;
   readonly rejected: number;
+}
+
+/**
+ * Reads the report of the attempt's merge from the ledger, for an attempt that lost its connection while
+ * COMMIT was on its way. Null: nothing was committed under the fence of the attempt.
+ */
+export async function readCommittedReport(
+  database: Database,
+  attempt: Attempt,
+): Promise<PullReport | null> {
+  const [pull] = await database.prisma.$queryRaw<[PullReport?]>`
+    SELECT id AS "pullId", date::text AS date, state, hold_reason AS "holdReason", hold_detail AS "holdDetail", titles, rejected,
+           inserted, changed, withdrawn, restored, unchanged, withheld
+    FROM conciliation.pull
+    WHERE id = ${attempt.pullId} AND fence = ${attempt.fence}
+      AND state IN ('merged', 'unchanged', 'held', 'superseded')`;
+  return pull ?? null;
 }
 
 /**
@@ -88,7 +97,7 @@ export function mergeStaged(
     const day = await readDay(tx, date, fence);
     verifyStaged(day, response);
     for (const { engine } of features) await engine?.beforePlan?.(tx, staged);
-    const end = (decision: MergeDecision) => endAttempt(tx, parts, staged, response, decision);
+    const end = (decision: MergeEnd) => endAttempt(tx, parts, staged, response, decision);
     if (!isNewest(day, fence)) return end(supersede(day, response));
     const plan = await planChanges(tx, features, fence, day, staged.isRepair);
     const { hold } = await findHold(tx, attempt, { day, plan }, parts);
@@ -96,13 +105,8 @@ export function mergeStaged(
   });
 }
 
-export interface Hold {
-  readonly reason: HoldReason;
-  readonly detail: HoldDetail | null;
-}
-
 /** The end that a response comes to, and its changes. */
-export interface MergeDecision {
+interface MergeEnd {
   readonly day: LockedDay;
   readonly plan: MergePlan;
   readonly state: MergeState;
@@ -116,7 +120,7 @@ async function endAttempt(
   { features }: EngineParts,
   staged: StagedResponse,
   response: ReadResponse,
-  decision: MergeDecision,
+  decision: MergeEnd,
 ): Promise<PullReport> {
   const { pullId } = staged;
   const { day, plan, state, hold } = decision;
@@ -207,7 +211,7 @@ async function stageKnown(tx: Transaction, fence: bigint, known: KnownResponse):
   await flush(batch, true);
 }
 
-function supersede(day: LockedDay, response: ReadResponse): MergeDecision {
+function supersede(day: LockedDay, response: ReadResponse): MergeEnd {
   const plan: MergePlan = {
     titles: response.known.titles + response.accepted,
     rejected: response.rejected,
@@ -221,71 +225,7 @@ function supersede(day: LockedDay, response: ReadResponse): MergeDecision {
   return { day, plan, state: 'superseded', hold: null };
 }
 
-/** The holds that the end of a run decides again; see `decideRuns`. */
-export const LOSS_REASONS = [
-  'emptied',
-  'withdrawal_limit',
-  'run_withdrawals',
-  'buyer_withdrawals',
-] as const satisfies readonly HoldReason[];
-
-const isLossHold = (hold: Hold | null) => LOSS_REASONS.some((reason) => reason === hold?.reason);
-
-/**
- * Why the planned changes of an attempt must wait for a person, and how many titles its date loses.
- *
- * While a run is under way, the decision does not depend on other dates, whose responses come in any order: no
- * successor on another date counts, and a response that loses more than the share of a run waits for the end of the run.
- */
-export async function findHold(
-  tx: Transaction,
-  { fence, isOfRun, origin }: Pick<Attempt, 'fence' | 'isOfRun' | 'origin'>,
-  { day, plan }: Pick<MergeDecision, 'day' | 'plan'>,
-  policy: MergePolicy,
-): Promise<{ readonly hold: Hold | null; readonly lost: number }> {
-  // A repair withdraws rows that no response had: no earlier loss adds to them.
-  const change = { plan, day: origin === 'repair' ? { ...day, withdrawnCount: 0 } : day };
-  const within = await holdWithin(tx, fence, change, policy, 'date');
-  const runLimit = runLimitPercent(policy.withdrawalLimitPercent);
-  if (isOfRun) {
-    const isGreat = runLimit !== null && within.lost * 100 > runLimit * change.day.titleCount;
-    if (within.hold !== null || !isGreat) return within;
-    return { ...within, hold: { reason: 'run_withdrawals', detail: null } };
-  }
-  if (!isLossHold(within.hold)) return within;
-  return holdWithin(tx, fence, change, policy, 'dates');
-}
-
-async function holdWithin(
-  tx: Transaction,
-  fence: bigint,
-  { day, plan }: Pick<MergeDecision, 'day' | 'plan'>,
-  policy: MergePolicy,
-  scope: SuccessorScope,
-): Promise<{ readonly hold: Hold | null; readonly lost: number }> {
-  const { checksPlausibility, withdrawalLimitPercent } = policy;
-  const losses = plan.withdrawn === 0 ? [] : await readPlannedLosses(tx, fence, day, scope);
-  const lost = sumOf(losses.map((loss) => loss.lost));
-  const reason = decideHold({
-    currentTitles: day.titleCount,
-    responseTitles: plan.titles,
-    rejected: plan.rejected,
-    withdrawals: plan.withdrawn,
-    lost,
-    lostBefore: sumOf(losses.map((loss) => loss.lostBefore)),
-    withdrawalLimitPercent,
-  });
-  if (reason !== null) return { lost, hold: { reason, detail: null } };
-  // A response without changes needs no further statement.
-  const isChanged = plan.inserted + plan.changed + plan.withdrawn > 0;
-  if (!checksPlausibility || !isChanged) return { lost, hold: null };
-  const facts = await readStagedFacts(tx, fence, day, plan, losses);
-  return { lost, hold: implausibleHold(facts, withdrawalLimitPercent) };
-}
-
-const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
-
-function decide(day: LockedDay, plan: MergePlan, hold: Hold | null): MergeDecision {
+function decide(day: LockedDay, plan: MergePlan, hold: Hold | null): MergeEnd {
   const changes = plan.inserted + plan.changed + plan.withdrawn + plan.restored;
   const merged = changes === 0 ? 'unchanged' : 'merged';
   const state = hold === null ? merged : 'held';

@@ -107,8 +107,9 @@ export async function readStagedFacts(
 const newTitlesOfBuyers = (fence: bigint) => Prisma.sql`
   SELECT buyer_identification, sum(copies) AS titles, sum(copies) - count(*) AS duplicates, 0 AS present,
          sum(copies) AS inserted, 0 AS changed, sum(copies * original_value) AS value
-  FROM (SELECT buyer_identification, original_value, count(*) AS copies
-        FROM conciliation.staged_title WHERE fence = ${fence} GROUP BY 1, 2, identity_hash) AS identity
+  FROM (SELECT min(buyer_identification) AS buyer_identification, min(original_value) AS original_value,
+               count(*) AS copies
+        FROM conciliation.staged_title WHERE fence = ${fence} GROUP BY identity_hash) AS identity
   GROUP BY 1`;
 
 /**

@@ -3,7 +3,7 @@ import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { ensureCheckpoint } from '../ledger/day-ledger.sql.ts';
-import type { PullState } from '../ledger/pull-state.ts';
+import type { PullState } from '../ledger/pull-ledger.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
 import { replaceLostHolds } from '../merge/held-pull.sql.ts';
 import {
@@ -134,7 +134,7 @@ export function readWakeablePulls(
   database: Database,
   grace: WakeGrace = WAKE_GRACE,
 ): Promise<WakeablePull[]> {
-  const isRequested = Prisma.sql`(slot_at IS NULL AND backfill_id IS NULL AND origin <> 'repair')`;
+  const isRequested = Prisma.sql`origin = 'manual'`;
   const ago = (ms: number) =>
     Prisma.sql`clock_timestamp() - make_interval(secs => ${ms / 1000}::float8)`;
   return database.prisma.$queryRaw<WakeablePull[]>`

@@ -10,7 +10,7 @@ import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { decideRuns } from '../merge/decide-runs.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
-import type { MergePolicy } from '../merge/merge.sql.ts';
+import type { MergePolicy } from '../merge/holds.ts';
 import { type JobKind, ONLY_JOB } from '../work/job-queue.ts';
 import { latestSlot } from './cron-slot.ts';
 import { planPulls, readWakeablePulls, WAKE_GRACE, type WakeGrace } from './plan-ledger.sql.ts';
@@ -55,7 +55,7 @@ export interface PlannerParts extends EngineParts {
   readonly failingMs?: number;
 }
 
-export type PlannerRun =
+type PlannerRun =
   | { readonly kind: 'done'; readonly created: number; readonly enqueued: number }
   | { readonly kind: 'failed'; readonly error: unknown };
 
@@ -67,7 +67,12 @@ export interface Planner {
   runOnce(): Promise<PlannerRun>;
   /** Whether every run of the last three minutes has failed, such as with a queue that does not answer. */
   isFailing(): boolean;
+  /** When a run last ended without a failure; null: not yet. For the readiness check of the service. */
+  lastDoneAt(): Date | null;
 }
+
+/** Between two runs, in milliseconds. Later than a slot by less than a minute, because the ledger finds each slot. */
+export const TICK_MS = 60_000;
 
 const FAILING_MS = 3 * 60_000;
 
@@ -75,12 +80,14 @@ export function createPlanner(parts: PlannerParts): Planner {
   const { logger, failingMs = FAILING_MS } = parts;
   let underWay: Promise<PlannerRun> | undefined;
   let failingSinceMs: number | null = null;
+  let lastDoneAt: Date | null = null;
 
   async function runAndTell(): Promise<PlannerRun> {
     try {
       const done = await run(parts);
       if (failingSinceMs !== null) logger.info('planning works again');
       failingSinceMs = null;
+      lastDoneAt = new Date();
       return done;
     } catch (error) {
       // An outage lasts for many ticks. Only the first failure is logged as an error.
@@ -98,6 +105,7 @@ export function createPlanner(parts: PlannerParts): Planner {
       return underWay;
     },
     isFailing: () => failingSinceMs !== null && performance.now() - failingSinceMs >= failingMs,
+    lastDoneAt: () => lastDoneAt,
   };
 }
 
@@ -158,14 +166,14 @@ async function wakePullers(parts: PlannerParts): Promise<number> {
   return waiting.length;
 }
 
-/** The time until the next tick. Work that comes due before then is enqueued now, with a delay. */
-const LOOK_AHEAD_MS = 60_000;
-
-/** Comes last, so that a failure with sweeps or providers cannot keep a pull from being planned. */
+/**
+ * Work that comes due before the next run is enqueued now, with a delay. Comes last, so that a failure with sweeps or
+ * providers cannot keep a pull from being planned.
+ */
 async function wakeOthers({ queues, onlyJobs }: PlannerParts, now: Date): Promise<void> {
   for (const { kind, readDelayMs } of onlyJobs) {
     const delayMs = await readDelayMs(now);
-    if (delayMs === null || delayMs > LOOK_AHEAD_MS) continue;
+    if (delayMs === null || delayMs > TICK_MS) continue;
     // A delay that the job of a sweep has is of a failure that could not be recorded.
     if (kind === 'sweep' && (await queues.sweep.jobsOf([ONLY_JOB])).size > 0) continue;
     await queues[kind].enqueue(ONLY_JOB, delayMs);

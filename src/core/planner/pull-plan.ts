@@ -116,8 +116,11 @@ export function pullUrgency(
   },
   timeZone: string,
 ): number {
-  if (pull.origin === 'sweep' || pull.origin === 'repair') return 3;
-  if (pull.slotAt === null) return pull.origin === 'backfill' ? 5 : 0;
-  if (pull.origin === 'lookback') return 2;
-  return pull.from === lastClosedDate(timeZone, pull.slotAt) ? 1 : 4;
+  const { origin, slotAt } = pull;
+  if (origin === 'manual') return 0;
+  if (origin === 'lookback') return 2;
+  if (origin === 'sweep' || origin === 'repair') return 3;
+  if (origin === 'backfill') return 5;
+  // A daily pull without a slot takes the place of a held one that was lost.
+  return slotAt !== null && pull.from === lastClosedDate(timeZone, slotAt) ? 1 : 4;
 }

@@ -5,8 +5,7 @@ import {
   PlatformContractError,
   PlatformUnavailableError,
 } from '../../base/runtime/errors.ts';
-import { type HttpAnswer, silenceError } from './http-origin.ts';
-import { SilenceTimer } from './silence-timer.ts';
+import { type HttpAnswer, SilenceTimer, silenceError } from './http-origin.ts';
 
 /** The limits for one answer. */
 export interface AnswerLimits {

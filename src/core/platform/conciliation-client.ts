@@ -89,7 +89,10 @@ function accept(
   try {
     if (httpStatus !== 200) throw toStatusError(httpStatus, headers, new Date());
     if (headers['content-range'] !== undefined) {
-      throw new PlatformContractError('the platform answered 200 with a part of the document');
+      throw new PlatformContractError(
+        'the platform answered 200 with a part of the document',
+        CONTEXT,
+      );
     }
     requireJson(headers['content-type']);
     return { httpStatus, ...openBody(answer, timeoutMs, limits) };
@@ -101,6 +104,8 @@ function accept(
 
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,64}\/[a-z0-9!#$&^_.+-]{1,64}$/;
 const JSON_MEDIA_TYPE = /^application\/(?:[^/]+\+)?json$/;
+/** Of an answer that its header refuses. */
+const CONTEXT = { context: { httpStatus: 200 } };
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
 
 /** @throws PlatformContractError unless the header says JSON in UTF-8 */
@@ -110,10 +115,16 @@ export function requireJson(header: string | undefined): void {
   if (!JSON_MEDIA_TYPE.test(mediaType)) {
     // The header may hold any text, so only a well-formed media type is quoted.
     const got = MEDIA_TYPE.test(mediaType) ? mediaType : 'no media type';
-    throw new PlatformContractError(`the platform answered with ${got}, expected application/json`);
+    throw new PlatformContractError(
+      `the platform answered with ${got}, expected application/json`,
+      CONTEXT,
+    );
   }
   const charset = CHARSET.exec(text)?.[1]?.toLowerCase() ?? 'utf-8';
   if (charset !== 'utf-8' && charset !== 'utf8') {
-    throw new PlatformContractError('the platform answered with JSON that is not in UTF-8');
+    throw new PlatformContractError(
+      'the platform answered with JSON that is not in UTF-8',
+      CONTEXT,
+    );
   }
 }

@@ -8,7 +8,6 @@
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { PullWindow } from '../planner/pull-plan.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
-import { DriftLog } from '../platform/drift-log.ts';
 import { type KnownTitles, type MissingText, rawHash } from '../title/known-titles.ts';
 import { contentHash, hash128 } from '../title/title.ts';
 import type { TitleCheck } from '../title/title-contract.ts';
@@ -29,7 +28,7 @@ import { encodeTitle, type RejectedTitle } from './title-row.ts';
 /** The result of reading a whole response. */
 export interface ReadResult {
   /** Titles that the date has already, in the same text; they got no row. */
-  readonly known: number;
+  readonly knownTitles: number;
   /** The texts that the date has and the response lacks. To be iterated once. */
   readonly missing: Iterable<MissingText>;
   /** Titles that kept the contract and got a row. */
@@ -52,6 +51,27 @@ export interface RowBatch {
 const REJECT_BUFFER_BYTES = 4 * 1024 * 1024;
 /** Raw text kept of one rejected title. */
 const MAX_RAW_CHARACTERS = 64 * 1024;
+
+/** A real change of the interface has a few items. */
+export const MAX_DRIFT_ITEMS = 1000;
+
+/** The items of one pull beyond the documented interface: every item once, at most 1,000. */
+export class DriftLog {
+  readonly #items = new Map<string, DriftItem>();
+
+  add(items: readonly DriftItem[]): void {
+    for (const item of items) {
+      if (this.#items.size >= MAX_DRIFT_ITEMS) return;
+      // U+0000 cannot occur in an item, so no two items share a key.
+      const key = `${item.kind}\u0000${item.path}\u0000${item.value}`;
+      if (!this.#items.has(key)) this.#items.set(key, item);
+    }
+  }
+
+  items(): DriftItem[] {
+    return [...this.#items.values()];
+  }
+}
 
 export interface ReadOptions {
   /** Of the attempt. */
@@ -111,7 +131,7 @@ export class ResponseReader {
   /** Complete once `read` has ended. */
   get result(): ReadResult {
     return {
-      known: this.#known.count,
+      knownTitles: this.#known.count,
       missing: this.#options.known.missing(),
       accepted: this.#accepted + this.#fastReader.titlesRead,
       rejected: this.#rejected,

@@ -29,7 +29,8 @@ export interface MissingText {
 /**
  * The texts of a date's titles, each with the number of its copies and the hash of its content. The result
  * of reading a title depends on its text alone, so a known text need not be read again. A reader takes
- * the texts of the response out. The response lacks the texts that are left after that.
+ * the texts of the response out. The response lacks the texts that are left after that. A row whose columns were altered
+ * outside of the program keeps its text, so only a repair, to which no text is known, restores it.
  *
  * A hash table in typed arrays: 36 bytes a slot, without objects for the garbage collector.
  */

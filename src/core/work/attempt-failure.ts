@@ -19,9 +19,8 @@ import {
   FREE_INTERRUPTIONS,
   recordFailure,
 } from '../ledger/pull-ledger.sql.ts';
+import { readCommittedReport } from '../merge/merge.sql.ts';
 import { backoffDelayMs } from '../planner/retry.ts';
-import { describeAttempt } from './attempt-log.ts';
-import { readCommittedReport } from './committed-report.sql.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
 
 /**
@@ -79,6 +78,18 @@ async function recordAttemptFailure(
   return retryDelayMs === null
     ? { kind: 'failed', error }
     : { kind: 'retry', delayMs: retryDelayMs, error };
+}
+
+/** The fields of every log line about an attempt. */
+export function describeAttempt(attempt: Attempt, progress: TransferProgress) {
+  return {
+    pullId: String(attempt.pullId),
+    origin: attempt.origin,
+    date: attempt.date,
+    attempt: attempt.attemptsSpent + 1,
+    httpStatus: progress.httpStatus,
+    bytes: progress.bytesReceived(),
+  };
 }
 
 /** An error of any other kind becomes a DefectError, whose message is safe to store. */

@@ -15,8 +15,7 @@ import type { Logger } from '../../base/runtime/logger.ts';
 import { within } from '../../base/runtime/within.ts';
 import { type OutageWatch, watchOutages } from './outage-watch.ts';
 import { openPostgresBackend } from './postgres-backend.ts';
-import type { QueueBackend } from './queue-backend.ts';
-import { openRedisBackend } from './redis-backend.ts';
+import { openRedisBackend, type QueueBackend } from './redis-backend.ts';
 
 export interface QueueOptions {
   /** `redis://` or `rediss://`, with user, password and database number; null: the queue is on PostgreSQL. */

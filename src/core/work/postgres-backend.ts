@@ -14,7 +14,7 @@ import { openDatabase, toStagingError, withSessionSettings } from '../../base/da
 import { databaseErrorCode } from '../../base/database/database-error.ts';
 import { ConfigError } from '../../base/runtime/errors.ts';
 import type { Logger } from '../../base/runtime/logger.ts';
-import type { QueueBackend } from './queue-backend.ts';
+import type { QueueBackend } from './redis-backend.ts';
 
 /** The schema for BullMQ's tables and functions. BullMQ migrates it. */
 const SCHEMA_NAME = 'conciliation_queue';

@@ -6,7 +6,8 @@ import type {
 import type { Logger } from '../../base/runtime/logger.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
-import type { MergePolicy, PullReport } from '../merge/merge.sql.ts';
+import type { MergePolicy } from '../merge/holds.ts';
+import type { PullReport } from '../merge/merge.sql.ts';
 import type { RetryPolicy } from '../planner/retry.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
 import type { PullProgress } from '../reader/cutter.ts';

@@ -1,10 +1,26 @@
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRedisBackend } from 'bullmq';
+import {
+  type BackendFactory,
+  type ConnectionOptions,
+  createRedisBackend,
+  type RedisQueueBackend,
+} from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
 import { ConfigError, StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { within } from '../../base/runtime/within.ts';
-import type { QueueBackend } from './queue-backend.ts';
+
+/** The server on which BullMQ keeps its jobs. */
+export interface QueueBackend {
+  /** For the log: `Redis` or `PostgreSQL`. */
+  readonly name: string;
+  /** Without a connection, a queue fails immediately and a worker waits. */
+  connectionFor(role: 'queue' | 'worker'): ConnectionOptions;
+  /** BullMQ's types are those of Redis by default. The differences do not matter here. */
+  readonly factory: BackendFactory<RedisQueueBackend>;
+  /** Returns the error class for a failure while opening. */
+  toOpeningError(error: unknown): unknown;
+}
 
 /** BullMQ accepts older versions with warnings. */
 const OLDEST_VERSION = { major: 6, minor: 2 };

@@ -14,8 +14,7 @@ import { type FetchedResponse, stageResponse } from '../merge/copy-response.ts';
 import { type KnownDay, readKnownDay } from '../merge/known-day.sql.ts';
 import { isRepair, mergeStaged, type PullReport } from '../merge/merge.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
-import { endFailedAttempt } from './attempt-failure.ts';
-import { logReport } from './attempt-log.ts';
+import { describeAttempt, endFailedAttempt } from './attempt-failure.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
 
 /**
@@ -41,10 +40,37 @@ export async function runPull(
   );
   const durationMs = performance.now() - startedMs;
   if (outcome.kind === 'done') {
-    logReport(parts.logger, attempt, outcome.report, progress, durationMs);
+    logReport(parts, attempt, outcome.report, progress, durationMs);
   }
   parts.onOutcome?.({ attempt, outcome, durationMs, httpStatus: progress.httpStatus });
   return outcome;
+}
+
+/** Logs the report of a pull in one line. */
+function logReport(
+  { logger }: PullParts,
+  attempt: Attempt,
+  report: PullReport,
+  progress: TransferProgress,
+  durationMs: number,
+): void {
+  const { titles, inserted, changed, withdrawn, restored, unchanged, withheld, rejected } = report;
+  logger.info(
+    {
+      ...describeAttempt(attempt, progress),
+      state: report.state,
+      titles,
+      inserted,
+      changed,
+      withdrawn,
+      restored,
+      unchanged,
+      withheld,
+      rejected,
+      durationMs: Math.round(durationMs),
+    },
+    'pull ended',
+  );
 }
 
 /** Reads the response, stages it, merges it and records the outcome; the last two are one transaction. */

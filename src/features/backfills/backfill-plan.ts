@@ -1,5 +1,5 @@
 import { type CivilDate, datesBetween, daysBetween } from '../../base/values/business-day.ts';
-import type { PullState } from '../../core/ledger/pull-state.ts';
+import type { PullState } from '../../core/ledger/pull-ledger.sql.ts';
 
 /** The dates to pull, both ends included. */
 export interface BackfillRange {

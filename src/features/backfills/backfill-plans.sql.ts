@@ -1,6 +1,6 @@
 import type { Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { PullState } from '../../core/ledger/pull-state.ts';
+import type { PullState } from '../../core/ledger/pull-ledger.sql.ts';
 import { planBackfill } from './backfill-plan.ts';
 
 interface RunningBackfill {

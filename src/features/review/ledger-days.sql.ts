@@ -4,12 +4,8 @@ import type { Database } from '../../base/database/database.ts';
 import { IS_OPEN_FINDING } from '../../base/database/open-findings.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, instantOrNull, orNull, sums, words } from '../../console/api/schema-parts.ts';
-import {
-  DAY_STATES,
-  type DayState,
-  HOLD_REASONS,
-  type HoldReason,
-} from '../../core/ledger/day-state.ts';
+import { DAY_STATES, type DayState } from '../../core/ledger/day-state.ts';
+import { HOLD_REASONS, type HoldReason } from '../../core/merge/holds.ts';
 import type { HoldDetail } from '../../core/merge/plausibility.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';

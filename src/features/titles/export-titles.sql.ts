@@ -4,8 +4,7 @@ import { withSnapshot } from '../../base/export/snapshot.sql.ts';
 import type { ExportRow, RowBatches } from '../../base/export/table.ts';
 import { type CivilDate, daysBetween } from '../../base/values/business-day.ts';
 import type { DayState } from '../../core/ledger/day-state.ts';
-import { TITLE_EXPORT_COLUMNS } from '../../core/title/export-columns.ts';
-import { AMOUNT_COLUMNS, type AmountColumn } from '../../core/title/title.ts';
+import { AMOUNT_COLUMNS, type AmountColumn, TITLE_EXPORT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 export interface TitleSelection {

@@ -8,8 +8,7 @@ import { writeCsv, writeJsonl } from '../../base/export/csv.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
 import { type Workbook, writeXlsx } from '../../base/export/xlsx.ts';
 import { type Language, type Text, textOf } from '../../base/texts/texts.ts';
-import { NOTE_COLUMNS, TITLE_EXPORT_COLUMNS } from '../../core/title/export-columns.ts';
-import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
+import { AMOUNT_COLUMNS, NOTE_COLUMNS, TITLE_EXPORT_COLUMNS } from '../../core/title/title.ts';
 import type { ExportedDay, TitleSnapshot, TitleTotals } from './export-titles.sql.ts';
 
 export const EXPORT_FORMATS = ['csv', 'xlsx', 'jsonl'] as const;

@@ -21,6 +21,10 @@ export async function startServer(...args: Parameters<typeof RawServer.start>): 
   return server;
 }
 
+/** A server that answers each request with these bytes. */
+export const serving = (bytes: string | Buffer): Promise<RawServer> =>
+  startServer(({ socket }) => socket.write(bytes));
+
 /** A client that lives as long as the test. */
 export function openClient(
   baseUrl: string,

@@ -12,6 +12,7 @@ import {
   fetchText,
   openClient,
   readAll,
+  serving,
   startServer,
 } from './client-fixture.ts';
 import { answer, head, JSON_TYPE, sleep } from './raw-server.ts';
@@ -170,22 +171,16 @@ describe('gzip', () => {
   });
 
   test('may be announced as x-gzip, and identity is no encoding', async () => {
-    const aged = await startServer(({ socket }) =>
-      socket.write(answer('200 OK', zipped, JSON_TYPE, 'content-encoding: X-GZIP')),
-    );
+    const aged = await serving(answer('200 OK', zipped, JSON_TYPE, 'content-encoding: X-GZIP'));
     expect(await fetchText(openClient(aged.url))).toBe(TEXT);
-    const plain = await startServer(({ socket }) =>
-      socket.write(answer('200 OK', TEXT, JSON_TYPE, 'content-encoding: identity')),
-    );
+    const plain = await serving(answer('200 OK', TEXT, JSON_TYPE, 'content-encoding: identity'));
     expect(await fetchText(openClient(plain.url))).toBe(TEXT);
   });
 
   test.each([0, 1, 9, 15, 500, zipped.length - 9, zipped.length - 1])(
     'that ends after %i bytes was cut, though the transfer was whole',
     async (length) => {
-      const server = await startServer(({ socket }) =>
-        socket.write(answer('200 OK', zipped.subarray(0, length), JSON_TYPE, GZIP)),
-      );
+      const server = await serving(answer('200 OK', zipped.subarray(0, length), JSON_TYPE, GZIP));
       const { failure } = await read(server.url);
       expect(failure).toBeInstanceOf(PlatformUnavailableError);
       expect(failure?.message).toMatch(/^the transfer was cut after \d+ bytes$/);

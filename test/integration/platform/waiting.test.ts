@@ -14,6 +14,7 @@ import {
   fetchText,
   openClient,
   readAll,
+  serving,
   startServer,
 } from './client-fixture.ts';
 import { answer, head, JSON_TYPE, sleep, until } from './raw-server.ts';
@@ -56,7 +57,7 @@ describe('silence of the platform ends the attempt', () => {
     ['before the first byte', ''],
     ['within the head', 'HTTP/1.1 200 OK\r\ncontent-'],
   ])('%s', async (_, bytes) => {
-    const server = await startServer(({ socket }) => socket.write(bytes));
+    const server = await serving(bytes);
     const failure = await failureOf(fetchDay(openClient(server.url, { timeoutMs: TIMEOUT_MS })));
     expect(failure).toBeInstanceOf(PlatformUnavailableError);
     expect(failure.message).toBe(SILENT);
@@ -67,9 +68,7 @@ describe('silence of the platform ends the attempt', () => {
     ['before the body', ''],
     ['within the body', 'half of it'],
   ])('%s', async (_, bytes) => {
-    const server = await startServer(({ socket }) => {
-      socket.write(head('200 OK', JSON_TYPE, LENGTH) + bytes);
-    });
+    const server = await serving(head('200 OK', JSON_TYPE, LENGTH) + bytes);
     const response = await fetchDay(openClient(server.url, { timeoutMs: TIMEOUT_MS }));
     const failure = await failureOf(readAll(response));
     expect(failure).toBeInstanceOf(PlatformUnavailableError);
@@ -120,9 +119,7 @@ describe('the limits of one answer', () => {
     const text = Buffer.alloc(2000, 0x20);
     const body = compressed ? gzipSync(text) : text;
     const encoding = compressed ? ['content-encoding: gzip'] : [];
-    const server = await startServer(({ socket }) =>
-      socket.write(answer('200 OK', body, JSON_TYPE, ...encoding)),
-    );
+    const server = await serving(answer('200 OK', body, JSON_TYPE, ...encoding));
     const fetchWithin = async (maxBytes: number) =>
       readAll(
         await fetchDay(
@@ -330,9 +327,9 @@ describe('a signal that aborts', () => {
   test.each(['identity', 'gzip'])(
     'while a piece of a body in %s is awaited ends the body',
     async (encoding) => {
-      const server = await startServer(({ socket }) => {
-        socket.write(head('200 OK', JSON_TYPE, LENGTH, `content-encoding: ${encoding}`));
-      });
+      const server = await serving(
+        head('200 OK', JSON_TYPE, LENGTH, `content-encoding: ${encoding}`),
+      );
       const stop = new AbortController();
       const response = await fetchDay(openClient(server.url), stop.signal);
       const work = failureOf(readAll(response));
@@ -369,9 +366,7 @@ describe('a signal that aborts', () => {
   ])(
     'at the last piece of a %s body keeps it from passing for complete',
     async (_, body, fields) => {
-      const server = await startServer(({ socket }) =>
-        socket.write(answer('200 OK', body, JSON_TYPE, ...fields)),
-      );
+      const server = await serving(answer('200 OK', body, JSON_TYPE, ...fields));
       const stop = new AbortController();
       const { chunks } = await fetchDay(openClient(server.url), stop.signal);
       const iterator = chunks[Symbol.asyncIterator]();
@@ -383,9 +378,7 @@ describe('a signal that aborts', () => {
   );
 
   test('after the end changes nothing, and the signal is let go', async () => {
-    const server = await startServer(({ socket }) =>
-      socket.write(answer('200 OK', '{}', JSON_TYPE)),
-    );
+    const server = await serving(answer('200 OK', '{}', JSON_TYPE));
     const client = openClient(server.url);
     const stop = new AbortController();
     expect((await readAll(await fetchDay(client, stop.signal))).toString()).toBe('{}');

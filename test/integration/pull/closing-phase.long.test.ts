@@ -63,7 +63,7 @@ async function stopAt(point: FaultPoint): Promise<FaultyService> {
       CONSOLE_PORT: '0',
     },
     overrides: {
-      tickExpression: '* * * * * *',
+      tickMs: 1_000,
       planner: { grace: { runningMs: 120_000, requestedQueuedMs: 0, requestedRunningMs: 120_000 } },
     },
     clockFile: '',

@@ -22,8 +22,7 @@ async function readFeed() {
 }
 
 async function pull(...texts: string[]) {
-  world.sandbox.setDayTexts(DAY, texts);
-  await world.pull();
+  await world.serve(DAY, texts);
 }
 
 const uids = ['a', 'b', 'c', 'd', 'e', 'f'];

@@ -214,6 +214,28 @@ describe('the limit of a run', () => {
     expect(row).toMatchObject({ state: 'merged', decidedBy: null, decidedAt: null });
   });
 
+  test('goes on where a person decides about one of its dates meanwhile', async () => {
+    const [first = DAY, second = DAY] = WEEK;
+    await load(60, [first, second]);
+    for (const date of [first, second]) world.sandbox.setDayTexts(date, titles(date, 52));
+    const pulls = await createRun([first, second]);
+    for (const date of [first, second]) await attempt(pulls.get(date));
+    // The second is released by a person while the end of the run releases the first.
+    const person = {
+      name: 'person',
+      engine: {
+        async beforePlan(_: unknown, { pullId }: { readonly pullId: bigint }) {
+          const other = pulls.get(second) ?? 0n;
+          if (releases++ === 2 && pullId !== other) await releasePull(world.parts, other, DECISION);
+        },
+      },
+    };
+    let releases = 0;
+    const parts = { ...world.parts, features: [...world.parts.features, person] };
+    expect(await decideRuns(parts, 'schedule')).toBe(1);
+    expect(await states([first, second])).toEqual(['reconciled 52', 'reconciled 52']);
+  });
+
   test('merges the responses that add titles, and a first load', async () => {
     await load(100, WEEK.slice(0, 3));
     for (const date of WEEK.slice(0, 3)) world.sandbox.setDayTexts(date, titles(date, 81));

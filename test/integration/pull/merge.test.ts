@@ -44,25 +44,22 @@ const decision = { by: 'tester', reason: 'asked the platform' };
 describe('a day', () => {
   test('is reconciled with its titles, sums and counts', async () => {
     const date = freshDay();
-    world.sandbox.setDayTexts(date, [
+    const report = await world.serve(date, [
       titleText({ date, uid: 'a', value: '0.10' }),
       titleText({ date, uid: 'b', value: '0.20' }),
     ]);
-    const report = await world.pull(date);
     expect(report).toMatchObject({ date, state: 'merged', titles: 2, inserted: 2 });
     expect(await dayRow(date)).toMatchObject({ state: 'reconciled', title_count: 2, sum: '0.30' });
   });
 
   test('without titles is reconciled too', async () => {
     const date = freshDay();
-    world.sandbox.setDayTexts(date, []);
-    expect((await world.pull(date)).state).toBe('unchanged');
+    expect((await world.serve(date, [])).state).toBe('unchanged');
     expect(await dayRow(date)).toMatchObject({ state: 'reconciled', title_count: 0, sum: '0' });
   });
 
   test('that is not over yet takes its titles and stays pending', async () => {
-    world.sandbox.setDayTexts(TODAY, [titleText({ date: TODAY })]);
-    await world.pull(TODAY);
+    await world.serve(TODAY, [titleText({ date: TODAY })]);
     expect(await dayRow(TODAY)).toMatchObject({ state: 'pending', title_count: 1 });
   });
 
@@ -73,8 +70,7 @@ describe('a day', () => {
       const twin = titleText({ date, uid: 'twin' });
       const others = titleTexts(8, { date });
       const pull = (...texts: string[]) => {
-        world.sandbox.setDayTexts(date, texts);
-        return world.pull(date, { maxKnownTitles });
+        return world.serve(date, texts, { maxKnownTitles });
       };
       await pull(twin, ...others);
       expect(await pull(twin, ...others, twin)).toMatchObject({ inserted: 1 });
@@ -90,10 +86,12 @@ describe('a day', () => {
 
   test('changes a restated title in place and keeps its earlier state', async () => {
     const date = freshDay();
-    world.sandbox.setDayTexts(date, [titleText({ date, discount: '12.34' })]);
-    await world.pull(date);
-    world.sandbox.setDayTexts(date, [titleText({ date, discount: '12.35' })]);
-    expect(await world.pull(date)).toMatchObject({ changed: 1, inserted: 0, withdrawn: 0 });
+    await world.serve(date, [titleText({ date, discount: '12.34' })]);
+    expect(await world.serve(date, [titleText({ date, discount: '12.35' })])).toMatchObject({
+      changed: 1,
+      inserted: 0,
+      withdrawn: 0,
+    });
     expect(await titles(date)).toMatchObject([{ discount: '12.35', occurrence: 1 }]);
     const revisions = await world.database.prisma.$queryRaw`
       SELECT revision, kind, before, after FROM conciliation.title_revision
@@ -110,20 +108,18 @@ describe('a day', () => {
 
   test('whose amounts are only written differently does not change', async () => {
     const date = freshDay();
-    world.sandbox.setDayTexts(date, [titleText({ date, value: '100', discount: '1.10' })]);
-    await world.pull(date);
-    world.sandbox.setDayTexts(date, [titleText({ date, value: '1e2', discount: '1.1' })]);
-    expect((await world.pull(date)).state).toBe('unchanged');
+    await world.serve(date, [titleText({ date, value: '100', discount: '1.10' })]);
+    expect(
+      (await world.serve(date, [titleText({ date, value: '1e2', discount: '1.1' })])).state,
+    ).toBe('unchanged');
   });
 });
 
 describe('a hold', () => {
   test('leaves an emptied day unchanged until a person releases it', async () => {
     const date = freshDay();
-    world.sandbox.setDayTexts(date, [titleText({ date })]);
-    await world.pull(date);
-    world.sandbox.setDayTexts(date, []);
-    const report = await world.pull(date, { withdrawalLimitPercent: 100 });
+    await world.serve(date, [titleText({ date })]);
+    const report = await world.serve(date, [], { withdrawalLimitPercent: 100 });
     expect(report).toMatchObject({ state: 'held', holdReason: 'emptied', withdrawn: 1 });
     expect(await dayRow(date)).toMatchObject({
       state: 'held',
@@ -152,12 +148,12 @@ describe('a hold', () => {
   test('counts withdrawals against the limit: at it they pass, beyond it they wait', async () => {
     const date = freshDay();
     const ten = titleTexts(10, { date });
-    world.sandbox.setDayTexts(date, ten);
-    await world.pull(date);
-    world.sandbox.setDayTexts(date, ten.slice(2));
-    expect(await world.pull(date)).toMatchObject({ state: 'merged', withdrawn: 2 });
-    world.sandbox.setDayTexts(date, ten.slice(4));
-    expect(await world.pull(date)).toMatchObject({ state: 'held', holdReason: 'withdrawal_limit' });
+    await world.serve(date, ten);
+    expect(await world.serve(date, ten.slice(2))).toMatchObject({ state: 'merged', withdrawn: 2 });
+    expect(await world.serve(date, ten.slice(4))).toMatchObject({
+      state: 'held',
+      holdReason: 'withdrawal_limit',
+    });
     // Withdrawn titles are in no sum.
     expect(await dayRow(date)).toMatchObject({
       title_count: 8,
@@ -168,12 +164,9 @@ describe('a hold', () => {
 
   test('is void once a newer pull is merged', async () => {
     const date = freshDay();
-    world.sandbox.setDayTexts(date, [titleText({ date })]);
-    await world.pull(date);
-    world.sandbox.setDayTexts(date, []);
-    const held = await world.pull(date);
-    world.sandbox.setDayTexts(date, [titleText({ date })]);
-    expect((await world.pull(date)).state).toBe('unchanged');
+    await world.serve(date, [titleText({ date })]);
+    const held = await world.serve(date, []);
+    expect((await world.serve(date, [titleText({ date })])).state).toBe('unchanged');
     expect(await dayRow(date)).toMatchObject({ state: 'reconciled', title_count: 1, held: null });
     const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: held.pullId } });
     expect(pull.state).toBe('superseded');
@@ -183,10 +176,8 @@ describe('a hold', () => {
   test('whose staged titles a crash has emptied cannot be released', async () => {
     const date = freshDay();
     const ten = titleTexts(10, { date });
-    world.sandbox.setDayTexts(date, ten);
-    await world.pull(date);
-    world.sandbox.setDayTexts(date, ten.slice(5));
-    const held = await world.pull(date);
+    await world.serve(date, ten);
+    const held = await world.serve(date, ten.slice(5));
     // The effect of recovery on unlogged tables.
     await world.database.prisma.$executeRaw`
       TRUNCATE conciliation.staged_title, conciliation.staged_reject, conciliation.staged_base,
@@ -203,8 +194,7 @@ describe('rejected titles', () => {
 
   test('are kept apart, the rest is merged, and the day needs attention', async () => {
     const date = freshDay();
-    world.sandbox.setDayTexts(date, [titleText({ date }), bad(date)]);
-    const report = await world.pull(date);
+    const report = await world.serve(date, [titleText({ date }), bad(date)]);
     expect(report).toMatchObject({ titles: 2, rejected: 1, inserted: 1 });
     expect(await dayRow(date)).toMatchObject({
       state: 'attention',
@@ -220,23 +210,19 @@ describe('rejected titles', () => {
 
   test('are resolved by a clean pull', async () => {
     const date = freshDay();
-    world.sandbox.setDayTexts(date, [bad(date)]);
-    await world.pull(date);
-    world.sandbox.setDayTexts(date, [titleText({ date })]);
-    await world.pull(date);
+    await world.serve(date, [bad(date)]);
+    await world.serve(date, [titleText({ date })]);
     expect(await dayRow(date)).toMatchObject({ state: 'reconciled', rejected_count: 0 });
   });
 
   test('once accepted stay accepted when they come again', async () => {
     const date = freshDay();
-    world.sandbox.setDayTexts(date, [titleText({ date }), bad(date), bad(date)]);
-    await world.pull(date);
+    await world.serve(date, [titleText({ date }), bad(date), bad(date)]);
     expect(await acceptRejects(world.database, date, decision)).toBe(2);
     expect(await dayRow(date)).toMatchObject({ state: 'reconciled', rejected_count: 2 });
     await world.pull(date);
     expect(await dayRow(date)).toMatchObject({ state: 'reconciled' });
-    world.sandbox.setDayTexts(date, [titleText({ date }), bad(date), bad(date), bad(date)]);
-    await world.pull(date);
+    await world.serve(date, [titleText({ date }), bad(date), bad(date), bad(date)]);
     expect(await dayRow(date)).toMatchObject({ state: 'attention', rejected_count: 3 });
     await expect(acceptRejects(world.database, daysFrom(900), decision)).rejects.toThrow(
       /no rejected titles/,

@@ -28,8 +28,7 @@ const titles = (count: number) => titleTexts(count, { date });
 
 async function pullAt(at: Hour, texts: readonly string[]): Promise<PullReport> {
   hour = at;
-  world.sandbox.setDayTexts(date, texts);
-  return world.pull(date, { now });
+  return world.serve(date, texts, { now });
 }
 
 /** The request is sent before midnight, and the last title of its response comes after. */

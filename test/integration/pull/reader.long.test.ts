@@ -118,8 +118,7 @@ test('a consumer of the feed sees every change once and in order, while four dat
             const texts = Array.from({ length: perPull }, (_, index) =>
               titleText({ date, uid: `${lane}-${round}-${index}` }),
             );
-            world.sandbox.setDayTexts(date, texts);
-            await world.pull(date);
+            await world.serve(date, texts);
           }
         }),
       );

@@ -51,11 +51,9 @@ test('a merge whose COMMIT arrived but whose reply was lost is reported with its
 test('the staged rows of a killed process are removed, those of running and held pulls stay', async () => {
   const date = daysFrom(1);
   const ten = titleTexts(10, { date });
-  world.sandbox.setDayTexts(date, ten);
-  await world.pull(date);
+  await world.serve(date, ten);
   const restated = titleText({ date, uid: 't0', discount: '1.5' });
-  world.sandbox.setDayTexts(date, [restated, ...ten.slice(6)]);
-  expect((await world.pull(date)).state).toBe('held');
+  expect((await world.serve(date, [restated, ...ten.slice(6)])).state).toBe('held');
   const staged = ['staged_title', 'staged_base', 'staged_missing'];
   for (const table of staged) {
     await world.database.prisma.$executeRawUnsafe(
@@ -81,10 +79,8 @@ test('a restated day of many titles is planned without comparing each with each'
     Array.from({ length: 10_000 }, (_, index) =>
       titleText({ date, uid: `t${index}`, value: `${(index % 2) + Number(discount)}` }),
     );
-  world.sandbox.setDayTexts(date, titles('10'));
-  await world.pull(date);
+  await world.serve(date, titles('10'));
   // Half of the titles get another identity: as many go as come.
-  world.sandbox.setDayTexts(date, titles('11'));
-  const report = await world.pull(date, { withdrawalLimitPercent: 100 });
+  const report = await world.serve(date, titles('11'), { withdrawalLimitPercent: 100 });
   expect(report).toMatchObject({ inserted: 10_000, withdrawn: 10_000 });
 });

@@ -26,8 +26,7 @@ beforeAll(async () => {
 afterAll(() => impatient.close());
 
 test('a merge whose statement exceeds the time limit spends attempts, fails and is alerted', async () => {
-  world.sandbox.setDayTexts(DAY, [titleText({ date: DAY, discount: '1' })]);
-  await world.pull(DAY);
+  await world.serve(DAY, [titleText({ date: DAY, discount: '1' })]);
   world.sandbox.setDayTexts(DAY, [titleText({ date: DAY, discount: '2' })]);
   const blocker = new Client({ connectionString: world.databaseUrl });
   await blocker.connect();

@@ -215,33 +215,6 @@ describeOnEachServer('a queue', (kind) => {
       await world.idle();
     });
 
-    test('there is one job, even if several processes enqueue it several times', async () => {
-      await Promise.all([
-        world.pushQueue.enqueue(ONLY_JOB),
-        world.pushQueue.enqueue(ONLY_JOB, 3_600_000),
-      ]);
-      const counts = await world.pushQueue.counts();
-      expect(counts.waiting + counts.delayed).toBe(1);
-      expect(await world.pushQueue.jobsOf([ONLY_JOB])).toEqual(new Set([ONLY_JOB]));
-      await world.pushQueue.enqueue(ONLY_JOB);
-      expect(await world.pushQueue.counts()).toMatchObject({ waiting: 1, delayed: 0 });
-
-      let begun = 0;
-      const finish = new AbortController();
-      for (const _process of ['one', 'other']) {
-        await world.startPushWorker(async () => {
-          begun += 1;
-          await aborted(finish.signal);
-        });
-      }
-      await eventually(() => expect(begun).toBe(1));
-      await world.pushQueue.enqueue(ONLY_JOB);
-      expect(await world.pushQueue.counts()).toMatchObject({ waiting: 0, active: 1 });
-      finish.abort();
-      await world.idle();
-      expect(begun).toBe(1);
-    });
-
     test('a push that does not end keeps no pull waiting', async () => {
       const finish = new AbortController();
       let isPushing = false;
@@ -257,41 +230,6 @@ describeOnEachServer('a queue', (kind) => {
       await eventually(() => expect(handled).toEqual([7n]));
       expect(await world.pushQueue.counts()).toMatchObject({ active: 1 });
       finish.abort();
-    });
-
-    test('a push whose handler requests another batch is handled again, until it requests none', async () => {
-      const answers = [{ retryInMs: 0 }, { retryInMs: 100 }, undefined];
-      await world.startPushWorker(async () => answers.shift());
-      await world.pushQueue.enqueue(ONLY_JOB);
-      await eventually(() => expect(answers).toEqual([]));
-      await world.idle();
-    });
-
-    test('a job says nothing but that there is something to push', async () => {
-      await world.pushQueue.enqueue(ONLY_JOB);
-      const job = await world.pushQueue.bullQueue.getJob('push-0');
-      expect(job?.data).toEqual({ id: '0' });
-    });
-
-    test('a push that outlasts the grace is handed back, and another worker has it at once', async () => {
-      let begun = false;
-      const worker = await world.startPushWorker(
-        async (_subject, signal) => {
-          begun = true;
-          await aborted(signal);
-          throw new ShutdownError('interrupted');
-        },
-        { lockMs: 30_000 },
-      );
-      await world.pushQueue.enqueue(ONLY_JOB);
-      await eventually(() => expect(begun).toBe(true));
-      await worker.close(50);
-
-      let again = false;
-      await world.startPushWorker(async () => {
-        again = true;
-      });
-      await eventually(() => expect(again).toBe(true));
     });
   });
 

@@ -1,9 +1,4 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -15,7 +10,6 @@ import { checkRedis } from '../../../src/core/work/redis-backend.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../../support/redis.ts';
 import { startOldRedis } from './old-redis.ts';
-import { killWorkerProcesses, startWorkerProcess } from './worker-process.ts';
 
 const log: Record<string, unknown>[] = [];
 const logger = pino(
@@ -26,7 +20,6 @@ const databaseUrl = 'postgresql://127.0.0.1:1/none';
 
 const afterwards: (() => unknown)[] = [];
 afterEach(async () => {
-  await killWorkerProcesses();
   for (const clean of afterwards.splice(0).reverse()) await clean();
   log.length = 0;
 });
@@ -144,38 +137,3 @@ test.each(['http://127.0.0.1:6379', 'localhost:6379', 'not a url s3cret'])(
     expect(await refusal(url)).toBe('REDIS_URL: expected redis://user:password@host:port/database');
   },
 );
-
-const run = promisify(execFile);
-const hasOpenssl = await run('openssl', ['version']).then(
-  () => true,
-  () => false,
-);
-const withTls = hasOpenssl && findRedisServer() !== null ? describe : describe.skip;
-
-withTls('a Redis behind TLS (skipped where openssl or redis-server is not on the PATH)', () => {
-  test('is used where its certificate is trusted, and refused where it is not', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'conciliation-tls-'));
-    afterwards.push(() => rm(folder, { recursive: true, force: true }));
-    const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
-    await run('openssl', [
-      ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=localhost'],
-      ...['-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate],
-    ]);
-    const tlsPort = await findFreePort();
-    await redisWith(
-      ...['--tls-port', String(tlsPort), '--tls-cert-file', certificate, '--tls-key-file', key],
-      ...['--tls-ca-cert-file', certificate, '--tls-auth-clients', 'no'],
-    );
-    const redisUrl = `rediss://127.0.0.1:${tlsPort}/1`;
-    expect(await refusal(redisUrl)).toMatch(/cannot be spoken to \(DEPTH_ZERO_SELF_SIGNED_CERT\)$/);
-
-    const process = await startWorkerProcess(
-      { redisUrl, databaseUrl, lockMs: 1_000, handling: 'wait', handlingMs: 1, enqueue: '7' },
-      { NODE_EXTRA_CA_CERTS: certificate },
-    );
-    await vi.waitFor(() => expect(process.answers).toContainEqual({ handled: '7' }), {
-      timeout: PATIENCE_MS,
-    });
-    expect(await process.close()).toBe(0);
-  });
-});

@@ -356,10 +356,10 @@ test('runs that fail count as a fault of the process until one succeeds', async 
   expect(failing.isFailing()).toBe(false);
   for (const planner of [patient, failing]) await planner.runOnce();
   expect(patient.isFailing()).toBe(false);
-  expect(failing.isFailing()).toBe(true);
+  expect([failing.isFailing(), failing.lastDoneAt()]).toEqual([true, null]);
   isAway = false;
   await failing.runOnce();
-  expect(failing.isFailing()).toBe(false);
+  expect([failing.isFailing(), failing.lastDoneAt()]).toEqual([false, expect.any(Date)]);
 });
 
 test('a second call while a run is under way is the same run', async () => {
@@ -455,6 +455,9 @@ test('a held pull whose staged rows a crash has emptied is superseded, and its d
   await hold('repair', 23, null);
   await world.planner({ config: { ...CONFIG, startDate: YESTERDAY } }).runOnce();
   const pulls = await world.pulls();
+  // No person waits for the new pulls, which get their jobs at once.
+  const queued = pulls.filter(({ state }) => state === 'queued').map(({ id }) => id);
+  expect([...world.queue.enqueued].sort()).toEqual(queued.sort());
   const ofDate = (days: number) =>
     pulls
       .filter(({ from }) => from === daysBefore(days))

@@ -84,7 +84,7 @@ onEachQueue('a service with the queue on', (queue) => {
       world.sandbox.faults.add({ kind: 'latency', latencyMs: 20_000 });
       await write(world, 250);
       const another = world.spawn({
-        overrides: { tickExpression: '* * * * * *' },
+        overrides: { tickMs: 1_000 },
         roles: ['scheduler'],
       });
       await eventually(() => expect(pushRequests(world)).toHaveLength(1));

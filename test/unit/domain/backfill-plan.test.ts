@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
-import { PULL_STATES, type PullState } from '../../../src/core/ledger/pull-state.ts';
+import { PULL_STATES, type PullState } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import { backfillRangeFault, planBackfill } from '../../../src/features/backfills/backfill-plan.ts';
 
 const from = toCivilDate('2026-03-01');

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decideHold, isRunHeld, stateAfterMerge } from '../../../src/core/ledger/day-state.ts';
+import { stateAfterMerge } from '../../../src/core/ledger/day-state.ts';
+import { decideHold, isRunHeld } from '../../../src/core/merge/holds.ts';
 
 describe('the state after a merge', () => {
   test.each([

@@ -50,22 +50,7 @@ describe('the canonical form of a decimal', () => {
   });
 
   it.each([
-    ...[
-      '',
-      '-',
-      '+1',
-      '01',
-      '-01',
-      '00',
-      '1.',
-      '.5',
-      '1e',
-      '1e+',
-      '1e1.5',
-      '1.2.3',
-      '1,5',
-      '1_000',
-    ],
+    ...['', ...'- +1 01 -01 00 1. .5 1e 1e+ 1e1.5 1.2.3 1,5 1_000'.split(' ')],
     ...['0x1', 'NaN', 'Infinity', '-Infinity', 'null', ' 1', '1 ', '1\n', '١', '1n', '1e٢'],
   ])('does not exist for %j, which is no JSON number', (written) => {
     expect(parseDecimal(written)).toBeNull();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DriftLog, MAX_DRIFT_ITEMS } from '../../../src/core/platform/drift-log.ts';
+import { DriftLog, MAX_DRIFT_ITEMS } from '../../../src/core/reader/response-reader.ts';
 import type { DriftItem } from '../../../src/core/title/title-extra.ts';
 
 function item(

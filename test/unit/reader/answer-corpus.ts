@@ -34,208 +34,107 @@ export const READABLE: Record<string, string | Buffer> = {
   'U+007F and beyond the basic plane': '{"titles":["\u007f\u{1f600}"],"\u007f":"\u{1f600}"}',
 };
 
-/** Answers that must be refused, by what is wrong, with a part of the error's message. */
-export const REFUSED: Record<string, { document: string | Buffer; error: string }> = {
-  'null for titles': { document: '{"titles":null}', error: "'titles' is not an array" },
-  'an object for titles': { document: '{"titles":{}}', error: "'titles' is not an array" },
-  'a string for titles': { document: '{"titles":"[]"}', error: "'titles' is not an array" },
-  'no titles field': { document: '{"error":"x"}', error: "no field 'titles'" },
-  'an empty object': { document: '{}', error: "no field 'titles'" },
-  'titles nested only': { document: '{"data":{"titles":[]}}', error: "no field 'titles'" },
-  'titles twice': {
-    document: '{"titles":[],"titles":[]}',
-    error: "a second field 'titles', at byte 21",
+/** Documents that must be refused, with what is wrong, by a part of the error's message. */
+const REFUSED_BY_ERROR: Record<string, Record<string, string | Buffer>> = {
+  "'titles' is not an array": {
+    'null for titles': '{"titles":null}',
+    'an object for titles': '{"titles":{}}',
+    'a string for titles': '{"titles":"[]"}',
   },
-  'titles twice, spelled differently': {
-    document: '{"titles":[1],"\\u0074itles":[1]}',
-    error: "a second field 'titles', at byte 27",
+  "no field 'titles'": {
+    'no titles field': '{"error":"x"}',
+    'an empty object': '{}',
+    'titles nested only': '{"data":{"titles":[]}}',
   },
-  'an array': { document: '[]', error: 'the document is not a JSON object, at byte 0' },
-  'a literal': { document: 'true', error: 'the document is not a JSON object, at byte 0' },
-  'a string': { document: '"titles"', error: 'the document is not a JSON object, at byte 0' },
-  'a page': { document: '<html>', error: 'the document is not a JSON object, at byte 0' },
-  'text after the document': {
-    document: '{"titles":[]} x',
-    error: 'text after the document, at byte 14',
+  "a second field 'titles', at byte 21": { 'titles twice': '{"titles":[],"titles":[]}' },
+  "a second field 'titles', at byte 27": {
+    'titles twice, spelled differently': '{"titles":[1],"\\u0074itles":[1]}',
   },
-  'a second document': {
-    document: '{"titles":[]}{}',
-    error: 'text after the document, at byte 13',
+  'the document is not a JSON object, at byte 0': {
+    'an array': '[]',
+    'a literal': 'true',
+    'a string': '"titles"',
+    'a page': '<html>',
   },
-  'a closing brace too many': {
-    document: '{"titles":[]}}',
-    error: 'text after the document, at byte 13',
+  'text after the document, at byte 14': { 'text after the document': '{"titles":[]} x' },
+  'text after the document, at byte 13': {
+    'a second document': '{"titles":[]}{}',
+    'a closing brace too many': '{"titles":[]}}',
+    'U+0000 after the document': '{"titles":[]}\0',
+    'a byte order mark after the document': '{"titles":[]}\ufeff',
   },
-  'U+0000 after the document': {
-    document: '{"titles":[]}\0',
-    error: 'text after the document, at byte 13',
+  'the document is not a JSON object, at byte 3': {
+    'a byte order mark twice': '\ufeff\ufeff{"titles":[]}',
   },
-  'a byte order mark after the document': {
-    document: '{"titles":[]}\ufeff',
-    error: 'text after the document, at byte 13',
+  'the document is not a JSON object, at byte 1': {
+    'a byte order mark after whitespace': ' \ufeff{"titles":[]}',
   },
-  'a byte order mark twice': {
-    document: '\ufeff\ufeff{"titles":[]}',
-    error: 'the document is not a JSON object, at byte 3',
+  'it is not JSON outside of the titles': {
+    'part of a byte order mark': bytesOf('<ef bb>{"titles":[]}'),
+    'a trailing comma in an object': '{"titles":[],}',
+    'no colon': '{"titles" []}',
+    'a name without a value': '{"a","titles":[]}',
+    'an unquoted name': '{titles:[]}',
+    'a number for a name': '{1:[]}',
+    'single quotes': "{'titles':[]}",
+    'a block comment': '{/**/"titles":[]}',
+    'a raw U+0000 in a name': '{"\0":1,"titles":[]}',
+    'invalid UTF-8 in a root name': bytesOf('{"<ff>":1,"titles":[]}'),
+    'invalid UTF-8 in another field': bytesOf('{"titles":[],"a":["<c3 28>"]}'),
+    'invalid UTF-8 in a nested name': bytesOf('{"a":{"<80>":1},"titles":[]}'),
+    'a surrogate in UTF-8': bytesOf('{"a":"<ed a0 80>","titles":[]}'),
   },
-  'a byte order mark after whitespace': {
-    document: ' \ufeff{"titles":[]}',
-    error: 'the document is not a JSON object, at byte 1',
+  'text after the document, at byte 25': { 'UTF-16': Buffer.from('{"titles":[]}', 'utf16le') },
+  'the title at byte 13 is not JSON': {
+    'a trailing comma in an array': '{"titles":[1,]}',
+    'two commas': '{"titles":[1,,2]}',
   },
-  'part of a byte order mark': {
-    document: bytesOf('<ef bb>{"titles":[]}'),
-    error: 'it is not JSON outside of the titles',
+  'the title at byte 11 is not JSON': {
+    'a leading comma': '{"titles":[,1]}',
+    'no comma': '{"titles":[1 2]}',
+    'a colon in an array': '{"titles":["a":1]}',
+    'a line comment': '{"titles":[//\n]}',
+    'the wrong bracket for an array': '{"titles":[}',
+    'the wrong bracket for an object': '{"titles":[{]',
+    'the wrong bracket after a field': '{"titles":[{"a":1]',
+    'a leading zero': '{"titles":[01]}',
+    'a negative leading zero': '{"titles":[-01]}',
+    'no digit after the point': '{"titles":[1.]}',
+    'an exponent after the point': '{"titles":[1.e5]}',
+    'no digit before the point': '{"titles":[.5]}',
+    'a plus sign': '{"titles":[+1]}',
+    'a minus sign alone': '{"titles":[-]}',
+    'two points': '{"titles":[1.2.3]}',
+    'an empty exponent': '{"titles":[1e]}',
+    'an exponent of a sign': '{"titles":[1e+]}',
+    'a point in an exponent': '{"titles":[1e5.0]}',
+    'two exponents': '{"titles":[1e5e5]}',
+    'a hexadecimal number': '{"titles":[0x1]}',
+    NaN: '{"titles":[NaN]}',
+    Infinity: '{"titles":[-Infinity]}',
+    undefined: '{"titles":[undefined]}',
+    'a capital in a literal': '{"titles":[True]}',
+    'a broken literal': '{"titles":[nul]}',
+    'a longer literal': '{"titles":[nulll]}',
+    'a raw line break in a string': '{"titles":["\n"]}',
+    'a raw U+0000 in a string': '{"titles":["\0"]}',
+    'a raw U+001F in a string': '{"titles":["\u001f"]}',
+    'an unknown escape': '{"titles":["\\x41"]}',
+    'an escaped single quote': '{"titles":["\\\'"]}',
+    'a short escape': '{"titles":["\\u12"]}',
+    'a wrong digit in an escape': '{"titles":["\\u00g0"]}',
+    'a no-break space between tokens': '{"titles":[\u00a01]}',
+    'a form feed between tokens': '{"titles":[\f1]}',
+    'a byte of no character in a title': bytesOf('{"titles":[<ff>]}'),
   },
-  'UTF-16': {
-    document: Buffer.from('{"titles":[]}', 'utf16le'),
-    error: 'text after the document, at byte 25',
-  },
-  'a trailing comma in an array': {
-    document: '{"titles":[1,]}',
-    error: 'the title at byte 13 is not JSON',
-  },
-  'a trailing comma in an object': {
-    document: '{"titles":[],}',
-    error: 'it is not JSON outside of the titles',
-  },
-  'a leading comma': { document: '{"titles":[,1]}', error: 'the title at byte 11 is not JSON' },
-  'two commas': { document: '{"titles":[1,,2]}', error: 'the title at byte 13 is not JSON' },
-  'no comma': { document: '{"titles":[1 2]}', error: 'the title at byte 11 is not JSON' },
-  'no colon': { document: '{"titles" []}', error: 'it is not JSON outside of the titles' },
-  'two colons': { document: '{"titles"::[]}', error: "a second field 'titles', at byte 10" },
-  'a colon in an array': {
-    document: '{"titles":["a":1]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'a name without a value': {
-    document: '{"a","titles":[]}',
-    error: 'it is not JSON outside of the titles',
-  },
-  'an unquoted name': { document: '{titles:[]}', error: 'it is not JSON outside of the titles' },
-  'a number for a name': { document: '{1:[]}', error: 'it is not JSON outside of the titles' },
-  'single quotes': { document: "{'titles':[]}", error: 'it is not JSON outside of the titles' },
-  'a block comment': {
-    document: '{/**/"titles":[]}',
-    error: 'it is not JSON outside of the titles',
-  },
-  'a line comment': { document: '{"titles":[//\n]}', error: 'the title at byte 11 is not JSON' },
-  'the wrong bracket for an array': {
-    document: '{"titles":[}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'the wrong bracket after a value': {
-    document: '{"titles":[1}',
-    error: "no ',' or ']' after a title, at byte 12",
-  },
-  'the wrong bracket for an object': {
-    document: '{"titles":[{]',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'the wrong bracket after a field': {
-    document: '{"titles":[{"a":1]',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'a leading zero': { document: '{"titles":[01]}', error: 'the title at byte 11 is not JSON' },
-  'a negative leading zero': {
-    document: '{"titles":[-01]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'no digit after the point': {
-    document: '{"titles":[1.]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'an exponent after the point': {
-    document: '{"titles":[1.e5]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'no digit before the point': {
-    document: '{"titles":[.5]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'a plus sign': { document: '{"titles":[+1]}', error: 'the title at byte 11 is not JSON' },
-  'a minus sign alone': { document: '{"titles":[-]}', error: 'the title at byte 11 is not JSON' },
-  'two points': { document: '{"titles":[1.2.3]}', error: 'the title at byte 11 is not JSON' },
-  'an empty exponent': { document: '{"titles":[1e]}', error: 'the title at byte 11 is not JSON' },
-  'an exponent of a sign': {
-    document: '{"titles":[1e+]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'a point in an exponent': {
-    document: '{"titles":[1e5.0]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'two exponents': { document: '{"titles":[1e5e5]}', error: 'the title at byte 11 is not JSON' },
-  'a hexadecimal number': {
-    document: '{"titles":[0x1]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  NaN: { document: '{"titles":[NaN]}', error: 'the title at byte 11 is not JSON' },
-  Infinity: { document: '{"titles":[-Infinity]}', error: 'the title at byte 11 is not JSON' },
-  undefined: { document: '{"titles":[undefined]}', error: 'the title at byte 11 is not JSON' },
-  'a capital in a literal': {
-    document: '{"titles":[True]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'a broken literal': {
-    document: '{"titles":[nul]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'a longer literal': { document: '{"titles":[nulll]}', error: 'the title at byte 11 is not JSON' },
-  'a raw line break in a string': {
-    document: '{"titles":["\n"]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'a raw U+0000 in a string': {
-    document: '{"titles":["\0"]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'a raw U+0000 in a name': {
-    document: '{"\0":1,"titles":[]}',
-    error: 'it is not JSON outside of the titles',
-  },
-  'a raw U+001F in a string': {
-    document: '{"titles":["\u001f"]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'an unknown escape': {
-    document: '{"titles":["\\x41"]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'an escaped single quote': {
-    document: '{"titles":["\\\'"]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'a short escape': { document: '{"titles":["\\u12"]}', error: 'the title at byte 11 is not JSON' },
-  'a wrong digit in an escape': {
-    document: '{"titles":["\\u00g0"]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'a no-break space between tokens': {
-    document: '{"titles":[\u00a01]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'a form feed between tokens': {
-    document: '{"titles":[\f1]}',
-    error: 'the title at byte 11 is not JSON',
-  },
-  'a byte of no character in a title': {
-    document: bytesOf('{"titles":[<ff>]}'),
-    error: 'the title at byte 11 is not JSON',
-  },
-  'invalid UTF-8 in a root name': {
-    document: bytesOf('{"<ff>":1,"titles":[]}'),
-    error: 'it is not JSON outside of the titles',
-  },
-  'invalid UTF-8 in another field': {
-    document: bytesOf('{"titles":[],"a":["<c3 28>"]}'),
-    error: 'it is not JSON outside of the titles',
-  },
-  'invalid UTF-8 in a nested name': {
-    document: bytesOf('{"a":{"<80>":1},"titles":[]}'),
-    error: 'it is not JSON outside of the titles',
-  },
-  'a surrogate in UTF-8': {
-    document: bytesOf('{"a":"<ed a0 80>","titles":[]}'),
-    error: 'it is not JSON outside of the titles',
-  },
+  "a second field 'titles', at byte 10": { 'two colons': '{"titles"::[]}' },
+  "no ',' or ']' after a title, at byte 12": { 'the wrong bracket after a value': '{"titles":[1}' },
 };
+
+/** Answers that must be refused, by what is wrong, with a part of the error's message. */
+export const REFUSED: Record<string, { document: string | Buffer; error: string }> =
+  Object.fromEntries(
+    Object.entries(REFUSED_BY_ERROR).flatMap(([error, documents]) =>
+      Object.entries(documents).map(([name, document]) => [name, { document, error }]),
+    ),
+  );

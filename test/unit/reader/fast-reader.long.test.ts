@@ -1,17 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { dayWindow } from '../../../src/core/planner/pull-plan.ts';
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
 import { encodeTitle } from '../../../src/core/reader/title-row.ts';
 import { rawHash } from '../../../src/core/title/known-titles.ts';
 import { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
+import { bodyOf } from '../../fuzz/documents.ts';
 import { ordinalsOf } from '../../support/copy-rows.ts';
 import { HOSTILE_DOCUMENTS } from '../../support/hostile-documents.ts';
 import { HOSTILE_FIELDS } from '../../support/hostile-fields.ts';
-import type { HostileStage } from '../../support/hostile-responses.ts';
 import { HOSTILE_TITLES } from '../../support/hostile-titles.ts';
-import type { RawBody } from '../../support/sandbox/sandbox.ts';
 import { titleText } from '../../support/titles.ts';
 import { READABLE, REFUSED } from './answer-corpus.ts';
 import { toBuffer } from './read-answer.ts';
@@ -34,22 +33,6 @@ const syntheticTitles = [
   ...new SyntheticTitles({ seed: 'both ways', titlesPerDay: 1000, restate: true }).titlesOn(DAY, 5),
 ];
 
-/** The body that a line of the hostile tables serves; null where it spoils something else. */
-function bodyOf(serve: (stage: HostileStage, date: CivilDate) => unknown): Buffer | null {
-  const bodies: RawBody[] = [];
-  const sandbox = {
-    setRawBody: (_: CivilDate, body: RawBody) => bodies.push(body),
-    setDayTexts() {},
-    faults: { add() {} },
-  };
-  // Lines that need more than a sandbox are of the transfer, not of the document.
-  serve({ sandbox } as unknown as HostileStage, DAY);
-  const [raw] = bodies;
-  if (raw === undefined) return null;
-  const { body } = raw;
-  return typeof body === 'function' ? Buffer.concat([...body()]) : Buffer.from(body);
-}
-
 describe('a usual title', () => {
   test('takes the short path, with any values', () => {
     const document = documentOf(syntheticTitles);
@@ -71,10 +54,9 @@ describe('a usual title', () => {
 
 describe('an answer read with the shortcut is the answer read without it', () => {
   const hostile = [...HOSTILE_DOCUMENTS, ...HOSTILE_TITLES, ...HOSTILE_FIELDS];
-  const served = hostile.flatMap(({ name, serve }) => {
-    const body = bodyOf(serve);
-    return body === null ? [] : [{ name, body }];
-  });
+  const served = hostile.flatMap((line) =>
+    bodyOf(line, DAY).map((body) => ({ name: line.name, body })),
+  );
 
   it('of the hostile answers, nearly all', () => {
     expect(served.length).toBeGreaterThan(100);

@@ -5,19 +5,7 @@ const space = fc.constantFrom('', '', '', ' ', '\n\t', '\r\n  ');
 
 const stringPiece = fc.constantFrom(
   ...['a', 'titles', ' ', 'é', '€', '😀', '{', '}', '[', ']', ',', ':', '0', '\u007f', '\u2028'],
-  ...[
-    '\\"',
-    '\\\\',
-    '\\/',
-    '\\b',
-    '\\f',
-    '\\n',
-    '\\r',
-    '\\t',
-    '\\u0041',
-    '\\u00e9',
-    '\\uD83D\\uDE00',
-  ],
+  ...String.raw`\" \\ \/ \b \f \n \r \t \u0041 \u00e9 \uD83D\uDE00`.split(' '),
 );
 
 export const stringText = fc

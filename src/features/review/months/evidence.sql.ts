@@ -10,8 +10,11 @@ import { writeZip, type ZipPart } from '../../../base/export/zip.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
 import { pastTitles } from '../../../core/ledger/past-titles.sql.ts';
-import { TITLE_EXPORT_COLUMNS } from '../../../core/title/export-columns.ts';
-import { CONTENT_VERSIONS, VALUE_COLUMNS } from '../../../core/title/title.ts';
+import {
+  CONTENT_VERSIONS,
+  TITLE_EXPORT_COLUMNS,
+  VALUE_COLUMNS,
+} from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { PARTY_COLUMNS } from '../../privacy/erased-parties.sql.ts';
 import {

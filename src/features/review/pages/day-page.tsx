@@ -16,7 +16,7 @@ import {
   Submit,
 } from '../../../console/shell/parts.tsx';
 import { mayUse } from '../../../console/shell/route-access.ts';
-import type { DayPull, DayReject } from '../../../core/ledger/day-pulls.ts';
+import type { DayPull, DayReject } from '../../../core/ledger/reads.ts';
 import { DayBookingsCard } from '../../bookings/pages/booking-page.tsx';
 import type { DayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import { FINDINGS } from '../../checks/pages/findings.tsx';
@@ -292,7 +292,7 @@ function PullsTable({ pulls }: { pulls: readonly DayPull[] }) {
             {pull.id}
           </th>
           <td>{text(`day.origins.${pull.origin}`)}</td>
-          <InstantCell at={pull.fetchedAt ?? pull.createdAt} />
+          <InstantCell at={pull.fetchStartedAt ?? pull.createdAt} />
           <td>
             {text(`day.outcomes.${pull.isReleased ? 'released' : pull.state}`)}
             {pull.errorCode !== null && <span class="quiet small"> {pull.errorCode}</span>}
@@ -349,7 +349,7 @@ function DayRejects(props: {
                 ))}
               </ul>
               {reject.reason !== null && <p class="quiet">{reject.reason}</p>}
-              {reject.raw !== null && (
+              {reject.raw !== undefined && (
                 // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
                 <pre class="raw mono" tabIndex={0}>
                   {reject.raw}

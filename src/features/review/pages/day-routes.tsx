@@ -22,8 +22,8 @@ import {
   STAFF,
 } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
-import { readDayPulls, readDayRejects } from '../../../core/ledger/day-pulls.ts';
 import { createPull } from '../../../core/ledger/pull-ledger.sql.ts';
+import { readDayPulls, readDayRejects } from '../../../core/ledger/reads.ts';
 import { readHeldRun, releaseRun } from '../../../core/merge/decide-runs.sql.ts';
 import { acceptRejects, releasePull } from '../../../core/merge/decisions.sql.ts';
 import { readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';

@@ -9,7 +9,7 @@ import { maskColumn } from '../../../console/shell/masking.ts';
 import { formatsOf, pageContext } from '../../../console/shell/page-context.ts';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
-import { TITLE_EXPORT_COLUMNS } from '../../../core/title/export-columns.ts';
+import { TITLE_EXPORT_COLUMNS } from '../../../core/title/title.ts';
 import {
   daysUntil,
   readTitleSnapshot,
