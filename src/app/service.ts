@@ -18,7 +18,7 @@ import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
 import { discardAbandoned } from '../core/ledger/pull-ledger.sql.ts';
 import { latestSlot, slotBefore } from '../core/planner/cron-slot.ts';
-import { TICK_MS } from '../core/planner/planner-loop.ts';
+import { startTicker } from '../core/planner/tick.ts';
 import { startAlertLoop } from '../features/alerts/alert-loop.ts';
 import type { Channel } from '../features/alerts/channel.ts';
 import { DIGEST_CRON } from '../features/alerts/digest.sql.ts';
@@ -201,8 +201,8 @@ async function startBookingWakeUps(shared: Shared, stops: Stop[]): Promise<void>
 
 function startScheduler(shared: Shared, channels: readonly Channel[], stops: Stop[]): void {
   const { config, logger, overrides, database, planner } = shared;
-  const ticks = loop({ everyMs: overrides.tickMs ?? TICK_MS, run: () => planner.runOnce() });
-  stops.push(() => ticks.stop());
+  const ticker = startTicker(planner, overrides.tickMs);
+  stops.push(() => ticker.stop());
   const alerts = startAlertLoop({
     database,
     logger,
