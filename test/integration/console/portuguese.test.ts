@@ -154,6 +154,7 @@ test('no page in Portuguese has English text', async () => {
       (date) => `/days/${date}`,
     ),
     'GET /days/:date/titles': [`/days/${DAY}/titles`, `/days/${DAY}/titles?minValue=x`],
+    'GET /days/:date/parties': [`/days/${DAY}/parties`],
     'GET /restated': ['/restated'],
     'GET /findings': ['/findings', `/findings?date=${DAY}&check=value_not_positive&state=all`],
     'GET /titles': ['/titles', '/titles?status=withdrawn&order=zz'],
