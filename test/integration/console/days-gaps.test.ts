@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
-import { openPagesWorld } from '../../support/pages-world.ts';
-import { DAY, daysFrom, type PullWorld } from '../../support/pull-world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { pagesForFile } from '../../support/pages-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-let console: ConsoleWorld;
-let viewer: ConsoleClient;
+const { world, viewer } = pagesForFile();
 beforeAll(async () => {
-  ({ world, console, viewer } = await openPagesWorld());
   for (const [offset, value] of [
     [0, '310.50'],
     [1, '100'],
@@ -20,11 +16,6 @@ beforeAll(async () => {
     await world.pull(date);
   }
 });
-afterAll(async () => {
-  await console.close();
-  await world.close();
-});
-
 const page = async (language: string) =>
   (await viewer.get('/?to=2026-03', { 'accept-language': language })).text;
 

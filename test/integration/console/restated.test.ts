@@ -1,18 +1,16 @@
 /** The changes since the sign-off over all days: sums, fields and files, compared with PostgreSQL. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
-import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
-import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { signDay } from '../../support/days.ts';
+import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const portuguese = { 'accept-language': 'pt-BR' };
 const DAYS = 12;
 
-let pages: PagesWorld;
+const pages = pagesForFile();
 beforeAll(async () => {
-  pages = await openPagesWorld();
   const { world } = pages;
   const { database } = world;
   for (let index = 0; index < DAYS + 2; index += 1) {
@@ -25,15 +23,11 @@ beforeAll(async () => {
       // The account that changes below is not the subject here.
       await decideOpenChanges(database);
     };
-    const sign = async (by: string) => {
-      const day = await readLedgerDay(database, date, TODAY);
-      const seenDigest = day?.contentDigest ?? '';
-      await signOffDay(database, date, { by, reason: null, seenDigest, fourEyes: true });
-    };
     const rest = Array.from({ length: 8 }, (_, number) => title(`r${number}`));
     await pull(title('a'), title('b'), title('c'), commission('0.17'), ...rest);
     // The last but one stays as it was signed, and the last one is not signed.
-    if (index <= DAYS) await sign(index < 3 ? 'rita' : 'helena');
+    if (index <= DAYS)
+      await signDay(database, date, { by: index < 3 ? 'rita' : 'helena', bookingsFrom: null });
     if (index === DAYS) continue;
     await pull(
       // A discount of one cent more, one title withdrawn, one new, a commission and an account restated.
@@ -45,11 +39,6 @@ beforeAll(async () => {
     );
   }
 });
-afterAll(async () => {
-  await pages.console.close();
-  await pages.world.close();
-});
-
 /** The cells of the row of a date, or of the sums. */
 const rowOf = (text: string, head: string) => {
   const start = text.indexOf(`>${head}</`);

@@ -1,5 +1,5 @@
 /** The sign-off of many days: the list, the preview, the sign-off and the result, on the pages and in the API. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { acceptRejects } from '../../../src/core/merge/decisions.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
@@ -7,20 +7,13 @@ import { MAX_DAYS_TO_SIGN, signOffDays } from '../../../src/features/review/sign
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
-import { openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const portuguese = { 'accept-language': 'pt-BR' };
 
-let pages: PagesWorld;
-beforeAll(async () => {
-  pages = await openPagesWorld();
-});
-afterAll(async () => {
-  await pages.console.close();
-  await pages.world.close();
-});
+const pages = pagesForFile();
 
 let used = 0;
 /** Dates that no test has used. */
