@@ -10,7 +10,6 @@ import { answerParent } from './child.ts';
 import type { Answer } from './render-process.ts';
 
 const CHUNK_BYTES = 64 * 1024;
-const TOKEN_LIFETIME_SECONDS = 30 * 86_400;
 
 export interface PlatformAddress {
   readonly baseUrl: string;
@@ -20,7 +19,6 @@ export interface PlatformAddress {
 const { startSandbox } = await loadTypescript('../support/sandbox/sandbox.ts');
 const now = process.env['SANDBOX_NOW'];
 const sandbox: Sandbox = await startSandbox({
-  tokenLifetimeSeconds: TOKEN_LIFETIME_SECONDS,
   restate: false,
   ...(now === undefined ? {} : { now: () => new Date(now) }),
 });

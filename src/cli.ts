@@ -1,6 +1,6 @@
 /** The entry of every command. Sets the exit status of the process. */
 import { CommanderError } from 'commander';
-import { EXIT } from './cli/command-run.ts';
+import { EXIT } from './cli/command.ts';
 import { buildProgram, commandsFor } from './cli/program.ts';
 
 try {

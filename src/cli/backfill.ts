@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
 import { withBackfillEngine } from '../app/engine.ts';
 import { requireAbleToPlan, requireAbleToPull } from '../app/parts.ts';
 import type { Database } from '../base/database/database.ts';
 import { ConfigError, InputError } from '../base/runtime/errors.ts';
-import { type CivilDate, datesBetween } from '../base/values/business-day.ts';
+import { datesBetween } from '../base/values/business-day.ts';
 import type { AuthGate } from '../core/work/auth-gate.ts';
 import {
   type BackfillProgress,
@@ -17,122 +16,114 @@ import {
   backfillRangeFault,
   MAX_BACKFILL_CONCURRENCY,
 } from '../features/backfills/backfill-plan.ts';
-import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
-import { dateArgument, idArgument, integerArgument } from './arguments.ts';
+import { readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import {
+  argument,
   type CommandResult,
   type CommandRun,
-  commandAction,
+  command,
   EXIT,
-  type Exit,
-  stagingAction,
+  flag,
+  idOf,
+  integerFrom,
+  optional,
+  preset,
+  stagingCommand,
+  toDate,
   withStaging,
-} from './command-run.ts';
-import { progressBar } from './output/backfill-text.ts';
+} from './command.ts';
 import { formatCount } from './output/table.ts';
 
 const POLL_INTERVAL_MS = 300;
 
-interface BackfillOptions {
-  readonly from?: CivilDate;
-  readonly to?: CivilDate;
-  readonly concurrency: number;
-  readonly dryRun?: boolean;
-  readonly detach?: boolean;
-}
-
-export function addBackfillCommand(program: Command, exit: Exit): void {
-  const backfill = program
-    .command('backfill')
-    .description('pull a range of dates, day by day')
-    .option('--from <date>', 'first date', dateArgument)
-    .option('--to <date>', 'last date, not in the future', dateArgument)
-    .option('--concurrency <n>', 'dates at once', integerArgument(1, MAX_BACKFILL_CONCURRENCY), 2)
-    .option('--dry-run', 'list the dates that would be pulled; no request is sent')
-    .option('--detach', 'leave the dates to a running service')
-    .addHelpText(
-      'after',
-      `
-Every date of the range is pulled once, in any state, by this command and by the services that run. Titles that
+const backfill = command({
+  name: 'backfill',
+  does: 'pull a range of dates, day by day',
+  words: {
+    // Not required, because the parser would ask the subcommand for them too.
+    from: optional('<date>', 'first date', toDate),
+    to: optional('<date>', 'last date, not in the future', toDate),
+    concurrency: preset('<n>', 'dates at once', 2, integerFrom(1, MAX_BACKFILL_CONCURRENCY)),
+    dryRun: flag('list the dates that would be pulled; no request is sent'),
+    detach: flag('leave the dates to a running service'),
+  },
+  help: `Every date of the range is pulled once, in any state, by this command and by the services that run. Titles that
 did not change are not written. The backfill is a row of the database: Ctrl-C ends the command and not the
 backfill, and a running service pulls the other dates. One request at a time is reserved for the pulls that are due
 today. With --detach, a running service pulls all dates.
 
-  conciliation backfill cancel <id>    stop a backfill; the dates that were pulled stay
-
 Exit status: 0 done, 1 some dates failed, 2 wrong usage, 3 done but some dates are held.
 
 Example: conciliation backfill --from 2026-01-01 --to 2026-03-31 --concurrency 3`,
-    )
-    .action(
-      commandAction(
-        exit,
-        (options: BackfillOptions) => ({ platform: pullsHere(options) }),
-        (run, options) =>
-          options.dryRun === true ? dryRun(run, rangeOf(options)) : create(run, options),
-      ),
-    );
-  backfill
-    .command('cancel')
-    .description('stop a backfill; the dates that were pulled stay')
-    .argument('<id>', 'the number of the backfill', idArgument('backfill'))
-    .action(
-      stagingAction(exit, async (database, { by }, id: bigint) => {
-        await cancelBackfill(database, id, by);
-        return {
-          document: { backfillId: Number(id), state: 'cancelled' },
-          text: `Backfill ${id} is cancelled; pulled dates stay.`,
-        };
-      }),
-    );
-}
+  needs: ({ dryRun, detach }) => ({ platform: !dryRun && !detach }),
+  run(run, { from, to, concurrency, dryRun: isDryRun, detach: isDetached }) {
+    if (from === undefined || to === undefined) {
+      throw new InputError('backfill needs --from and --to');
+    }
+    const range = { from, to };
+    return isDryRun ? dryRun(run, range) : create(run, { range, concurrency, isDetached });
+  },
+});
 
-/** Commander would also require the options for the subcommands. */
-function rangeOf({ from, to }: BackfillOptions): BackfillRange {
-  if (from === undefined || to === undefined)
-    throw new InputError('backfill needs --from and --to');
-  return { from, to };
-}
+const cancel = stagingCommand({
+  name: 'backfill cancel',
+  does: 'stop a backfill; the dates that were pulled stay',
+  words: { id: argument('the number of the backfill', idOf('backfill')) },
+  help: '',
+  async run(database, { id }, { by }) {
+    await cancelBackfill(database, id, by);
+    return {
+      document: { backfillId: Number(id), state: 'cancelled' },
+      text: `Backfill ${id} is cancelled; pulled dates stay.`,
+    };
+  },
+});
+
+export const COMMANDS = [backfill, cancel];
 
 async function dryRun(run: CommandRun, range: BackfillRange): Promise<CommandResult> {
   const { today } = run;
   const fault = backfillRangeFault(range, today);
   if (fault !== null) throw new InputError(fault.message, { context: fault.context });
   return withStaging(run, async ({ database }) => {
-    const known = new Map<CivilDate, LedgerDay>(
-      (await readLedgerDays(database, range, today)).map((day) => [day.date, day]),
+    const known = new Map(
+      (await readLedgerDays(database, range, today)).map(({ date, state }) => [date, state]),
     );
     const dates = datesBetween(range.from, range.to);
     const states: Record<string, number> = {};
     for (const date of dates) {
-      const state = known.get(date)?.state ?? 'never pulled';
+      const state = known.get(date) ?? 'never pulled';
       states[state] = (states[state] ?? 0) + 1;
     }
     const lines = Object.entries(states).map(([state, days]) => `  ${formatCount(days)} ${state}`);
     return {
-      document: { from: range.from, to: range.to, dates: dates.length, states },
+      document: { ...range, dates: dates.length, states },
       text: `${formatCount(dates.length)} date(s) would be pulled, one request each; by their state now:\n${lines.join('\n')}`,
     };
   });
 }
 
-const pullsHere = ({ dryRun, detach }: BackfillOptions) => dryRun !== true && detach !== true;
-
-function create(run: CommandRun, options: BackfillOptions): Promise<CommandResult> {
+function create(
+  run: CommandRun,
+  {
+    range,
+    concurrency,
+    isDetached,
+  }: { readonly range: BackfillRange; readonly concurrency: number; readonly isDetached: boolean },
+): Promise<CommandResult> {
   const { by, config, logger, today } = run;
   return withStaging(run, async (staging) => {
     const { database } = staging;
-    await (pullsHere(options) ? requireAbleToPull : requireAbleToPlan)(config, database);
-    const { concurrency } = options;
-    const id = await createBackfill(database, { range: rangeOf(options), concurrency, by }, today);
-    if (pullsHere(options)) {
+    await (isDetached ? requireAbleToPlan : requireAbleToPull)(config, database);
+    const id = await createBackfill(database, { range, concurrency, by }, today);
+    if (!isDetached) {
       return withBackfillEngine({ config, logger }, staging, async ({ gate }) =>
         resultOf(await follow(run, database, id, gate)),
       );
     }
     return {
       document: { backfillId: Number(id) },
-      text: `Backfill ${id} is recorded; a running service begins with it within a minute.`,
+      text: `Backfill ${id} is recorded; a service that runs begins with it within a minute.`,
     };
   });
 }
@@ -182,4 +173,34 @@ function resultOf(progress: BackfillProgress): CommandResult {
     text: `Backfill ${id}: ${counts.join(', ')}.${advice}`,
     exit: state === 'running' || failed > 0 ? EXIT.failed : held > 0 ? EXIT.needsPerson : EXIT.done,
   };
+}
+
+const BAR_WIDTH = 24;
+
+const ended = (progress: BackfillProgress) => progress.done + progress.failed + progress.held;
+
+/**
+ * One line with the number of ended dates, the rate since this process began to watch, and the
+ * remaining time at that rate.
+ */
+export function progressBar(
+  first: BackfillProgress,
+  now: BackfillProgress,
+  elapsedMs: number,
+): string {
+  const share = now.total === 0 ? 1 : ended(now) / now.total;
+  const filled = Math.round(share * BAR_WIDTH);
+  const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
+  const daysPerSecond = (ended(now) - ended(first)) / (elapsedMs / 1000);
+  const counts = `${formatCount(ended(now))}/${formatCount(now.total)} days, ${formatCount(now.titles)} titles`;
+  if (!(daysPerSecond > 0)) return `${bar} ${counts}`;
+  const left = formatSeconds((now.total - ended(now)) / daysPerSecond);
+  return `${bar} ${counts}, ${daysPerSecond.toFixed(1)} days/s, ${left} left`;
+}
+
+/** Formats an estimate: `42 s`, `7 min`, `2 h 5 min`. */
+export function formatSeconds(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

@@ -1,4 +1,3 @@
-import { type Command, Option } from 'commander';
 import type { RowBatches } from '../base/export/table.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { LANGUAGES, type Language } from '../base/texts/texts.ts';
@@ -11,6 +10,7 @@ import {
   readTitleSnapshot,
   recordExport,
   type TitleSnapshot,
+  titlesAccepted,
 } from '../features/titles/export-titles.sql.ts';
 import {
   EXPORT_FORMATS,
@@ -18,19 +18,19 @@ import {
   encodeTitles,
   type TitleFile,
 } from '../features/titles/title-file.ts';
-import { dateArgument } from './arguments.ts';
 import {
   type CommandResult,
-  type CommandRun,
-  commandAction,
-  EXIT,
-  type Exit,
+  command,
+  flag,
+  oneOf,
+  optional,
+  required,
+  toDate,
   withStaging,
-} from './command-run.ts';
+} from './command.ts';
 import { checkOutFile, writeOutFile, writeStandardOutput } from './output/out-file.ts';
 import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
 
-const LOCALES = LANGUAGES;
 const STANDARD_OUTPUT = '-';
 
 interface ExportOptions {
@@ -38,36 +38,28 @@ interface ExportOptions {
   readonly to: CivilDate;
   readonly format: ExportFormat;
   readonly out: string;
-  readonly locale?: Language;
-  readonly includeWithdrawn?: boolean;
-  readonly force?: boolean;
-  readonly json?: boolean;
+  readonly locale: Language | undefined;
+  readonly includeWithdrawn: boolean;
+  readonly json: boolean;
 }
 
-export function addExportCommand(program: Command, exit: Exit): void {
-  program
-    .command('export')
-    .description('write the titles of a range of dates to a file')
-    .requiredOption('--from <date>', 'first accepted date, YYYY-MM-DD', dateArgument)
-    .requiredOption('--to <date>', 'last accepted date, YYYY-MM-DD', dateArgument)
-    .addOption(
-      new Option('--format <format>', 'the file format')
-        .choices(EXPORT_FORMATS)
-        .makeOptionMandatory(),
-    )
-    .requiredOption('--out <file>', 'the file; - is standard output, for csv and jsonl')
-    .addOption(
-      new Option(
-        '--locale <locale>',
-        'of csv: separators and decimal sign (default: "pt-BR")',
-      ).choices(LOCALES),
-    )
-    .option('--include-withdrawn', 'withdrawn titles too; sums never count them')
-    .option('--force', 'replace the file if it exists')
-    .addHelpText(
-      'after',
-      `
-Writes the titles as they were at one instant, by accepted date, order and occurrence, with the column
+const exportTitles = command({
+  name: 'export',
+  does: 'write the titles of a range of dates to a file',
+  words: {
+    from: required('<date>', 'first accepted date, YYYY-MM-DD', toDate),
+    to: required('<date>', 'last accepted date, YYYY-MM-DD', toDate),
+    format: required('<format>', 'the file format', oneOf(EXPORT_FORMATS)),
+    out: required('<file>', 'the file; - is standard output, for csv and jsonl'),
+    locale: optional(
+      '<locale>',
+      'of csv: separators and decimal sign (default: "pt-BR")',
+      oneOf(LANGUAGES),
+    ),
+    includeWithdrawn: flag('withdrawn titles too; sums never count them'),
+    force: flag('replace the file if it exists'),
+  },
+  help: `Writes the titles as they were at one instant, by accepted date, order and occurrence, with the column
 names of the data dictionary. The file appears when it is complete. Every export is kept in the audit log.
 
   csv    UTF-8 for Excel. pt-BR: ";" between cells and decimal commas; en: "," and points. Text that a
@@ -83,37 +75,37 @@ The file holds tax identifiers, names and bank accounts.
 Exit status: 0 written, 1 failed or interrupted, 2 wrong usage or the file cannot be written.
 
 Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --out march.xlsx`,
-    )
-    .action(commandAction(exit, { platform: false }, exportTitles));
-}
+  needs: { platform: false },
+  async run(run, options) {
+    requireSensible(options);
+    const file = { path: options.out, force: options.force };
+    const toStandardOutput = options.out === STANDARD_OUTPUT;
+    if (!toStandardOutput) await checkOutFile(file);
 
-async function exportTitles(run: CommandRun, options: ExportOptions): Promise<CommandResult> {
-  requireSensible(options);
-  const file = { path: options.out, force: options.force === true };
-  const toStandardOutput = options.out === STANDARD_OUTPUT;
-  if (!toStandardOutput) await checkOutFile(file);
+    const { from, to, format } = options;
+    const selection = { from, to, includeWithdrawn: options.includeWithdrawn };
+    return withStaging(run, ({ database }) =>
+      readTitleSnapshot(database, titlesAccepted(selection), run.signal, async (read) => {
+        const snapshot = { ...read, ledger: daysUntil(read.ledger, run.today) };
+        const { current, withdrawn } = snapshot.overall;
+        const rows = current + withdrawn;
+        // Before the first byte, so that no title leaves the database without an entry in the audit log.
+        await recordExport(database, run.by, { ...selection, format, rows });
+        const titles = watch(snapshot.titles, (written) =>
+          run.progress.update(`${formatCount(written)} of ${formatCount(rows)} titles written`),
+        );
+        const { bytes, limits } = encodeTitles({ ...snapshot, titles }, format, options.locale);
+        const size = toStandardOutput
+          ? await writeStandardOutput(bytes, run.signal)
+          : await writeOutFile(file, bytes, run.signal);
+        run.progress.end();
+        return exportResult(options, snapshot, size, limits);
+      }),
+    );
+  },
+});
 
-  const { from, to, format } = options;
-  const selection = { from, to, includeWithdrawn: options.includeWithdrawn === true };
-  return withStaging(run, ({ database }) =>
-    readTitleSnapshot(database, selection, run.signal, async (read) => {
-      const snapshot = { ...read, ledger: daysUntil(read.ledger, run.today) };
-      const { current, withdrawn } = snapshot.overall;
-      const rows = current + withdrawn;
-      // Before the first byte, so that no title leaves the database without an entry in the audit log.
-      await recordExport(database, run.by, { ...selection, format, rows });
-      const titles = watch(snapshot.titles, (written) =>
-        run.progress.update(`${formatCount(written)} of ${formatCount(rows)} titles written`),
-      );
-      const { bytes, limits } = encodeTitles({ ...snapshot, titles }, format, options.locale);
-      const size = toStandardOutput
-        ? await writeStandardOutput(bytes, run.signal)
-        : await writeOutFile(file, bytes, run.signal);
-      run.progress.end();
-      return exportResult(options, snapshot, size, limits);
-    }),
-  );
-}
+export const COMMANDS = [exportTitles];
 
 function requireSensible({ from, to, format, out, locale, json }: ExportOptions): void {
   if (from > to) throw new InputError(`--from ${from} is after --to ${to}`);
@@ -122,7 +114,7 @@ function requireSensible({ from, to, format, out, locale, json }: ExportOptions)
   }
   if (out !== STANDARD_OUTPUT) return;
   if (format === 'xlsx') throw new InputError('--out -: a workbook goes to a file');
-  if (json === true) throw new InputError('--out -: the titles take standard output, so no --json');
+  if (json) throw new InputError('--out -: the titles take standard output, so no --json');
 }
 
 async function* watch(batches: RowBatches, onRows: (written: number) => void): RowBatches {
@@ -165,7 +157,7 @@ function exportResult(
       format,
       from,
       to,
-      includeWithdrawn: options.includeWithdrawn === true,
+      includeWithdrawn: options.includeWithdrawn,
       rows,
       withdrawn: overall.withdrawn,
       sums: overall.sums,
@@ -175,7 +167,6 @@ function exportResult(
       doubtfulDates: doubtful,
     },
     text: out === STANDARD_OUTPUT ? '' : text,
-    exit: EXIT.done,
   };
 }
 

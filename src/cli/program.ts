@@ -1,48 +1,60 @@
 import { Command } from 'commander';
 import { packageVersion } from '../base/runtime/package-version.ts';
-import type { Exit } from './command-run.ts';
+import type { CommandOfProgram, Exit } from './command.ts';
 
-type AddCommand = (program: Command, exit: Exit) => void;
+interface Group {
+  /** Of a name that stands before the names of its commands only. */
+  readonly does?: string;
+  readonly load: () => Promise<{ readonly COMMANDS: readonly CommandOfProgram[] }>;
+}
 
-/** The file of each command. Loading all of them takes a second, so only the requested command is loaded. */
-const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
-  start: async () => (await import('./start.ts')).addStartCommand,
-  demo: async () => (await import('./demo.ts')).addDemoCommand,
-  pull: async () => (await import('./pull.ts')).addPullCommand,
-  backfill: async () => (await import('./backfill.ts')).addBackfillCommand,
-  status: async () => (await import('./status.ts')).addStatusCommand,
-  'start-date': async () => (await import('./start-date.ts')).addStartDateCommand,
-  bookings: async () => (await import('./bookings/bookings.ts')).addBookingsCommand,
-  restored: async () => (await import('./restored.ts')).addRestoredCommand,
-  verify: async () => (await import('./verify.ts')).addVerifyCommand,
-  providers: async () => (await import('./providers.ts')).addProvidersCommand,
-  'erp-payables': async () => (await import('./payables/erp-payables.ts')).addErpPayablesCommand,
-  export: async () => (await import('./export.ts')).addExportCommand,
-  user: async () => (await import('./admin/user.ts')).addUserCommand,
-  key: async () => (await import('./admin/key.ts')).addKeyCommand,
-  audit: async () => (await import('./admin/audit.ts')).addAuditCommand,
-  migrate: async () => (await import('./admin/migrate.ts')).addMigrateCommand,
-  retention: async () => (await import('./admin/retention.ts')).addRetentionCommand,
-  'erase-party': async () => (await import('./admin/erase-party.ts')).addErasePartyCommand,
+/** The file of each first word. Loading all of them takes a second, so only the file of the requested command is loaded. */
+const GROUPS: Readonly<Record<string, Group>> = {
+  start: { load: () => import('./start.ts') },
+  demo: { load: () => import('./demo.sql.ts') },
+  pull: { load: () => import('./pull.ts') },
+  backfill: { load: () => import('./backfill.ts') },
+  status: { load: () => import('./status.ts') },
+  'start-date': {
+    does: 'the first date of the ledger, see "status"',
+    load: () => import('./start-date.ts'),
+  },
+  bookings: {
+    does: 'the booking lines that sign-offs release to the ERP',
+    load: () => import('./bookings.ts'),
+  },
+  restored: { load: () => import('./migrate.ts') },
+  verify: { load: () => import('./verify.ts') },
+  providers: { does: "the ERP's suppliers: import and push", load: () => import('./providers.ts') },
+  'erp-payables': {
+    does: "the ERP's payables, with which titles are matched",
+    load: () => import('./erp-payables.ts'),
+  },
+  export: { load: () => import('./export.ts') },
+  user: { does: 'console users and their roles', load: () => import('./access.ts') },
+  key: { does: 'keys with which scripts use /api', load: () => import('./access.ts') },
+  audit: { does: 'the audit log', load: () => import('./verify.ts') },
+  migrate: { load: () => import('./migrate.ts') },
+  retention: { load: () => import('./privacy.ts') },
+  'erase-party': { load: () => import('./privacy.ts') },
 };
 
 /**
- * Returns the commands to load for a command line: the command that it begins with, or all commands
- * for help and errors.
+ * Returns the first words to load for a command line: that with which it begins, or all of them for help and errors.
  */
 export function commandsFor([first = '']: readonly string[]): readonly string[] {
-  if (first in COMMANDS) return [first];
-  return first === '--version' ? [] : Object.keys(COMMANDS);
+  if (first in GROUPS) return [first];
+  return first === '--version' ? [] : Object.keys(GROUPS);
 }
 
 /**
- * Builds the command line. Each command is one file of this folder.
+ * Builds the command line.
  * @param exit receives the exit status of the command
- * @param names the commands of the program
+ * @param names the first words of the commands of the program
  */
 export async function buildProgram(
   exit: Exit,
-  names: readonly string[] = Object.keys(COMMANDS),
+  names: readonly string[] = Object.keys(GROUPS),
 ): Promise<Command> {
   const program = new Command('conciliation')
     .description('Pulls accepted anticipations from the platform into an ERP staging database.')
@@ -59,8 +71,11 @@ docs/configuration.md has all of them. Exit status: 0 done, 1 failed, 2 usage or
 needs a person.`,
     );
   for (const name of names) {
-    const addCommand = await COMMANDS[name]?.();
-    addCommand?.(program, exit);
+    const group = GROUPS[name];
+    if (group?.does !== undefined) program.command(name).description(group.does);
+    for (const command of (await group?.load())?.COMMANDS ?? []) {
+      if (command.name.split(' ')[0] === name) command.addTo(program, exit);
+    }
   }
   return program;
 }

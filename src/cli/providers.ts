@@ -1,5 +1,3 @@
-import type { Command } from 'commander';
-import type { Database } from '../base/database/database.ts';
 import {
   type FileReport,
   importProviderFile,
@@ -8,34 +6,24 @@ import {
 import { type ProviderSummary, readProviderSummary } from '../features/providers/providers.sql.ts';
 import { type PushOutcome, type PushWait, pushToEnd } from '../features/providers/push-to-end.ts';
 import {
+  argument,
   type CommandResult,
-  type CommandRun,
-  commandAction,
+  command,
   EXIT,
-  type Exit,
-  stagingAction,
+  flag,
+  stagingCommand,
   withPlatform,
-} from './command-run.ts';
+} from './command.ts';
 import { formatCount } from './output/table.ts';
 
-export function addProvidersCommand(program: Command, exit: Exit): void {
-  const providers = program
-    .command('providers')
-    .description("the ERP's suppliers: import and push");
-  addImport(providers, exit);
-  addPush(providers, exit);
-}
-
-function addImport(providers: Command, exit: Exit): void {
-  providers
-    .command('import')
-    .description('write the suppliers of a file into the staging table')
-    .argument('<file>', 'a .json or .csv file')
-    .option('--dry-run', 'report what would change, and change nothing')
-    .addHelpText(
-      'after',
-      `
-JSON in the interface's shape, {"providers": [...]} or only the list. CSV in UTF-8 with "," or ";" and a
+const importFile = stagingCommand({
+  name: 'providers import',
+  does: 'write the suppliers of a file into the staging table',
+  words: {
+    file: argument('a .json or .csv file'),
+    dryRun: flag('report what would change, and change nothing'),
+  },
+  help: `JSON in the interface's shape, {"providers": [...]} or only the list. CSV in UTF-8 with "," or ";" and a
 header of these columns, in any order; only the first three are required:
 
   externalId, identificationNumber, name, type, canAnticipate, phones, emailAddresses,
@@ -49,42 +37,45 @@ and left out; all others are imported together. Providers that did not change ar
 Exit status: 0 all imported, 1 failed, 2 wrong usage or file, 3 imported but some were left out.
 
 Example: conciliation providers import suppliers.csv --dry-run`,
-    )
-    .action(stagingAction(exit, importFile));
-}
+  async run(database, { file, dryRun: isDryRun }, { by: actor, logger, signal }) {
+    const report = await importProviderFile(database, file, { isDryRun, actor, signal });
+    logger.info({ ...countsOf(report), isDryRun }, 'providers imported');
+    return {
+      document: { dryRun: isDryRun, ...report },
+      text: importText(report, isDryRun),
+      exit: report.refused > 0 ? EXIT.needsPerson : EXIT.done,
+    };
+  },
+});
 
-function addPush(providers: Command, exit: Exit): void {
-  providers
-    .command('push')
-    .description('push every pending provider now')
-    .addHelpText(
-      'after',
-      `
-Sends the pending rows of the staging table, at most 100 a request, and records the outcome for each. A
+const push = command({
+  name: 'providers push',
+  does: 'push every pending provider now',
+  help: `Sends the pending rows of the staging table, at most 100 a request, and records the outcome for each. A
 request that the platform refuses is halved until each faulty provider is alone in a request. The service may
 keep running.
 
 Exit status: 0 nothing is left to push, 1 failed, 2 wrong usage, 3 done but some were rejected or invalid.
 
 Example: conciliation providers push`,
-    )
-    .action(commandAction(exit, { platform: true }, push));
-}
+  needs: { platform: true },
+  run(run) {
+    const { by: actor, config, logger, progress, signal } = run;
+    return withPlatform(run, async ({ database }, platform) => {
+      const retry = { attempts: config.pullAttempts, backoffSeconds: config.pullBackoffSeconds };
+      const outcome = await pushToEnd({ database, platform, logger, retry, actor }, signal, {
+        onWait(wait) {
+          progress.say(waitText(wait));
+        },
+        onProgress: ({ requests, synced }) =>
+          progress.update(`${formatCount(synced)} synced in ${formatCount(requests)} request(s)`),
+      });
+      return pushResult(outcome, await readProviderSummary(database));
+    });
+  },
+});
 
-async function importFile(
-  database: Database,
-  { by: actor, logger, signal }: CommandRun,
-  file: string,
-  { dryRun: isDryRun = false }: { dryRun?: boolean },
-): Promise<CommandResult> {
-  const report = await importProviderFile(database, file, { isDryRun, actor, signal });
-  logger.info({ ...countsOf(report), isDryRun }, 'providers imported');
-  return {
-    document: { dryRun: isDryRun, ...report },
-    text: importText(report, isDryRun),
-    exit: report.refused > 0 ? EXIT.needsPerson : EXIT.done,
-  };
-}
+export const COMMANDS = [importFile, push];
 
 function countsOf({ read, inserted, changed, unchanged, refused }: FileReport) {
   return { read, inserted, changed, unchanged, refused };
@@ -110,22 +101,6 @@ function importText(report: FileReport, isDryRun: boolean): string {
     lines.push(`Only the first ${formatCount(MAX_REPORTED_FAULTS)} faults are listed.`);
   }
   return lines.join('\n');
-}
-
-function push(run: CommandRun): Promise<CommandResult> {
-  const { by: actor, config, logger, progress, signal } = run;
-  return withPlatform(run, async ({ database }, platform) => {
-    const retry = { attempts: config.pullAttempts, backoffSeconds: config.pullBackoffSeconds };
-    const outcome = await pushToEnd({ database, platform, logger, retry, actor }, signal, {
-      onWait(wait) {
-        progress.end();
-        process.stderr.write(`${waitText(wait)}\n`);
-      },
-      onProgress: ({ requests, synced }) =>
-        progress.update(`${formatCount(synced)} synced in ${formatCount(requests)} request(s)`),
-    });
-    return pushResult(outcome, await readProviderSummary(database));
-  });
 }
 
 function waitText({ error, delayMs }: PushWait): string {

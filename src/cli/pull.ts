@@ -1,31 +1,22 @@
-import type { Command } from 'commander';
 import { FEATURES } from '../app/features.ts';
 import { openPulls, requireAbleToPull } from '../app/parts.ts';
 import { InputError } from '../base/runtime/errors.ts';
-import type { CivilDate } from '../base/values/business-day.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
+import { type RejectRow, readOpenRejects } from '../core/ledger/reads.ts';
+import type { PullReport } from '../core/merge/merge.sql.ts';
+import type { AttemptOutcome } from '../core/work/pull-parts.ts';
 import { pullToEnd } from '../core/work/pull-to-end.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
-import { dateArgument } from './arguments.ts';
-import {
-  type CommandResult,
-  type CommandRun,
-  commandAction,
-  type Exit,
-  withPlatform,
-} from './command-run.ts';
-import { pullResult, readConcerns } from './output/pull-text.ts';
-import { formatCount } from './output/table.ts';
+import { type LedgerDay, readLedgerDay } from '../features/review/ledger-days.sql.ts';
+import { argument, type CommandResult, command, EXIT, toDate, withPlatform } from './command.ts';
+import { dayAdvice } from './output/day-text.ts';
+import { formatCount, renderTable, right } from './output/table.ts';
 
-export function addPullCommand(program: Command, exit: Exit): void {
-  program
-    .command('pull')
-    .description('pull one date now and print the changes')
-    .argument('<date>', 'the accepted date, YYYY-MM-DD, not in the future', dateArgument)
-    .addHelpText(
-      'after',
-      `
-Asks the platform for the titles accepted on <date> and merges them into the staging tables. Makes as
+const pull = command({
+  name: 'pull',
+  does: 'pull one date now and print the changes',
+  words: { date: argument('the accepted date, YYYY-MM-DD, not in the future', toDate) },
+  help: `Asks the platform for the titles accepted on <date> and merges them into the staging tables. Makes as
 many attempts as PULL_ATTEMPTS allows, waiting between them. Pulling a date again is always safe:
 titles that did not change are not written.
 
@@ -33,36 +24,107 @@ Exit status: 0 merged or unchanged, 1 failed, 2 wrong usage, 3 merged but a pers
 titles, a date that is held, a signed day that was restated, changed bank accounts, or findings).
 
 Example: conciliation pull 2026-03-02`,
-    )
-    .action(commandAction(exit, { platform: true }, pullDate));
+  needs: { platform: true },
+  async run(run, { date }) {
+    const { config, logger, progress, signal, today } = run;
+    if (date > today) {
+      throw new InputError(
+        `<date>: ${date} is in the future; it is ${today} in ${config.timezone}`,
+      );
+    }
+    return withPlatform(run, async (staging, platform) => {
+      const { database } = staging;
+      await requireAbleToPull(config, database);
+      const parts = await openPulls(config, logger, staging, { platform, features: FEATURES });
+      const pullId = await createPull(database, {
+        ...{ origin: 'manual', date, requestedBy: 'command line' },
+      });
+      const observed = {
+        ...parts,
+        onProgress: ({ titles, bytes }: { titles: number; bytes: number }) =>
+          progress.update(
+            `${date}: ${formatCount(titles)} titles, ${Math.round(bytes / 1e6)} MB read`,
+          ),
+      };
+      const outcome = await pullToEnd(observed, pullId, signal, (retry) =>
+        progress.say(
+          `${date}: ${retry.error.message}; next attempt in ${Math.ceil(retry.delayMs / 1000)} s`,
+        ),
+      );
+      await checkDays(database, { severities: config.checkSeverities }, signal);
+      const [day, rejects, accountChanges] = await Promise.all([
+        readLedgerDay(database, date, today),
+        readOpenRejects(database, date),
+        database.prisma.accountChange.count({ where: { pullId, state: 'open' } }),
+      ]);
+      return pullResult(pullId, outcome, { day, rejects, accountChanges });
+    });
+  },
+});
+
+export const COMMANDS = [pull];
+
+/** What a person has to review after a pull, besides its outcome. */
+interface Concerns {
+  readonly day: LedgerDay | null;
+  /** Rejected titles of the date that no person has accepted. */
+  readonly rejects: readonly RejectRow[];
+  /** Bank accounts that titles of the pull changed. */
+  readonly accountChanges: number;
 }
 
-function pullDate(run: CommandRun, date: CivilDate): Promise<CommandResult> {
-  const { config, logger, progress, signal, today } = run;
-  if (date > today) {
-    throw new InputError(`<date>: ${date} is in the future; it is ${today} in ${config.timezone}`);
-  }
-  return withPlatform(run, async (staging, platform) => {
-    const { database } = staging;
-    await requireAbleToPull(config, database);
-    const parts = await openPulls(config, logger, staging, { platform, features: FEATURES });
-    const pullId = await createPull(database, {
-      ...{ origin: 'manual', date, requestedBy: 'command line' },
-    });
-    const observed = {
-      ...parts,
-      onProgress: ({ titles, bytes }: { titles: number; bytes: number }) =>
-        progress.update(
-          `${date}: ${formatCount(titles)} titles, ${Math.round(bytes / 1e6)} MB read`,
-        ),
+function pullResult(
+  pullId: bigint,
+  outcome: Exclude<AttemptOutcome, { kind: 'retry' }>,
+  { day, rejects, accountChanges }: Concerns,
+): CommandResult {
+  if (outcome.kind !== 'done') {
+    const { code, message } = outcome.error;
+    return {
+      document: { pullId: Number(pullId), state: 'failed', error: { code, message } },
+      text: `Pull ${pullId} failed and changed nothing: ${message}`,
+      exit: EXIT.failed,
     };
-    const outcome = await pullToEnd(observed, pullId, signal, (retry) => {
-      progress.end();
-      process.stderr.write(
-        `${date}: ${retry.error.message}; next attempt in ${Math.ceil(retry.delayMs / 1000)} s\n`,
-      );
-    });
-    await checkDays(database, { severities: config.checkSeverities }, signal);
-    return pullResult(pullId, outcome, await readConcerns(database, date, pullId));
-  });
+  }
+  const { report } = outcome;
+  const { pullId: _, state, titles, ...counts } = report;
+  const { isRestated = false, openFindings = 0 } = day ?? {};
+  const advice = day === null ? [] : dayAdvice(day, rejects);
+  if (accountChanges > 0) {
+    advice.push(
+      `${formatCount(accountChanges)} bank account(s) changed: call the party on a known number before anything is paid, then confirm or refuse the account in the console.`,
+    );
+  }
+  const isOpen = isRestated || accountChanges > 0 || rejects.length > 0 || openFindings > 0;
+  return {
+    document: {
+      pullId: Number(pullId),
+      state,
+      titles,
+      rejected: report.rejected,
+      // `titles` counts the titles that keep the contract.
+      dates: [{ ...counts, outcome: state, titles: titles - report.rejected }],
+      ...{ isRestated, accountChanges, openRejects: rejects.length, openFindings },
+    },
+    text: [pullTable(report), ...(advice.length === 0 ? [] : ['', ...advice])].join('\n'),
+    exit: isOpen || state === 'held' ? EXIT.needsPerson : EXIT.done,
+  };
+}
+
+function pullTable(report: PullReport): string {
+  const counts = ['inserted', 'changed', 'withdrawn', 'restored'] as const;
+  const isHeld = report.state === 'held';
+  return renderTable(
+    ['date', right('titles'), ...counts.map(right), right('rejected'), 'outcome'],
+    [
+      [
+        report.date,
+        formatCount(report.titles - report.rejected),
+        // The counts of a held response are those of a release. The lines below the table say so.
+        ...counts.map((name) => (isHeld ? '–' : formatCount(report[name]))),
+        formatCount(report.rejected),
+        isHeld ? 'held, not merged' : report.state,
+      ],
+    ],
+  );
 }

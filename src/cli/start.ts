@@ -1,44 +1,32 @@
 import { once } from 'node:events';
-import { type Command, InvalidArgumentError } from 'commander';
-import { ROLES, type Role, startService } from '../app/service.ts';
-import { type CommandResult, type CommandRun, commandAction, type Exit } from './command-run.ts';
+import { ROLES, startService } from '../app/service.ts';
+import { command, preset, someOf } from './command.ts';
 
-export function addStartCommand(program: Command, exit: Exit): void {
-  program
-    .command('start')
-    .description('run the service until SIGTERM: schedule, pull, push, serve')
-    .option('--roles <list>', 'the roles of this process, separated by commas', rolesArgument, [
-      ...ROLES,
-    ])
-    .addHelpText(
-      'after',
-      `
-Roles: scheduler decides each minute what is due; worker pulls titles and pushes providers; console
+const start = command({
+  name: 'start',
+  does: 'run the service until SIGTERM: schedule, pull, push, serve',
+  words: {
+    roles: preset(
+      '<list>',
+      'the roles of this process, separated by commas',
+      [...ROLES],
+      someOf(ROLES),
+    ),
+  },
+  help: `Roles: scheduler decides each minute what is due; worker pulls titles and pushes providers; console
 serves the pages, /healthz, /readyz and /metrics on CONSOLE_HOST:CONSOLE_PORT. One process has all three
 by default. Several processes share one DATABASE_URL (and REDIS_URL); any number of processes of each role
 may run.
 
 On SIGTERM, running merges and pushes get 30 s to finish. Other work returns to the queue. The database is
 stopped last.`,
-    )
-    .action(commandAction(exit, { platform: true, service: true }, start));
-}
+  needs: { platform: true, service: true },
+  async run({ config, logger, signal }, { roles }) {
+    const service = await startService({ config, logger, roles: new Set(roles) });
+    if (!signal.aborted) await once(signal, 'abort');
+    await service.stop();
+    return { document: {}, text: '' };
+  },
+});
 
-async function start(
-  { config, logger, signal }: CommandRun,
-  { roles }: { readonly roles: readonly Role[] },
-): Promise<CommandResult> {
-  const service = await startService({ config, logger, roles: new Set(roles) });
-  if (!signal.aborted) await once(signal, 'abort');
-  await service.stop();
-  return { document: {}, text: '' };
-}
-
-function rolesArgument(text: string): Role[] {
-  const names = text.split(',').map((name) => name.trim());
-  const roles = ROLES.filter((role) => names.includes(role));
-  if (names.some((name) => !ROLES.some((role) => role === name))) {
-    throw new InvalidArgumentError(`Expected some of ${ROLES.join(', ')}.`);
-  }
-  return roles;
-}
+export const COMMANDS = [start];

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { alertPolicy } from '../app/alert-channels.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { addDays, type CivilDate } from '../base/values/business-day.ts';
@@ -17,33 +16,21 @@ import {
   readSweeps,
   type SweepRow,
 } from '../features/sweep/sweeps.sql.ts';
-import { dateArgument } from './arguments.ts';
-import {
-  type CommandResult,
-  type CommandRun,
-  commandAction,
-  EXIT,
-  type Exit,
-  withStaging,
-} from './command-run.ts';
-import { findingsAdvice, holdAdvice, withheldText } from './output/pull-text.ts';
+import { type CommandResult, EXIT, optional, stagingCommand, toDate } from './command.ts';
+import { dayAdvice, MAX_REJECTS } from './output/day-text.ts';
 import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
 
 /** Days shown by default. */
 const DEFAULT_DAYS = 31;
-/** Rejected titles listed for each day, also with `--json`. */
-const MAX_REJECTS = 20;
 
-export function addStatusCommand(program: Command, exit: Exit): void {
-  program
-    .command('status')
-    .description('show the checkpoint, the lag, and a line for each day')
-    .option('--from <date>', 'first date to show', dateArgument)
-    .option('--to <date>', 'last date to show', dateArgument)
-    .addHelpText(
-      'after',
-      `
-Reads only the ledger and sends no request to the platform. Without a range, the last ${DEFAULT_DAYS} days are shown.
+const status = stagingCommand({
+  name: 'status',
+  does: 'show the checkpoint, the lag, and a line for each day',
+  words: {
+    from: optional('<date>', 'first date to show', toDate),
+    to: optional('<date>', 'last date to show', toDate),
+  },
+  help: `Reads only the ledger and sends no request to the platform. Without a range, the last ${DEFAULT_DAYS} days are shown.
 
 The first lines equal the console's start page: yesterday, and all tasks of a person over the whole ledger, the greatest
 risk first.
@@ -51,21 +38,12 @@ risk first.
 Exit status: 0 nothing is open, or days only wait for their sign-off; 3 an item needs a person.
 
 Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
-    )
-    .action(commandAction(exit, { platform: false }, readStatus));
-}
-
-async function readStatus(
-  run: CommandRun,
-  options: { from?: CivilDate; to?: CivilDate },
-): Promise<CommandResult> {
-  const { config, today } = run;
-  const to = options.to ?? today;
-  const range = { from: options.from ?? addDays(to, 1 - DEFAULT_DAYS), to };
-  if (range.from > range.to) {
-    throw new InputError(`--from ${range.from} is after --to ${range.to}`);
-  }
-  return withStaging(run, async ({ database }) => {
+  async run(database, options, { config, today }) {
+    const to = options.to ?? today;
+    const range = { from: options.from ?? addDays(to, 1 - DEFAULT_DAYS), to };
+    if (range.from > range.to) {
+      throw new InputError(`--from ${range.from} is after --to ${range.to}`);
+    }
     const policy = alertPolicy(config);
     const items = await readOpenItems(database, { now: new Date(), policy });
     const days = await readLedgerDays(database, range, today);
@@ -74,19 +52,14 @@ async function readStatus(
     const [newest = null] = await readSweeps(database, 1);
     const rejects = new Map<CivilDate, RejectRow[]>();
     for (const { date, state } of days) {
-      if (state !== 'attention') continue;
-      rejects.set(date, (await readOpenRejects(database, date)).slice(0, MAX_REJECTS));
+      if (state === 'attention') rejects.set(date, await readOpenRejects(database, date));
     }
-    return statusResult({
-      items,
-      days,
-      pulls,
-      sweeps: { newest, complete },
-      rejects,
-      timeZone: config.timezone,
-    });
-  });
-}
+    const sweeps = { newest, complete };
+    return statusResult({ items, days, pulls, sweeps, rejects, timeZone: config.timezone });
+  },
+});
+
+export const COMMANDS = [status];
 
 interface Status {
   readonly items: OpenItems;
@@ -110,7 +83,10 @@ function statusResult(status: Status): CommandResult {
       needs,
       accountChanges,
       unmappedCompanies: items.unmappedCompanies,
-      days: status.days.map((day) => ({ ...day, rejects: status.rejects.get(day.date) ?? [] })),
+      days: status.days.map((day) => ({
+        ...day,
+        rejects: status.rejects.get(day.date)?.slice(0, MAX_REJECTS) ?? [],
+      })),
       openPulls: status.pulls,
       sweeps: status.sweeps,
     },
@@ -171,31 +147,7 @@ function daysTable({ days, timeZone }: Status): string {
 }
 
 function needsText({ days, pulls, rejects }: Status): string[] {
-  const lines: string[] = [];
-  for (const day of days) {
-    if (day.hold !== null && day.heldPullId !== null) {
-      lines.push(...holdAdvice(day.date, day.heldPullId, day.hold, day.titles));
-      lines.push(...day.hold.faults.map((fault) => `  ${fault}`));
-    } else if (day.withheld > 0) {
-      lines.push(withheldText(day.date, day.withheld));
-    }
-    for (const reject of rejects.get(day.date) ?? []) {
-      lines.push(
-        `${day.date} title ${reject.ordinal + 1} was rejected: ${reject.reasons.join('; ')}`,
-      );
-    }
-    if (day.state === 'failed') {
-      lines.push(
-        `${day.date} failed: ${day.lastError ?? 'no error was recorded'}; try again with: conciliation pull ${day.date}`,
-      );
-    }
-    if (day.openFindings > 0) lines.push(findingsAdvice(day.date, day.openFindings));
-    if ((rejects.get(day.date)?.length ?? 0) > 0) {
-      lines.push(
-        `${day.date}: pull again after the correction, or accept the rejects in the console.`,
-      );
-    }
-  }
+  const lines = days.flatMap((day) => dayAdvice(day, rejects.get(day.date) ?? []));
   for (const pull of pulls) {
     if (pull.state === 'held') continue;
     const error = pull.errorMessage === null ? '' : `, last error: ${pull.errorMessage}`;

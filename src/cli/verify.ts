@@ -1,17 +1,13 @@
-import type { Command } from 'commander';
-import type { Database } from '../base/database/database.ts';
+import { InvalidArgumentError } from 'commander';
+import {
+  type ChainFault,
+  type ChainLink,
+  verifyAuditChain,
+} from '../base/audit/audit-chain.sql.ts';
 import { InputError } from '../base/runtime/errors.ts';
-import type { CivilDate } from '../base/values/business-day.ts';
 import type { Problem } from '../features/verify/findings.sql.ts';
 import { readDates, verifyDate } from '../features/verify/verify.sql.ts';
-import { dateArgument } from './arguments.ts';
-import {
-  type CommandResult,
-  type CommandRun,
-  EXIT,
-  type Exit,
-  stagingAction,
-} from './command-run.ts';
+import { EXIT, optional, stagingCommand, toDate } from './command.ts';
 import { formatCount, renderTable, right } from './output/table.ts';
 
 const PROBLEMS: Readonly<Record<Problem, string>> = {
@@ -25,25 +21,28 @@ const PROBLEMS: Readonly<Record<Problem, string>> = {
   seal: 'a sign-off or reopening has no entry in the audit log',
   reject: 'an acceptance of a rejected title has no entry in the audit log',
   account: 'a decision about an account has no entry in the audit log',
-  finding: 'a resolution of a finding has no entry in the audit log',
-  pull: 'a decision about a held response has no entry in the audit log',
+  finding:
+    'a finding is not as the newest check left it, or its resolution has no entry in the audit log',
+  pull: 'a held response was not replaced, or a decision about it has no entry in the audit log',
+  receipt: 'an answer to a receipt has no entry in the audit log',
+  break: 'a resolution of a break has no entry in the audit log',
   session: 'the session of a user has no entry in the audit log',
+  key: 'an API key has no entry in the audit log, or was revoked',
   user: 'the role of a user is not that of the audit log',
   consumer: 'the access of a consumer is not that of the audit log',
+  start: 'the first date with bookings is not that of the audit log',
   day: 'counts, sums, digest or seal of the day are not those of its titles',
   unchecked: 'a value in the tables makes a part of the check fail',
 };
 
-export function addVerifyCommand(program: Command, exit: Exit): void {
-  program
-    .command('verify')
-    .description('compute again what follows from something else')
-    .option('--from <date>', 'the first accepted date, YYYY-MM-DD', dateArgument)
-    .option('--to <date>', 'the last accepted date, YYYY-MM-DD', dateArgument)
-    .addHelpText(
-      'after',
-      `
-Compares the titles of each date with what the newest merge has left, and with the titles the day, the payment
+const verify = stagingCommand({
+  name: 'verify',
+  does: 'compute again what follows from something else',
+  words: {
+    from: optional('<date>', 'the first accepted date, YYYY-MM-DD', toDate),
+    to: optional('<date>', 'the last accepted date, YYYY-MM-DD', toDate),
+  },
+  help: `Compares the titles of each date with what the newest merge has left, and with the titles the day, the payment
 schedule and the payment holds; the booking lines with the seals that released them; the decisions with the
 audit log. The service does the same for every date once a day. A difference raises the alert titles_altered.
 Where a pull can correct it, the service makes one. The alert lasts for a day at least.
@@ -51,44 +50,88 @@ Where a pull can correct it, the service makes one. The alert lasts for a day at
 Exit status: 0 no difference, 1 failed, 2 wrong usage, 3 a difference was found.
 
 Example: conciliation verify --from 2026-03-01 --to 2026-03-31`,
-    )
-    .action(stagingAction(exit, verifyDates));
-}
-
-async function verifyDates(
-  database: Database,
-  { progress, signal }: CommandRun,
-  { from, to }: { readonly from?: CivilDate; readonly to?: CivilDate },
-): Promise<CommandResult> {
-  if (from !== undefined && to !== undefined && to < from) {
-    throw new InputError('--to is before --from');
-  }
-  const dates = (await readDates(database)).filter(
-    (date) => (from === undefined || date >= from) && (to === undefined || date <= to),
-  );
-  const differences = [];
-  let titles = 0;
-  for (const [index, date] of dates.entries()) {
-    progress.update(`${date}: ${index} of ${dates.length} dates, ${formatCount(titles)} titles`);
-    const verified = await verifyDate(database, date, signal);
-    titles += verified.titles;
-    const repairPullId = verified.repairPullId === null ? null : Number(verified.repairPullId);
-    for (const { problem, rowKey: row } of verified.alterations) {
-      differences.push({ date, problem, row, repairPullId });
+  async run(database, { from, to }, { progress, signal }) {
+    if (from !== undefined && to !== undefined && to < from) {
+      throw new InputError('--to is before --from');
     }
+    const dates = (await readDates(database)).filter(
+      (date) => (from === undefined || date >= from) && (to === undefined || date <= to),
+    );
+    const differences = [];
+    let titles = 0;
+    for (const [index, date] of dates.entries()) {
+      progress.update(`${date}: ${index} of ${dates.length} dates, ${formatCount(titles)} titles`);
+      const verified = await verifyDate(database, date, signal);
+      titles += verified.titles;
+      const repairPullId = verified.repairPullId === null ? null : Number(verified.repairPullId);
+      for (const { problem, rowKey: row } of verified.alterations) {
+        differences.push({ date, problem, row, repairPullId });
+      }
+    }
+    const checked = `${formatCount(titles)} titles of ${formatCount(dates.length)} dates`;
+    const document = { dates: dates.length, titles, differences };
+    if (differences.length === 0) return { document, text: `${checked}: no difference.` };
+    const table = renderTable(
+      ['date', 'difference', 'row', right('repaired by pull')],
+      differences.map(({ date, problem, row, repairPullId }) => [
+        ...[date, PROBLEMS[problem], row ?? '-', String(repairPullId ?? '-')],
+      ]),
+    );
+    return {
+      document,
+      text: `${table}\n\n${checked}: ${formatCount(differences.length)} differences.`,
+      exit: EXIT.needsPerson,
+    };
+  },
+});
+
+const FAULTS: Readonly<Record<ChainFault, string>> = {
+  changed: 'was changed after it was written',
+  deleted: 'was deleted',
+  unlinked: 'was put in past the chain, or its link was removed',
+  broken_link: 'does not follow the link before it: a link was removed, put in or moved',
+  anchor_missing: 'does not exist: the newest entries were deleted together with their links',
+  anchor_changed: 'differs from the kept one: the chain was rewritten',
+};
+
+const verifyAudit = stagingCommand({
+  name: 'audit verify',
+  does: 'check that no entry of the audit log was changed, removed, inserted or moved',
+  words: { anchor: optional('<position:hash>', 'a head that an earlier run printed', toAnchor) },
+  help: `Each entry's hash covers the entry and the hash before it. With exit status 1 the command
+names the first entry that was changed. Keep the printed head outside of this database and pass it to the
+next run as --anchor: a user who can delete the newest entries can delete their links too, and only the
+anchor reveals that.
+
+Example: conciliation audit verify --anchor 412:5f1c…`,
+  async run(database, { anchor = null }) {
+    const report = await verifyAuditChain(database, anchor);
+    const { fault, head, links } = report;
+    if (fault !== null) {
+      const subject =
+        fault.entryId === null ? `the link ${fault.position}` : `entry ${fault.entryId}`;
+      return {
+        document: report,
+        text: `Broken after ${links} link(s): ${subject} ${FAULTS[fault.kind]}.`,
+        exit: EXIT.failed,
+      };
+    }
+    return {
+      document: report,
+      text:
+        head === null
+          ? 'The audit log is empty.'
+          : `${links} entries, none changed.\nHead, to be kept elsewhere: ${head.position}:${head.hash}`,
+    };
+  },
+});
+
+export const COMMANDS = [verify, verifyAudit];
+
+function toAnchor(text: string): ChainLink {
+  const [, position = '', hash = ''] = /^([1-9]\d{0,15}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (hash === '') {
+    throw new InvalidArgumentError('expected <position>:<hash> as an earlier run printed it');
   }
-  const checked = `${formatCount(titles)} titles of ${formatCount(dates.length)} dates`;
-  const document = { dates: dates.length, titles, differences };
-  if (differences.length === 0) return { document, text: `${checked}: no difference.` };
-  const table = renderTable(
-    ['date', 'difference', 'row', right('repaired by pull')],
-    differences.map(({ date, problem, row, repairPullId }) => [
-      ...[date, PROBLEMS[problem], row ?? '-', String(repairPullId ?? '-')],
-    ]),
-  );
-  return {
-    document,
-    text: `${table}\n\n${checked}: ${formatCount(differences.length)} differences.`,
-    exit: EXIT.needsPerson,
-  };
+  return { position: Number(position), hash };
 }

@@ -42,7 +42,8 @@ export interface Words {
 
 /**
  * One kind of alert: a condition that a person should know, which can be derived from the tables at any time. Its texts
- * are `alertMessages`, `alerts.kinds` and `alerts.nextSteps`, each with the kind.
+ * are `alertMessages`, `alerts.kinds` and `alerts.nextSteps`, each with the kind. A message begins small and has no full stop,
+ * because the text of a channel continues it. docs/operating.md has the kinds in the order of this list.
  */
 export interface AlertEntry {
   /** Critical: it stops the work or may mean fraud. ops/prometheus/rules.yml has the same list. */

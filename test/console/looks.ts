@@ -77,7 +77,6 @@ export function addLooks(world: BrowserWorld): void {
         ['provider', '/provider?id=P-1'],
         ['account-changes', '/account-changes?state=all'],
         ['alerts', '/alerts'],
-        ['exports', '/exports'],
         ['audit', '/audit'],
         ['account', '/account'],
         ['release-gone', '/pulls/999999/release'],

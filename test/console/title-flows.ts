@@ -8,7 +8,7 @@ export function addTitleFlows(world: BrowserWorld): void {
   test('titles are filtered, sorted and paged', async () => {
     const { stage, viewer } = world;
     const { open } = stage.dates;
-    await viewer.goto(`/days/${open}/titles`);
+    await viewer.goto(`/titles?from=${open}&to=${open}`);
     const first = () => textOf(viewer.locator('.data tbody th a').first());
     expect(await first()).toBe('PO-2026-0001');
     await viewer.getByRole('link', { name: 'Next →' }).click();
@@ -20,12 +20,14 @@ export function addTitleFlows(world: BrowserWorld): void {
     await expect.poll(first).toBe('PO-2026-0130');
     await viewer.getByLabel('Agent’s name contains').fill('ipê');
     await viewer.getByRole('button', { name: 'Apply' }).click();
-    await viewer.getByText(/^3\d of 3\d titles shown/).waitFor();
+    await viewer.getByText(/^1 to 3\d of 3\d$/).waitFor();
   });
 
   test('a title shows its history, and its identifiers only on the record', async () => {
     const { stage, reviewer } = world;
-    await reviewer.goto(`/days/${stage.dates.signed}/titles?order=PO-2026-0007`);
+    await reviewer.goto(
+      `/titles?from=${stage.dates.signed}&to=${stage.dates.signed}&order=PO-2026-0007`,
+    );
     await reviewer.getByRole('link', { name: 'PO-2026-0007' }).click();
     await reviewer.getByRole('heading', { name: 'History' }).waitFor();
     expect(await textOf(reviewer.locator('main'))).not.toContain('52998224725');
@@ -38,10 +40,10 @@ export function addTitleFlows(world: BrowserWorld): void {
 
   test('an export is downloaded, in the language of the reader', async () => {
     const { stage, reviewer } = world;
-    await reviewer.goto(`/exports?from=${stage.dates.open}&to=${stage.dates.open}`);
+    await reviewer.goto(`/titles?from=${stage.dates.open}&to=${stage.dates.open}`);
     const [download] = await Promise.all([
       reviewer.waitForEvent('download'),
-      reviewer.getByRole('button', { name: 'Download' }).click(),
+      reviewer.getByRole('button', { name: 'Download CSV' }).click(),
     ]);
     expect(download.suggestedFilename()).toBe(`titles-${stage.dates.open}-${stage.dates.open}.csv`);
     const text = await readFile(await download.path(), 'utf8');

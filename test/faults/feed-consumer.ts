@@ -15,7 +15,7 @@ const TITLES = `
   SELECT id::text, status || ' ' || ${rowSql('title')} AS row,
          (SELECT count(*) FROM conciliation.title_revision WHERE title_id = title.id)::int
          + (SELECT count(*) FROM conciliation.title_change AS change
-            WHERE change.title_id = title.id AND change.kind = 'payment_released')::int AS changes
+            WHERE change.title_id = title.id AND change.kind = 'payment_decided')::int AS changes
   FROM conciliation.title AS title`;
 
 /** An ERP that reads the feed page by page during the whole run. Its titles come only from the feed. */

@@ -5,7 +5,7 @@ import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';
 import { HOSTILE_FIELDS } from '../support/hostile-fields.ts';
 import type { HostileResponse, HostileStage } from '../support/hostile-responses.ts';
 import { HOSTILE_TITLES } from '../support/hostile-titles.ts';
-import type { RawBody } from '../support/sandbox/raw-bodies.ts';
+import type { RawBody } from '../support/sandbox/sandbox.ts';
 import { READABLE, REFUSED } from '../unit/reader/answer-corpus.ts';
 import { TITLES_OF_EVERY_KIND } from '../unit/reader/title-corpus.ts';
 

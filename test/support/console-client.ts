@@ -187,4 +187,7 @@ export const makeKey = (
   role: KeyRole,
   scopes: readonly KeyScope[],
   user: string | null = null,
-) => createApiKey(database, { name: 'script', user, role, scopes, validDays: 1, by: 'test' });
+) =>
+  createApiKey(database, { name: 'script', user, role, scopes, validDays: 1, by: 'test' }).then(
+    ({ key }) => key,
+  );

@@ -12,8 +12,7 @@ import type {
 } from '../../src/core/platform/conciliation-client.ts';
 import type { PullParts } from '../../src/core/work/pull-parts.ts';
 import type { Fault } from './sandbox/faults.ts';
-import type { RawBody } from './sandbox/raw-bodies.ts';
-import type { Sandbox } from './sandbox/sandbox.ts';
+import type { RawBody, Sandbox } from './sandbox/sandbox.ts';
 import { titleText } from './titles.ts';
 
 /** The headers and the body of a hostile response. */

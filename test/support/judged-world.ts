@@ -150,7 +150,7 @@ export function judgedWorld(world: PullWorld) {
       await resolveBreak(
         database,
         { kind, titleId, erpKey, seenGround: found?.ground ?? '' },
-        { by: 'rita', reason: 'the supplier has paid back' },
+        { by: 'rita', code: 'agreed', reason: 'the supplier has paid back' },
       );
     },
 

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { startService } from '#dist/app/service.js';
-import { runCommand } from '#dist/cli/command-run.js';
+import { runCommand } from '#dist/cli/command.js';
 
 /** @import { Role, ServiceOverrides } from '#dist/app/service.js' */
 

@@ -292,7 +292,7 @@ COMMENT ON COLUMN conciliation.title.extra IS
 COMMENT ON COLUMN conciliation.title.identity_hash IS
   'Hash of the fields that identify an obligation: order_uid, buyer_identification, provider_external_id, accepted_date, anticipated_due_date and original_value. For matching inside the program.';
 COMMENT ON COLUMN conciliation.title.content_hash IS
-  'Hash of the columns of documented fields; equal exactly for titles with equal values in all of them. 1.5 and 1.50 are equal. extra is not covered. day.content_version is the version of the list of covered fields.';
+  'Hash of the columns of documented fields; equal exactly for titles with equal values in all of them. 1.5 and 1.50 are equal. Fields that are kept in extra are not covered. day.content_version is the version of the list of covered fields.';
 COMMENT ON COLUMN conciliation.title.raw_hash IS
   'Hash of the title''s text in the response that the row was read from, and of the version of the reader. A response that has the same text again need not be read again.';
 COMMENT ON COLUMN conciliation.title.first_pull_id IS
@@ -369,7 +369,7 @@ CREATE TABLE conciliation.title_change (
   pull_id      bigint    NOT NULL,
   content_hash uuid,
 
-  CONSTRAINT title_change_kind_check CHECK (kind IN ('inserted', 'changed', 'withdrawn', 'restored', 'payment_released'))
+  CONSTRAINT title_change_kind_check CHECK (kind IN ('inserted', 'changed', 'withdrawn', 'restored', 'payment_decided'))
 ) WITH (
   -- One row for every change of a title, read from its end by consumers of the feed.
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 100000,
@@ -388,11 +388,11 @@ COMMENT ON COLUMN conciliation.title_change.change_seq IS
 COMMENT ON COLUMN conciliation.title_change.title_id IS
   'title.id of the title that changed.';
 COMMENT ON COLUMN conciliation.title_change.kind IS
-  'inserted: received for the first time. changed: some field was restated. withdrawn: a newer response for the date lacked the title. restored: a newer response had the withdrawn title again, perhaps restated. payment_released: a person confirmed the changed bank account that held the payment; the title is as before.';
+  'inserted: received for the first time. changed: some field was restated. withdrawn: a newer response for the date lacked the title. restored: a newer response had the withdrawn title again, perhaps restated. payment_decided: a person confirmed the changed bank account that held the payment, or refused it after all; the title is as before.';
 COMMENT ON COLUMN conciliation.title_change.pull_id IS
-  'pull.id of the pull that brought the change; with the kind payment_released, of the pull that brought the account.';
+  'pull.id of the pull that brought the change; with the kind payment_decided, of the pull that brought the account.';
 COMMENT ON COLUMN conciliation.title_change.content_hash IS
-  'title.content_hash as the change left it. Null: the row of the title had been deleted outside of the program, or the kind is payment_released, which changes no row.';
+  'title.content_hash as the change left it. Null: the row of the title had been deleted outside of the program, or the kind is payment_decided, which changes no row.';
 
 CREATE TRIGGER title_change_append_only
   BEFORE UPDATE OR DELETE OR TRUNCATE ON conciliation.title_change
@@ -439,6 +439,8 @@ CREATE TABLE conciliation.date_digest (
 
 -- A merge appends one row. A second one for the same pull is refused.
 CREATE UNIQUE INDEX date_digest_pull_key ON conciliation.date_digest (pull_id);
+-- An erasure does too, and the entry of the erasure in the audit log has its time.
+CREATE UNIQUE INDEX date_digest_erasure_key ON conciliation.date_digest (date, appended_at) WHERE pull_id IS NULL;
 CREATE INDEX date_digest_date_idx ON conciliation.date_digest (date, id);
 
 COMMENT ON TABLE conciliation.date_digest IS
@@ -489,7 +491,7 @@ CREATE TABLE conciliation.title_finding (
 
   CONSTRAINT title_finding_problem_check
     CHECK (problem IN ('content', 'titles', 'day', 'totals', 'hold', 'line', 'lines', 'batch', 'seal', 'reject', 'account',
-                       'finding', 'pull', 'session', 'user', 'consumer', 'unchecked')),
+                       'finding', 'pull', 'receipt', 'break', 'session', 'key', 'user', 'consumer', 'start', 'unchecked')),
   CONSTRAINT title_finding_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
@@ -503,9 +505,9 @@ COMMENT ON COLUMN conciliation.title_finding.id IS
 COMMENT ON COLUMN conciliation.title_finding.date IS
   'The accepted date whose check found the difference.';
 COMMENT ON COLUMN conciliation.title_finding.problem IS
-  'content: the columns of a title do not have its content hash or identity hash. titles: the titles are not those of the newest row of date_digest, or that row is not of the newest merge or of an erasure. day: counts, sums or digest of the row of day are not those of the titles and rejects, their number is not that of the newest merged answer, the row does not name that answer, it is reconciled while a response is held or rejects or findings are open, or the seal is not that of sign_off. totals: the totals of the payment schedule are not those of the titles. hold: a title names an account with an open or refused change, and its payment is not held. line: a booking line does not have its content hash or identity hash, or a receipt was recorded for it without an entry in the audit log. lines: the newest booking lines are not the content of the seal that released them. batch: a batch is not the sum of its lines, or not of a seal of the date, or released a seal a second time. seal, reject, account, finding, pull: a sign-off or reopening, an acceptance of a reject, a decision about an account, a resolution of a finding or a decision about a held response has no entry in the audit log. session, user, consumer: the beginning of a session, the role of a user or the access of a consumer is not that of the audit log, which keeps every date. unchecked: a value in the tables makes a part of the check fail.';
+  'content: the columns of a title do not have its content hash or identity hash. titles: the titles are not those of the newest row of date_digest, or that row is not of the newest merge or of an erasure. day: counts, sums or digest of the row of day are not those of the titles and rejects, their numbers are not those of the newest merged answer, the row does not name that answer, it is reconciled while a response is held or rejects or findings are open, or the seal is not that of sign_off. totals: the totals of the payment schedule are not those of the titles. hold: a title names an account with an open or refused change, and its payment is not held. line: a booking line does not have its content hash or identity hash, or a receipt was recorded for it without an entry in the audit log. lines: the newest booking lines are not the content of the seal that released them. batch: a batch is not the sum of its lines, or not of a seal of the date, or released a seal a second time. seal, reject, account, finding, pull, receipt, break: a sign-off or reopening, an acceptance of a reject, a decision about an account, a resolution of a finding, a decision about a held response, an answer to a receipt or a resolution of a break has no entry in the audit log; a finding is also not as the newest check left it, and a held response was not replaced by a newer one. session, key, user, consumer, start: the token of a session, a key, the role of a user, the access of a consumer or booking_start is not that of the audit log, which keeps every date. unchecked: a value in the tables makes a part of the check fail.';
 COMMENT ON COLUMN conciliation.title_finding.row_key IS
-  'The row that differs: title.id for content and hold, the id of the line, batch, seal (sign_off), reject (rejected_title), account (account_change), finding (check_finding) or pull, the name of the user or consumer. Null: the date as a whole.';
+  'The row that differs: title.id for content and hold, the id of the line, batch, seal (sign_off), reject (rejected_title), account (account_change), finding (check_finding), pull, receipt (booking_receipt), break (break_decision) or key (api_key), the name of the user or consumer, booking_start.bookings_from. Null: the date as a whole.';
 COMMENT ON COLUMN conciliation.title_finding.found_at IS
   'When the difference was found first.';
 COMMENT ON COLUMN conciliation.title_finding.acknowledged_at IS
@@ -587,7 +589,7 @@ COMMENT ON TABLE conciliation.day IS
 COMMENT ON COLUMN conciliation.day.date IS
   'The accepted date, on the calendar of the configured time zone.';
 COMMENT ON COLUMN conciliation.day.state IS
-  'pending: not reconciled yet, or not over yet. reconciled: over, and equal to the platform''s latest merged response; 0 titles is a valid outcome. attention: merged, but titles that broke the contract wait in rejected_title. held: the newest response would withdraw so much that a person must release it; the row still shows the last merged state. failed: every attempt was spent and the date was never reconciled.';
+  'pending: not reconciled yet, or not over yet. reconciled: over, and equal to the platform''s latest merged response; 0 titles is a valid outcome. attention: merged, but titles that broke the contract wait in rejected_title. held: the newest response waits for a person, see pull.hold_reason; the row still shows the last merged state. failed: every attempt was spent and the date was never reconciled.';
 COMMENT ON COLUMN conciliation.day.title_count IS
   'Titles of the date with status current.';
 COMMENT ON COLUMN conciliation.day.withdrawn_count IS
@@ -746,7 +748,7 @@ COMMENT ON COLUMN conciliation.pull.origin IS
 COMMENT ON COLUMN conciliation.pull.date IS
   'The accepted date that is asked for (conciliationDate).';
 COMMENT ON COLUMN conciliation.pull.slot_at IS
-  'The instant that made the pull due: of the schedule, or for a pull that a sweep asked for when its answer had ended. Null: a person or a backfill asked for it.';
+  'The instant that made the pull due: of the schedule, or for a pull that a sweep asked for when its answer had ended. Null: a person, a backfill or the daily check asked for it.';
 COMMENT ON COLUMN conciliation.pull.round IS
   'Pulls of the same date, origin and slot_at that had failed before this one was planned.';
 COMMENT ON COLUMN conciliation.pull.backfill_id IS
@@ -754,7 +756,7 @@ COMMENT ON COLUMN conciliation.pull.backfill_id IS
 COMMENT ON COLUMN conciliation.pull.requested_by IS
   'The requester: a part of the program or a person. May be personal data.';
 COMMENT ON COLUMN conciliation.pull.state IS
-  'queued: due at next_attempt_at. running: an attempt is under way. merged: titles changed, by the pull itself or by the release of a person (decided_at). unchanged: the response equals the stored titles. held: waits for a release by a person. superseded: a newer fetch was merged or held before; nothing was changed. failed: no attempt is left, or a repetition is pointless. cancelled: a person stopped it.';
+  'queued: due at next_attempt_at. running: an attempt is under way. merged: titles changed, by the pull itself, or by a release of the pull (decided_at). unchanged: the response equals the stored titles. held: waits for a release by a person. superseded: a newer fetch was merged or held before; nothing was changed. failed: no attempt is left, or a repetition is pointless. cancelled: a person stopped it.';
 COMMENT ON COLUMN conciliation.pull.attempts IS
   'Attempts spent. One that ended because the program stopped or the token was refused is not spent.';
 COMMENT ON COLUMN conciliation.pull.interrupted IS
@@ -800,7 +802,7 @@ COMMENT ON COLUMN conciliation.pull.fold_count IS
 COMMENT ON COLUMN conciliation.pull.fold_sum IS
   'As day.fold_sum, of the answer of this pull. Null: no whole response yet.';
 COMMENT ON COLUMN conciliation.pull.hold_reason IS
-  'Why the pull was held. emptied: the response has no title for a date that has some. unreadable: the response has titles, all of them rejected. withdrawal_limit: it would withdraw more than the configured share. run_withdrawals: the responses of one run together would, or the run has not ended. buyer_withdrawals: more than that share of the titles of one buyer. buyer_missing: it has no title of a buyer that has titles on each of these weekdays. duplicates: many titles equal another one of the response. growth: many times the usual number of titles of the weekday. changed_share: it would change more than the configured share. value_jump: the mean value differs from the usual one of the weekday by a great factor. Null: it was not held.';
+  'Why the pull was held. emptied: the response has no title for a date that has some. unreadable: the response has titles, all of them rejected. withdrawal_limit: it would withdraw more than the configured share. run_withdrawals: the responses of one run together would, or the run has not ended. buyer_withdrawals: more than that share of the titles of one buyer. buyer_missing: it has no title of a buyer that has titles on each of these weekdays. duplicates: many titles equal another one of the response. growth: many times the usual number of titles of the weekday. changed_share: it would change more than half of the titles. value_jump: the mean value differs from the usual one of the weekday by a great factor. Null: it was not held.';
 COMMENT ON COLUMN conciliation.pull.hold_detail IS
   'What the limit was compared with: found (titles, or the factor), of (the titles that found is a share of, or the usual number), limit, and buyer where the limit holds for the titles of one buyer. Null: the pull was not held, or not for its plausibility.';
 COMMENT ON COLUMN conciliation.pull.run_ended_at IS
@@ -833,7 +835,7 @@ END
 $$;
 
 COMMENT ON FUNCTION conciliation.keep_pull() IS
-  'Trigger of pull: refuses another key, date or origin, an older fence, and another fence or state of a pull that has ended.';
+  'Trigger of pull: refuses another key, date or origin, an older fence, and another fence or state of a pull that has ended, and that a held pull runs, fails or is cancelled.';
 
 CREATE TRIGGER pull_kept
   BEFORE UPDATE OF id, date, origin, fence, state ON conciliation.pull
@@ -843,6 +845,7 @@ CREATE TRIGGER pull_kept
     OR NEW.fence < OLD.fence OR (OLD.fence IS NOT NULL AND NEW.fence IS NULL)
     OR (OLD.state IN ('merged', 'unchanged', 'superseded', 'failed', 'cancelled')
         AND (OLD.state, OLD.fence) IS DISTINCT FROM (NEW.state, NEW.fence))
+    OR (OLD.state = 'held' AND NEW.state IN ('queued', 'running', 'failed', 'cancelled'))
   )
   EXECUTE FUNCTION conciliation.keep_pull();
 
@@ -1924,7 +1927,7 @@ CREATE INDEX payment_hold_title_idx ON conciliation.payment_hold (title_id);
 CREATE INDEX payment_hold_date_idx ON conciliation.payment_hold (accepted_date);
 
 COMMENT ON TABLE conciliation.payment_hold IS
-  'The current titles that a merge wrote while a change of the bank account that they name was open or refused. The hold lasts until a person confirms the change or a merge restates or withdraws the title: while title.last_change_pull_id is pull_id. Rows are not removed.';
+  'The titles that a merge wrote while a change of the bank account that they name was open or refused, or that named the account when a person refused it after all. The hold lasts until a person confirms the change or a merge restates or withdraws the title: while title.last_change_pull_id is pull_id. Rows are not removed.';
 COMMENT ON COLUMN conciliation.payment_hold.account_change_id IS
   'account_change.id.';
 COMMENT ON COLUMN conciliation.payment_hold.title_id IS
@@ -2004,7 +2007,7 @@ COMMENT ON COLUMN conciliation.title_feed.id IS
 COMMENT ON COLUMN conciliation.title_feed.status IS
   'current: to be reconciled. withdrawn: no longer stated by the platform, or the row was deleted outside of the program; undo the bookings of the title.';
 COMMENT ON COLUMN conciliation.title_feed.payment_hold IS
-  'Whether the payment is held: the title names a changed bank account, and no person has confirmed the change. Do not pay such a title. The confirmation is a change of the kind payment_released.';
+  'Whether the payment is held: the title names a changed bank account, and no person has confirmed the change. Do not pay such a title. The confirmation, and its refusal after all, are changes of the kind payment_decided.';
 COMMENT ON COLUMN conciliation.title_feed.predecessor_id IS
   'title_succession.predecessor_id: the withdrawn title that this one replaces, with another due date or original value. Null: none.';
 COMMENT ON COLUMN conciliation.title_feed.successor_id IS
@@ -2470,7 +2473,7 @@ CREATE TABLE conciliation.title_match (
   ended_by      text,
   end_reason    text,
 
-  CONSTRAINT title_match_rule_check CHECK (rule IN ('order', 'exact', 'tolerance', 'sum', 'person')),
+  CONSTRAINT title_match_rule_check CHECK (rule IN ('order', 'exact', 'tolerance', 'sum', 'inherited', 'person')),
   CONSTRAINT title_match_run_check CHECK ((rule = 'person') = (run_id IS NULL)),
   CONSTRAINT title_match_sum_check CHECK ((rule = 'sum') = (sum_id IS NOT NULL)),
   -- One side of a sum is one title or one payable.
@@ -2507,7 +2510,7 @@ COMMENT ON COLUMN conciliation.title_match.title_part IS
 COMMENT ON COLUMN conciliation.title_match.erp_part IS
   'The place of the title among those of the payable, from 0. 0 where the payable has one.';
 COMMENT ON COLUMN conciliation.title_match.rule IS
-  'order: the order and the value. exact: supplier, value and due date. tolerance: supplier, value, and a due date within the tolerance. sum: supplier, due date and the sum of the values. person: a person made the match.';
+  'order: the order and the value. exact: supplier, value and due date. tolerance: supplier, value, and a due date within the tolerance. sum: supplier, due date and the sum of the values. inherited: taken over from the title that this one replaces. person: a person made the match.';
 COMMENT ON COLUMN conciliation.title_match.rule_version IS
   'The version of the rules.';
 COMMENT ON COLUMN conciliation.title_match.run_id IS
@@ -2540,9 +2543,12 @@ CREATE TABLE conciliation.break_decision (
   ground     uuid        NOT NULL,
   decided_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   decided_by text        NOT NULL,
+  code       text        NOT NULL,
   reason     text        NOT NULL,
 
-  CONSTRAINT break_decision_subject_check CHECK (num_nonnulls(title_id, erp_key) > 0)
+  CONSTRAINT break_decision_subject_check CHECK (num_nonnulls(title_id, erp_key) > 0),
+  CONSTRAINT break_decision_code_check
+    CHECK (code IN ('corrected', 'booked_outside', 'agreed', 'accepted', 'other'))
 );
 
 CREATE INDEX break_decision_title_idx ON conciliation.break_decision (title_id);
@@ -2564,6 +2570,8 @@ COMMENT ON COLUMN conciliation.break_decision.decided_at IS
   'When the person decided.';
 COMMENT ON COLUMN conciliation.break_decision.decided_by IS
   'The person.';
+COMMENT ON COLUMN conciliation.break_decision.code IS
+  'corrected: it is being corrected in the ERP or on the platform. booked_outside: the ERP has it under other keys. agreed: settled with the other party. accepted: the difference is accepted. other: see the reason.';
 COMMENT ON COLUMN conciliation.break_decision.reason IS
   'The reason in words.';
 

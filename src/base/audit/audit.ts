@@ -29,6 +29,7 @@ const AUDIT_ACTIONS = {
   'bookings.difference': 'decision',
   'bookings.export': 'look',
   'bookings.receipts': 'decision',
+  'bookings.start': 'event',
   'break.resolve': 'decision',
   'company.confirm': 'event',
   'company.end': 'event',

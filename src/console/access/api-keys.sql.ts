@@ -33,7 +33,7 @@ export interface ApiKey {
 }
 
 /**
- * @returns the key, which is not stored
+ * @returns the key, which is not stored, and its number
  * @throws InputError when the name or purpose of the key is missing or too long; when the owner
  * does not exist, is disabled or has fewer rights than the key
  */
@@ -48,7 +48,7 @@ export function createApiKey(
     readonly validDays: number;
     readonly by: string;
   },
-): Promise<string> {
+): Promise<{ readonly id: number; readonly key: string }> {
   return database.prisma.$transaction(async (tx) => {
     const name = key.name.trim();
     if (name === '' || name.length > MAX_NAME_LENGTH || key.scopes.length === 0) {
@@ -66,18 +66,19 @@ export function createApiKey(
               ${key.role}, ${[...key.scopes]}, ${key.by},
               now() + make_interval(days => ${key.validDays}::int))
       RETURNING id`;
+    const id = Number(row.id);
     await recordAudit(tx, {
       actor: key.by,
       action: 'key.add',
       details: {
-        keyId: Number(row.id),
+        keyId: id,
         name,
         ...(key.user !== null && { user: key.user }),
         role: key.role,
         scopes: key.scopes,
       },
     });
-    return text;
+    return { id, key: text };
   });
 }
 

@@ -1,4 +1,4 @@
-import { recordAudit } from '../../base/audit/audit.ts';
+import { type AuditRecord, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { hashToken, newToken } from '../../base/database/secret-token.ts';
 import type { ConsoleRole } from '../../base/values/role.ts';
@@ -60,17 +60,16 @@ export function startSession(
         AND (${issuer}::text IS NULL OR (oidc_issuer = ${issuer} AND oidc_subject = ${subject}))`;
     if (isValid === 0) return null;
     const token = newToken();
+    const session = hashToken(token);
     await tx.$executeRaw`DELETE FROM conciliation.console_session WHERE expires_at <= now()`;
     await tx.$executeRaw`
       INSERT INTO conciliation.console_session (token_hash, user_id, address, expires_at, by_oidc)
-      VALUES (${hashToken(token)}, ${user.id}, ${address},
+      VALUES (${session}, ${user.id}, ${address},
               now() + make_interval(mins => ${limits.lifetimeMinutes}::int),
               ${issuer !== null})`;
-    await recordAudit(tx, {
-      actor: user.name,
-      action: 'session.start',
-      details: { address },
-    });
+    // With the session, so that no entry is that of another one.
+    const details = { address, session };
+    await recordAudit(tx, { actor: user.name, action: 'session.start', details });
     return token;
   });
 }
@@ -173,21 +172,24 @@ export async function endOtherSessions(
 }
 
 /**
- * Ends the other sessions of the user, and gives the session another token, so that the earlier
- * token has no value after a change of the user's credentials. To be called after `lockProven`.
+ * Records a change of the user's credentials, ends the other sessions of the user, and gives the session another token,
+ * so that the earlier token has no value. To be called after `lockProven`.
  * @returns the new token
  */
 export async function keepOnlySession(
   tx: Transaction,
-  userId: bigint,
+  user: ProvenUser,
   token: string,
+  { action, details }: Pick<AuditRecord, 'action' | 'details'>,
 ): Promise<string> {
-  await endOtherSessions(tx, userId, token);
+  await endOtherSessions(tx, user.id, token);
   const renewed = newToken();
+  const session = hashToken(renewed);
   await tx.consoleSession.updateMany({
-    where: { userId, tokenHash: hashToken(token) },
-    data: { tokenHash: hashToken(renewed), totpOffer: null },
+    where: { userId: user.id, tokenHash: hashToken(token) },
+    data: { tokenHash: session, totpOffer: null },
   });
+  await recordAudit(tx, { actor: user.name, action, details: { ...details, session } });
   return renewed;
 }
 

@@ -223,8 +223,7 @@ export function changeOwnPassword(
       data: { passwordHash: change.passwordHash },
     });
     await voidLinks(tx, user.id);
-    await recordAudit(tx, { actor: user.name, action: 'user.own_password' });
-    return keepOnlySession(tx, user.id, change.token);
+    return keepOnlySession(tx, user, change.token, { action: 'user.own_password' });
   });
 }
 

@@ -132,15 +132,8 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
         throw new InputError('the key needs a role and days', { context: { fault: 'key' } });
       }
       const by = actorOf(request);
-      const text = await createApiKey(database, {
-        name,
-        user: by,
-        role,
-        scopes,
-        validDays,
-        by,
-      });
-      return show(request, reply, { secret: { kind: 'key', name, text } });
+      const { key } = await createApiKey(database, { name, user: by, role, scopes, validDays, by });
+      return show(request, reply, { secret: { kind: 'key', name, text: key } });
     }),
   );
 

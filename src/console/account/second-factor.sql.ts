@@ -108,12 +108,8 @@ export function enrol(
         recoveryHashes: recoveryCodes.map(hashRecoveryCode),
       },
     });
-    await auditFactor(tx, user.name, 'set');
-    return {
-      outcome: 'enrolled',
-      token: await keepOnlySession(tx, user.id, token),
-      recoveryCodes,
-    };
+    const renewed = await keepOnlySession(tx, user, token, factorEntry('set'));
+    return { outcome: 'enrolled', token: renewed, recoveryCodes };
   });
 }
 
@@ -129,8 +125,7 @@ export function removeFactor(
   return database.prisma.$transaction(async (tx) => {
     if (!(await lockProven(tx, user, token))) return null;
     await clearFactor(tx, user.id);
-    await auditFactor(tx, user.name, 'removed');
-    return keepOnlySession(tx, user.id, token);
+    return keepOnlySession(tx, user, token, factorEntry('removed'));
   });
 }
 
@@ -151,7 +146,7 @@ export function renewRecoveryCodes(
       where: { id: user.id },
       data: { recoveryHashes: recoveryCodes.map(hashRecoveryCode) },
     });
-    await auditFactor(tx, user.name, 'recovery_codes');
+    await recordAudit(tx, { actor: user.name, ...factorEntry('recovery_codes') });
     return recoveryCodes;
   });
 }
@@ -188,10 +183,5 @@ async function clearFactor(tx: Transaction, id: bigint): Promise<number> {
   return count;
 }
 
-async function auditFactor(
-  tx: Transaction,
-  actor: string,
-  secondFactor: 'set' | 'removed' | 'recovery_codes',
-): Promise<void> {
-  await recordAudit(tx, { actor, action: 'user.second_factor', details: { secondFactor } });
-}
+const factorEntry = (secondFactor: 'set' | 'removed' | 'recovery_codes') =>
+  ({ action: 'user.second_factor', details: { secondFactor } }) as const;

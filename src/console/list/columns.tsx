@@ -2,8 +2,9 @@
 import type { ComponentChildren } from 'preact';
 import type { TextKey } from '../../base/texts/texts.ts';
 import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
-import { DataTable, right } from '../shell/data-table.tsx';
+import { DataTable } from '../shell/data-table.tsx';
 import { type PageContext, usePage } from '../shell/page-context.ts';
+import type { Target } from '../shell/paging.tsx';
 import { DayLink } from '../shell/parts.tsx';
 
 export interface Column<Row> {
@@ -19,6 +20,8 @@ export interface Column<Row> {
   readonly cell?: (row: Row, page: PageContext) => ComponentChildren;
   /** Whether the column names the row. */
   readonly isHead?: true;
+  /** The word of the list's order by this column. Absent: the list has no such order. */
+  readonly sort?: string;
   /** Absent: in both. */
   readonly only?: 'page' | 'file';
 }
@@ -42,6 +45,12 @@ export type Sums = Readonly<Record<string, string | number>>;
 
 const isNumber = ({ kind }: Column<never>) => kind === 'amount' || kind === 'count';
 
+/** The order of the rows: the word of a column, with `-` in front if it descends. */
+export interface Order {
+  readonly by: string;
+  readonly linkTo: (order: string) => Target;
+}
+
 /** A table of some rows. */
 export function ListTable<Row>(props: {
   readonly label: string;
@@ -49,18 +58,20 @@ export function ListTable<Row>(props: {
   readonly rows: readonly Row[];
   readonly sums?: Sums | undefined;
   readonly rowClass?: ((row: Row) => string | undefined) | undefined;
+  readonly order?: Order | undefined;
 }) {
-  const { rows, sums, rowClass } = props;
+  const { rows, sums, rowClass, order } = props;
   const page = usePage();
   const columns = props.columns.filter(({ only }) => only !== 'file');
   const classOf = (column: Column<Row>) => (isNumber(column) ? 'right number' : undefined);
   return (
     <DataTable
       label={props.label}
-      heads={columns.map((column) => {
-        const head = page.text(column.head);
-        return isNumber(column) ? right(head) : head;
-      })}
+      heads={columns.map((column) => ({
+        title: page.text(column.head),
+        isRight: isNumber(column),
+        ...(order !== undefined && orderOf(column, order)),
+      }))}
       {...(sums !== undefined && {
         foot: (
           <tr>
@@ -92,6 +103,15 @@ export function ListTable<Row>(props: {
       ))}
     </DataTable>
   );
+}
+
+function orderOf({ sort }: Column<never>, { by, linkTo }: Order) {
+  if (sort === undefined) return {};
+  const isSorted = by === sort || by === `-${sort}`;
+  return {
+    link: linkTo(by === sort ? `-${sort}` : sort),
+    ...(isSorted && { sorted: by === sort ? ('ascending' as const) : ('descending' as const) }),
+  };
 }
 
 function shown<Row>(

@@ -7,13 +7,16 @@ import { textParameter, usePage } from '../shell/page-context.ts';
 import { ActionForm } from '../shell/parts.tsx';
 import type { Column, Words } from './columns.tsx';
 
-const FILE_FORMATS = ['csv', 'xlsx'] as const;
-type FileFormat = (typeof FILE_FORMATS)[number];
-
-const FILE_TYPES: Readonly<Record<FileFormat, string>> = {
+const FILE_TYPES = {
   csv: 'text/csv; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-};
+  jsonl: 'application/jsonl; charset=utf-8',
+} as const;
+export type FileFormat = keyof typeof FILE_TYPES;
+export const fileTypeOf = (format: FileFormat): string => FILE_TYPES[format];
+
+/** The formats of a file for people. */
+export const FILE_FORMATS = ['csv', 'xlsx'] as const;
 
 const KINDS: Readonly<Record<Column<never>['kind'], ColumnKind>> = {
   text: 'text',
@@ -23,15 +26,20 @@ const KINDS: Readonly<Record<Column<never>['kind'], ColumnKind>> = {
   instant: 'text',
 };
 
-/** @throws InputError for a form without a format of files */
-export function fileFormatOf(form: unknown): FileFormat {
-  const format = FILE_FORMATS.find((known) => known === textParameter(form, 'format'));
+/** @throws InputError for a form without one of the formats */
+export function fileFormatOf<Format extends FileFormat>(
+  form: unknown,
+  formats: readonly Format[],
+): Format {
+  const format = formats.find((known) => known === textParameter(form, 'format'));
   if (format !== undefined) return format;
-  throw new InputError('format: expected one of csv, xlsx', { context: { fault: 'file_format' } });
+  throw new InputError(`format: expected one of ${formats.join(', ')}`, {
+    context: { fault: 'file_format' },
+  });
 }
 
 /** Returns the content type and the bytes of a file. Its words and headings are in the language of the reader. */
-export function encodeList<Row>(
+export function encodeList<Row, Total>(
   list: {
     readonly columns: readonly Column<Row>[];
     readonly rows: AsyncIterable<readonly Row[]>;
@@ -39,32 +47,52 @@ export function encodeList<Row>(
     readonly rowCount: number;
     /** The name of the sheet of a workbook. */
     readonly sheet: string;
+    /** The last sheet of a workbook. Absent: there is none. */
+    readonly totals?: {
+      readonly columns: readonly Column<Total>[];
+      readonly rows: readonly Total[];
+      readonly sheet: string;
+    };
   },
-  format: FileFormat,
+  format: (typeof FILE_FORMATS)[number],
   page: Words,
 ): { readonly type: string; readonly bytes: AsyncIterable<Uint8Array> } {
+  const { totals } = list;
+  const { columns, cellsOf } = tableOf(list.columns, page);
+  const batches = (async function* (): RowBatches {
+    for await (const rows of list.rows) yield rows.map(cellsOf);
+  })();
+  const last = totals && tableOf(totals.columns, page);
+  const bytes =
+    format === 'csv'
+      ? writeCsv(columns, batches, page.language)
+      : writeXlsx({
+          columns,
+          batches,
+          rowCount: list.rowCount,
+          ...(last !== undefined && {
+            totals: { columns: last.columns, rows: totals?.rows.map(last.cellsOf) ?? [] },
+          }),
+          sheets: { titles: list.sheet, ...(totals && { totals: totals.sheet }) },
+        }).bytes;
+  return { type: fileTypeOf(format), bytes };
+}
+
+function tableOf<Row>(all: readonly Column<Row>[], page: Words) {
   const { language, text, formats } = page;
-  const written = list.columns.filter(({ only }) => only !== 'page');
-  const columns = written.map(({ name, head, kind }) => ({
-    name,
-    kind: KINDS[kind],
-    ...(language !== 'en' && { heading: text(head) }),
-  }));
+  const written = all.filter(({ only }) => only !== 'page');
   const cellOf = (cell: ReturnType<Column<Row>['value']>) => {
     if (!(cell instanceof Date)) return cell === null ? null : String(cell);
     return language === 'en' ? cell.toISOString() : formats.instant(cell);
   };
-  const batches = (async function* (): RowBatches {
-    for await (const rows of list.rows) {
-      yield rows.map((row) => written.map(({ value }) => cellOf(value(row, page))));
-    }
-  })();
-  const bytes =
-    format === 'csv'
-      ? writeCsv(columns, batches, language)
-      : writeXlsx({ columns, batches, rowCount: list.rowCount, sheets: { titles: list.sheet } })
-          .bytes;
-  return { type: FILE_TYPES[format], bytes };
+  return {
+    columns: written.map(({ name, head, kind }) => ({
+      name,
+      kind: KINDS[kind],
+      ...(language !== 'en' && { heading: text(head) }),
+    })),
+    cellsOf: (row: Row) => written.map(({ value }) => cellOf(value(row, page))),
+  };
 }
 
 /** A button for each format. */
@@ -72,6 +100,7 @@ export function FileButtons(props: {
   readonly path: string;
   /** Of the filter. */
   readonly parameters: readonly (readonly [name: string, text: string])[];
+  readonly formats?: readonly FileFormat[] | undefined;
 }) {
   const { text } = usePage();
   return (
@@ -79,7 +108,7 @@ export function FileButtons(props: {
       {props.parameters.map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}
-      {FILE_FORMATS.map((format) => (
+      {(props.formats ?? FILE_FORMATS).map((format) => (
         <button key={format} type="submit" name="format" value={format} class="button">
           {text(`list.files.${format}`)}
         </button>

@@ -7,7 +7,8 @@ import type { VNode } from 'preact';
 import { type Static, type TObject, Type } from 'typebox';
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Transaction } from '../../base/database/database.ts';
-import type { TextKey } from '../../base/texts/texts.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import { type TextKey, textOf } from '../../base/texts/texts.ts';
 import { dateIn } from '../../base/values/business-day.ts';
 import type { ConsoleRole } from '../../base/values/role.ts';
 import { type ApiTag, describe, limitOf, numberOf } from '../api/api-request.ts';
@@ -16,7 +17,7 @@ import type { ConsoleParts } from '../shell/console-parts.ts';
 import type { Principal } from '../shell/guard.ts';
 import type { NavigationPath } from '../shell/layout.tsx';
 import { pageContext, usePage } from '../shell/page-context.ts';
-import { Pager, type Paging, pagingOf } from '../shell/paging.tsx';
+import { Pager, type Paging, pagingOf, type Target } from '../shell/paging.tsx';
 import { Card } from '../shell/parts.tsx';
 import { actorOf } from '../shell/path-parameters.ts';
 import { EVERYBODY, forKeys, forPeople } from '../shell/route-access.ts';
@@ -24,7 +25,7 @@ import { isLikeTaxId } from '../shell/search.sql.ts';
 import { sendFile } from '../shell/send-file.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { type Column, ListTable, type Sums } from './columns.tsx';
-import { encodeList, FileButtons, fileFormatOf } from './file.tsx';
+import { encodeList, FILE_FORMATS, FileButtons, type FileFormat, fileFormatOf } from './file.tsx';
 import {
   FilterFaults,
   type FilterFields,
@@ -84,6 +85,11 @@ export interface ListDeclaration<Fields extends FilterFields, Row> {
   readonly columns: readonly Column<Row>[];
   readonly rowClass?: (row: Row) => string | undefined;
   readonly rowsPerPage?: number;
+  /**
+   * The order of the rows: `sort` of a column, with `-` in front if it descends. The filter has a field `sort`, to which
+   * the headings of such columns lead. Absent: the list has one order.
+   */
+  readonly order?: (filter: FilterOf<Fields>) => string;
   readonly total: (
     db: Transaction,
     filter: FilterOf<Fields>,
@@ -100,6 +106,17 @@ export interface ListDeclaration<Fields extends FilterFields, Row> {
   readonly mask?: (row: Row, principal: Principal | null) => Row;
   /** The operation of the API: `GET /api` and the path of the page. */
   readonly api?: { readonly tag: ApiTag; readonly operationId: string; readonly summary: string };
+  /** Sends a file of the selected rows. Absent: it has the columns of the list. */
+  readonly file?: {
+    readonly formats: readonly FileFormat[];
+    readonly send: (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      parts: ConsoleParts,
+      filter: FilterOf<Fields>,
+      format: FileFormat,
+    ) => Promise<FastifyReply>;
+  };
   /** Reads what else the page shows, and returns how its parts are put together. Absent: one after the other. */
   readonly layout?: (
     parts: ConsoleParts,
@@ -144,10 +161,17 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
     return query.size === 0 ? path : `${path}?${query}`;
   };
 
+  const targetOf: TargetOf<Fields> = (filter, page = 1) => {
+    const parameters = parametersOf(list.filter, filter);
+    if (!parameters.some(([, text]) => isLikeTaxId(text))) return href(filter, page);
+    return { action: path, parameters: [...parameters, ['page', String(page)]] };
+  };
+
   const addPage: AddRoutes = (server, parts) => {
     const { prisma } = parts.database;
     const show = async (request: FastifyRequest, reply: FastifyReply, source: unknown) => {
-      const { filter, faults } = readFilter(list.filter, source);
+      const { language } = pageContext(request, parts.timeZone);
+      const { filter, faults } = readFilter(list.filter, source, language);
       const reader = { parts, actor: actorOf(request) };
       const total = await list.total(prisma, filter, reader);
       const paging = pagingOf(source, 'page', total.rows, list.rowsPerPage ?? ROWS_PER_PAGE);
@@ -168,7 +192,7 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
               filter={filter}
               rows={rows}
               paging={paging}
-              href={href}
+              targetOf={targetOf}
               total={total}
             />
           ),
@@ -180,15 +204,19 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
       server.post(path, forPeople(who), (request, reply) => {
         const { written, isPrivate } = postedParameters(list.filter, request.body);
         return isPrivate
-          ? show(request, reply, Object.fromEntries(written))
+          ? show(request, reply, request.body)
           : reply.redirect(`${path}?${new URLSearchParams(written)}`, 303);
       });
     }
 
     server.post(`${path}/file`, forPeople(who), (request, reply) => {
-      const format = fileFormatOf(request.body);
-      const { filter } = readFilter(list.filter, request.body);
       const page = pageContext(request, parts.timeZone);
+      const { filter } = readFilter(list.filter, request.body, page.language);
+      if (list.file !== undefined) {
+        const format = fileFormatOf(request.body, list.file.formats);
+        return list.file.send(request, reply, parts, filter, format);
+      }
+      const format = fileFormatOf(request.body, FILE_FORMATS);
       const reader = { parts, actor: actorOf(request) };
       const batches = async function* (db: Transaction, signal: AbortSignal) {
         for (let offset = 0; ; offset += ROWS_PER_READ) {
@@ -238,7 +266,11 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
         }),
       }),
       async (request) => {
-        const { filter } = readFilter(list.filter, request.query);
+        const { filter, faults } = readFilter(list.filter, request.query);
+        if (faults.length > 0) {
+          const names = faults.map((label) => textOf('en')(label)).join(', ');
+          throw new InputError(`these parameters cannot be read: ${names}`);
+        }
         const place = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
         const reader = { parts, actor: actorOf(request) };
         const [total, rows] = await Promise.all([
@@ -285,15 +317,23 @@ function Head({ name }: { readonly name: ListName }) {
   );
 }
 
+/** Of a page of the list. */
+type TargetOf<Fields extends FilterFields> = (
+  filter: Partial<FilterOf<Fields>>,
+  page?: number,
+) => Target;
+
 interface FilterProps<Fields extends FilterFields, Row> {
   readonly list: ListDeclaration<Fields, Row>;
   readonly filter: FilterOf<Fields>;
-  readonly href: List<Fields>['href'];
   readonly total: ListTotal;
 }
 
 function Filter<Fields extends FilterFields, Row>(
-  props: FilterProps<Fields, Row> & { readonly faults: readonly TextKey[] },
+  props: FilterProps<Fields, Row> & {
+    readonly faults: readonly TextKey[];
+    readonly href: List<Fields>['href'];
+  },
 ) {
   const { list, filter, faults, href, total } = props;
   const { text } = usePage();
@@ -315,9 +355,13 @@ function Filter<Fields extends FilterFields, Row>(
 }
 
 function Rows<Fields extends FilterFields, Row>(
-  props: FilterProps<Fields, Row> & { readonly rows: readonly Row[]; readonly paging: Paging },
+  props: FilterProps<Fields, Row> & {
+    readonly rows: readonly Row[];
+    readonly paging: Paging;
+    readonly targetOf: TargetOf<Fields>;
+  },
 ) {
-  const { list, filter, rows, paging, href, total } = props;
+  const { list, filter, rows, paging, targetOf, total } = props;
   const { text } = usePage();
   const label = text(`lists.${list.name}.title`);
   if (rows.length === 0) return <p class="quiet">{text(`lists.${list.name}.none`)}</p>;
@@ -329,9 +373,19 @@ function Rows<Fields extends FilterFields, Row>(
         rows={rows}
         sums={total.sums}
         rowClass={list.rowClass}
+        order={
+          list.order && {
+            by: list.order(filter),
+            linkTo: (sort) => targetOf({ ...filter, sort }),
+          }
+        }
       />
-      <Pager label={label} paging={paging} hrefOf={(page) => href(filter, page)} />
-      <FileButtons path={list.path} parameters={parametersOf(list.filter, filter)} />
+      <Pager label={label} paging={paging} hrefOf={(page) => targetOf(filter, page)} />
+      <FileButtons
+        path={list.path}
+        parameters={parametersOf(list.filter, filter)}
+        formats={list.file?.formats}
+      />
     </section>
   );
 }

@@ -87,7 +87,7 @@ const SECTIONS = {
 type Section = keyof typeof SECTIONS;
 
 /** The pages behind the gear. */
-const ADMINISTRATION = ['/alerts', '/audit', '/users', '/backfills', '/exports'] as const;
+const ADMINISTRATION = ['/alerts', '/audit', '/users', '/backfills'] as const;
 
 export type NavigationPath = (typeof SECTIONS)[Section][number] | (typeof ADMINISTRATION)[number];
 

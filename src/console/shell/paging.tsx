@@ -1,4 +1,6 @@
+import type { ComponentChildren } from 'preact';
 import { textParameter, usePage } from './page-context.ts';
+import { ActionForm } from './parts.tsx';
 
 /** A numbered page of a list. */
 export interface Paging {
@@ -19,11 +21,41 @@ export function pagingOf(query: unknown, name: string, total: number, limit: num
   return { page, pages, total, limit, offset: (page - 1) * limit };
 }
 
+/** An address, or a form for parameters that must not get into one. */
+export type Target =
+  | string
+  | {
+      readonly action: string;
+      readonly parameters: readonly (readonly [name: string, text: string])[];
+    };
+
+export function TargetLink(props: {
+  readonly to: Target;
+  readonly rel?: 'prev' | 'next';
+  readonly children: ComponentChildren;
+}) {
+  const { to, rel, children } = props;
+  return typeof to === 'string' ? (
+    <a rel={rel} href={to}>
+      {children}
+    </a>
+  ) : (
+    <ActionForm action={to.action}>
+      {to.parameters.map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <button type="submit" class="link">
+        {children}
+      </button>
+    </ActionForm>
+  );
+}
+
 /** The place of the page in its list, and links to the pages before and after. */
 export function Pager(props: {
   readonly label: string;
   readonly paging: Paging;
-  readonly hrefOf: (page: number) => string;
+  readonly hrefOf: (page: number) => Target;
 }) {
   const { paging, hrefOf } = props;
   const { text, formats } = usePage();
@@ -41,16 +73,16 @@ export function Pager(props: {
         <nav class="pager" aria-label={props.label}>
           {page > 1 && (
             <>
-              <a href={hrefOf(1)}>{text('titles.first')}</a>
-              <a rel="prev" href={hrefOf(page - 1)}>
-                ← {text('titles.previous')}
-              </a>
+              <TargetLink to={hrefOf(1)}>{text('paging.first')}</TargetLink>
+              <TargetLink rel="prev" to={hrefOf(page - 1)}>
+                ← {text('paging.previous')}
+              </TargetLink>
             </>
           )}
           {page < pages && (
-            <a rel="next" href={hrefOf(page + 1)}>
-              {text('titles.next')} →
-            </a>
+            <TargetLink rel="next" to={hrefOf(page + 1)}>
+              {text('paging.next')} →
+            </TargetLink>
           )}
         </nav>
       )}

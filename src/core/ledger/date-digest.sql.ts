@@ -43,7 +43,9 @@ export const digestRow = (
   INSERT INTO conciliation.date_digest (date, pull_id, titles, digest)
   SELECT ${date}::date, ${pullId}::bigint, titles, digest FROM (${digestOf(rows)}) AS present`;
 
-/** Appends the digest that an erasure leaves. */
-export async function appendDigest(tx: Transaction, date: CivilDate): Promise<void> {
-  await tx.$executeRaw(digestRow(date, null));
+/** Appends the digest that an erasure leaves, and returns it for the entry of the erasure. */
+export async function appendDigest(tx: Transaction, date: CivilDate): Promise<string> {
+  const [{ digest }] = await tx.$queryRaw<[{ digest: string }]>`
+    ${digestRow(date, null)} RETURNING encode(digest, 'hex') AS digest`;
+  return digest;
 }

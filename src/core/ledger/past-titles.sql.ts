@@ -16,7 +16,7 @@ export const undoneAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
            content_hash = lag(content_hash) OVER earlier
              AND (kind = 'withdrawn') = (lag(kind) OVER earlier = 'withdrawn') AS is_same
     FROM conciliation.title_change
-    WHERE pull_id = ${pullsOf(date)} AND kind <> 'payment_released'
+    WHERE pull_id = ${pullsOf(date)} AND kind <> 'payment_decided'
       AND title_id = ANY(ARRAY(SELECT title_id FROM conciliation.title_revision
                                WHERE pull_id = ${pullsOf(date)}))
     WINDOW earlier AS (PARTITION BY title_id ORDER BY change_seq)

@@ -27,7 +27,7 @@ const STEPS: Readonly<Record<PullState, readonly PullState[]>> = {
     'failed',
     'cancelled',
   ],
-  held: ['merged', 'unchanged', 'superseded', 'cancelled'],
+  held: ['merged', 'unchanged', 'superseded'],
   merged: [],
   unchanged: [],
   superseded: [],

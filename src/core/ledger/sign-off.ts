@@ -12,12 +12,13 @@ export interface SignOffCandidate {
 
 /**
  * Why a day cannot be signed off. The codes do not change, because the console has a sentence for each.
- * - `altered`: something other than a merge has changed a row of the day
+ * - `altered`, `unrecorded`: something other than the program has written to the database; see `verifyObstacles`
  * - `own_decision`: the person who signs made a decision about the day
  * - `open_before`: the day was open when the person who signs, an administrator before, got the present role
  */
 type SignOffObstacle =
   | 'altered'
+  | 'unrecorded'
   | 'not_reconciled'
   | 'not_checked'
   | 'payment_held'
@@ -53,6 +54,8 @@ export const SIGN_OFF_FAULTS: Readonly<Record<SignOffRefusal, string>> = {
     'titles of the day name a changed bank account; confirm the account before the sign-off',
   altered:
     'titles of the day were changed outside of the program; a pull that repairs the day restores them',
+  unrecorded:
+    'decisions, bookings or access were changed outside of the program; acknowledge the differences, or correct the access',
   own_decision: 'a user who made a decision about the day may not sign it off',
   open_before:
     'the day was open when you, an administrator before, got your role, so another user has to sign it off',

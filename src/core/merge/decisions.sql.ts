@@ -100,7 +100,11 @@ export function acceptRejects(
         context: { fault: 'no_rejects', date },
       });
     }
-    await recordAudit(tx, auditRecord('rejects.accept', decision, { date, pullId: null }));
+    const details = { rejects: accepted };
+    await recordAudit(tx, {
+      ...auditRecord('rejects.accept', decision, { date, pullId: null }),
+      details,
+    });
     await settleDay(tx, date);
     return accepted;
   }, MERGE_TRANSACTION);

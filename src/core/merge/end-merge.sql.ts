@@ -110,7 +110,7 @@ async function recordMissing(tx: Transaction, { pullId, date }: MergingPull): Pr
     FROM (
       SELECT DISTINCT ON (title_id) title_id, content_hash FROM conciliation.title_change
       WHERE pull_id = ANY(ARRAY(SELECT id FROM conciliation.pull WHERE date = ${date}::date))
-        AND kind <> 'payment_released'
+        AND kind <> 'payment_decided'
       ORDER BY title_id, change_seq DESC
     ) AS newest
     WHERE content_hash IS NOT NULL

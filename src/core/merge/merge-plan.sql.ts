@@ -101,7 +101,7 @@ async function hashAgain(tx: Transaction, date: CivilDate): Promise<void> {
       AND (content_hash <> ${computed} OR status = 'withdrawn' AND identity_hash <> ${COMPUTED_IDENTITY_HASH})`;
 }
 
-// Column names are constants of domain/: nothing from outside reaches Prisma.raw.
+// Column names are constants of core/title: nothing from outside reaches Prisma.raw.
 const columnsOf = (table: string) =>
   Prisma.raw(
     [...TITLE_COLUMNS, 'identity_hash', 'raw_hash', 'erased_at IS NULL']

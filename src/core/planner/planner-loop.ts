@@ -1,5 +1,5 @@
 /**
- * scheduler/ decides when work is due. Once a minute it reads from the ledger which pulls are
+ * Decides when work is due. Once a minute it reads from the ledger which pulls are
  * due, creates the missing ones, and wakes a worker for each one without a job. Then it checks
  * whether a sweep is due or providers wait to be pushed, and wakes a worker for them. It keeps no state: after
  * the loss of a slot, a job or a process, the next tick finds the work again.

@@ -16,7 +16,7 @@ import {
   type ValueColumn,
 } from './title.ts';
 
-// Column names are constants of domain/: nothing from outside reaches Prisma.raw.
+// Column names are constants of core/title: nothing from outside reaches Prisma.raw.
 
 /** The canonical text of a column; see `canonicalFields`. Sessions have the date style ISO. */
 const canonicalText = (column: ValueColumn) =>

@@ -1,5 +1,5 @@
 /**
- * pull/ makes one attempt at one accepted date, from the request to the merge. `pullDate` names its steps.
+ * One attempt at one accepted date, from the request to the merge. `pullDate` names its steps.
  */
 
 import {

@@ -5,7 +5,7 @@ import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { BankAccount } from '../../core/title/destination.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { LASTING_HOLDS, releasePayments } from './payment-holds.sql.ts';
+import { announceDecision, holdAgain, LASTING_HOLDS, readLineOut } from './payment-holds.sql.ts';
 
 /**
  * open: no decision. refused: the account stays blocked. confirmed: the account replaces the one before. parallel:
@@ -122,13 +122,24 @@ function conditionOf({ list, providerKey }: AccountChangeFilter): Prisma.Sql {
 /** The greatest number of changes that one decision is about. */
 const MAX_CHANGES_TO_DECIDE = 500;
 
+/** The changes that a decision may be about. */
+const DECIDABLE: Readonly<Record<AccountDecision, readonly ChangeState[]>> = {
+  confirmed: ['open', 'refused'],
+  parallel: ['open', 'refused'],
+  refused: ['open', 'confirmed', 'parallel'],
+};
+
+/** A refusal reads the titles of all dates that were pulled since a confirmation. */
+const DECISION_TRANSACTION = { timeout: 60_000 };
+
 /**
  * Records the decision of a person about changes, all of them or none. A confirmation releases the payments that the
  * changes held, which is a change of each title in `title_feed`. After a refusal they stay on hold, and a person can
- * still confirm the account. The audit log has an entry for each date that has such titles: its author is not the
+ * still confirm the account. The refusal of a confirmed account holds all titles again that name it, unless the line of
+ * one of them is released and not reversed. The audit log has an entry for each date that has such titles: its author is not the
  * second person for these dates.
- * @throws InputError for no change, more than `MAX_CHANGES_TO_DECIDE`, a change that does not exist or is decided, or a
- *   confirmation of two accounts of one party
+ * @throws InputError for no change, more than `MAX_CHANGES_TO_DECIDE`, a change that does not exist or is decided, a
+ *   confirmation of two accounts of one party, or a refusal after a line was released
  */
 export function decideAccountChanges(
   database: Database,
@@ -142,17 +153,20 @@ export function decideAccountChanges(
       context: { fault: 'account_changes', limit: MAX_CHANGES_TO_DECIDE },
     });
   }
-  const decidable = state === 'refused' ? ['open'] : ['open', 'refused'];
   return database.prisma.$transaction(async (tx) => {
+    // No line is released until the commit.
+    await tx.$executeRaw`SELECT FROM conciliation.booking_start FOR UPDATE`;
     // As a merge does before it holds payments.
     await takeLock(tx, 'closing');
     const decided = await tx.$queryRaw<
-      { id: bigint; date: CivilDate; party: string; account: string }[]
+      { id: bigint; date: CivilDate; party: string; account: string; isUndone: boolean }[]
     >`
-      UPDATE conciliation.account_change
+      UPDATE conciliation.account_change AS change
       SET state = ${state}, decided_at = clock_timestamp(), decided_by = ${by}, reason = ${reason}
-      WHERE id = ANY(${wanted}::bigint[]) AND state = ANY(${decidable}::text[])
-      RETURNING id, accepted_date::text AS date, kind || ' ' || party_key AS party, account_hash::text AS account`;
+      FROM (SELECT id, state FROM conciliation.account_change WHERE id = ANY(${wanted}::bigint[]) FOR UPDATE) AS former
+      WHERE change.id = former.id AND former.state = ANY(${DECIDABLE[state]}::text[])
+      RETURNING change.id, accepted_date::text AS date, kind || ' ' || party_key AS party,
+                account_hash::text AS account, former.state NOT IN ('open', 'refused') AS "isUndone"`;
     const missing = wanted.find((id) => !decided.some((one) => one.id === id));
     if (missing !== undefined) {
       throw new InputError(`account change ${missing} does not exist or is decided already`, {
@@ -168,10 +182,20 @@ export function decideAccountChanges(
         context: { fault: 'account_of_party' },
       });
     }
+    const undone = decided.filter(({ isUndone }) => isUndone).map(({ id }) => id);
+    if (undone.length > 0) {
+      await holdAgain(tx, undone);
+      const line = await readLineOut(tx, undone);
+      if (line !== null) {
+        throw new InputError(`the line of order ${line.orderUid} of ${line.date} is released`, {
+          context: { fault: 'account_line', ...line },
+        });
+      }
+    }
+    await announceDecision(tx, state === 'refused' ? undone : wanted);
     const held = await tx.$queryRaw<{ id: bigint; date: CivilDate }[]>`
       SELECT DISTINCT account_change_id AS id, accepted_date::text AS date
       FROM (${LASTING_HOLDS}) AS hold WHERE account_change_id = ANY(${wanted}::bigint[])`;
-    if (state !== 'refused') await releasePayments(tx, wanted);
     const changesOf = new Map<CivilDate, Set<number>>();
     for (const { id, date } of [...decided, ...held]) {
       changesOf.set(date, (changesOf.get(date) ?? new Set()).add(Number(id)));
@@ -188,5 +212,5 @@ export function decideAccountChanges(
         },
       });
     }
-  });
+  }, DECISION_TRANSACTION);
 }

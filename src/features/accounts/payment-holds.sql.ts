@@ -44,16 +44,18 @@ export async function holdPayments(tx: Transaction, source: WatchedMerge): Promi
 }
 
 /**
- * Rows (title_id): the titles that a merge wrote while a change of the account that they name was open or refused, as
- * it is now, and whose payment is not held. The merges are in the order of their numbered changes, because the time of
- * a transaction is that of its begin.
+ * Rows (id: of the change, title_id, pull_id, accepted_date): the titles that a merge wrote after the one that found an
+ * account which is open or refused now, that name the account, and whose payment is not held. The merges are in the
+ * order of their numbered changes, because the time of a transaction is that of its begin.
+ * @param titles of `title`
  */
-export const missingHolds = (date: CivilDate): Prisma.Sql => Prisma.sql`
+const unheld = (titles: Prisma.Sql): Prisma.Sql => Prisma.sql`
   WITH named AS MATERIALIZED (
-    SELECT DISTINCT change.id, change.pull_id, title.id AS title_id, title.last_change_pull_id
+    SELECT DISTINCT change.id, change.pull_id AS found_by, title.id AS title_id, title.last_change_pull_id AS pull_id,
+           title.accepted_date
     FROM (${accountsNamedBy(Prisma.sql`
       conciliation.title AS title
-      WHERE accepted_date = ${date}::date AND status = 'current'
+      WHERE status = 'current' AND ${titles}
         AND EXISTS (SELECT FROM conciliation.account_change WHERE state IN ('open', 'refused'))`)}) AS account
     JOIN conciliation.account_change AS change USING (kind, party_key, account_hash)
     JOIN conciliation.title AS title ON title.id = account.title_id
@@ -62,32 +64,77 @@ export const missingHolds = (date: CivilDate): Prisma.Sql => Prisma.sql`
       AND NOT (title.erased_at IS NOT NULL AND jsonb_strip_nulls(change.after) = '{}')
   ), numbered AS MATERIALIZED (
     SELECT pull_id, min(change_seq) AS first FROM conciliation.title_change
-    WHERE pull_id = ANY(ARRAY(SELECT pull_id FROM named UNION SELECT last_change_pull_id FROM named))
+    WHERE pull_id = ANY(ARRAY(SELECT found_by FROM named UNION SELECT pull_id FROM named))
     GROUP BY pull_id
   )
-  SELECT DISTINCT named.title_id
+  SELECT named.id, title_id, named.pull_id, accepted_date
   FROM named
-  JOIN numbered AS found ON found.pull_id = named.pull_id
-  JOIN numbered AS written ON written.pull_id = named.last_change_pull_id AND written.first >= found.first
-  WHERE (named.id, named.title_id) NOT IN (
-    SELECT account_change_id, title_id FROM (${OPEN_HOLDS}) AS held WHERE accepted_date = ${date}::date)`;
+  JOIN numbered AS found ON found.pull_id = named.found_by
+  JOIN numbered AS written ON written.pull_id = named.pull_id AND written.first >= found.first
+  WHERE NOT EXISTS (
+    SELECT FROM conciliation.payment_hold AS hold
+    WHERE hold.account_change_id = named.id AND hold.title_id = named.title_id AND hold.pull_id = named.pull_id)`;
+
+/** Rows (title_id): the titles of a date whose payment has to be held, and is not. */
+export const missingHolds = (date: CivilDate): Prisma.Sql => Prisma.sql`
+  SELECT DISTINCT title_id FROM (${unheld(Prisma.sql`accepted_date = ${date}::date`)}) AS missing`;
 
 /**
- * Numbers the end of the holds as a change of each title for the feed. Callers run it in the closing phase, in the
- * transaction that confirms the changes.
+ * Holds the titles that merges wrote while changes were confirmed which a person has refused now. To be called in the
+ * closing phase, after the changes are refused.
  */
-export async function releasePayments(
+export async function holdAgain(
+  tx: Transaction,
+  accountChangeIds: readonly bigint[],
+): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO conciliation.payment_hold (account_change_id, title_id, pull_id, accepted_date)
+    SELECT * FROM (${unheld(Prisma.sql`accepted_date = ANY(ARRAY(
+      SELECT DISTINCT date FROM conciliation.pull WHERE id = ANY(ARRAY(
+        SELECT DISTINCT pull_id FROM conciliation.title_change WHERE change_seq >= (
+          SELECT min(change_seq) FROM conciliation.title_change
+          WHERE pull_id = ANY(ARRAY(SELECT pull_id FROM conciliation.account_change
+                                    WHERE id = ANY(${accountChangeIds}::bigint[]))))))))`)}) AS missing
+    WHERE id = ANY(${accountChangeIds}::bigint[])`;
+}
+
+/**
+ * Numbers the end of the holds, or their new begin, as a change of each title for the feed. Callers run it in the
+ * closing phase, in the transaction that decides about the changes.
+ */
+export async function announceDecision(
   tx: Transaction,
   accountChangeIds: readonly bigint[],
 ): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO conciliation.title_change (title_id, kind, pull_id)
-    SELECT hold.title_id, 'payment_released', max(change.pull_id)
+    SELECT hold.title_id, 'payment_decided', max(change.pull_id)
     FROM (${LASTING_HOLDS}) AS hold
     JOIN conciliation.account_change AS change ON change.id = hold.account_change_id
     WHERE hold.account_change_id = ANY(${accountChangeIds}::bigint[])
       -- Another change may still hold the title.
-      AND NOT EXISTS (SELECT FROM (${OPEN_HOLDS}) AS open WHERE open.title_id = hold.title_id)
+      AND (change.state = 'refused' OR NOT EXISTS (SELECT FROM (${OPEN_HOLDS}) AS open WHERE open.title_id = hold.title_id))
     GROUP BY hold.title_id
     ORDER BY hold.title_id`;
+}
+
+/** Returns the line of a title that changes hold which the ERP may have posted and has not reversed; null: none. */
+export async function readLineOut(
+  tx: Transaction,
+  accountChangeIds: readonly bigint[],
+): Promise<{ readonly date: CivilDate; readonly orderUid: string } | null> {
+  const [line] = await tx.$queryRaw<[{ date: CivilDate; orderUid: string }?]>`
+    SELECT line.date::text AS date, title.order_uid AS "orderUid"
+    FROM (${LASTING_HOLDS}) AS hold
+    JOIN conciliation.title ON title.id = hold.title_id
+    JOIN conciliation.booking_line AS line
+      ON line.date = title.accepted_date AND line.identity_hash = title.identity_hash AND line.title_id = title.id
+    WHERE hold.account_change_id = ANY(${accountChangeIds}::bigint[])
+      AND NOT (line.kind = 'reverse' AND line.state = 'posted')
+      AND NOT EXISTS (
+        SELECT FROM conciliation.booking_line AS later
+        WHERE later.date = line.date AND later.identity_hash = line.identity_hash
+          AND later.occurrence = line.occurrence AND later.version > line.version)
+    ORDER BY line.date, line.id LIMIT 1`;
+  return line ?? null;
 }

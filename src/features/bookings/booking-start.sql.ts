@@ -1,4 +1,5 @@
 /** The stored BOOKINGS_FROM: docs/bookings.md. */
+import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { ConfigError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
@@ -12,20 +13,26 @@ export const BOOKINGS_FROM: Prisma.Sql = Prisma.sql`
  * Stores BOOKINGS_FROM with the first seal of a date from it on. Does nothing where a date is stored already, or where
  * one of the dates was signed off before: the ERP may have booked that date by other means. To be called in the
  * transaction of the seal, before the seal is written.
+ * @param by the person who signs
  */
 export async function beginBookings(
   tx: Transaction,
   date: CivilDate,
   bookingsFrom: CivilDate | null,
+  by: string,
 ): Promise<void> {
-  await tx.$executeRaw`
+  const stored = await tx.$executeRaw`
     INSERT INTO conciliation.booking_start AS start (bookings_from)
     SELECT ${bookingsFrom}::date
     WHERE ${date}::date >= ${bookingsFrom}::date
       AND NOT EXISTS (SELECT FROM conciliation.sign_off WHERE date >= ${bookingsFrom}::date)
     ON CONFLICT (id) DO UPDATE SET bookings_from = excluded.bookings_from, stored_at = now()
     WHERE start.bookings_from IS NULL`;
+  if (stored > 0) await recordStart(tx, by, bookingsFrom);
 }
+
+const recordStart = (tx: Transaction, actor: string, bookingsFrom: CivilDate | null) =>
+  recordAudit(tx, { actor, action: 'bookings.start', details: { bookingsFrom } });
 
 /**
  * Moves the stored date to BOOKINGS_FROM.
@@ -53,8 +60,9 @@ export function moveBookings(database: Database, bookingsFrom: CivilDate | null)
         `BOOKINGS_FROM: ${given}, expected a date after ${signed}, the newest date that was signed off without bookings`,
       ]);
     }
-    await tx.$executeRaw`
+    const moved = await tx.$executeRaw`
       UPDATE conciliation.booking_start SET bookings_from = ${bookingsFrom}::date, stored_at = now()
-      WHERE bookings_from <> ${bookingsFrom}::date OR ${bookingsFrom}::date IS NULL`;
+      WHERE bookings_from IS NOT NULL AND bookings_from IS DISTINCT FROM ${bookingsFrom}::date`;
+    if (moved > 0) await recordStart(tx, 'service', bookingsFrom);
   });
 }

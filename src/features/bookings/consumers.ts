@@ -60,7 +60,7 @@ export function setConsumer(database: Database, consumer: Consumer, by: string):
     await recordAudit(tx, {
       actor: by,
       action: 'bookings.consumer',
-      details: { name, databaseRole, apiKeyId: consumer.apiKeyId, buyers: buyers.length },
+      details: { name, databaseRole, apiKeyId: consumer.apiKeyId, buyers },
     });
   });
 }

@@ -10,7 +10,7 @@ import { DESTINATION_COLUMNS } from '../../core/title/title-hashes.sql.ts';
 import { type OfferedLine, readFeed } from './feed.sql.ts';
 
 export const FEED_FORMATS = ['csv', 'jsonl'] as const;
-export type FeedFormat = (typeof FEED_FORMATS)[number];
+type FeedFormat = (typeof FEED_FORMATS)[number];
 
 export interface FeedFileRequest {
   readonly consumer: string;

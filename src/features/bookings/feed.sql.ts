@@ -55,7 +55,7 @@ export const FeedPage = Type.Object({
 });
 type FeedPage = Static<typeof FeedPage>;
 
-// The names are constants of domain/. No input reaches Prisma.raw.
+// The names are constants of core/title. No input reaches Prisma.raw.
 const AMOUNTS: ReadonlySet<string> = new Set(AMOUNT_COLUMNS);
 const title = Prisma.raw(
   `jsonb_build_object(${[...TITLE_COLUMNS, ...DESTINATION_COLUMNS]

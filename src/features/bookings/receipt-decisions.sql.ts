@@ -60,7 +60,7 @@ export function answerReceipts(
       );
     }
     if (answer === 'recorded') {
-      await beginBookings(tx, date, decision.bookingsFrom);
+      await beginBookings(tx, date, decision.bookingsFrom, decision.by);
       const [{ isBooked }] = await tx.$queryRaw<[{ isBooked: boolean }]>`
         SELECT (${date}::date >= ${BOOKINGS_FROM}) IS TRUE AS "isBooked"`;
       if (!isBooked) {

@@ -1,6 +1,8 @@
-/** What keeps a whole signed-off day from its release, beside what other features declare. Single titles wait by `waitingTitles`. */
+/** What keeps a whole signed-off day from its release, beside what other features declare, and titles of it. */
 import type { DayObstacle } from '../../console/day-obstacle.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
+import { waitingTitles } from '../matching/breaks.sql.ts';
 
 export const bookingObstacles = {
   /** A receipt names an unknown line or another content, and no person has decided. */
@@ -32,6 +34,12 @@ export const bookingObstacles = {
             AND complete.started_at >= clock_timestamp() - make_interval(hours => ${payablesMaxAgeHours}::int))))`,
   },
 } as const satisfies Record<string, DayObstacle>;
+
+/** The titles of a date that wait: for the payables, or because a person has refused their account after the sign-off. */
+export const keptTitles = (date: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  SELECT title_id FROM (${waitingTitles(date)}) AS waiting
+  UNION ALL
+  SELECT title_id FROM (${OPEN_HOLDS}) AS held WHERE accepted_date = ${date}`;
 
 /** The ERP's key of the payable that a row of `title` is matched with. */
 export const ERP_KEY: Prisma.Sql = Prisma.sql`

@@ -14,16 +14,15 @@ import {
   destinationColumns,
 } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { waitingTitles } from '../matching/breaks.sql.ts';
 import {
   hasObstacle,
   RELEASE_FAULTS,
   type ReleaseFault,
   readReleaseFaults,
 } from '../review/obstacles.sql.ts';
-import { isAltered } from '../verify/verify.sql.ts';
+import { readAlteration } from '../verify/verify.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
-import { ERP_KEY } from './release-conditions.sql.ts';
+import { ERP_KEY, keptTitles } from './release-conditions.sql.ts';
 
 /** The day and the seal of a batch. */
 interface BatchOrigin {
@@ -35,7 +34,7 @@ interface BatchOrigin {
 /** `booking_line.content_hash` of a reversal. */
 const NOTHING = Prisma.sql`'00000000-0000-0000-0000-000000000000'::uuid`;
 
-// The names are constants of domain/. No input reaches Prisma.raw.
+// The names are constants of core/title. No input reaches Prisma.raw.
 const VALUES: readonly string[] = [
   ...VALUE_COLUMNS.filter((column) => column !== 'accepted_date'),
   ...DESTINATION_COLUMNS,
@@ -190,7 +189,7 @@ async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bi
 /** The current titles of a date: what a seal that is not restated covers. */
 const currentTitles = (date: CivilDate): Prisma.Sql => Prisma.sql`
   SELECT title.*, ${ERP_KEY} AS erp_key,
-         title.id IN (SELECT title_id FROM (${waitingTitles(Prisma.sql`${date}::date`)}) AS waiting) AS waits
+         title.id IN (SELECT title_id FROM (${keptTitles(Prisma.sql`${date}::date`)}) AS kept) AS waits
   FROM conciliation.title AS title
   WHERE title.accepted_date = ${date}::date AND title.status = 'current'`;
 
@@ -201,7 +200,7 @@ export const RELEASE_TRANSACTION = { timeout: 300_000, maxWait: 10_000 } as cons
  * Releases what differs between the content that was released last and the content that the day's seal covers.
  * Does nothing where the day is before BOOKINGS_FROM, has no seal, was restated since, has been released completely
  * for this seal, or must wait; a later call releases it then. Titles that have to wait are left to a later call too. The row of the day is locked by the caller.
- * @param isCompared whether the caller has compared the rows of the day with their record: see `isAltered`
+ * @param isCompared whether the caller has compared the rows of the day with their record: see `readAlteration`
  * @returns `booking_batch.id`; null: nothing was released
  */
 export async function releaseSealedDay(
@@ -216,7 +215,7 @@ export async function releaseSealedDay(
     -- A move of BOOKINGS_FROM waits for the lines, or is seen here.
     FOR SHARE OF start`;
   if (seal === undefined || (await readReleaseFaults(tx, date, rules)).length > 0) return null;
-  if (!isCompared && (await isAltered(tx, date))) return null;
+  if (!isCompared && (await readAlteration(tx, date)) !== null) return null;
   const batchId = await writeDifference(tx, { date, signOffId: seal.id, by: seal.by });
   if (batchId === null) return null;
   // Numbered last, and under the lock until the commit: a position that is visible has none before it to come.
@@ -325,7 +324,7 @@ export function readWaitingDays(database: Database, rules: ObstacleRules): Promi
 export function overdueReleases(signedBefore: Date, rules: ObstacleRules): Prisma.Sql {
   return Prisma.sql`
     SELECT day.date ${unreleased}
-      AND NOT ${hasObstacle(Prisma.sql`day.date`, rules, ['receipts', 'altered', 'not_reconciled'])}
+      AND NOT ${hasObstacle(Prisma.sql`day.date`, rules, ['receipts', 'altered', 'unrecorded', 'not_reconciled'])}
       AND seal.signed_off_at < ${signedBefore}::timestamptz`;
 }
 

@@ -13,8 +13,8 @@ import {
   words,
 } from '../../console/api/schema-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { waitingTitles } from '../matching/breaks.sql.ts';
 import { ANSWERS, effect } from './feed.sql.ts';
+import { keptTitles } from './release-conditions.sql.ts';
 
 /** A title whose line waits because of the payables. The breaks of its date give the reason. */
 export const WaitingTitle = Type.Object({
@@ -35,7 +35,7 @@ export function readWaitingTitles(
     SELECT title.id::float8 AS "titleId", title.accepted_date::text AS date, title.order_uid AS "orderUid",
            title.anticipated_due_date::text AS "dueDate", title.original_value::text AS "originalValue"
     FROM conciliation.title AS title
-    WHERE title.id IN (SELECT title_id FROM (${waitingTitles(Prisma.sql`${day}::date`)}) AS waiting)
+    WHERE title.id IN (SELECT title_id FROM (${keptTitles(Prisma.sql`${day}::date`)}) AS kept)
       AND NOT EXISTS (
         SELECT FROM conciliation.booking_line AS line
         WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash

@@ -8,6 +8,7 @@ import {
   date,
   dateOrNull,
   id,
+  instantOrNull,
   orNull,
   text,
   textOrNull,
@@ -93,7 +94,26 @@ const Break = Type.Object({
 });
 export type Break = Static<typeof Break>;
 
+/** Why a person resolves a break. */
+export const BREAK_CODES = ['corrected', 'booked_outside', 'agreed', 'accepted', 'other'] as const;
+export type BreakCode = (typeof BREAK_CODES)[number];
+
+/** A break, and the decision that counts while both sides are as the person saw them. All null: open. */
+const ListedBreak = Type.Object({
+  ...Break.properties,
+  decidedAt: instantOrNull,
+  decidedBy: textOrNull,
+  code: Type.Union([words(BREAK_CODES), Type.Null()]),
+  reason: textOrNull,
+});
+export type ListedBreak = Static<typeof ListedBreak>;
+
+export const BREAK_STATES = ['open', 'resolved'] as const;
+type BreakState = (typeof BREAK_STATES)[number];
+
 export interface BreakFilter {
+  /** Absent: open. */
+  readonly state?: BreakState;
   readonly kind: BreakKind | null;
   /** The accepted date of the title. */
   readonly date: CivilDate | null;
@@ -115,7 +135,8 @@ export const BreakList = Type.Object({
   counts: Type.Array(BreakCount, { description: 'Over the whole filter, without its kind.' }),
   sum: Type.Object(sumOf),
   total: Type.Integer({ minimum: 0, description: 'Breaks of the filter.' }),
-  breaks: Type.Array(Break),
+  digest: Type.String({ description: 'Of all breaks of the filter, and their sides as they are.' }),
+  breaks: Type.Array(ListedBreak),
 });
 export type BreakList = Static<typeof BreakList>;
 
@@ -184,6 +205,8 @@ const pairsOfOrderOrValue = (
 const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper,
   (${SAME_CODE} OR ${sameParty(Prisma.sql`title.tax_id`)}) IS TRUE AS same_supplier`;
 
+const OTHER_PAIR = Prisma.sql`${PAIR}, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment`;
+
 /** The booking of the line that made a payable: the key without its version, because an adjustment posts the booking again. */
 const BOOKING_OF_PAYABLE = Prisma.sql`regexp_replace(payable.booking_key, ':[0-9]+$', '')`;
 
@@ -216,6 +239,8 @@ interface Scope extends AskedScope {
   readonly isBooked: Prisma.Sql;
   /** Of `title`. */
   readonly unmatched: Prisma.Sql;
+  /** Whether `broken` has the breaks that a person has resolved, and not the open ones. Absent: no. */
+  readonly isResolved?: boolean;
 }
 
 const ALL = Prisma.sql`true`;
@@ -243,9 +268,10 @@ const wholeScope = (date: CivilDate | null): Scope => ({
   unmatched: date === null ? ALL : Prisma.sql`title.accepted_date = ${date}::date`,
   near: Prisma.sql`(payable.order_uid IN (SELECT order_uid FROM unmatched)
       OR (payable.supplier_external_id, ${PAYABLE_VALUE})
-         IN (SELECT provider_external_id, original_value FROM unmatched)
+         IN (SELECT provider_external_id, original_value FROM unmatched
+             UNION SELECT provider_external_id, original_value FROM former)
       OR (left(payable.supplier_tax_id, 8), ${PAYABLE_VALUE})
-         IN (SELECT left(tax_id, 8), original_value FROM unmatched))`,
+         IN (SELECT left(tax_id, 8), original_value FROM unmatched UNION SELECT left(tax_id, 8), original_value FROM former))`,
   rivals: ALL,
   claimants: Prisma.sql`
     (coalesce(title.provider_external_id, title.provider_identification), title.original_value)
@@ -323,6 +349,14 @@ const releaseScope = (date: Prisma.Sql): Scope => ({
   isBooked: Prisma.sql`true`,
 });
 
+/** Payables without a match, once for each of their values. */
+const settledPayables = (condition: Prisma.Sql) => Prisma.sql`
+  SELECT payable.*, ${IS_SETTLED} AS is_settled, value
+  FROM conciliation.erp_payable AS payable
+  CROSS JOIN LATERAL (SELECT DISTINCT unnest(ARRAY[open_value, total_value]) AS value) AS stated
+  WHERE value IS NOT NULL AND ${IS_COMPARED} AND ${condition}
+    AND NOT EXISTS (SELECT FROM conciliation.title_payable AS match WHERE match.erp_key = payable.erp_key)`;
+
 /** The matches that last, of the payables near the unmatched titles. */
 const nearMatches = ({ isWhole, near }: Scope) => Prisma.sql`
   (SELECT erp_key, title_id FROM conciliation.title_payable
@@ -387,6 +421,10 @@ const SOLE = Prisma.sql`(CASE WHEN source = 0 THEN 0 ELSE pair.title_id END)`;
 const STATED_AT = Prisma.sql`
   (CASE WHEN payable.import_id IS NULL THEN greatest(payable.stated_at, run.sql_at) ELSE payable.stated_at END)`;
 
+const IS_DECIDED = Prisma.sql`
+  decision.kind = stated.kind AND decision.title_id IS NOT DISTINCT FROM stated.title_id
+  AND decision.erp_key IS NOT DISTINCT FROM stated.erp_key AND decision.ground = stated.ground`;
+
 /**
  * The breaks of a scope, `broken`: kind, severity (1, or 2: urgent), waits (the title is not released), title_id,
  * erp_key. For a statement with WITH.
@@ -401,7 +439,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT title_id, erp_key, rule, made_at, erp_value, title_part FROM conciliation.title_match
     WHERE ended_at IS NULL AND ${scope.matches}
   ), matched AS MATERIALIZED (
-    SELECT ${SIDE}, rule, made_at, document AS own_document,
+    SELECT ${SIDE}, rule, made_at, held.erp_key, open_value, ${IS_PLAIN} AS is_plain, document AS own_document,
            instalment AS own_instalment, abs(payable.due_date - title.anticipated_due_date) AS own_days,
            CASE WHEN rule = 'sum' THEN 4 WHEN payable.order_uid = title.order_uid THEN 1
                 WHEN payable.due_date = title.anticipated_due_date THEN 2 ELSE 3 END AS place
@@ -410,11 +448,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     JOIN ${payablesOf(Prisma.sql`held`, scope.isWhole)} AS payable ON payable.erp_key = held.erp_key
     WHERE title.status = 'current' AND ${scope.unmatched}
   ), rival_payable AS MATERIALIZED (
-    SELECT payable.*, ${IS_SETTLED} AS is_settled, value
-    FROM conciliation.erp_payable AS payable
-    CROSS JOIN LATERAL (SELECT DISTINCT unnest(ARRAY[open_value, total_value]) AS value) AS stated
-    WHERE (${IS_SETTLED} OR payable.order_uid IS NOT NULL) AND value IS NOT NULL AND ${IS_COMPARED} AND ${scope.rivals}
-      AND NOT EXISTS (SELECT FROM conciliation.title_payable AS match WHERE match.erp_key = payable.erp_key)
+    ${settledPayables(Prisma.sql`(${IS_SETTLED} OR payable.order_uid IS NOT NULL) AND ${scope.rivals}`)}
   ), rival AS MATERIALIZED (
     SELECT DISTINCT title_id, erp_key, rival_place AS place, coalesce(days, 0) AS days, title_order FROM (
       SELECT *, CASE WHEN same_order THEN 1 WHEN same_due THEN 2 ELSE 3 END AS rival_place FROM (
@@ -426,6 +460,23 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     FROM conciliation.title AS title
     WHERE status = 'current' AND ${scope.unmatched}
       AND NOT EXISTS (SELECT FROM held WHERE held.title_id = title.id)
+  ), heir AS MATERIALIZED (
+    SELECT link.title_id, gone.id AS gone_id
+    FROM (SELECT title_id FROM conciliation.title_succession WHERE title_id = ANY(ARRAY(SELECT id FROM unmatched))) AS link
+    CROSS JOIN LATERAL (
+      WITH RECURSIVE gone AS (
+        SELECT predecessor_id AS id FROM conciliation.title_succession AS first WHERE first.title_id = link.title_id
+        UNION
+        SELECT predecessor_id FROM gone JOIN conciliation.title_succession AS earlier ON earlier.title_id = gone.id
+      ) SELECT id FROM gone
+    ) AS gone
+    UNION ALL
+    SELECT id, id FROM unmatched
+  ), former AS MATERIALIZED (
+    -- The titles as they were before they were restated.
+    SELECT ${SIDE}, heir.title_id AS heir_id
+    FROM heir JOIN (SELECT * FROM conciliation.title WHERE id = ANY(ARRAY(SELECT gone_id FROM heir))) AS title
+      ON title.id = gone_id AND gone_id <> heir.title_id
   ), of_lone_payable AS MATERIALIZED (
     SELECT id AS title_id FROM unmatched JOIN (
       SELECT order_uid FROM conciliation.erp_payable AS payable
@@ -443,6 +494,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       AND NOT EXISTS (SELECT FROM ${nearMatches(scope)} AS match WHERE match.erp_key = payable.erp_key)
   ), alone AS (
     SELECT * FROM free WHERE status = 'open' AND ${scope.alone}
+  ), settled AS MATERIALIZED (
+    ${settledPayables(Prisma.sql`${IS_SETTLED} AND EXISTS (SELECT FROM former) AND ${scope.near}`)}
   ), related AS MATERIALIZED (
     ${pairsOfOrderOrValue(PAIR, Prisma.sql`free`, Prisma.sql`payable.open_value`)}
     UNION ALL
@@ -463,23 +516,11 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), other_pair AS MATERIALIZED (
     SELECT * FROM (
       ${pairsOfOrderOrValue(
-        Prisma.sql`${PAIR}, payable.holder, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment`,
+        Prisma.sql`${OTHER_PAIR}, payable.holder`,
         Prisma.sql`other`,
         Prisma.sql`payable.value`,
       )}
     ) AS near WHERE ${FITS}
-  ), heir AS MATERIALIZED (
-    SELECT link.title_id, gone.id AS gone_id
-    FROM (SELECT title_id FROM conciliation.title_succession WHERE title_id = ANY(ARRAY(SELECT id FROM unmatched))) AS link
-    CROSS JOIN LATERAL (
-      WITH RECURSIVE gone AS (
-        SELECT predecessor_id AS id FROM conciliation.title_succession AS first WHERE first.title_id = link.title_id
-        UNION
-        SELECT predecessor_id FROM gone JOIN conciliation.title_succession AS earlier ON earlier.title_id = gone.id
-      ) SELECT id FROM gone
-    ) AS gone
-    UNION ALL
-    SELECT id, id FROM unmatched
   ), taken AS (
     SELECT near.title_id, min(erp_key) AS erp_key
     FROM other_pair AS near JOIN unmatched AS title ON title.id = near.title_id
@@ -527,6 +568,17 @@ const breaksOf = (scope: Scope) => Prisma.sql`
         AND NOT EXISTS (
           SELECT FROM free WHERE status = 'open' AND ${isEnteredAgain(Prisma.sql`free`)})
     ) AS fitting
+    UNION ALL
+    -- The ERP has settled a payable of the title as it was, which had no match.
+    SELECT heir_id, erp_key, 2, 4, coalesce(days, 0), NULL, NULL
+    FROM (${pairsOfOrderOrValue(
+      Prisma.sql`${OTHER_PAIR}, title.heir_id`,
+      Prisma.sql`settled`,
+      Prisma.sql`payable.value`,
+      Prisma.sql`former`,
+    )}) AS gone
+    WHERE (same_value OR same_order AND is_empty) AND ${IS_NEAR} AND NOT EXISTS (
+      SELECT FROM free WHERE status = 'open' AND ${isEnteredAgain(Prisma.sql`free`)})
   ), demand AS MATERIALIZED (
     -- What the titles of a payable still ask for, and their bookings.
     SELECT erp_key, sum(original_value) FILTER (WHERE is_posted IS NOT TRUE) AS value,
@@ -572,7 +624,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       UNION ALL
       SELECT DISTINCT title_id, CASE WHEN is_booked THEN 'before' ELSE 'unbooked' END,
              NULL::timestamptz, NULL::timestamptz, NULL::text[], true
-      FROM situated WHERE title_id NOT IN (SELECT title_id FROM asked WHERE is_own)
+      -- A withdrawn title asks for nothing.
+      FROM situated WHERE is_current AND title_id NOT IN (SELECT title_id FROM asked WHERE is_own)
     ) AS status USING (title_id)
     JOIN ${VERDICTS} USING (is_early, situation, state)
     -- A booking that no title has any more explains its own payables only. Without an answer, or with a reversal on
@@ -730,6 +783,12 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT kind, severity, is_current, title_id, erp_key FROM judged
     WHERE severity > 0 AND (source IN (0, 3) OR NOT is_current)
     UNION ALL
+    -- The open payable that a restated title has taken over is as the title was before, until a line for it is released.
+    SELECT CASE WHEN open_value <> original_value THEN 'value_differs' ELSE 'due_date_differs' END, 1, false, id, erp_key
+    FROM matched JOIN live ON live.title_id = id
+    WHERE rule = 'inherited' AND is_plain AND NOT is_own AND NOT is_posted
+      AND (open_value <> original_value OR own_days > ${DUE_TOLERANCE_DAYS})
+    UNION ALL
     SELECT 'due_before_release', 2, false, title.id, held.erp_key
     FROM run CROSS JOIN held
     JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = held.title_id
@@ -781,11 +840,17 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     LEFT JOIN ${payablesOf(Prisma.sql`found`)} AS payable ON payable.erp_key = found.erp_key
     WHERE kind IS NOT NULL
   ), broken AS MATERIALIZED (
-    SELECT * FROM stated
-    WHERE NOT EXISTS (
-      SELECT FROM conciliation.break_decision AS decision
-      WHERE decision.kind = stated.kind AND decision.title_id IS NOT DISTINCT FROM stated.title_id
-        AND decision.erp_key IS NOT DISTINCT FROM stated.erp_key AND decision.ground = stated.ground)
+    ${
+      scope.isResolved === true
+        ? Prisma.sql`
+          SELECT DISTINCT ON (stated.place, stated.title_id, stated.erp_key)
+                 stated.*, decided_at, decided_by, code, reason
+          FROM stated JOIN conciliation.break_decision AS decision ON ${IS_DECIDED}
+          ORDER BY stated.place, stated.title_id, stated.erp_key, decision.id DESC`
+        : Prisma.sql`
+          SELECT *, NULL::timestamptz AS decided_at, NULL AS decided_by, NULL AS code, NULL AS reason FROM stated
+          WHERE NOT EXISTS (SELECT FROM conciliation.break_decision AS decision WHERE ${IS_DECIDED})`
+    }
   )`;
 
 /** What a payable states about its settlement, which no rule of the matching compares. */
@@ -834,16 +899,42 @@ const isIn = ({ date, supplier }: BreakFilter) => Prisma.sql`
   (${date}::date IS NULL OR accepted_date = ${date}::date)
   AND (${supplier}::text IS NULL OR supplier = ${supplier}::text)`;
 
+/** Of rows of `broken`. */
+const BREAKS_DIGEST = Prisma.sql`coalesce(md5(string_agg(place || ground::text, ',' ORDER BY place, ground)), '')`;
+
+/** A break that a person resolves with others. */
+interface NamedBreak {
+  readonly titleId: bigint | null;
+  readonly erpKey: string | null;
+  readonly ground: string;
+  readonly date: CivilDate | null;
+}
+
+/** Returns the open breaks of a filter, and the digest that a list of them has. */
+export async function readBreaksOf(
+  tx: Transaction,
+  filter: BreakFilter,
+): Promise<{ readonly digest: string; readonly breaks: readonly NamedBreak[] }> {
+  await joinWholeSets(tx);
+  const rows = await tx.$queryRaw<(NamedBreak & { readonly all: string })[]>`
+    WITH ${breaksOf(wholeScope(filter.date))}, filtered AS (
+      SELECT * FROM broken WHERE ${isIn(filter)} AND kind = ${filter.kind})
+    SELECT title_id AS "titleId", erp_key AS "erpKey", ground::text AS ground, accepted_date::text AS date,
+           (SELECT ${BREAKS_DIGEST} FROM filtered) AS all FROM filtered`;
+  return { digest: rows[0]?.all ?? '', breaks: rows.map(({ all: _, ...named }) => named) };
+}
+
 /** Returns the breaks of a filter, the most urgent first, then by the greatest value. */
 export function listBreaks(
   database: Database,
   request: BreakFilter & { readonly offset: number; readonly limit: number },
 ): Promise<BreakList> {
-  const { kind, date, offset, limit } = request;
+  const { state = 'open', kind, date, offset, limit } = request;
   return database.prisma.$transaction(async (tx) => {
     await joinWholeSets(tx);
     const [row] = await tx.$queryRaw<[BreakList]>`
-    WITH ${breaksOf(wholeScope(date))}, filtered AS (SELECT * FROM broken WHERE ${isIn(request)}),
+    WITH ${breaksOf({ ...wholeScope(date), isResolved: state === 'resolved' })},
+    filtered AS (SELECT * FROM broken WHERE ${isIn(request)}),
     place AS (
       SELECT * FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text
       ORDER BY severity DESC, place, value DESC, title_id, erp_key OFFSET ${offset} LIMIT ${limit}
@@ -855,9 +946,11 @@ export function listBreaks(
       (SELECT jsonb_build_object('breaks', count(*), 'value', coalesce(sum(value), 0)::text) FROM filtered) AS sum,
       (SELECT count(*)::float8 FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text)
         AS total,
+      (SELECT ${BREAKS_DIGEST} FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text) AS digest,
       (SELECT coalesce(jsonb_agg(jsonb_build_object(
                 'kind', place.kind, 'isUrgent', severity > 1, 'ground', place.ground, 'title', ${TITLE_JSON},
-                'payable', ${PAYABLE_JSON}, 'supplierName', ${SUPPLIER_NAME})
+                'payable', ${PAYABLE_JSON}, 'supplierName', ${SUPPLIER_NAME}, 'decidedAt', decided_at,
+                'decidedBy', decided_by, 'code', code, 'reason', reason)
               ORDER BY severity DESC, place.place, place.value DESC, title_id, place.erp_key), '[]')
        FROM place LEFT JOIN ${titlesOf(Prisma.sql`place`)} AS title ON title.id = title_id
        LEFT JOIN ${payablesOf(Prisma.sql`place`)} AS payable ON payable.erp_key = place.erp_key) AS breaks`;

@@ -5,7 +5,13 @@ import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { type BreakKey, readBreak } from './breaks.sql.ts';
+import {
+  type BreakCode,
+  type BreakFilter,
+  type BreakKey,
+  readBreak,
+  readBreaksOf,
+} from './breaks.sql.ts';
 import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
 
 /** The reasons why a decision about matches is refused. */
@@ -14,6 +20,7 @@ const MATCH_FAULTS = {
   match_payable: 'the payable is not open, or has a match',
   match_gone: 'the match does not exist, or has ended',
   break_changed: 'the break has changed since it was shown; look at it again',
+  breaks_changed: 'the breaks have changed since they were shown; look at the list again',
 } as const;
 type MatchFault = keyof typeof MATCH_FAULTS;
 
@@ -28,6 +35,9 @@ export const WAITS = Prisma.sql`
   AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS released
                   WHERE released.date = day.date AND released.sign_off_id = seal.id
                     AND released.waiting_titles = 0)`;
+
+/** The greatest number of breaks that one decision resolves. */
+export const MAX_BREAKS_TO_RESOLVE = 1_000;
 
 /** A person's decision about matches. The person does not sign the days of the titles off. */
 export interface MatchDecision extends Decision {
@@ -137,9 +147,9 @@ export async function readOwnSealOfMatch(
 export function resolveBreak(
   database: Database,
   { seenGround, ...key }: BreakKey & { readonly seenGround: string },
-  decision: MatchDecision,
+  decision: MatchDecision & { readonly code: BreakCode },
 ): Promise<void> {
-  const { by, reason } = decision;
+  const { by, reason, code } = decision;
   return database.prisma.$transaction(
     async (tx) => {
       await takeLock(tx, 'matching');
@@ -147,16 +157,66 @@ export function resolveBreak(
       if (found === null || found.ground !== seenGround) throw refuse('break_changed');
       const { kind, titleId, erpKey } = key;
       await tx.breakDecision.create({
-        data: { kind, titleId, erpKey, ground: found.ground, decidedBy: by, reason },
+        data: { kind, titleId, erpKey, ground: found.ground, decidedBy: by, code, reason },
       });
       await recordDecision(tx, 'break.resolve', [found.title?.acceptedDate ?? null], decision, {
         kind,
+        code,
         titleId: titleId === null ? null : Number(titleId),
+        ground: found.ground,
       });
     },
     { timeout: 60_000 },
   );
 }
+
+/**
+ * Records that a person has resolved all open breaks of a kind that a filter selects, as `resolveBreak` does for one.
+ * The audit log has an entry for each date.
+ * @param seenDigest `BreakList.digest` as the person saw it
+ * @throws InputError when there is none, there are more than `MAX_BREAKS_TO_RESOLVE`, or one of them has changed
+ */
+export function resolveBreaks(
+  database: Database,
+  { seenDigest, ...filter }: BreakFilter & { readonly seenDigest: string },
+  decision: MatchDecision & { readonly code: BreakCode },
+): Promise<void> {
+  const { by, reason, code } = decision;
+  const { kind } = filter;
+  return database.prisma.$transaction(
+    async (tx) => {
+      await takeLock(tx, 'matching');
+      const { digest, breaks } = await readBreaksOf(tx, filter);
+      const isTaken = breaks.length > 0 && breaks.length <= MAX_BREAKS_TO_RESOLVE;
+      if (kind === null || !isTaken || digest !== seenDigest) throw refuse('breaks_changed');
+      await tx.breakDecision.createMany({
+        data: breaks.map(({ date: _, ...named }) => ({
+          ...named,
+          kind,
+          decidedBy: by,
+          code,
+          reason,
+        })),
+      });
+      await recordDecision(
+        tx,
+        'break.resolve',
+        breaks.map(({ date }) => date),
+        decision,
+        (date) => {
+          const ofDate = breaks.filter((named) => named.date === date);
+          const titleIds = ofDate.flatMap(({ titleId }) =>
+            titleId === null ? [] : Number(titleId),
+          );
+          return { kind, code, breaks: ofDate.length, titleIds };
+        },
+      );
+    },
+    { timeout: 60_000 },
+  );
+}
+
+type AuditDetails = Readonly<Record<string, unknown>>;
 
 /**
  * Records a decision about matches for each of the dates of its titles.
@@ -167,14 +227,15 @@ async function recordDecision(
   action: AuditAction,
   of: readonly (CivilDate | null)[],
   decision: MatchDecision,
-  about: Readonly<Record<string, unknown>>,
+  about: AuditDetails | ((date: CivilDate | null) => AuditDetails),
 ): Promise<void> {
   const dates = [...new Set(of)].toSorted();
   if (decision.fourEyes === true) await requireOtherSigner(tx, dates, decision.by, WAITS);
   await forgetBreaks(tx);
   const { by: actor, reason } = decision;
   for (const date of dates.length === 0 ? [null] : dates) {
-    await recordAudit(tx, { actor, action, date, reason, details: about });
+    const details = typeof about === 'function' ? about(date) : about;
+    await recordAudit(tx, { actor, action, date, reason, details });
   }
 }
 

@@ -4,7 +4,7 @@ import { type BreakPayable, PAYABLE_JSON } from './breaks.sql.ts';
 import type { RULES } from './candidates.sql.ts';
 import { arePayablesStale, hasPayables } from './payables/payable-state.sql.ts';
 
-type MatchRule = (typeof RULES)[number] | 'person';
+type MatchRule = (typeof RULES)[number] | 'inherited' | 'person';
 
 /** How far the titles of a date are matched after the newest run. */
 export interface DayMatching {

@@ -251,7 +251,8 @@ async function inheritMatches(tx: Transaction, runId: bigint): Promise<void> {
     INSERT INTO conciliation.title_match
       (title_id, erp_key, sum_id, title_part, erp_part, rule, rule_version, run_id, made_by, reason,
        title_ground, erp_ground, erp_value)
-    SELECT heir_id, inherited.erp_key, new_id, title_part, 0, rule, rule_version,
+    SELECT heir_id, inherited.erp_key, new_id, title_part, 0,
+           CASE WHEN rule IN ('sum', 'person') THEN rule ELSE 'inherited' END, rule_version,
            CASE WHEN rule <> 'person' THEN ${runId}::bigint END, made_by, inherited.reason,
            ${TITLE_GROUND}, ${PAYABLE_GROUND}, ${PAYABLE_VALUE}
     FROM inherited LEFT JOIN sum USING (sum_id)

@@ -103,7 +103,7 @@ export interface ErasureRequest {
 }
 
 /** Number of rows with erased data, by table. */
-export type ErasureCounts = Awaited<ReturnType<typeof eraseRows>>;
+export type ErasureCounts = Awaited<ReturnType<typeof eraseRows>>['counts'];
 
 export interface ErasureReport {
   /** `erased_party.id`; null in a dry run for a party that is not on the list. */
@@ -202,9 +202,11 @@ async function eraseEverywhere(
         SELECT set_config('statement_timeout', '0', true),
                set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
       await findTitles(tx, names);
-      counts = await eraseRows(tx, names, pseudonym);
+      const erased = await eraseRows(tx, names, pseudonym);
+      counts = erased.counts;
       if (isDryRun) throw new Undo();
-      const details = { erasedPartyId: Number(partyId), ...counts };
+      const { digests } = erased;
+      const details = { erasedPartyId: Number(partyId), ...counts, digests };
       const isEmpty = Object.values(counts).every((count) => count === 0);
       if (!isEmpty) {
         await recordAudit(tx, { actor: by, action: 'party.erased', reason, details });
@@ -258,8 +260,9 @@ async function eraseRows(tx: Transaction, names: PartyNames, pseudonym: string) 
     if (altered.length === 0 && (await hasRecordedRows(tx, date))) recorded.push(date);
   }
   const titles = await eraseTitles(tx, keys, pseudonym);
+  const digests: Record<CivilDate, string> = {};
   for (const date of recorded) {
-    if (!(await hasRecordedRows(tx, date))) await appendDigest(tx, date);
+    if (!(await hasRecordedRows(tx, date))) digests[date] = await appendDigest(tx, date);
   }
   const isParty = Prisma.sql`(
     'tax_id:' || ${taxIdOf('party_key')} = ANY(${keys}::text[])
@@ -302,19 +305,16 @@ async function eraseRows(tx: Transaction, names: PartyNames, pseudonym: string) 
   const payableRejects = await tx.$executeRaw`
     UPDATE conciliation.erp_payable_reject reject SET raw = ''
     WHERE raw <> '' AND ${isAnyIn('reject.raw', keys)}`;
-  return {
+  const titlesAndParty = { titles, revisions, partyAccounts, accountChanges, rejects, drift };
+  const counts = {
     ...bookings,
-    titles,
-    revisions,
-    partyAccounts,
-    accountChanges,
-    rejects,
-    drift,
+    ...titlesAndParty,
     providers,
     providerBatches,
     payables,
     payableRejects,
   };
+  return { counts, digests };
 }
 
 /** Locks the days of the titles that `findTitles` has found, and returns them. */

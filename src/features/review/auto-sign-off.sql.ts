@@ -7,7 +7,7 @@ import type { ObstacleRules } from '../../console/day-obstacle.ts';
 import { AUTO_SIGN_OFF_AUTHOR } from '../../core/ledger/sign-off.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { RELEASE_TRANSACTION } from '../bookings/release.sql.ts';
-import { isAltered } from '../verify/verify.sql.ts';
+import { readAlteration } from '../verify/verify.sql.ts';
 import { hasObstacle, PROGRAM_OBSTACLES } from './obstacles.sql.ts';
 import { sealDay } from './sign-off.sql.ts';
 
@@ -40,7 +40,7 @@ export async function signCleanDays(
       await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
       const clean = await tx.$queryRaw<unknown[]>`
         SELECT FROM conciliation.day WHERE day.date = ${date}::date AND ${isClean(range)}`;
-      if (clean.length === 0 || (await isAltered(tx, date))) return false;
+      if (clean.length === 0 || (await readAlteration(tx, date)) !== null) return false;
       await sealDay(tx, date, {
         ...range,
         by: AUTO_SIGN_OFF_AUTHOR,

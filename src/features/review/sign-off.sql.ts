@@ -13,7 +13,8 @@ import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { beginBookings } from '../bookings/booking-start.sql.ts';
 import { RELEASE_TRANSACTION, releaseSealedDay } from '../bookings/release.sql.ts';
-import { isAltered } from '../verify/verify.sql.ts';
+import { verifyObstacles } from '../verify/findings.sql.ts';
+import { readAlteration } from '../verify/verify.sql.ts';
 import { keeps, type Obstacle, readObstacles, SIGN_OBSTACLES } from './obstacles.sql.ts';
 
 /** A seal: the content of a date at its sign-off. Amounts are decimal text, exact. */
@@ -95,11 +96,10 @@ export async function signOffDay(
     const day = await lockCandidate(tx, date);
     const rules = obstacleRules(signing, signing.by);
     // What is known to be altered is compared again.
-    const codes = SIGN_OBSTACLES.filter((code) => code !== 'altered');
+    const codes = SIGN_OBSTACLES.filter((code) => !(code in verifyObstacles));
     const found = (await readObstacles(tx, [date], rules, codes)).get(date) ?? [];
     const fault =
-      faultOf(day, found, signing, signing.seenDigest) ??
-      ((await isAltered(tx, date)) ? 'altered' : null);
+      faultOf(day, found, signing, signing.seenDigest) ?? (await readAlteration(tx, date));
     if (fault === null) await sealDay(tx, date, signing);
     return fault;
   }, RELEASE_TRANSACTION);
@@ -116,7 +116,7 @@ export async function sealDay(
   signing: Signing & Pick<SigningRules, 'bookingsFrom' | 'payablesMaxAgeHours'>,
 ): Promise<void> {
   const { bookingsFrom = null } = signing;
-  if (bookingsFrom !== null) await beginBookings(tx, date, bookingsFrom);
+  if (bookingsFrom !== null) await beginBookings(tx, date, bookingsFrom, signing.by);
   await endSeal(tx, date, { by: signing.by, reason: null });
   await tx.$executeRaw`
       INSERT INTO conciliation.sign_off

@@ -1,6 +1,6 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { addScheduleApi } from './pages/api.ts';
-import { addScheduleRoutes } from './pages/schedule-routes.tsx';
+import { addScheduleRoutes } from './pages/schedule-page.tsx';
 import { writeMergedTotals } from './schedule-totals.sql.ts';
 
 export const schedule: Feature = {

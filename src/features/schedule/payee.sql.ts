@@ -11,7 +11,7 @@ import { accountHash, partyKey, writingHash } from '../accounts/account-watch.sq
  * this is an interpretation, which docs/console.md states.
  */
 
-// Column names and expressions of this file and of domain/. No input reaches Prisma.raw.
+// Column names and expressions of this file and of core/title. No input reaches Prisma.raw.
 
 const ACCOUNT = ['bank', 'agency', 'agency_digit', 'account', 'account_digit'] as const;
 const stated = (column: string) => `nullif(btrim(${column}), '')`;

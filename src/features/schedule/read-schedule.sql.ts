@@ -1,4 +1,4 @@
-import type { Database } from '../../base/database/database.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
 import { withSnapshot } from '../../base/export/snapshot.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { BankAccount } from '../../core/title/destination.ts';
@@ -72,7 +72,7 @@ export interface Schedule extends ScheduleFigures {
   readonly groups: readonly ScheduleGroup[];
 }
 
-// Column names of domain/ and of this file. No input reaches Prisma.raw.
+// Column names of core/title and of this file. No input reaches Prisma.raw.
 
 type Amounts = readonly AmountColumn[];
 const columnsOf = (amounts: Amounts, text: (column: AmountColumn) => string) =>
@@ -198,16 +198,13 @@ const payeeIs = (payeeOf: number | null) =>
 
 /** Returns the number and the sum of the current titles of a group. */
 export async function readGroupTotals(
-  database: Database,
+  tx: Pick<Transaction, '$queryRaw'>,
   { range, payeeOf }: GroupFilter,
 ): Promise<{ readonly titles: number; readonly originalValueSum: string }> {
-  const [, [row]] = await database.prisma.$transaction([
-    database.prisma.$queryRaw`${PLANNER}`,
-    database.prisma.$queryRaw<[{ titles: number; originalValueSum: string }]>`
-      SELECT coalesce(sum(titles), 0)::float8 AS titles,
-             coalesce(sum(original_value), 0)::text AS "originalValueSum"
-      FROM (${linesOf(isDueIn(range))}) AS line WHERE ${payeeIs(payeeOf)}`,
-  ]);
+  const [row] = await tx.$queryRaw<[{ titles: number; originalValueSum: string }]>`
+    SELECT coalesce(sum(titles), 0)::float8 AS titles,
+           coalesce(sum(original_value), 0)::text AS "originalValueSum"
+    FROM (${linesOf(isDueIn(range))}) AS line WHERE ${payeeIs(payeeOf)}`;
   return row;
 }
 
@@ -219,8 +216,11 @@ export function acceptedDatesOf({ range, payeeOf }: GroupFilter): Prisma.Sql {
 }
 
 /** Returns the condition for titles with the payee of a title; for an unknown title no title has it. */
-export async function hasPayeeOf(database: Database, titleId: number): Promise<Prisma.Sql> {
-  const [payee] = await database.prisma.$queryRaw<[PayeeRow?]>`${payeeOf(titleId)}`;
+export async function hasPayeeOf(
+  tx: Pick<Transaction, '$queryRaw'>,
+  titleId: number,
+): Promise<Prisma.Sql> {
+  const [payee] = await tx.$queryRaw<[PayeeRow?]>`${payeeOf(titleId)}`;
   return payee === undefined ? Prisma.sql`false` : isPayee(payee);
 }
 

@@ -6,12 +6,27 @@ import { type CivilDate, daysBetween } from '../../base/values/business-day.ts';
 import type { DayState } from '../../core/ledger/day-state.ts';
 import { TITLE_EXPORT_COLUMNS } from '../../core/title/export-columns.ts';
 import { AMOUNT_COLUMNS, type AmountColumn } from '../../core/title/title.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 
 export interface TitleSelection {
+  /** The accepted dates, both inclusive; null: no bound. */
+  readonly from: CivilDate | null;
+  readonly to: CivilDate | null;
+  /** The condition for rows of `title`. */
+  readonly where: Prisma.Sql;
+}
+
+/** Selects the titles of a range of accepted dates. */
+export const titlesAccepted = (range: {
   readonly from: CivilDate;
   readonly to: CivilDate;
   readonly includeWithdrawn: boolean;
-}
+}): TitleSelection => ({
+  from: range.from,
+  to: range.to,
+  where: Prisma.sql`accepted_date BETWEEN ${range.from}::date AND ${range.to}::date
+    AND (status = 'current' OR ${range.includeWithdrawn}::boolean)`,
+});
 
 /** Counts and sums of selected titles. Sums are exact decimals, over current titles only. */
 export interface TitleTotals {
@@ -47,47 +62,53 @@ export interface TitleSnapshot {
   readonly titles: RowBatches;
 }
 
-const SELECTED = `accepted_date BETWEEN $1::date AND $2::date AND (status = 'current' OR $3::boolean)`;
+const within = ({ from, to }: TitleSelection, column: Prisma.Sql) =>
+  Prisma.sql`${column} BETWEEN coalesce(${from}::date, '-infinity') AND coalesce(${to}::date, 'infinity')`;
 
 /**
  * All columns as text, so that no parser of the driver changes an amount or a date. ORDER BY names
  * the table, because a bare name would mean the text column of the result. Ordered by bytes, so
  * that every server has the same order.
  */
-const TITLES_SQL = `
-  SELECT ${TITLE_EXPORT_COLUMNS.map(({ name }) => `title.${name}::text`).join(', ')},
+const titlesOf = (selection: TitleSelection) => Prisma.sql`
+  SELECT ${Prisma.raw(TITLE_EXPORT_COLUMNS.map(({ name }) => `title.${name}::text`).join(', '))},
          (held.title_id IS NOT NULL)::text AS payment_hold, found.codes AS open_findings
   FROM conciliation.title
   LEFT JOIN (
     SELECT DISTINCT hold.title_id, hold.pull_id
     FROM conciliation.payment_hold AS hold
     JOIN conciliation.account_change AS change ON change.id = hold.account_change_id
-    WHERE hold.accepted_date BETWEEN $1::date AND $2::date AND change.state IN ('open', 'refused')
+    WHERE ${within(selection, Prisma.sql`hold.accepted_date`)} AND change.state IN ('open', 'refused')
   ) AS held ON held.title_id = title.id AND held.pull_id = title.last_change_pull_id
   LEFT JOIN (
     SELECT finding.title_id, string_agg(finding.code, ' ' ORDER BY finding.code) AS codes
     FROM conciliation.check_finding AS finding
-    WHERE finding.accepted_date BETWEEN $1::date AND $2::date
+    WHERE ${within(selection, Prisma.sql`finding.accepted_date`)}
       AND finding.closed_at IS NULL AND finding.resolved_at IS NULL
     GROUP BY finding.title_id
   ) AS found ON found.title_id = title.id
-  WHERE ${SELECTED}
+  WHERE ${selection.where}
   ORDER BY title.accepted_date, title.order_uid COLLATE "C", title.occurrence, title.id`;
 
-const TOTALS_SQL = `
+const SUMS = Prisma.raw(
+  AMOUNT_COLUMNS.map(
+    (column) => `COALESCE(sum(${column}) FILTER (WHERE status = 'current'), 0)::text AS ${column}`,
+  ).join(', '),
+);
+
+const totalsOf = ({ where }: TitleSelection) => Prisma.sql`
   SELECT accepted_date::text AS date,
          (count(*) FILTER (WHERE status = 'current'))::int AS current,
-         (count(*) FILTER (WHERE status = 'withdrawn'))::int AS withdrawn,
-         ${AMOUNT_COLUMNS.map((column) => `COALESCE(sum(${column}) FILTER (WHERE status = 'current'), 0)::text AS ${column}`).join(', ')}
-  FROM conciliation.title WHERE ${SELECTED}
+         (count(*) FILTER (WHERE status = 'withdrawn'))::int AS withdrawn, ${SUMS}
+  FROM conciliation.title WHERE ${where}
   GROUP BY GROUPING SETS ((accepted_date), ()) ORDER BY accepted_date NULLS FIRST`;
 
-const LEDGER_SQL = `
+const ledgerOf = (selection: TitleSelection) => Prisma.sql`
   SELECT date::text AS date, state, content_digest AS "contentDigest",
          to_char(signed_off_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS "signedOffAt",
          signed_off_by AS "signedOffBy", signed_off_digest AS "signedOffDigest",
          restated_after_sign_off AS "isRestated"
-  FROM conciliation.day WHERE date BETWEEN $1::date AND $2::date ORDER BY date`;
+  FROM conciliation.day WHERE ${within(selection, Prisma.sql`date`)} ORDER BY date`;
 
 type TotalsRow = {
   readonly date: CivilDate | null;
@@ -109,16 +130,17 @@ export function readTitleSnapshot<T>(
   read: (snapshot: TitleSnapshot) => Promise<T>,
 ): Promise<T> {
   return withSnapshot(database, signal, async (snapshot) => {
-    const parameters = parametersOf(selection);
-    const rows: TotalsRow[] = await snapshot.query(TOTALS_SQL, parameters);
-    const [overall, ...days] = rows;
+    const query = <Row extends object>({ text, values }: Prisma.Sql) =>
+      snapshot.query<Row>(text, values);
+    const [overall, ...days] = await query<TotalsRow>(totalsOf(selection));
     if (overall === undefined || overall.date !== null) throw new Error('the totals are missing');
-    const ledger = await snapshot.query<ExportedDay>(LEDGER_SQL, [selection.from, selection.to]);
+    const ledger = await query<ExportedDay>(ledgerOf(selection));
+    const { text, values } = titlesOf(selection);
     return read({
       ledger,
       overall: toTotals(overall),
       days: days.flatMap((day) => (day.date === null ? [] : { date: day.date, ...toTotals(day) })),
-      titles: snapshot.read<ExportRow>(TITLES_SQL, parameters, { rowMode: 'array' }),
+      titles: snapshot.read<ExportRow>(text, values, { rowMode: 'array' }),
     });
   });
 }
@@ -149,17 +171,22 @@ export function daysUntil(days: readonly ExportedDay[], today: CivilDate): Expor
   return days.filter(({ date }) => date <= today);
 }
 
-/** Reads what `doubtfulDates` says about a range, for a question before an export. */
+/**
+ * Reads what `doubtfulDates` says about the dates of a selection until a date. A selection without a first date begins
+ * with the ledger.
+ */
 export async function readDoubtfulDates(
-  database: Database,
-  range: { readonly from: CivilDate; readonly to: CivilDate },
-  today: CivilDate,
+  { prisma }: Database,
+  { from, to }: Pick<TitleSelection, 'from' | 'to'>,
+  until: CivilDate,
 ): Promise<DoubtfulDates | null> {
-  const days = await database.prisma.$queryRaw<{ state: DayState }[]>`
-    SELECT state FROM conciliation.day
-    WHERE date BETWEEN ${range.from}::date
-AND least(${range.to}::date, ${today}::date)`;
-  return doubtfulDates(range, days);
+  const days = await prisma.$queryRaw<{ date: CivilDate; state: DayState }[]>`
+    SELECT date::text AS date, state FROM conciliation.day
+    WHERE date BETWEEN coalesce(${from}::date, '-infinity') AND least(${to}::date, ${until}::date)
+    ORDER BY date`;
+  const first = from ?? days[0]?.date ?? until;
+  const last = to ?? until;
+  return first > last ? null : doubtfulDates({ from: first, to: last }, days);
 }
 
 function toTotals(row: TotalsRow): TitleTotals {
@@ -171,17 +198,19 @@ function toTotals(row: TotalsRow): TitleTotals {
   };
 }
 
-function parametersOf({ from, to, includeWithdrawn }: TitleSelection): unknown[] {
-  return [from, to, includeWithdrawn];
-}
-
 /** Writes an entry of the audit log about an export. */
 export async function recordExport(
   database: Database,
   actor: string,
-  exported: TitleSelection & { readonly format: string; readonly rows: number },
+  details: {
+    readonly from: CivilDate | null;
+    readonly to: CivilDate | null;
+    readonly format: string;
+    readonly rows: number;
+    readonly includeWithdrawn: boolean;
+    /** Whether a filter has left titles of the dates out. */
+    readonly isPart?: boolean;
+  },
 ): Promise<void> {
-  const { from, to, format, rows, includeWithdrawn } = exported;
-  const details = { from, to, format, rows, includeWithdrawn };
   await recordAudit(database.prisma, { actor, action: 'export', details });
 }

@@ -1,10 +1,11 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { addTitlesApi } from './pages/api.ts';
-import { addExportRoutes } from './pages/export-routes.tsx';
 import { addTitleRoutes } from './pages/title-routes.tsx';
+import { TITLES } from './pages/titles-page.tsx';
 
 export const titles: Feature = {
   name: 'titles',
-  pages: [addTitleRoutes, addExportRoutes],
+  pages: [addTitleRoutes],
+  lists: [TITLES],
   api: [addTitlesApi],
 };

@@ -1,5 +1,5 @@
 /**
- * export/ turns rows into the files for finance and the ERP. Rows arrive in batches of text, and
+ * Turns rows into the files for finance and the ERP. Rows arrive in batches of text, and
  * bytes are produced as they are read, so memory does not grow with the number of rows. This file
  * writes the titles of a snapshot in each format.
  */

@@ -18,7 +18,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { missingHolds } from '../accounts/payment-holds.sql.ts';
 import { hasOtherTotals } from '../schedule/schedule-totals.sql.ts';
 
-// Column names are constants of domain/. No input reaches Prisma.raw.
+// Column names are constants of core/title. No input reaches Prisma.raw.
 const each = (text: (column: string) => string, columns: readonly string[] = AMOUNT_COLUMNS) =>
   Prisma.raw(columns.map(text).join(', '));
 const sumsOf = (table: string) => each((column) => `${table}.${column}_sum`);
@@ -44,7 +44,8 @@ const titlesAlteration = (date: CivilDate) => Prisma.sql`
        SELECT FROM (${newestDigest(date)}) AS newest LEFT JOIN conciliation.pull AS own ON own.id = newest.pull_id
        WHERE CASE WHEN newest.pull_id IS NULL
                   THEN NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry
-                                   WHERE entry.action = 'party.erased' AND entry.at = newest.appended_at)
+                                   WHERE entry.action = 'party.erased' AND entry.at = newest.appended_at
+                                     AND entry.details -> 'digests' ->> ${date} = encode(newest.digest, 'hex'))
                   ELSE own.date IS DISTINCT FROM newest.date
                        OR NOT (own.state = 'merged' OR own.state = 'unchanged' AND own.origin = 'repair') END)`;
 
@@ -79,6 +80,7 @@ const dayAlteration = (date: CivilDate) => Prisma.sql`
          (present.title_count, withdrawn.withdrawn_count, reject.rejected_count, present.latest_due_date, ${sumsOf('present')})
          OR coalesce(day.content_digest <> present.digest, present.title_count + withdrawn.withdrawn_count > 0)
          OR present.title_count <> merged.fold_count + merged.withheld
+         OR reject.rejected_count <> merged.rejected
          OR merged.fence IS DISTINCT FROM answer.merged_fence
          OR merged.fence > (SELECT last_value FROM conciliation.pull_fence_seq)
          OR (day.state = 'reconciled' AND (answer.held + reject.open > 0 OR ${HAS_OPEN_FINDINGS}))
@@ -183,106 +185,138 @@ const bookingAlterations = (date: CivilDate) => Prisma.sql`
                       WHERE accepted_date = ${date}::date AND status = 'current'
                         AND identity_hash = live.identity_hash AND content_hash = live.content_hash)) END`;
 
+/** The checks whose fault follows from the content of the title alone. */
+const OWN_FAULTS = [
+  'due_before_acceptance',
+  'value_not_positive',
+  'tax_id_invalid',
+  'agent_is_provider',
+];
+
 /**
- * The decisions about a date that have no entry in the audit log. An entry and what it is about are written by one
- * transaction, so both have its time; that of an account is the time of the statement. Of the seals, those in force
- * and the newest.
+ * The findings of the checks that are not as the newest check of the present content leaves them: of another severity,
+ * or closed though the title has the fault. After a sign-off, the checks do not run.
+ */
+const findingAlterations = (date: CivilDate) => Prisma.sql`
+  SELECT 'finding' AS problem, id::text AS row_key
+  FROM (
+    SELECT finding.*, substring(done.rules FROM code || ':' || version || ':([a-z]+)') AS given
+    FROM conciliation.check_finding AS finding
+    JOIN conciliation.day ON day.date = accepted_date
+    JOIN conciliation.day_check AS done USING (date, content_digest)
+    JOIN conciliation.title ON title.id = title_id AND title.content_hash = finding.content_hash
+    WHERE finding.accepted_date = ${date}::date AND resolved_at IS NULL AND done.rules <> ''
+      AND (signed_off_at IS NULL OR restated_after_sign_off) AND title.status = 'current' AND title.erased_at IS NULL
+  ) AS finding
+  WHERE CASE WHEN closed_at IS NULL THEN severity IS DISTINCT FROM given
+             ELSE code = ANY(${OWN_FAULTS}::text[]) AND given <> 'off' END`;
+
+/** A response that ends without a merge was replaced by a newer one. */
+const pullAlterations = (date: CivilDate) => Prisma.sql`
+  SELECT 'pull' AS problem, pull.id::text AS row_key FROM conciliation.pull
+  -- A response that a crash of the database has lost is replaced before the next one comes.
+  JOIN conciliation.day ON day.date = pull.date AND day.state = 'reconciled'
+  WHERE pull.date = ${date}::date AND pull.state = 'superseded' AND NOT EXISTS (
+    SELECT FROM conciliation.pull AS newer
+    WHERE newer.date = pull.date AND newer.fence > pull.fence AND newer.state IN ('merged', 'unchanged', 'held', 'superseded'))`;
+
+/**
+ * What people have decided about a date, and the access, which concerns every date, compared with the audit log. An
+ * entry and its rows are written by one transaction, so both have its time, or the entry names the row: an account, a
+ * session. Of the seals, those in force and the newest.
  */
 const decisionAlterations = (date: CivilDate) => Prisma.sql`
   WITH seal AS (
     SELECT * FROM conciliation.sign_off WHERE date = ${date}::date
-  ), decision (problem, id, action, actor, at, pull_id, details) AS (
-    SELECT 'seal', id, 'day.sign_off', signed_off_by, signed_off_at, NULL::bigint,
+  ), change AS (
+    SELECT * FROM conciliation.account_change
+    WHERE state <> 'open' AND (accepted_date = ${date}::date OR id IN (
+      SELECT account_change_id FROM conciliation.payment_hold WHERE accepted_date = ${date}::date))
+  ), entry AS MATERIALIZED (
+    -- A new password or second factor gives the session another token.
+    SELECT id, at, actor, CASE WHEN jsonb_exists(details, 'session') THEN 'session.start' ELSE action END AS action, date,
+           '{"isParallel": false}' || coalesce(details, '{}') || jsonb_build_object('pullId', pull_id) AS details
+    FROM conciliation.audit_entry
+    WHERE date = ${date}::date OR date IN (SELECT accepted_date FROM change)
+       OR date IS NULL AND jsonb_exists_any(details, '{session,role,isDisabled,keyId,databaseRole,bookingsFrom,ground}')
+  ), decision (problem, row_key, date, action, actor, at, details) AS (
+    SELECT 'seal', id::text, date, 'day.sign_off', signed_off_by, signed_off_at,
            jsonb_build_object('contentDigest', content_digest)
     FROM seal WHERE ended_at IS NULL
-    UNION ALL
-    SELECT 'seal', id, 'day.reopen', ended_by, ended_at, NULL, '{}'
+    UNION ALL SELECT 'seal', id::text, date, 'day.reopen', ended_by, ended_at, '{}'
     FROM seal WHERE ended_at IS NOT NULL AND id = (SELECT max(id) FROM seal)
-    UNION ALL
-    SELECT 'reject', id, 'rejects.accept', decided_by, decided_at, NULL, '{}'
+    UNION ALL SELECT 'reject', id::text, date, 'rejects.accept', decided_by, decided_at, '{}'
     FROM conciliation.rejected_title WHERE date = ${date}::date AND status = 'accepted'
-    UNION ALL
-    SELECT 'finding', id, 'findings.resolve', resolved_by, resolved_at, NULL, jsonb_build_object('check', code)
+    UNION ALL SELECT 'finding', id::text, accepted_date, 'findings.resolve', resolved_by, resolved_at, jsonb_build_object('check', code)
     FROM conciliation.check_finding WHERE accepted_date = ${date}::date AND resolved_at IS NOT NULL
-    UNION ALL
-    SELECT 'batch', id, 'bookings.receipts', released_by, released_at, NULL, '{}'
+    UNION ALL SELECT 'batch', id::text, date, 'bookings.receipts', released_by, released_at, '{}'
     FROM conciliation.booking_batch WHERE date = ${date}::date AND sign_off_id IS NULL
-    UNION ALL
-    SELECT 'pull', id, 'pull.release', decided_by, decided_at, id, '{}'
+    UNION ALL SELECT 'receipt', id::text, date, 'bookings.receipts', settled_by, settled_at, jsonb_build_object('answer', outcome)
+    FROM conciliation.booking_receipt WHERE date = ${date}::date AND outcome IN ('recorded', 'set_aside')
+    UNION ALL SELECT 'pull', id::text, date, 'pull.release', decided_by, decided_at, jsonb_build_object('pullId', id)
     FROM conciliation.pull WHERE date = ${date}::date AND decided_at IS NOT NULL
-  )
-  -- The seal in force is the one of the newest entry.
-  SELECT 'seal' AS problem, id::text AS row_key FROM seal
-  WHERE ended_at IS NULL AND EXISTS (
-    SELECT FROM conciliation.audit_entry AS entry
-    WHERE entry.date = ${date}::date AND entry.action IN ('day.sign_off', 'day.reopen') AND entry.at > signed_off_at)
-  UNION ALL
-  SELECT problem, id::text FROM decision
-  WHERE NOT EXISTS (
-    SELECT FROM conciliation.audit_entry AS entry
-    WHERE entry.date = ${date}::date
-      AND (entry.action, entry.actor, entry.at) = (decision.action, decision.actor, decision.at)
-      AND (decision.pull_id IS NULL OR entry.pull_id = decision.pull_id)
-      AND (decision.details = '{}' OR entry.details @> decision.details))
-  UNION ALL
-  SELECT 'account', change.id::text FROM conciliation.account_change AS change
-  WHERE (change.accepted_date = ${date}::date
-         OR change.id IN (SELECT account_change_id FROM conciliation.payment_hold WHERE accepted_date = ${date}::date))
-    AND change.state <> 'open' AND NOT EXISTS (
-      SELECT FROM conciliation.audit_entry AS entry
-      WHERE entry.date = change.accepted_date AND entry.actor = change.decided_by
-        AND entry.action = CASE change.state WHEN 'refused' THEN 'account_change.refuse'
-                                             WHEN 'returned' THEN 'account_change.return'
-                                             ELSE 'account_change.confirm' END
-        AND entry.details -> 'accountChangeIds' @> to_jsonb(change.id)
-        AND jsonb_exists(entry.details, 'isParallel') = (change.state = 'parallel'))
-  UNION ALL
-  -- A response that was held is merged by a person or at the end of its run, or replaced by a newer one.
-  SELECT 'pull', pull.id::text FROM conciliation.pull
-  WHERE pull.date = ${date}::date AND (
-    pull.state = 'cancelled' AND pull.fold_count IS NOT NULL
-    OR pull.hold_reason IS NOT NULL AND pull.state NOT IN ('held', 'merged') AND NOT (
-      -- A response that a crash of the database has lost is replaced before the next one comes.
-      pull.state = 'superseded' AND (
-        NOT EXISTS (SELECT FROM conciliation.day WHERE day.date = pull.date AND day.state = 'reconciled')
-        OR EXISTS (SELECT FROM conciliation.pull AS newer
-                   WHERE newer.date = pull.date AND newer.fence > pull.fence
-                     AND newer.state IN ('merged', 'unchanged', 'held', 'superseded')))))`;
-
-/** Sessions, roles and the access of consumers, which do not belong to a date. */
-const accessAlterations = Prisma.sql`
-  WITH entry AS MATERIALIZED (
-    SELECT id, at, actor, action, details FROM conciliation.audit_entry
-    WHERE date IS NULL AND action IN ('session.start', 'user.add', 'user.change', 'bookings.consumer')
+    UNION ALL SELECT 'break', decided.id::text, title.accepted_date, 'break.resolve', decided_by, decided_at,
+           jsonb_build_object('kind', kind, 'titleId', title_id, 'ground', ground)
+    FROM conciliation.break_decision AS decided LEFT JOIN conciliation.title ON title.id = title_id
+    WHERE coalesce(title.accepted_date, ${date}::date) = ${date}::date
+    UNION ALL SELECT 'account', id::text, accepted_date, CASE state WHEN 'refused' THEN 'account_change.refuse'
+             WHEN 'returned' THEN 'account_change.return' ELSE 'account_change.confirm' END, decided_by, NULL,
+           jsonb_build_object('accountChangeIds', jsonb_build_array(id), 'isParallel', state = 'parallel')
+    FROM change
+    UNION ALL SELECT 'session', name, NULL, 'session.start', name, NULL, jsonb_build_object('session', token_hash)
+    FROM conciliation.console_session JOIN conciliation.console_user ON console_user.id = user_id
+    WHERE expires_at > now()
+    UNION ALL SELECT 'key', key.id::text, NULL, 'key.add', key.created_by, key.created_at, jsonb_strip_nulls(
+             jsonb_build_object('keyId', key.id, 'user', owner.name, 'role', key.role, 'scopes', scopes))
+    FROM conciliation.api_key AS key LEFT JOIN conciliation.console_user AS owner ON owner.id = user_id
+    WHERE revoked_at IS NULL AND expires_at > now()
+  ), state (problem, row_key, action, details) AS (
+    SELECT 'consumer', name, 'bookings.consumer',
+           jsonb_build_object('name', name, 'databaseRole', database_role, 'apiKeyId', api_key_id, 'buyers', coalesce(buyers, '{}'))
+    FROM conciliation.booking_consumer
+    UNION ALL SELECT 'start', bookings_from::text, 'bookings.start', jsonb_build_object('bookingsFrom', bookings_from)
+    FROM conciliation.booking_start
   ), given AS (
     SELECT details ->> 'user' AS name,
            array_agg(at ORDER BY id DESC) FILTER (WHERE jsonb_exists(details, 'role')) AS times,
            array_agg(details ->> 'role' ORDER BY id DESC) FILTER (WHERE jsonb_exists(details, 'role')) AS roles,
            array_agg(details -> 'isDisabled' ORDER BY id DESC) FILTER (WHERE jsonb_exists(details, 'isDisabled')) AS disabled
-    FROM entry GROUP BY 1
+    FROM entry WHERE action IN ('user.add', 'user.change') GROUP BY 1
   )
-  SELECT 'session' AS problem, owner.name AS row_key
-  FROM conciliation.console_session AS session JOIN conciliation.console_user AS owner ON owner.id = session.user_id
-  WHERE session.expires_at > now() AND NOT EXISTS (
-    SELECT FROM entry WHERE action = 'session.start'
-      AND (actor, at) = (owner.name, session.created_at))
-  UNION
+  SELECT problem, row_key
+  FROM (SELECT *, count(*) OVER (PARTITION BY problem, actor, at, details) AS rows FROM decision) AS decision
+  WHERE NOT EXISTS (
+    SELECT FROM entry
+    WHERE (entry.action, entry.actor) = (decision.action, decision.actor) AND entry.date IS NOT DISTINCT FROM decision.date
+      AND (entry.at = decision.at OR jsonb_exists_any(decision.details, '{accountChangeIds,session}'))
+      AND entry.details @> decision.details
+      -- Of how many rows the entry is.
+      AND rows <= coalesce(entry.details ->> 'rejects', entry.details ->> 'findings', entry.details ->> 'receipts',
+                           rows::text)::bigint)
+  UNION ALL
+  -- The seal in force is the one of the newest entry, and the key was not revoked since.
+  SELECT 'seal', id::text FROM seal
+  WHERE ended_at IS NULL AND EXISTS (
+    SELECT FROM entry WHERE date = ${date}::date AND action IN ('day.sign_off', 'day.reopen') AND at > signed_off_at)
+  UNION ALL
+  SELECT 'key', key.id::text FROM conciliation.api_key AS key JOIN entry ON action = 'key.revoke'
+    AND entry.details -> 'keyId' = to_jsonb(key.id)
+  WHERE revoked_at IS NULL
+  UNION ALL
+  -- The newest entry has the present state. A consumer without an entry has no access.
+  SELECT problem, row_key FROM state
+  WHERE details <> coalesce((
+    SELECT details - '{isParallel,pullId}'::text[] FROM entry
+    WHERE action = state.action AND details ->> 'name' IS NOT DISTINCT FROM state.details ->> 'name'
+    ORDER BY id DESC LIMIT 1), details || '{"databaseRole": null, "apiKeyId": null, "buyers": []}')
+  UNION ALL
   -- A user who was an administrator signs nothing that was open when the role changed: docs/console.md.
   SELECT 'user', owner.name FROM conciliation.console_user AS owner LEFT JOIN given USING (name)
   WHERE given.roles[1] IS DISTINCT FROM owner.role
      OR (owner.disabled_at IS NOT NULL) IS DISTINCT FROM coalesce(given.disabled[1]::boolean, false)
-     OR coalesce(owner.decides_from < given.times[1], true) AND 'admin' = ANY(given.roles[2:])
-  UNION ALL
-  SELECT 'consumer', consumer.name FROM conciliation.booking_consumer AS consumer LEFT JOIN (
-    SELECT DISTINCT ON (details ->> 'name') details ->> 'name' AS name, details FROM entry
-    WHERE action = 'bookings.consumer' ORDER BY 1, id DESC
-  ) AS given USING (name)
-  WHERE (consumer.database_role, consumer.api_key_id, coalesce(cardinality(consumer.buyers), 0))
-          IS DISTINCT FROM
-        (given.details ->> 'databaseRole', (given.details ->> 'apiKeyId')::bigint,
-         coalesce((given.details ->> 'buyers')::int, 0))`;
+     OR coalesce(owner.decides_from < given.times[1], true) AND 'admin' = ANY(given.roles[2:])`;
 
-/** The parts of a check: what the rows of a date are not, and the access, which concerns every date. */
+/** The parts of a check. */
 export const alterationsOf = (date: CivilDate): Prisma.Sql[] => [
   contentAlterations(date),
   titlesAlteration(date),
@@ -290,6 +324,7 @@ export const alterationsOf = (date: CivilDate): Prisma.Sql[] => [
   Prisma.sql`SELECT 'totals' AS problem, NULL AS row_key WHERE ${hasOtherTotals(date)}`,
   Prisma.sql`SELECT 'hold' AS problem, title_id::text AS row_key FROM (${missingHolds(date)}) AS missing`,
   bookingAlterations(date),
+  findingAlterations(date),
+  pullAlterations(date),
   decisionAlterations(date),
-  accessAlterations,
 ];

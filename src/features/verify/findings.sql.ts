@@ -7,16 +7,22 @@ import { Prisma } from '../../generated/prisma/client.ts';
 
 /** Differences that a pull of the date corrects. */
 const REPAIRABLE = ['content', 'titles', 'day', 'totals', 'hold'] as const;
-/** Differences that end with a change of the access, or of the value that makes a part of the check fail. */
-const CORRECTABLE = ['session', 'user', 'consumer', 'unchecked'] as const;
+/** Differences that end with a change of the access or of a setting, or of the value that makes a part of the check fail. */
+const CORRECTABLE = ['session', 'key', 'user', 'consumer', 'start', 'unchecked'] as const;
 /** Differences that nothing takes back. A person decides about them. */
-type Decidable = 'seal' | 'reject' | 'account' | 'finding' | 'pull' | 'line' | 'lines' | 'batch';
+const DECIDABLE = [
+  ...(['seal', 'reject', 'account', 'finding', 'pull', 'receipt', 'break'] as const),
+  ...(['line', 'lines', 'batch'] as const),
+] as const;
 
 /** See the comment of `title_finding.problem`. */
-export type Problem = (typeof REPAIRABLE)[number] | (typeof CORRECTABLE)[number] | Decidable;
+export type Problem = (typeof REPAIRABLE | typeof CORRECTABLE | typeof DECIDABLE)[number];
 
 export const isRepairable = (problem: Problem): boolean =>
   REPAIRABLE.some((name) => name === problem);
+
+/** Of a row with a problem. */
+export const IS_REPAIRABLE = Prisma.sql`(problem = ANY(${[...REPAIRABLE]}::text[]))`;
 
 /**
  * True for a row `finding` of `title_finding` that keeps its day from being signed off and released. The audit log has
@@ -24,20 +30,27 @@ export const isRepairable = (problem: Problem): boolean =>
  */
 export const KEEPS_DAY = Prisma.sql`
   (finding.closed_at IS NULL AND (
-    finding.problem = ANY(${[...REPAIRABLE, ...CORRECTABLE]}::text[]) OR NOT EXISTS (
+    finding.problem <> ALL(${[...DECIDABLE]}::text[]) OR NOT EXISTS (
       SELECT FROM conciliation.audit_entry AS entry
       WHERE entry.date = finding.date AND entry.action = 'findings.acknowledge'
         AND (entry.actor, entry.at) = (finding.acknowledged_by, finding.acknowledged_at))))`;
 
-export const verifyObstacles = {
-  /** A cause other than a merge has changed rows of the day. */
-  altered: {
+const kept = (problems: Prisma.Sql) =>
+  ({
     keeps: ['sign', 'release'],
     rows: (date) => Prisma.sql`
       SELECT NULL, count(*), NULL, true FROM conciliation.title_finding AS finding
-      WHERE finding.date = ${date} AND ${KEEPS_DAY} HAVING count(*) > 0`,
-  },
-} as const satisfies Record<string, DayObstacle>;
+      WHERE finding.date = ${date} AND ${KEEPS_DAY} AND ${problems} HAVING count(*) > 0`,
+  }) as const satisfies DayObstacle;
+
+/** Something other than the program has written to the database. */
+export const verifyObstacles = {
+  /** To titles, or to what follows from them, which a pull restores. */
+  altered: kept(IS_REPAIRABLE),
+  /** To decisions, bookings or access, where a person has to act. */
+  unrecorded: kept(Prisma.sql`NOT ${IS_REPAIRABLE}`),
+};
+export type AlterationFault = keyof typeof verifyObstacles;
 
 /** The minimum duration of the alert of a finding, because a repair may correct the difference within a minute. */
 const FINDING_ALERT_HOURS = 24;

@@ -11,7 +11,13 @@ import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { alterationsOf } from './alterations.sql.ts';
-import { isRepairable, KEEPS_DAY, type Problem } from './findings.sql.ts';
+import {
+  type AlterationFault,
+  IS_REPAIRABLE,
+  isRepairable,
+  KEEPS_DAY,
+  type Problem,
+} from './findings.sql.ts';
 
 interface Alteration {
   readonly problem: Problem;
@@ -66,13 +72,17 @@ export function verifyDate(
 /**
  * Checks a date in the transaction of a decision about its content, and records the outcome. The caller has locked the
  * row of the day.
- * @returns whether a difference keeps the date from being signed off and released
+ * @returns what keeps the date from being signed off and released; null: nothing
  */
-export async function isAltered(tx: Transaction, date: CivilDate): Promise<boolean> {
+export async function readAlteration(
+  tx: Transaction,
+  date: CivilDate,
+): Promise<AlterationFault | null> {
   await verify(tx, date, new AbortController().signal);
-  const keeping = await tx.$queryRaw<unknown[]>`
-    SELECT FROM conciliation.title_finding AS finding WHERE date = ${date}::date AND ${KEEPS_DAY} LIMIT 1`;
-  return keeping.length > 0;
+  const [{ fault }] = await tx.$queryRaw<[{ fault: AlterationFault | null }]>`
+    SELECT CASE WHEN bool_or(${IS_REPAIRABLE}) THEN 'altered' WHEN count(*) > 0 THEN 'unrecorded' END AS fault
+    FROM conciliation.title_finding AS finding WHERE date = ${date}::date AND ${KEEPS_DAY}`;
+  return fault;
 }
 
 /** Opens findings for new alterations and closes findings whose alteration has ended. */

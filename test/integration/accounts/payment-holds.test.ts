@@ -111,7 +111,7 @@ test('the commit that brings a changed account holds its titles; one person conf
 
   const { id } = await openChange();
   expect((await confirm(id)).status).toBe(303);
-  expect(await readFeed()).toEqual(['c payment_released free', 'd payment_released free']);
+  expect(await readFeed()).toEqual(['c payment_decided free', 'd payment_decided free']);
   expect(
     await world.database.prisma.auditEntry.findMany({
       where: { action: 'account_change.confirm', date: new Date(day(1)) },
@@ -135,7 +135,7 @@ test('a later title with the account is held from its own merge, and every date 
   expect(await readFeed()).toEqual([]);
   const { id } = await openChange();
   await confirm(id);
-  expect(await readFeed()).toEqual(['b payment_released free', 'c payment_released free']);
+  expect(await readFeed()).toEqual(['b payment_decided free', 'c payment_decided free']);
   for (const date of [day(1), day(2)]) await expectSecondPerson(date);
 });
 
@@ -168,7 +168,7 @@ test('a withdrawn title is no longer held, nor a title restated to the accepted 
     isPaymentHeld: true,
   });
   await confirm(id);
-  expect(await readFeed()).toEqual(['d payment_released free']);
+  expect(await readFeed()).toEqual(['d payment_decided free']);
 });
 
 test('a change ends by itself when its titles name the accepted account again, and not before', async () => {
@@ -223,9 +223,37 @@ test('a refused account stays blocked, until a person confirms it', async () => 
   expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(0);
   await readFeed();
   expect((await decide('parallel')).status).toBe(303);
-  expect(await readFeed()).toEqual(['e payment_released free']);
+  expect(await readFeed()).toEqual(['e payment_decided free']);
   expect((await sign('rita', day(1))).text).toContain('another user has to sign it off');
   expect((await sign('helena', day(3))).status).toBe(303);
+});
+
+const decideOf = async (id: bigint, decision: string) =>
+  (await console.as('reviewer', 'rita')).post('/account-changes/decide', {
+    ...{ changes: String(id), decision, reason: 'looked again' },
+  });
+
+test('a wrong confirmation is undone: all titles that name the account are held again, also those merged since', async () => {
+  await pull(day(0), 'a 111');
+  await pull(day(1), 'b 222');
+  const { id } = await openChange();
+  await confirm(id);
+  await pull(day(2), 'c 222', 'd 111');
+  await readFeed();
+  const reviewer = await console.as('reviewer', 'rita');
+  expect((await reviewer.get('/account-changes?state=decided')).text).toContain('value="refused"');
+  expect((await decideOf(id, 'refused')).status).toBe(303);
+  expect(await stateOf(id)).toEqual({ state: 'refused', decidedBy: 'rita' });
+  expect(await readFeed()).toEqual(['b payment_decided held', 'c payment_decided held']);
+  for (const date of [day(1), day(2)]) {
+    expect((await sign('helena', date)).status).toBe(409);
+    const where = { action: 'account_change.refuse', date: new Date(date) };
+    expect(await world.database.prisma.auditEntry.count({ where })).toBe(1);
+    const found = await verifyDate(world.database, date, new AbortController().signal);
+    expect(found).toMatchObject({ alterations: [] });
+  }
+  expect((await decideOf(id, 'parallel')).status).toBe(303);
+  expect(await readFeed()).toEqual(['b payment_decided free', 'c payment_decided free']);
 });
 
 test('one form decides about all changes of the chosen parties, with their titles and money', async () => {

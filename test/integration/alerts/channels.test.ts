@@ -3,8 +3,7 @@
  * docs/alert-messages.md; `-u` writes that file.
  */
 
-import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../../src/base/database/database.ts';
 import type { Language } from '../../../src/base/texts/texts.ts';
 import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
@@ -19,15 +18,11 @@ import {
 } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { deliverDigest, digestMessage } from '../../../src/features/alerts/digest.ts';
 import { openEmail } from '../../../src/features/alerts/email-channel.ts';
-import { openSlack, openTeams } from '../../../src/features/alerts/http-channels.ts';
+import { openSlack, openTeams, openWebhook } from '../../../src/features/alerts/http-channels.ts';
 import type { OpenItems } from '../../../src/features/home/open-items.ts';
-import {
-  type AlertTable,
-  openAlertTable,
-  raiseAlert,
-  resolveAlerts,
-  STYLE,
-} from './alert-table.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { createTestLog, type TestLog } from '../console/console-world.ts';
+import { openAlertTable, raiseAlert, resolveAlerts, STYLE } from './alert-table.ts';
 import {
   type HttpReceiver,
   MAIL_PASSWORD,
@@ -35,19 +30,17 @@ import {
   startHttpReceiver,
   startMailServer,
 } from './receivers.ts';
+import { TOKEN } from './webhook.ts';
 
 const POLICY = { timeZone: STYLE.timeZone };
 
-let table: AlertTable;
+const table = forFile(openAlertTable);
 let slack: HttpReceiver;
 let teams: HttpReceiver;
 let mail: MailServer;
-let log: string;
-beforeAll(async () => {
-  table = await openAlertTable();
-});
+let log: TestLog;
 beforeEach(async () => {
-  log = '';
+  log = createTestLog();
   await table.clear();
   await table.database.prisma.$executeRaw`DELETE FROM conciliation.digest_delivery`;
   [slack, teams] = [await startHttpReceiver(), await startHttpReceiver()];
@@ -56,18 +49,8 @@ beforeEach(async () => {
     await Promise.all([slack.close(), teams.close(), mail.close()]);
   };
 });
-afterAll(() => table.close());
 
 const signal = new AbortController().signal;
-const logger = pino(
-  { level: 'trace' },
-  {
-    write(line: string) {
-      log += line;
-    },
-  },
-);
-
 const channels = () => [
   openSlack({ url: slack.url }),
   openTeams({ url: teams.url }),
@@ -81,7 +64,7 @@ const channels = () => [
 
 function deliver(language: Language = 'en', database = table.database): Promise<number> {
   const style = { ...STYLE, language };
-  const parts = { database, logger, channels: channels(), style };
+  const parts = { database, logger: log.logger, channels: channels(), style };
   return deliverAlerts(parts, new AbortController().signal);
 }
 
@@ -311,23 +294,29 @@ test('a channel that is down is tried again, and neither stops nor repeats the o
 
 test('neither the log nor a message has an address or a password', async () => {
   await raiseAlert(table.database, held);
-  [slack.status, teams.status, mail.isRefusing] = [500, 500, true];
-  await deliver();
-  await table.bringForward();
   const wrong = new URL(mail.url);
   wrong.password = 'canary-wrong';
-  const closed = openSlack({ url: new URL('http://127.0.0.1:9/secret-path') });
+  const url = new URL(`http://user:${TOKEN}@127.0.0.1:9/${TOKEN}?key=${TOKEN}`);
+  const closed = [openSlack({ url }), openWebhook({ url, secret: null })];
   const email = openEmail({
     url: wrong,
     isPlain: true,
     from: 'a@example.com',
     to: ['b@example.com'],
   });
-  const parts = { database: table.database, logger, channels: [closed, email], style: STYLE };
+  const { logger, text } = log;
+  const parts = { database: table.database, logger, channels: [...closed, email], style: STYLE };
   await deliverAlerts(parts, signal);
-  expect(log).toMatch(/ECONNREFUSED[\s\S]*EAUTH|EAUTH[\s\S]*ECONNREFUSED/);
-  for (const secret of ['secret-path', '127.0.0.1', 'user@host', MAIL_PASSWORD, 'canary-wrong']) {
-    expect(log).not.toContain(secret);
+  expect(text().match(/ECONNREFUSED/g)).toHaveLength(2);
+  expect(text()).toContain('EAUTH');
+  for (const isFaulty of [true, false]) {
+    [slack.status, mail.isRefusing] = [isFaulty ? 500 : 200, isFaulty];
+    await table.bringForward();
+    await deliver();
+  }
+  expect(text()).toMatch(/alert not delivered[\s\S]*alert delivered/);
+  for (const secret of [TOKEN, '127.0.0.1', 'user@host', MAIL_PASSWORD, 'canary-wrong']) {
+    expect(text()).not.toContain(secret);
   }
 });
 
@@ -348,7 +337,10 @@ test('the digest of a slot is delivered once over all processes, and a failure i
   const slotAt = new Date('2026-03-10T11:00:00Z');
   const digest = (database = table.database, slot = slotAt) =>
     deliverDigest(
-      { database, logger, style: STYLE, policy: POLICY, channels: channels(), slotAt: () => slot },
+      {
+        ...{ database, logger: log.logger, style: STYLE, policy: POLICY },
+        ...{ channels: channels(), slotAt: () => slot },
+      },
       signal,
     );
   // The ledger is younger than the slot.

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, lastClosedDate } from '../../../src/base/values/business-day.ts';
 import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
@@ -512,4 +513,13 @@ test('payables without a fresh complete snapshot are an alert; without payables 
   await importOf('sql', false, 29);
   await expectStale();
   await world.database.prisma.erpPayableImport.deleteMany();
+});
+
+test('PostgreSQL runs every statement of the runbook', async () => {
+  const document = await readFile('docs/operating.md', 'utf8');
+  const statements = [...document.matchAll(/```sql\n(.*?)```/gs)].map(([, sql = '']) => sql);
+  expect(statements.length).toBeGreaterThan(0);
+  for (const statement of statements) {
+    expect((await world.database.pool.query(statement)).command, statement).toBe('SELECT');
+  }
 });

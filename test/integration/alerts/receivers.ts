@@ -1,8 +1,7 @@
 /** A fake Slack, a fake Teams and an SMTP server in the process of the test. */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
+import { startWebhook } from './webhook.ts';
 
 export interface HttpReceiver {
   readonly url: URL;
@@ -13,27 +12,16 @@ export interface HttpReceiver {
 
 /** Answers as an incoming webhook of Slack does; Teams does not look at the body of the answer. */
 export async function startHttpReceiver(): Promise<HttpReceiver> {
-  const bodies: unknown[] = [];
-  const server = createServer((request, response) => {
-    let text = '';
-    request.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk;
-    });
-    request.on('end', () => {
-      if (receiver.status < 300) bodies.push(JSON.parse(text));
-      response.writeHead(receiver.status).end('ok');
-    });
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const webhook = await startWebhook();
   const receiver: HttpReceiver = {
-    url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/secret-path`),
-    bodies,
+    url: webhook.url,
+    bodies: [],
     status: 200,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close: () => webhook.close(),
+  };
+  webhook.answer = (response, { body }) => {
+    if (receiver.status < 300) receiver.bodies.push(body);
+    response.writeHead(receiver.status).end('ok');
   };
   return receiver;
 }

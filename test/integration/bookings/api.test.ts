@@ -21,11 +21,12 @@ beforeAll(async () => {
 });
 afterAll(() => console.close());
 
-const newKey = (name: string) =>
-  createApiKey(world.database, {
-    ...{ name, user: null, role: 'operator' as const, scopes: ['export'] as const },
-    ...{ validDays: 1, by: 'test' },
+const newKey = async (name: string) => {
+  const { key } = await createApiKey(world.database, {
+    ...{ name, user: null, role: 'operator', scopes: ['export'], validDays: 1, by: 'test' },
   });
+  return key;
+};
 
 async function call(path: string, body?: object, bearer = key) {
   const answer = await request(console.url + path, {

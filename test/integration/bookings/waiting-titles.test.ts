@@ -1,6 +1,10 @@
 /** Titles that wait because of their payables, while the other titles of the day are released. */
 import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import {
+  type AccountDecision,
+  decideAccountChanges,
+} from '../../../src/features/accounts/account-changes.sql.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import {
   overdueReleases,
@@ -221,4 +225,35 @@ test('payables are to be blocked from the match until a line is posted', async (
   await sign();
   expect(await lines()).toHaveLength(2);
   expect(await blocked()).toEqual([]);
+});
+
+test('a confirmed account is refused after the sign-off, and not once the line of a title is released', async () => {
+  const { database } = world;
+  const party = { code: 'P-77', taxId: '11144477735' };
+  await pull({ uid: 'a', ...party, account: '111' });
+  dayCount += 1;
+  date = daysFrom(dayCount);
+  await pull({ uid: 'b', ...party, account: '222' }, { uid: 'c', ...party, account: '111' });
+  const { id } = await database.prisma.accountChange.findFirstOrThrow({
+    where: { partyKey: 'P-77' },
+  });
+  const decide = (decision: AccountDecision) =>
+    decideAccountChanges(database, [id], { by: 'rita', state: decision, reason: 'looked again' });
+  await decide('confirmed');
+  // The day waits for a run of the matching.
+  await state('K1 1');
+  await sign();
+  await decide('refused');
+  await match();
+  expect(await release()).toEqual([date]);
+  expect((await lines()).map(({ uid }) => uid)).toEqual(['c']);
+  expect(await readWaitingTitles(database, date)).toMatchObject([{ orderUid: 'b' }]);
+  await decide('confirmed');
+  expect(await release()).toEqual([date]);
+  expect((await lines()).map(({ uid }) => uid)).toEqual(['c', 'b']);
+  const refused = { context: { fault: 'account_line', date, orderUid: 'b' } };
+  await expect(decide('refused')).rejects.toMatchObject(refused);
+  expect(await database.prisma.accountChange.findUnique({ where: { id } })).toMatchObject({
+    state: 'confirmed',
+  });
 });

@@ -378,9 +378,10 @@ describe('erased', () => {
        WHERE action LIKE 'party.%' AND reason LIKE 'request 17%' ORDER BY id`,
     );
     const reason = 'request 17, retention has ended';
+    const digests = { [SIGNED]: expect.any(String), [HELD]: expect.any(String) };
     expect(rows).toEqual([
       { action: 'party.erase', reason, details: {} },
-      { action: 'party.erased', reason, details: COUNTS },
+      { action: 'party.erased', reason, details: { ...COUNTS, digests } },
     ]);
     const verified = await runCommand(['audit', 'verify'], environmentOf(world));
     expect(verified.exit).toBe(0);

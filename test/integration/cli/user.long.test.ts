@@ -52,6 +52,12 @@ test('a key is printed once, and kept without its secret', async () => {
   expect(rows.map((row) => Object.values(row).join())).not.toContainEqual(
     expect.stringContaining(key),
   );
+  const second = JSON.parse(
+    (await run('key', 'add', 'second', '--role', 'viewer', '--json')).stdout,
+  );
+  expect(await readApiKeys(world.database)).toContainEqual(
+    expect.objectContaining({ id: second.id, name: 'second', start: second.key.slice(0, 19) }),
+  );
 });
 
 test('a key with an owner ends with the owner, and one without an owner does not', async () => {

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordAudit } from '../../../src/base/audit/audit.ts';
 import { verifyAuditChain } from '../../../src/base/audit/audit-chain.sql.ts';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
-import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
@@ -15,6 +14,7 @@ import { sealMonth } from '../../../src/features/review/months/month-seal.sql.ts
 import {
   type ConsoleClient,
   type ConsoleWorld,
+  makeKey,
   openConsole,
 } from '../../support/console-client.ts';
 import { signDay } from '../../support/days.ts';
@@ -213,14 +213,7 @@ describe('the file', () => {
       'attachment; filename="evidencias-2026-03.zip"',
     );
     const get = async (role: 'viewer' | 'reviewer', scope: 'export' | 'read') => {
-      const key = await createApiKey(world.database, {
-        name: `${role} ${scope}`,
-        user: null,
-        role,
-        scopes: [scope],
-        validDays: 1,
-        by: 'test',
-      });
+      const key = await makeKey(world.database, role, [scope]);
       const headers = { authorization: `Bearer ${key}` };
       return console.visitor().get('/api/months/2026-03/evidence', headers);
     };

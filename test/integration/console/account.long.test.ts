@@ -257,7 +257,11 @@ test('users see their own keys that are not revoked', async () => {
   await createApiKey(database, { ...key, name: 'of another', user: 'owner-of-keys' });
   await createApiKey(database, { ...key, name: 'of nobody', user: null });
   expect((await ana.get('/account')).text).not.toContain('Keys for scripts');
-  const text = await createApiKey(database, { ...key, name: 'nightly import', user: name });
+  const { key: text } = await createApiKey(database, {
+    ...key,
+    name: 'nightly import',
+    user: name,
+  });
   const page = await ana.get('/account');
   expect(page.text).toContain('nightly import');
   expect(page.text).toContain(text.slice(0, 19));

@@ -1,9 +1,9 @@
 /** The pages of breaks: lists, one break, decisions, files, rights, in both languages. */
 import { request } from 'undici';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
-import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { makeKey } from '../../support/console-client.ts';
+import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -11,11 +11,10 @@ import { readCsv } from '../../unit/export/csv-reader.ts';
 import { readWorkbook } from '../../unit/export/workbook-reader.ts';
 
 const portuguese = { 'accept-language': 'pt-BR' };
-const reason = { reason: 'agreed with the supplier' };
+const reason = { code: 'agreed', reason: 'agreed with the supplier' };
 
-let pages: PagesWorld;
+const pages = pagesForFile();
 beforeAll(async () => {
-  pages = await openPagesWorld();
   const { world } = pages;
   world.sandbox.setDayTexts(DAY, [
     titleText({ uid: 'matched', value: '1234.50' }),
@@ -23,10 +22,6 @@ beforeAll(async () => {
     titleText({ uid: 'missing', value: '40', dueDate: '2026-08-15' }),
   ]);
   await world.pull(DAY);
-});
-afterAll(async () => {
-  await pages.console.close();
-  await pages.world.close();
 });
 
 const PAYABLES = [
@@ -122,10 +117,33 @@ test('a person matches, undoes the match, and resolves the break with a reason',
     '/breaks?notice=break_resolved',
   );
   expect((await pages.viewer.get(path)).status).toBe(404);
+  expect((await pages.viewer.get('/breaks?state=resolved', portuguese)).text).toMatch(
+    /Valor diferente<\/th>.*rita.*acertada com a outra parte: agreed with the supplier/s,
+  );
+});
+
+test('one form resolves the breaks of a kind, with their number and value', async () => {
+  const path = '/breaks?kind=value_differs';
+  expect((await pages.viewer.get(path)).text).not.toContain('action="/breaks/resolve"');
+  const { text } = await pages.reviewer.get(path);
+  expect(text).toContain('Resolve the breaks of this list: 1, 20.00');
+  expect((await pages.reviewer.get('/breaks')).text).not.toContain('action="/breaks/resolve"');
+  const [, digest = ''] = /name="digest" value="([^"]+)"/.exec(text) ?? [];
+  const fields = { kind: 'value_differs', digest, ...reason };
+  for (const wrong of [
+    { ...fields, code: 'x' },
+    { ...fields, digest: 'x' },
+  ]) {
+    expect((await pages.reviewer.post('/breaks/resolve', wrong)).status).toBe(400);
+  }
+  expect((await pages.reviewer.post('/breaks/resolve', fields)).location).toBe(
+    '/breaks?notice=break_resolved',
+  );
+  expect((await pages.reviewer.get(path)).text).toContain('No break is open with this filter.');
 });
 
 test.each(['viewer', 'operator'] as const)('a %s sees breaks and decides nothing', async (role) => {
-  for (const path of ['/break/match', '/break/resolve', '/matches/1/undo']) {
+  for (const path of ['/break/match', '/break/resolve', '/breaks/resolve', '/matches/1/undo']) {
     expect((await pages[role].post(path, { ...reason, title: '1', payable: 'k2' })).status).toBe(
       403,
     );
@@ -161,14 +179,7 @@ test('a day shows captured, matched and signed; without payables the page is as 
 });
 
 test('a script reads the breaks', async () => {
-  const key = await createApiKey(pages.world.database, {
-    name: 'erp',
-    user: null,
-    role: 'reviewer',
-    scopes: ['read'],
-    validDays: 1,
-    by: 'test',
-  });
+  const key = await makeKey(pages.world.database, 'reviewer', ['read']);
   const path = `/api/breaks?kind=value_differs&date=${DAY}`;
   const answer = await request(pages.console.url + path, {
     headers: { authorization: `Bearer ${key}` },

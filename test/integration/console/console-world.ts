@@ -1,12 +1,19 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { request } from 'undici';
+import { onTestFinished } from 'vitest';
 import { createLogger, type Logger } from '../../../src/base/runtime/logger.ts';
 import type { ReadinessCheck } from '../../../src/console/shell/readiness.ts';
 import { type ConsoleOptions, createConsole } from '../../../src/console/shell/server.ts';
 
 /** A logger as the service has it, and what it wrote. */
-export function createTestLog(): { logger: Logger; lines: () => Record<string, unknown>[] } {
+export interface TestLog {
+  readonly logger: Logger;
+  readonly text: () => string;
+  readonly lines: () => Record<string, unknown>[];
+}
+
+export function createTestLog(): TestLog {
   let text = '';
   const logger = createLogger(
     { logLevel: 'trace' },
@@ -18,6 +25,7 @@ export function createTestLog(): { logger: Logger; lines: () => Record<string, u
   );
   return {
     logger,
+    text: () => text,
     lines: () =>
       text
         .split('\n')
@@ -40,7 +48,7 @@ export interface TestConsole {
   close(): Promise<void>;
 }
 
-/** A console on a free port of loopback, with nothing behind it unless told. */
+/** A console on a free port of loopback until the end of the test, with nothing behind it unless told. */
 export async function startConsole(options: Partial<ConsoleOptions> = {}): Promise<TestConsole> {
   const console = createConsole({
     host: '127.0.0.1',
@@ -52,6 +60,7 @@ export async function startConsole(options: Partial<ConsoleOptions> = {}): Promi
     ...options,
   });
   const { url } = await console.start();
+  onTestFinished(() => console.close());
   const ask = async (
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,

@@ -16,6 +16,7 @@ beforeAll(async () => {
     await world.pull(date);
   }
 });
+
 const page = async (language: string) =>
   (await viewer.get('/?to=2026-03', { 'accept-language': language })).text;
 

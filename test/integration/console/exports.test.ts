@@ -8,6 +8,8 @@ import { readWorkbook } from '../../unit/export/workbook-reader.ts';
 const PORTUGUESE = { 'accept-language': 'pt-BR' };
 const [SIGNED, REJECTS, NEVER, EMPTY] = [DAY, daysFrom(1), daysFrom(2), daysFrom(3)];
 
+const OF_SIGNED = { from: SIGNED, to: SIGNED, status: 'current' };
+
 const { world, viewer, reviewer } = pagesForFile();
 let digest: string | null;
 beforeAll(async () => {
@@ -27,7 +29,7 @@ beforeAll(async () => {
 
 test('a file for a Portuguese reader has Portuguese headings, words and name; JSON has the names of the columns', async () => {
   const take = (format: string) =>
-    reviewer.post('/exports', { from: SIGNED, to: SIGNED, format }, { headers: PORTUGUESE });
+    reviewer.post('/titles/file', { ...OF_SIGNED, format }, { headers: PORTUGUESE });
   const csv = await take('csv');
   expect(csv.headers['content-disposition']).toBe(
     `attachment; filename="titulos-${SIGNED}-${SIGNED}.csv"`,
@@ -53,13 +55,13 @@ test('a file for a Portuguese reader has Portuguese headings, words and name; JS
   expect(titles?.rows[0]?.map((cell) => cell?.value)).toEqual(head.split(';').slice(0, -4));
   const jsonl = await take('jsonl');
   expect(JSON.parse(jsonl.text)).toMatchObject({ order_uid: 'a', status: 'current' });
-  const english = await reviewer.post('/exports', { from: SIGNED, to: SIGNED, format: 'csv' });
+  const english = await reviewer.post('/titles/file', { ...OF_SIGNED, format: 'csv' });
   expect(english.text.slice(1)).toMatch(/^id,status,order_uid,/);
 });
 
 test('a workbook has state, seal and digest of each day of the ledger, also of days without titles', async () => {
-  const fields = { from: SIGNED, to: EMPTY, format: 'xlsx', confirmed: `${SIGNED} ${EMPTY}` };
-  const { bytes } = await reviewer.post('/exports', fields);
+  const fields = { from: SIGNED, to: EMPTY, format: 'xlsx' };
+  const { bytes } = await reviewer.post('/titles/file', fields);
   const [heads = [], ...rows] = readWorkbook(bytes)[1]?.rows ?? [];
   const columns = ['state', 'signed_off_by', 'signed_off_digest', 'content_digest', 'title_count'];
   const cells = rows.map((row) =>
@@ -74,9 +76,8 @@ test('a workbook has state, seal and digest of each day of the ledger, also of d
 });
 
 test('CSV and JSON lines have state, seal and digest of the day beside each title', async () => {
-  const confirmed = `${SIGNED} ${EMPTY}`;
   const take = async (format: string) =>
-    (await reviewer.post('/exports', { from: SIGNED, to: EMPTY, format, confirmed })).text;
+    (await reviewer.post('/titles/file', { from: SIGNED, to: EMPTY, format })).text;
   const [signed, attention] = (await take('jsonl'))
     .trim()
     .split('\n')
@@ -98,26 +99,37 @@ test('CSV and JSON lines have state, seal and digest of the day beside each titl
   expect(line).toMatch(new RegExp(`,reconciled,[^,]+,${digest},${digest}$`));
 });
 
-test('a range with dates that are not reconciled is exported after a question', async () => {
-  const fields = { from: SIGNED, to: EMPTY, format: 'csv' };
-  const exports = () => world.database.prisma.auditEntry.count({ where: { action: 'export' } });
-  const before = await exports();
-  const asked = await reviewer.post('/exports', fields, { headers: PORTUGUESE });
-  expect(asked.text).toContain('Nem todas as datas deste intervalo estão completas.');
-  expect(asked.text).toMatch(/Nunca buscadas: 1<[\s\S]*Atenção: 1</);
-  expect(asked.text).toContain('Baixar assim mesmo');
-  expect(await exports()).toBe(before);
-  const confirmed = /name="confirmed" value="([^"]*)"/.exec(asked.text)?.[1] ?? '';
-  const other = { ...fields, to: NEVER, confirmed };
-  expect((await reviewer.post('/exports', other)).headers['content-type']).toContain('text/html');
-  const file = await reviewer.post('/exports', { ...fields, confirmed });
-  expect(file.headers['content-type']).toContain('text/csv');
-  expect(await exports()).toBe(before + 1);
+test('beside the files, the page says which dates of the selection are not complete', async () => {
+  const doubtOf = async (from: string, to: string) =>
+    (await reviewer.get(`/titles?from=${from}&to=${to}`, PORTUGUESE)).text.match(
+      /Nem todas as datas[\s\S]*?<\/ul>/,
+    )?.[0];
+  expect(await doubtOf(SIGNED, EMPTY)).toMatch(/Nunca buscadas: 1<[\s\S]*Atenção: 1</);
+  expect(await doubtOf(SIGNED, SIGNED)).toBeUndefined();
+  expect(await doubtOf('', REJECTS)).toMatch(/<ul><li>Atenção: 1</);
+  expect(await doubtOf(NEVER, '')).toMatch(/Nunca buscadas: \d+<\/li><\/ul>/);
+});
+
+test('a file has the titles of the filter, without bounds too, and the audit log says so', async () => {
+  const take = async (fields: Record<string, string>) => {
+    const { text, headers } = await reviewer.post('/titles/file', { ...fields, format: 'jsonl' });
+    const lines = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).order_uid);
+    return { lines, name: headers['content-disposition'] };
+  };
+  const { lines, name } = await take({ search: '90.021.382/0001-22', order: 'b' });
+  expect(lines).toEqual(['b']);
+  expect(name).toMatch(/"titles-\d{4}-\d\d-\d\d\.jsonl"/);
+  const details = { from: null, to: null, includeWithdrawn: true, isPart: true, rows: 1 };
+  expect(await lastAudit(world)).toMatchObject({ action: 'export', details });
+  expect((await take({})).lines).toEqual(['a', 'b']);
 });
 
 test('a file has identifiers for roles that may see them, and is noted', async () => {
   const take = (client = reviewer, format = 'jsonl') =>
-    client.post('/exports', { from: SIGNED, to: SIGNED, format });
+    client.post('/titles/file', { ...OF_SIGNED, format });
   const secrets = /52998224725|11222333000181|7654321|90021382000122|CANARY-EXTRA/g;
   expect(new Set((await take()).text.match(secrets)).size).toBe(5);
   expect(await lastAudit(world)).toMatchObject({ actor: 'rita', action: 'export' });

@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
-import { openPagesWorld } from '../../support/pages-world.ts';
-import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { expect, test } from 'vitest';
+import { pagesForFile } from '../../support/pages-world.ts';
+import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 
 const PORTUGUESE = { 'accept-language': 'pt-BR' };
 
-let world: PullWorld;
-let console: ConsoleWorld;
-let operator: ConsoleClient;
-beforeAll(async () => {
-  ({ world, console, operator } = await openPagesWorld());
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
-});
+const { world, operator } = pagesForFile();
 
 const faultOf = (text: string) =>
   /<form[\s\S]*?role="alert">([^<]*)<[\s\S]*<\/form>/.exec(text)?.[1];
@@ -67,28 +57,6 @@ test.each(BACKFILL_FAULTS)(
     expect(fieldOf(text, 'concurrency')).toBe(fields['concurrency']);
     expect(faultOf((await operator.post('/backfills', fields)).text)).toMatch(english);
     expect(await world.database.prisma.backfill.count()).toBe(0);
-  },
-);
-
-test.each<[string, Record<string, string>, string]>([
-  ['no date', { from: '', to: DAY }, 'Informe as duas datas: a primeira e a última.'],
-  [
-    'dates in the wrong order',
-    { from: TODAY, to: DAY },
-    `O intervalo termina em ${inPortuguese(DAY)}, antes do início, que é ${inPortuguese(TODAY)}.`,
-  ],
-])(
-  'an export of %s is refused inside of its form, which keeps what was written',
-  async (_, dates, fault) => {
-    const fields = { ...dates, format: 'jsonl', includeWithdrawn: 'true' };
-    const { status, text } = await operator.post('/exports', fields, { headers: PORTUGUESE });
-    expect(status).toBe(400);
-    expect(faultOf(text)).toBe(fault);
-    expect(fieldOf(text, 'from') ?? '').toBe(dates['from']);
-    expect(fieldOf(text, 'to')).toBe(dates['to']);
-    expect(text).toMatch(/<option value="jsonl" selected/);
-    expect(text).toMatch(/name="includeWithdrawn"[^>]* checked/);
-    expect(await world.database.prisma.auditEntry.count({ where: { action: 'export' } })).toBe(0);
   },
 );
 

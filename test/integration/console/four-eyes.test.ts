@@ -1,30 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import type { ConsoleRole } from '../../../src/base/values/role.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const OPERATOR = 'command line: root';
 const portuguese = { 'accept-language': 'pt-BR' };
 
-let world: PullWorld;
-let console: ConsoleWorld;
-let rosa: ConsoleClient;
+const world = forFile(openPullWorld);
+const console = forFile(() => openConsole(world.database));
+const rosa = forFile(() => console.as('reviewer', 'rosa'));
 beforeAll(async () => {
-  world = await openPullWorld();
-  console = await openConsole(world.database);
   await console.as('admin', 'alma');
-  rosa = await console.as('reviewer', 'rosa');
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
 });
 
 let date: CivilDate;

@@ -6,9 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { datesBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { createMetrics, readLedgerGauges } from '../../../src/features/alerts/metrics.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
-import { openPagesWorld } from '../../support/pages-world.ts';
-import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { pagesForFile } from '../../support/pages-world.ts';
+import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const YESTERDAY = daysFrom(-1, TODAY);
@@ -18,10 +17,9 @@ const PAGES = [
   '/?to=2099-12',
   '/alerts',
   '/backfills',
-  '/exports',
   '/titles',
   '/days/2099-12-31',
-  '/days/2099-12-31/titles',
+  '/titles?from=2099-12-31&to=2099-12-31',
   '/days/9999-12-31',
   '/api/status',
   `/api/days?from=${DAY}&to=${daysFrom(999)}`,
@@ -36,12 +34,9 @@ const COMMANDS = [
   ['backfill', '--from', DAY, '--to', daysFrom(3), '--dry-run', '--json'],
 ];
 
-let world: PullWorld;
-let console: ConsoleWorld;
-let operator: ConsoleClient;
 let folder: string;
+const { world, operator } = pagesForFile();
 beforeAll(async () => {
-  ({ world, console, operator } = await openPagesWorld());
   folder = await mkdtemp(join(tmpdir(), 'conciliation-future-'));
   for (const date of [DAY, daysFrom(1), YESTERDAY, TODAY]) {
     world.sandbox.setDayTexts(date, [titleText({ date })]);
@@ -49,8 +44,6 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  await console.close();
-  await world.close();
   await rm(folder, { recursive: true, force: true });
 });
 

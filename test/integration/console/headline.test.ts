@@ -1,16 +1,17 @@
 /** The state of the ledger in words: the same in the console, in `conciliation status` and in the API. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { lastClosedDate } from '../../../src/base/values/business-day.ts';
 import { headlineOf, needsPerson } from '../../../src/features/home/headline.ts';
 import { readOpenItems } from '../../../src/features/home/open-items.ts';
 import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
 import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
+import { openConsole } from '../../support/console-client.ts';
+import { forFile } from '../../support/for-tests.ts';
 import { match } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
-import { daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';
@@ -18,16 +19,8 @@ const CLOSED = lastClosedDate(TIME_ZONE, new Date());
 const [FIRST, SECOND, THIRD] = [daysFrom(-3, CLOSED), daysFrom(-2, CLOSED), daysFrom(-1, CLOSED)];
 const brazilian = (date: string) => date.split('-').reverse().join('/');
 
-let world: PullWorld;
-let console: ConsoleWorld;
-beforeAll(async () => {
-  world = await openPullWorld({ startDate: FIRST });
-  console = await openConsole(world.database);
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
-});
+const world = forFile(() => openPullWorld({ startDate: FIRST }));
+const console = forFile(() => openConsole(world.database));
 
 const pull = async (date = FIRST, ...texts: string[]) => {
   world.sandbox.setDayTexts(date, texts);

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { openDatabase } from '../../../src/base/database/database.ts';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { type Database, openDatabase } from '../../../src/base/database/database.ts';
 import { migrate, pendingMigrations } from '../../../src/base/database/migrate.ts';
 import {
   databaseCheck,
@@ -8,31 +8,22 @@ import {
   queueCheck,
   schedulerCheck,
 } from '../../../src/features/alerts/health.sql.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { createTestLog, startConsole, type TestConsole } from './console-world.ts';
-import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { createTestLog, startConsole } from './console-world.ts';
+import { startDatabaseProxy } from './database-proxy.ts';
 
-let testDatabase: TestDatabase;
-let proxy: DatabaseProxy;
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  proxy = await startDatabaseProxy(testDatabase.url);
+const testDatabase = forFile(async () => {
+  const created = await createTestDatabase();
+  return { ...created, close: () => created.drop() };
 });
-afterAll(async () => {
-  await proxy.close();
-  await testDatabase.drop();
-});
+const proxy = forFile(() => startDatabaseProxy(testDatabase.url));
+afterEach(() => proxy.set('pass'));
 
-const consoles: TestConsole[] = [];
-afterEach(async () => {
-  proxy.set('pass');
-  for (const console of consoles.splice(0)) await console.close();
-});
-
-async function open(options: Parameters<typeof startConsole>[0]): Promise<TestConsole> {
-  const console = await startConsole(options);
-  consoles.push(console);
-  return console;
+function open(databaseUrl: string, logger = pino({ level: 'silent' })): Database {
+  const database = openDatabase({ databaseUrl, applicationName: 'test', logger });
+  onTestFinished(() => database.close());
+  return database;
 }
 
 const reasons = (answer: { json: () => unknown }) => {
@@ -41,97 +32,83 @@ const reasons = (answer: { json: () => unknown }) => {
 };
 
 test('a database without its migrations is reachable and not ready, until they are applied', async () => {
-  const logger = pino({ level: 'silent' });
-  const database = openDatabase({ databaseUrl: proxy.url, applicationName: 'test', logger });
-  try {
-    const console = await open({
-      checks: [databaseCheck(database), migrationsCheck(() => pendingMigrations(proxy.url))],
-    });
-    const gauges = async () => (await console.get('/metrics')).text;
-    expect(await gauges()).toContain('conciliation_ready{check="database"} 1\n');
-    expect(await gauges()).toContain('conciliation_ready{check="migrations"} 0\n');
-    const before = await console.get('/readyz');
-    expect(before.status).toBe(503);
-    expect(reasons(before)).toEqual({
-      database: null,
-      migrations: expect.stringMatching(/^\d+ not applied$/),
-    });
-    await migrate({ databaseUrl: testDatabase.url, logger });
-    expect((await console.get('/readyz')).status).toBe(200);
-    expect(await gauges()).toContain('conciliation_ready{check="migrations"} 1\n');
-  } finally {
-    await database.close();
-  }
+  const database = open(proxy.url);
+  const console = await startConsole({
+    checks: [databaseCheck(database), migrationsCheck(() => pendingMigrations(proxy.url))],
+  });
+  const gauges = async () => (await console.get('/metrics')).text;
+  expect(await gauges()).toContain('conciliation_ready{check="database"} 1\n');
+  expect(await gauges()).toContain('conciliation_ready{check="migrations"} 0\n');
+  const before = await console.get('/readyz');
+  expect(before.status).toBe(503);
+  expect(reasons(before)).toEqual({
+    database: null,
+    migrations: expect.stringMatching(/^\d+ not applied$/),
+  });
+  await migrate({ databaseUrl: testDatabase.url, logger: pino({ level: 'silent' }) });
+  expect((await console.get('/readyz')).status).toBe(200);
+  expect(await gauges()).toContain('conciliation_ready{check="migrations"} 1\n');
 });
 
 test('a COMMIT without an answer is reported while it lasts', async () => {
-  const logger = pino({ level: 'silent' });
-  const database = openDatabase({ databaseUrl: testDatabase.url, applicationName: 'test', logger });
-  try {
-    // At COMMIT, like the wait for a synchronous standby.
-    await database.pool.query(`
+  const database = open(testDatabase.url);
+  // At COMMIT, like the wait for a synchronous standby.
+  await database.pool.query(`
       CREATE TABLE public.slow (id int);
       CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql
         AS $$ BEGIN PERFORM pg_sleep(4); RETURN NULL; END $$;
       CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON public.slow
         DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.wait()`);
-    const console = await open({ checks: [databaseCheck(database, 500)] });
-    const committed = database.prisma.$transaction(
-      (tx) => tx.$executeRaw`INSERT INTO public.slow VALUES (1)`,
-    );
-    await vi.waitFor(
-      async () =>
-        expect(reasons(await console.get('/readyz'))).toEqual({
-          database: '1 COMMIT(s) without an answer for 0.5 s',
-        }),
-      { timeout: 4_000 },
-    );
-    await committed;
-    expect((await console.get('/readyz')).status).toBe(200);
-  } finally {
-    await database.close();
-  }
+  const console = await startConsole({ checks: [databaseCheck(database, 500)] });
+  const committed = database.prisma.$transaction(
+    (tx) => tx.$executeRaw`INSERT INTO public.slow VALUES (1)`,
+  );
+  await vi.waitFor(
+    async () =>
+      expect(reasons(await console.get('/readyz'))).toEqual({
+        database: '1 COMMIT(s) without an answer for 0.5 s',
+      }),
+    { timeout: 4_000 },
+  );
+  await committed;
+  expect((await console.get('/readyz')).status).toBe(200);
 });
 
 test.each(['refuse', 'hang'] as const)(
   'a database that is down (%s) is reported within the time limit, and so is its return',
   async (fault) => {
     const { logger, lines } = createTestLog();
-    const database = openDatabase({ databaseUrl: proxy.url, applicationName: 'test', logger });
-    try {
-      const console = await open({
-        logger,
-        checkTimeoutMs: 1_000,
-        checks: [databaseCheck(database), queueCheck(async () => true)],
-      });
-      expect((await console.get('/readyz')).status).toBe(200);
+    const database = open(proxy.url, logger);
+    const console = await startConsole({
+      logger,
+      checkTimeoutMs: 1_000,
+      checks: [databaseCheck(database), queueCheck(async () => true)],
+    });
+    expect((await console.get('/readyz')).status).toBe(200);
 
-      proxy.set(fault);
-      const startedMs = performance.now();
-      const down = await console.get('/readyz');
-      expect(performance.now() - startedMs).toBeLessThan(8_000);
-      expect(down.status).toBe(503);
-      expect(reasons(down)).toEqual({
-        database: fault === 'hang' ? 'no answer in 1000 ms' : 'STAGING_UNAVAILABLE',
-        queue: null,
-      });
-      expect((await console.get('/healthz')).status).toBe(200);
+    proxy.set(fault);
+    const startedMs = performance.now();
+    const down = await console.get('/readyz');
+    expect(performance.now() - startedMs).toBeLessThan(8_000);
+    expect(down.status).toBe(503);
+    expect(reasons(down)).toEqual({
+      database: fault === 'hang' ? 'no answer in 1000 ms' : 'STAGING_UNAVAILABLE',
+      queue: null,
+    });
+    expect((await console.get('/healthz')).status).toBe(200);
 
-      const { password, port } = new URL(proxy.url);
-      for (const secret of [password, port].filter((text) => text !== '')) {
-        expect(down.text).not.toContain(secret);
-        expect(
-          JSON.stringify(lines().filter(({ msg }) => msg !== 'console listening')),
-        ).not.toContain(secret);
-      }
-
-      // The blocked request gets no answer; its connection has to break.
-      proxy.set('refuse');
-      proxy.set('pass');
-      await expect.poll(async () => (await console.get('/readyz')).status).toBe(200);
-    } finally {
-      await database.close();
+    const { password, port } = new URL(proxy.url);
+    for (const secret of [password, port].filter((text) => text !== '')) {
+      expect(down.text).not.toContain(secret);
+      expect(
+        JSON.stringify(lines().filter(({ msg }) => msg !== 'console listening')),
+      ).not.toContain(secret);
     }
+
+    // The blocked request gets no answer; its connection has to break.
+    proxy.set('refuse');
+    proxy.set('pass');
+    await expect.poll(async () => (await console.get('/readyz')).status).toBe(200);
   },
 );
 

@@ -36,6 +36,8 @@ test('the page shows a part, says of how many, and links to the next one with th
   const second = await pages.viewer.get(next.replaceAll('&amp;', '&'));
   expect(second.text).toContain('51 to 60 of 60');
   expect(second.text.match(/<th scope="row"><a href="\/titles\/\d+">/g)).toHaveLength(10);
+  const beyond = await pages.viewer.get(next.replaceAll('&amp;', '&').replace('page=2', 'page=99'));
+  expect(beyond.text).toContain('51 to 60 of 60');
 });
 
 test('a tab keeps the other conditions, and the default one is not in the address', async () => {

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../../src/base/database/database.ts';
+import { afterEach, expect, test } from 'vitest';
+import { openDatabase } from '../../../src/base/database/database.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { ensureCheckpoint } from '../../../src/core/ledger/day-ledger.sql.ts';
 import {
@@ -8,32 +8,23 @@ import {
   type Metrics,
   readLedgerGauges,
 } from '../../../src/features/alerts/metrics.sql.ts';
-import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
+import { createMigratedDatabase } from '../../support/database.ts';
+import { forFile } from '../../support/for-tests.ts';
 import { findProgram, runProgram } from '../../support/programs.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { startConsole, type TestConsole } from './console-world.ts';
-import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts';
+import { startDatabaseProxy } from './database-proxy.ts';
 
-let testDatabase: TestDatabase;
-let proxy: DatabaseProxy;
-let database: Database;
-beforeAll(async () => {
-  const logger = pino({ level: 'silent' });
-  testDatabase = await createMigratedDatabase();
-  proxy = await startDatabaseProxy(testDatabase.url);
-  database = openDatabase({ databaseUrl: proxy.url, applicationName: 'test', logger });
+const logger = pino({ level: 'silent' });
+const testDatabase = forFile(async () => {
+  const created = await createMigratedDatabase();
+  return { ...created, close: () => created.drop() };
 });
-afterAll(async () => {
-  await database.close();
-  await proxy.close();
-  await testDatabase.drop();
-});
-
-const consoles: TestConsole[] = [];
-afterEach(async () => {
-  proxy.set('pass');
-  for (const console of consoles.splice(0)) await console.close();
-});
+const proxy = forFile(() => startDatabaseProxy(testDatabase.url));
+const database = forFile(async () =>
+  openDatabase({ databaseUrl: proxy.url, applicationName: 'test', logger }),
+);
+afterEach(() => proxy.set('pass'));
 
 const CLOSED = toCivilDate('2026-03-10');
 const JOBS = {
@@ -63,7 +54,6 @@ async function open(
     { keepMs: options.keepMs ?? 0, timeoutMs: 1_000 },
   );
   const console = await startConsole({ registry: metrics.registry });
-  consoles.push(console);
   return {
     metrics,
     console,

@@ -23,7 +23,7 @@ test('an existing user is signed in by the verified address, and returns to the 
   expect((await client.get('/audit')).text).toContain(name);
   expect(await auditOf(world.database, name)).toEqual([
     ['user.bind', { issuer: oidc.provider.issuer }],
-    ['session.start', { address: '127.0.0.1' }],
+    ['session.start', { address: '127.0.0.1', session: expect.any(String) }],
   ]);
 });
 

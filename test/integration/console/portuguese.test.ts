@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type AuditRecord, recordAudit } from '../../../src/base/audit/audit.ts';
 import { MESSAGES, textOf } from '../../../src/base/texts/texts.ts';
 import { knownAccess } from '../../../src/console/shell/route-access.ts';
 import { checkProvider } from '../../../src/features/providers/provider.ts';
 import { reasonsText } from '../../../src/features/review/pages/reason-text.ts';
-import type { ConsoleAnswer, ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
-import { openPagesWorld } from '../../support/pages-world.ts';
+import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
+import { pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
-import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 /** Words that English sentences have and Portuguese ones do not. */
@@ -49,13 +49,10 @@ const ENTRIES: readonly AuditRecord[] = [
   { actor: 'ana', action: 'findings.resolve', details: { check: 'value_not_positive' } },
 ];
 
-let world: PullWorld;
-let console: ConsoleWorld;
 let admin: ConsoleClient;
-let reviewer: ConsoleClient;
 let heldPull: bigint;
+const { world, console, reviewer } = pagesForFile({ bookingsFrom: DAY });
 beforeAll(async () => {
-  ({ world, console, reviewer } = await openPagesWorld({ bookingsFrom: DAY }));
   admin = await console.as('admin', 'alma');
   const serve = async (date: typeof DAY, ...texts: string[]) => {
     world.sandbox.setDayTexts(date, texts);
@@ -112,10 +109,6 @@ beforeAll(async () => {
   await admin.post('/keys', { name: 'ERP', role: 'viewer', scope_read: 'on', days: '5' });
   for (const entry of ENTRIES) await recordAudit(world.database.prisma, entry);
 });
-afterAll(async () => {
-  await console.close();
-  await world.close();
-});
 
 /** The visible texts of a page, also those of attributes, without names that have no translation. */
 function textsOf(html: string): string[] {
@@ -153,11 +146,14 @@ test('no page in Portuguese has English text', async () => {
     'GET /days/:date': [DAY, HELD, REJECTS, UNREADABLE, RESTATED, FAILED, daysFrom(9)].map(
       (date) => `/days/${date}`,
     ),
-    'GET /days/:date/titles': [`/days/${DAY}/titles`, `/days/${DAY}/titles?minValue=x`],
     'GET /days/:date/parties': [`/days/${DAY}/parties`],
     'GET /restated': ['/restated'],
     'GET /findings': ['/findings', `/findings?date=${DAY}&check=value_not_positive&state=all`],
-    'GET /titles': ['/titles', '/titles?status=withdrawn&order=zz'],
+    'GET /titles': [
+      '/titles?minValue=x',
+      '/titles?status=withdrawn&order=zz',
+      `/titles?from=${DAY}&to=${DAY}`,
+    ],
     'GET /titles/:id': [`/titles/${titleId}`],
     'GET /booking-lines': [
       '/booking-lines',
@@ -184,7 +180,6 @@ test('no page in Portuguese has English text', async () => {
     'GET /account-changes': ['/account-changes?state=all'],
     'GET /alerts': ['/alerts'],
     'GET /audit': ['/audit'],
-    'GET /exports': ['/exports'],
     'GET /pulls/:id/release': [`/pulls/${heldPull}/release`, '/pulls/999999/release'],
     'GET /users': ['/users'],
     'GET /account': ['/account'],
@@ -242,7 +237,7 @@ test('no page in Portuguese has English text', async () => {
     ['/backfills/999/cancel', {}],
     ['/backfills/1/resume', {}],
     ['/restated/file', { format: 'x' }],
-    ['/exports', { from: DAY, to: FAILED, format: 'csv' }],
+    ['/titles/file', { format: 'x' }],
     ['/users', { name: 'Á', role: 'viewer' }],
     ['/keys', { name: '' }],
     ['/break/match', { title: String(titleId), payable: 'AP-9', reason: 'x' }],
@@ -284,7 +279,7 @@ test('no page in Portuguese has English text', async () => {
 });
 
 test('the search for English text does find English pages', async () => {
-  for (const path of ['/', `/days/${RESTATED}`, '/audit', '/users', '/exports']) {
+  for (const path of ['/', `/days/${RESTATED}`, '/audit', '/users', '/titles']) {
     expect(englishOf((await admin.get(path)).text).length, path).toBeGreaterThan(5);
   }
 });
@@ -293,10 +288,8 @@ test('each sentence is in both languages, and few are the same', () => {
   const same = [...MESSAGES.en].filter(([key, text]) => MESSAGES['pt-BR'].get(key) === text);
   expect(same.map(([, text]) => text).sort()).toMatchInlineSnapshot(`
     [
-      "CSV",
       "E-mail",
       "ERP",
-      "Excel",
       "buyerDiscountedValue",
       "financialDiscountedValue",
       "manual",

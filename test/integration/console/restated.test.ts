@@ -39,6 +39,7 @@ beforeAll(async () => {
     );
   }
 });
+
 /** The cells of the row of a date, or of the sums. */
 const rowOf = (text: string, head: string) => {
   const start = text.indexOf(`>${head}</`);
@@ -119,14 +120,14 @@ test('in Portuguese amounts and commissions have decimal commas', async () => {
   expect(rowOf(text, 'Total').slice(1)).toEqual(['13.225,20', '12.084,00', '−1.141,20']);
   const day = await pages.viewer.get(`/days/${DAY}`, portuguese);
   expect(day.text).toMatch(/Comissão da plataforma[\s\S]*?0,17[\s\S]*?→[\s\S]*?0,18/);
-  const list = await pages.viewer.get(`/days/${DAY}/titles?order=d`);
+  const list = await pages.viewer.get(`/titles?from=${DAY}&to=${DAY}&order=d`);
   const path = /href="(\/titles\/\d+)">d</.exec(list.text)?.[1] ?? '';
   expect((await pages.viewer.get(path, portuguese)).text).toMatch(
     /<dt>Comissão da plataforma<\/dt><dd>0,18<\/dd>/,
   );
   expect((await pages.viewer.get(path)).text).toMatch(/Platform commission<\/dt><dd>0\.18<\/dd>/);
   // Not a plain decimal: the text as it is.
-  const other = await pages.viewer.get(`/days/${DAY}/titles?order=a`);
+  const other = await pages.viewer.get(`/titles?from=${DAY}&to=${DAY}&order=a`);
   const path2 = /href="(\/titles\/\d+)">a</.exec(other.text)?.[1] ?? '';
   expect((await pages.viewer.get(path2, portuguese)).text).toContain('<dd>0.5%</dd>');
 });
@@ -171,7 +172,7 @@ test('the changed fields are exported whole, in the language of the reader', asy
 
 test('an export of titles has the commission with a decimal comma in Portuguese alone', async () => {
   const take = async (headers = {}) =>
-    (await pages.reviewer.post('/exports', { from: DAY, to: DAY, format: 'csv' }, { headers }))
+    (await pages.reviewer.post('/titles/file', { from: DAY, to: DAY, format: 'csv' }, { headers }))
       .text;
   expect(await take(portuguese)).toMatch(/;0,18;/);
   expect(await take()).toMatch(/,0\.18,/);

@@ -89,7 +89,7 @@ describe('a user who sets up a second factor', () => {
     const audit = await world.database.prisma.auditEntry.findFirstOrThrow({
       where: { actor: name, action: 'user.second_factor' },
     });
-    expect(audit.details).toEqual({ secondFactor: 'set' });
+    expect(audit.details).toEqual({ secondFactor: 'set', session: expect.any(String) });
   });
 
   test('without the password or without a right code has none', async () => {

@@ -59,7 +59,7 @@ test('sign-ins are in both logs with the address, and never with the typed text'
   expect(await entries()).toEqual([
     ['ana', 'session.refused', { address: ADDRESS }],
     ['visitor', 'session.refused', { address: ADDRESS }],
-    ['ana', 'session.start', { address: ADDRESS }],
+    ['ana', 'session.start', { address: ADDRESS, session: expect.any(String) }],
   ]);
   const written = JSON.stringify([log.lines(), await entries()]);
   for (const secret of ['typed', PASSWORD, 'ana@example.com']) {
@@ -125,7 +125,7 @@ test('a request of another site and one without the token of a form are in the l
 test('refused actions of roles and keys are in the log, and so are invalid keys', async () => {
   const ana = await console.as('viewer', 'ana');
   expect((await ana.get('/users', FROM)).status).toBe(403);
-  const key = await createApiKey(world.database, {
+  const { key } = await createApiKey(world.database, {
     name: 'name of a person',
     user: null,
     role: 'viewer',

@@ -1,28 +1,17 @@
 import { connect } from 'node:net';
 import { Gauge, Registry } from 'prom-client';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/runtime/errors.ts';
-import { createTestLog, passing, startConsole, type TestConsole } from './console-world.ts';
-
-const opened: TestConsole[] = [];
-afterEach(async () => {
-  for (const console of opened.splice(0)) await console.close();
-});
-
-async function open(options?: Parameters<typeof startConsole>[0]): Promise<TestConsole> {
-  const console = await startConsole(options);
-  opened.push(console);
-  return console;
-}
+import { createTestLog, passing, startConsole } from './console-world.ts';
 
 test('a live process says so', async () => {
-  const console = await open();
+  const console = await startConsole();
   const answer = await console.get('/healthz');
   expect([answer.status, answer.json()]).toEqual([200, { status: 'ok' }]);
 });
 
 test('one check that fails is enough, and being not ready is not being dead', async () => {
-  const console = await open({
+  const console = await startConsole({
     checks: [passing('database'), { name: 'queue', run: async () => 'not reachable' }],
   });
   const answer = await console.get('/readyz');
@@ -41,7 +30,7 @@ test('the error of a check is neither returned nor logged, but the failure is lo
     if (fails) throw new Error('password canary of CANARY LTDA');
     return null;
   };
-  const console = await open({ logger, checks: [{ name: 'database', run }] });
+  const console = await startConsole({ logger, checks: [{ name: 'database', run }] });
   for (let asked = 0; asked < 3; asked += 1) {
     const answer = await console.get('/readyz');
     expect(answer.json()).toMatchObject({ checks: [{ ok: false, reason: 'failed' }] });
@@ -61,7 +50,7 @@ test('a check that hangs is over when its time is, and is not asked a second tim
     return new Promise<never>(() => {});
   };
   const checks = [passing('database'), { name: 'queue', run }];
-  const console = await open({ checkTimeoutMs: 100, checks });
+  const console = await startConsole({ checkTimeoutMs: 100, checks });
   const answers = await Promise.all([console.get('/readyz'), console.get('/readyz')]);
   for (const answer of answers) {
     expect(answer.status).toBe(503);
@@ -73,7 +62,7 @@ test('a check that hangs is over when its time is, and is not asked a second tim
 });
 
 test('an unknown path, a wrong method and a path that cannot be read are refused as JSON', async () => {
-  const console = await open();
+  const console = await startConsole();
   const unknown = await console.get('/nothing?secret=1');
   expect(unknown).toMatchObject({ status: 404 });
   expect(unknown.json()).toEqual({ code: 'NOT_FOUND', message: 'not found' });
@@ -84,7 +73,7 @@ test('an unknown path, a wrong method and a path that cannot be read are refused
 });
 
 test('every answer carries the security headers, refusals too', async () => {
-  const console = await open();
+  const console = await startConsole();
   for (const path of ['/healthz', '/readyz', '/metrics', '/nothing']) {
     const { headers } = await console.get(path);
     expect(headers, path).toMatchObject({
@@ -109,7 +98,7 @@ test('an error inside answers nothing of itself, and is logged without its messa
       throw new Error('duplicate key (52998224725)');
     },
   });
-  const console = await open({ logger, registry });
+  const console = await startConsole({ logger, registry });
   const answer = await console.get('/metrics');
   expect([answer.status, answer.json()]).toEqual([
     500,
@@ -122,7 +111,7 @@ test('an error inside answers nothing of itself, and is logged without its messa
 });
 
 test('a port that is taken is a fault of the configuration', async () => {
-  const console = await open();
+  const console = await startConsole();
   const port = Number(new URL(console.url).port);
   await expect(startConsole({ port })).rejects.toThrow(ConfigError);
   await expect(startConsole({ port })).rejects.toThrow(

@@ -1,11 +1,8 @@
 /** The list of titles shows what it says: every title that matches, counted and summed. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openConsole } from '../../support/console-client.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const DUE = '2026-12-10';
@@ -21,11 +18,10 @@ const BIG = titleText({
   buyer: '98765432000198',
 });
 
-let world: PullWorld;
-let console: ConsoleWorld;
-let viewer: ConsoleClient;
+const world = forFile(openPullWorld);
+const console = forFile(() => openConsole(world.database));
+const viewer = forFile(() => console.as('viewer', 'vera'));
 beforeAll(async () => {
-  world = await openPullWorld();
   // One title in each of 70 acceptance dates, all due on the same date; values 1 to 70.
   for (let index = 0; index < 70; index += 1) {
     const date = daysFrom(index, DAY);
@@ -51,12 +47,6 @@ beforeAll(async () => {
       name: 'Aço São José Ltda',
     },
   });
-  console = await openConsole(world.database);
-  viewer = await console.as('viewer', 'vera');
-});
-afterAll(async () => {
-  await console.close();
-  await world.close();
 });
 
 const uids = (text: string) =>
@@ -71,7 +61,7 @@ const search = async (query: string, headers = {}) => {
 async function submit(fields: Record<string, string>) {
   const answer = await viewer.post('/titles', fields, { headers: portuguese });
   const { location } = answer.headers;
-  const { text } = answer.status === 303 ? await viewer.get(`/titles${location}`) : answer;
+  const { text } = answer.status === 303 ? await viewer.get(`${location}`) : answer;
   return { text, uids: uids(text), location };
 }
 
@@ -88,7 +78,7 @@ test.each([
   async (written, found) => {
     const answer = await submit({ search: written, from: '' });
     expect(answer.uids).toEqual(found);
-    expect(answer.location).toBe(`?${new URLSearchParams({ search: written.trim() })}`);
+    expect(answer.location).toBe(`/titles?${new URLSearchParams({ search: written.trim() })}`);
   },
 );
 
@@ -115,10 +105,10 @@ test.each([
 
 test('the titles of a CNPJ are sorted and paged by forms', async () => {
   const field = { search: '90.021.382/0001-22' };
-  const first = await submit({ ...field, sort: 'value', direction: 'ascending' });
+  const first = await submit({ ...field, sort: 'value' });
   expect(first.uids[0]).toBe('PO-2026-0000');
-  const at = /name="at" value="([^"]+)"/.exec(first.text)?.[1] ?? '';
-  const second = await submit({ ...field, sort: 'value', direction: 'ascending', at });
+  expect(first.text).toContain('<input type="hidden" name="page" value="2"/>');
+  const second = await submit({ ...field, sort: 'value', page: '2' });
   expect(new Set([...first.uids, ...second.uids]).size).toBe(70);
   expect(second.location).toBeUndefined();
 });
@@ -130,21 +120,18 @@ test('a part of an identifier finds nothing, and an address with one shows no ot
 
 test('a search by due date finds the titles of all acceptance dates', async () => {
   const { text, uids: first } = await search(`dueFrom=${DUE}&dueTo=${DUE}`);
-  expect(text).toContain('50 of 70 titles shown. Original value of all current ones: 2,485.00');
-  const next = /rel="next" href="\?([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  expect(text).toContain('1 to 50 of 70');
+  expect(text).toMatch(/<tfoot>.*>2,485\.00</s);
+  const next =
+    /rel="next" href="\/titles\?([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
   const second = await search(next);
   expect(new Set([...first, ...second.uids]).size).toBe(70);
 });
 
 test('without a filter the list has all titles, the newest first, and their number', async () => {
   const { text, uids: shown } = await search('');
-  expect(text).toContain('50 of 71 titles shown');
+  expect(text).toContain('1 to 50 of 71');
   expect(shown[0]).toBe('PO-2026-0069');
-});
-
-test('the titles of many days are sorted by any column', async () => {
-  const { uids: shown } = await search('sort=value&direction=ascending&minValue=3&maxValue=5');
-  expect(shown).toEqual(['PO-2026-0002', 'PO-2026-0003', 'PO-2026-0004']);
 });
 
 test.each([
@@ -158,7 +145,7 @@ test.each([
 ])('%s', async (_, query, count) => {
   const { text, uids: shown } = await search(query);
   expect(shown).toHaveLength(Math.min(count, 50));
-  if (count > 0) expect(text).toContain(`of ${count} titles shown`);
+  if (count > 0) expect(text).toContain(` of ${count}</p>`);
 });
 
 describe('amounts', () => {

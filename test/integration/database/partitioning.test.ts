@@ -210,14 +210,15 @@ describe('afterwards', () => {
       };
     };
     for (const date of [OLD, LAST_OLD, NEW]) {
-      for (const page of [`/days/${date}`, `/days/${date}/titles?sort=value`]) await uids(page);
+      for (const page of [`/days/${date}`, `/titles?from=${date}&to=${date}&sort=value`])
+        await uids(page);
     }
     const seen = new Set<string>();
     let path: string | undefined = `/titles?from=${LAST_OLD}&to=${FIRST_NEW}`;
     while (path !== undefined) {
       const { ids, next } = await uids(path);
       for (const id of ids) seen.add(id);
-      path = next === undefined ? undefined : `/titles${next}`;
+      path = next;
     }
     expect(seen.size).toBe(31 + TITLES);
     expect(
@@ -225,12 +226,7 @@ describe('afterwards', () => {
     ).toHaveLength(1);
     const [id = ''] = seen;
     expect((await viewer.get(`/titles/${id}`)).status).toBe(200);
-    const file = await viewer.post('/exports', {
-      from: OLD,
-      to: NEW,
-      format: 'jsonl',
-      confirmed: `${OLD} ${NEW}`,
-    });
+    const file = await viewer.post('/titles/file', { from: OLD, to: NEW, format: 'jsonl' });
     expect(file.text.trim().split('\n')).toHaveLength(2 * TITLES + 29 + 1 + 30);
   });
 

@@ -7,11 +7,12 @@ import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import {
   readTitleSnapshot,
   type TitleSnapshot,
+  titlesAccepted,
 } from '../../../src/features/titles/export-titles.sql.ts';
 import { type ExportWorld, openExportWorld } from './export-fixture.ts';
 
 const DAY = toCivilDate('2026-03-02');
-const SELECTION = { from: DAY, to: DAY, includeWithdrawn: false };
+const SELECTION = titlesAccepted({ from: DAY, to: DAY, includeWithdrawn: false });
 const ROWS = 1800;
 const APPLICATION = 'snapshot test';
 /** Of a statement. */

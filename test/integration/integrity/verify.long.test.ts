@@ -1,12 +1,11 @@
 /** Rows that something other than a merge has changed are found, raise an alert and are repaired by a pull. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { newestContentVersion, TITLE_COLUMNS } from '../../../src/core/title/title.ts';
 import { runPull } from '../../../src/core/work/run-pull.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
-import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { acknowledgeFindings, type Problem } from '../../../src/features/verify/findings.sql.ts';
 import {
   readDueDates,
@@ -14,19 +13,17 @@ import {
   verifyDate,
 } from '../../../src/features/verify/verify.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { signDay } from '../../support/days.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { daysFrom } from '../../support/pull-world.ts';
 import { eventually } from '../../support/service-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 /** Above the number of every finding. */
 const ANY_ID = 10n ** 15n;
 
-let world: PullWorld;
+const world = worldOfFile();
 let days = 0;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
 
 const { signal } = new AbortController();
 const freshDate = () => daysFrom(days++);
@@ -41,6 +38,26 @@ async function alter(text: string, values: unknown[] = []): Promise<void> {
   expect(rowCount).toBeGreaterThan(0);
 }
 
+const alterTitle = (date: CivilDate, values: string, uid = 'third') =>
+  alter(`UPDATE conciliation.title SET ${values} WHERE accepted_date = $1 AND order_uid = $2`, [
+    date,
+    uid,
+  ]);
+const alterCurrent = (date: CivilDate, values: string) =>
+  alter(`UPDATE conciliation.title SET ${values} WHERE accepted_date = $1 AND status = 'current'`, [
+    date,
+  ]);
+const alterDay = (date: CivilDate, values: string) =>
+  alter(`UPDATE conciliation.day SET ${values} WHERE date = $1`, [date]);
+/** A date with the titles of these orders. */
+async function pullUids(uids: readonly string[], date = freshDate(), discount = '1') {
+  world.sandbox.setDayTexts(
+    date,
+    uids.map((uid) => titleText({ date, uid, discount })),
+  );
+  return { ...(await world.pull(date)), date };
+}
+
 /** Verifies a date, and makes the pull that the verification requests. */
 async function verifyAndRepair(date: CivilDate): Promise<readonly Problem[]> {
   const { alterations, repairPullId } = await verifyDate(world.database, date, signal);
@@ -51,6 +68,7 @@ async function verifyAndRepair(date: CivilDate): Promise<readonly Problem[]> {
   return alterations.map(({ problem }) => problem);
 }
 
+const UIDS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'];
 const COLUMNS = [
   ...TITLE_COLUMNS,
   'status',
@@ -91,12 +109,8 @@ describe('a date that only merges have changed has no difference', () => {
   test('after a first load, restatements, a withdrawal and a return', async () => {
     const date = await pullTitles();
     expect(await check(date)).toEqual([]);
-    world.sandbox.setDayTexts(date, [
-      ...['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'gone'].map((uid) =>
-        titleText({ date, uid, discount: '7.70' }),
-      ),
-    ]);
-    expect(await world.pull(date)).toMatchObject({ changed: 6, restored: 1 });
+    const restated = await pullUids([...UIDS, 'gone'], date, '7.70');
+    expect(restated).toMatchObject({ changed: 6, restored: 1 });
     expect(await check(date)).toEqual([]);
     world.sandbox.setDayTexts(date, []);
     const { pullId } = await world.attempt(date);
@@ -140,16 +154,6 @@ describe('a date that only merges have changed has no difference', () => {
       rejected: 0,
     });
     expect(await check(date)).toEqual([]);
-  });
-
-  test('with titles as the platform makes them', async () => {
-    const date = freshDate();
-    world.sandbox.setDaySize(date, 2_000);
-    const { inserted } = await world.pull(date);
-    expect(await verifyDate(world.database, date, signal)).toMatchObject({
-      titles: inserted,
-      alterations: [],
-    });
   });
 
   test('after a party was erased, and after later pulls of its titles', async () => {
@@ -234,46 +238,9 @@ describe('an altered row', () => {
   test.each(AMOUNTS)('is found where only the digits differ: %s', async (column) => {
     const date = await pullTitles();
     const before = await stateOf(date);
-    await alter(
-      `UPDATE conciliation.title SET ${column} = ${column} * 1.0 WHERE accepted_date = $1 AND order_uid = 'third'`,
-      [date],
-    );
+    await alterTitle(date, `${column} = ${column} * 1.0`);
     expect(await verifyAndRepair(date)).toEqual(['titles']);
     expect(await stateOf(date)).toEqual(before);
-  });
-
-  test('is found where hashes and digest of the day were made to agree', async () => {
-    const date = await pullTitles();
-    const before = await stateOf(date);
-    const [{ content_hash: hash }] = await query(
-      `SELECT content_hash FROM conciliation.title WHERE accepted_date = $1 AND order_uid = 'fourth'`,
-      [date],
-    );
-    // The content of another title in every column, with its hashes: nothing in the row is wrong by itself.
-    await alter(
-      `UPDATE conciliation.title AS title
-       SET (${TITLE_COLUMNS.join(', ')}, content_hash, identity_hash, occurrence) =
-           (SELECT ${TITLE_COLUMNS.map((column) => `source.${column}`).join(', ')}, content_hash,
-                   identity_hash, 2
-            FROM conciliation.title AS source WHERE accepted_date = $1 AND order_uid = 'fourth')
-       WHERE accepted_date = $1 AND order_uid = 'third'`,
-      [date],
-    );
-    await alter(
-      `UPDATE conciliation.day
-       SET content_digest = (SELECT encode(sha256(string_agg(uuid_send(content_hash), '' ORDER BY content_hash)), 'hex')
-                             FROM conciliation.title WHERE accepted_date = date AND status = 'current')
-       WHERE date = $1`,
-      [date],
-    );
-    expect(await check(date)).toMatchObject([{ problem: 'titles' }]);
-    await verifyAndRepair(date);
-    expect(await check(date)).toEqual([]);
-    const after = await stateOf(date);
-    expect(after.filter((row) => row.content_hash === hash)).toHaveLength(1);
-    expect(after.map(({ id: _, ...row }) => row)).toEqual(
-      expect.arrayContaining(before.map(({ id: _, ...row }) => row)),
-    );
   });
 
   test.each([
@@ -282,17 +249,9 @@ describe('an altered row', () => {
   ])(
     'of a date without a withdrawn title keeps its id where its status was altered (%s)',
     async (_, isPulled) => {
-      const date = freshDate();
-      world.sandbox.setDayTexts(
-        date,
-        ['a', 'b', 'c', 'd', 'e', 'f'].map((uid) => titleText({ date, uid })),
-      );
-      await world.pull(date);
+      const { date } = await pullUids(['a', 'b', 'c', 'd', 'e', 'f']);
       const [before, day] = [await stateOf(date), await dayOf(date)];
-      await alter(
-        `UPDATE conciliation.title SET status = 'withdrawn' WHERE accepted_date = $1 AND order_uid = 'c'`,
-        [date],
-      );
+      await alterTitle(date, `status = 'withdrawn'`, 'c');
       if (isPulled) await world.pull(date);
       // The ordinary pull leaves no digest, because it does not know what else was altered.
       expect(await verifyAndRepair(date)).toEqual(
@@ -315,10 +274,7 @@ describe('an altered row', () => {
 
   test('leaves the alteration in a revision, and reaches the feed', async () => {
     const date = await pullTitles();
-    await alter(
-      `UPDATE conciliation.title SET original_value = 9999999 WHERE accepted_date = $1 AND order_uid = 'third'`,
-      [date],
-    );
+    await alterTitle(date, 'original_value = 9999999');
     await verifyAndRepair(date);
     const [revision] = await query(
       `SELECT before::text, after::text, pull.origin, change.kind
@@ -338,10 +294,7 @@ describe('an altered row', () => {
 
   test('that the platform no longer states is withdrawn', async () => {
     const date = await pullTitles();
-    await alter(
-      `UPDATE conciliation.title SET status = 'current' WHERE accepted_date = $1 AND order_uid = 'gone'`,
-      [date],
-    );
+    await alterTitle(date, `status = 'current'`, 'gone');
     // Earlier tests have left open changes of the accounts that the title names.
     expect(await verifyAndRepair(date)).toEqual(['titles', 'day', 'totals', 'hold']);
     expect(await check(date)).toEqual([]);
@@ -351,57 +304,23 @@ describe('an altered row', () => {
 
 test('the values of an altered title that was withdrawn are kept until the platform states it again', async () => {
   const date = await pullTitles();
-  await alter(
-    `UPDATE conciliation.title SET original_value = 5 WHERE accepted_date = $1 AND order_uid = 'gone'`,
-    [date],
-  );
+  await alterTitle(date, 'original_value = 5', 'gone');
   expect(await verifyAndRepair(date)).toEqual(['content', 'titles']);
   expect(await verifyAndRepair(date)).toEqual([]);
-  const uids = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'gone'];
-  world.sandbox.setDayTexts(
-    date,
-    uids.map((uid) => titleText({ date, uid })),
-  );
   // Identified by its value, it is another title now.
-  expect(await world.pull(date)).toMatchObject({ inserted: 1, restored: 0 });
+  expect(await pullUids([...UIDS, 'gone'], date)).toMatchObject({ inserted: 1, restored: 0 });
   expect(await check(date)).toEqual([]);
 });
-
-test('a row that no merge inserted is found and withdrawn', async () => {
-  const date = await pullTitles();
-  await alter(
-    `INSERT INTO conciliation.title
-       (occurrence, ${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id)
-     SELECT 99, ${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id
-     FROM conciliation.title WHERE accepted_date = $1 AND order_uid = 'third'`,
-    [date],
-  );
-  expect(await verifyAndRepair(date)).toEqual(['titles', 'day', 'totals', 'hold']);
-  expect(await check(date)).toEqual([]);
-  expect(await stateOf(date)).toHaveLength(6);
-});
-
-/** Needs the owner of the table, because a trigger refuses it to all others. */
-async function asOwner(
-  table: string,
-  trigger: string,
-  text: string,
-  values: unknown[],
-): Promise<void> {
-  await query(`ALTER TABLE conciliation.${table} DISABLE TRIGGER ${trigger}`);
-  await alter(text, values);
-  await query(`ALTER TABLE conciliation.${table} ENABLE TRIGGER ${trigger}`);
-}
 
 test('a deleted row is found, and its title gets a new row', async () => {
   const date = await pullTitles();
   const before = await stateOf(date);
-  await asOwner(
-    'title',
-    'title_kept',
-    `DELETE FROM conciliation.title WHERE accepted_date = $1 AND order_uid = 'third'`,
-    [date],
-  );
+  // A trigger refuses it to all others than the owner of the table.
+  await query('ALTER TABLE conciliation.title DISABLE TRIGGER title_kept');
+  await alter(`DELETE FROM conciliation.title WHERE accepted_date = $1 AND order_uid = 'third'`, [
+    date,
+  ]);
+  await query('ALTER TABLE conciliation.title ENABLE TRIGGER title_kept');
   expect(await verifyAndRepair(date)).toEqual(['titles', 'day', 'totals']);
   expect(await check(date)).toEqual([]);
   const withoutIds = (rows: readonly { id: bigint }[]) => rows.map(({ id: _, ...row }) => row);
@@ -440,7 +359,7 @@ const markChecked = (exceptFor: CivilDate) =>
 test('an altered day is found and computed again; the alert lasts for a day after the repair', async () => {
   const date = await pullTitles();
   const day = await dayOf(date);
-  await alter(`UPDATE conciliation.day SET original_value_sum = 1 WHERE date = $1`, [date]);
+  await alterDay(date, 'original_value_sum = 1');
   expect(await verifyAndRepair(date)).toEqual(['day']);
   expect(await dayOf(date)).toEqual(day);
   expect(await alertOf(date)).toMatchObject({
@@ -466,7 +385,7 @@ test('an altered day is found and computed again; the alert lasts for a day afte
 
 test('a person ends the alert of a difference that was repaired', async () => {
   const date = await pullTitles();
-  await alter(`UPDATE conciliation.day SET withdrawn_count = 5 WHERE date = $1`, [date]);
+  await alterDay(date, 'withdrawn_count = 5');
   await verifyAndRepair(date);
   expect(await verifyAndRepair(date)).toEqual([]);
   expect(await alertOf(date)).toBeDefined();
@@ -488,10 +407,7 @@ test('a check and a repair that end in the future put off neither the check nor 
             ('repair', $1, 'verification', 'unchanged', now() + interval '100 years')`,
     [date],
   );
-  await alter(
-    `UPDATE conciliation.title SET billing_fee = 5 WHERE accepted_date = $1 AND order_uid = 'third'`,
-    [date],
-  );
+  await alterTitle(date, 'billing_fee = 5');
   expect(await verifyAndRepair(date)).toEqual(['content', 'titles', 'day', 'totals']);
   expect(await verifyAndRepair(date)).toEqual([]);
   expect(await readDueDates(world.database)).toEqual([]);
@@ -505,10 +421,7 @@ test('a value with which a part of the check fails is found, and hides no other 
      WHERE accepted_date = $1 AND order_uid IN ('second', 'third')`,
     [poisoned],
   );
-  await alter(
-    `UPDATE conciliation.title SET billing_fee = 5 WHERE accepted_date = $1 AND order_uid = 'third'`,
-    [date],
-  );
+  await alterTitle(date, 'billing_fee = 5');
   await markChecked(poisoned);
   await query(`DELETE FROM conciliation.title_check WHERE date IN ($1, $2)`, [poisoned, date]);
   const { database, parts } = world;
@@ -564,41 +477,19 @@ test('the database admits the versions of content hashes that the program has', 
   expect(newest).toBe(newestContentVersion());
 });
 
-describe('an alteration of the day is found:', () => {
-  test('a seal in the row of the day that is not the seal of the date', async () => {
-    const date = await pullTitles();
-    // The titles of earlier tests name other accounts of the same parties.
-    await world.database.prisma.accountChange.deleteMany();
-    const [{ content_digest: seenDigest }] = await dayOf(date);
-    await signOffDay(world.database, date, {
-      by: 'ana',
-      reason: null,
-      seenDigest,
-      fourEyes: true,
-    });
-    expect(await check(date)).toEqual([]);
-    world.sandbox.setDayTexts(
-      date,
-      ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'].map((uid) =>
-        titleText({ date, uid, discount: '9' }),
-      ),
-    );
-    await world.pull(date);
-    expect(await check(date)).toEqual([]);
-    const isRestated = async () =>
-      (
-        await query(`SELECT restated_after_sign_off AS it FROM conciliation.day WHERE date = $1`, [
-          date,
-        ])
-      )[0].it;
-    await alter(
-      `UPDATE conciliation.day SET restated_after_sign_off = false, signed_off_digest = content_digest
-       WHERE date = $1`,
-      [date],
-    );
-    expect(await verifyAndRepair(date)).toEqual(['day']);
-    expect(await check(date)).toEqual([]);
-    expect(await isRestated()).toBe(true);
+test('a seal in the row of the day that is not the seal of the date is found', async () => {
+  const date = await pullTitles();
+  // The titles of earlier tests name other accounts of the same parties.
+  await world.database.prisma.accountChange.deleteMany();
+  await signDay(world.database, date, { bookingsFrom: null });
+  expect(await check(date)).toEqual([]);
+  await pullUids(UIDS, date, '9');
+  expect(await check(date)).toEqual([]);
+  await alterDay(date, 'restated_after_sign_off = false, signed_off_digest = content_digest');
+  expect(await verifyAndRepair(date)).toEqual(['day']);
+  expect(await check(date)).toEqual([]);
+  expect(await world.database.prisma.day.findUniqueOrThrow({ where: { date } })).toMatchObject({
+    restatedAfterSignOff: true,
   });
 });
 
@@ -618,11 +509,7 @@ test.each([
 
 test('two checks at a time request one repair', async () => {
   const date = await pullTitles();
-  await alter(
-    `UPDATE conciliation.title SET raw_hash = gen_random_uuid()
-     WHERE accepted_date = $1 AND status = 'current'`,
-    [date],
-  );
+  await alterCurrent(date, 'raw_hash = gen_random_uuid()');
   const checks = await Promise.all([1, 2, 3].map(() => verifyDate(world.database, date, signal)));
   expect(new Set(checks.map(({ repairPullId }) => repairPullId)).size).toBe(1);
   await verifyAndRepair(date);
@@ -631,10 +518,7 @@ test('two checks at a time request one repair', async () => {
 
 test('a repair that would withdraw too much is held, and a release repairs', async () => {
   const date = await pullTitles();
-  await alter(
-    `UPDATE conciliation.title SET billing_fee = 77 WHERE accepted_date = $1 AND status = 'current'`,
-    [date],
-  );
+  await alterCurrent(date, 'billing_fee = 77');
   world.sandbox.setDayTexts(date, [titleText({ date, uid: 'third' })]);
   const { repairPullId } = await verifyDate(world.database, date, signal);
   if (repairPullId === null) throw new Error('no repair');
@@ -647,10 +531,7 @@ test('a repair that would withdraw too much is held, and a release repairs', asy
 
 test('the loop of the service verifies every date that is due, and stops in the middle of a check', async () => {
   const date = await pullTitles();
-  await alter(
-    `UPDATE conciliation.title SET extra = '{"x":1}' WHERE accepted_date = $1 AND order_uid = 'third'`,
-    [date],
-  );
+  await alterTitle(date, `extra = '{"x":1}'`);
   await markChecked(date);
   const { parts, database } = world;
   const verification = startVerification(database, parts.logger, 50);
@@ -689,10 +570,7 @@ describe('conciliation verify', () => {
       exit: 0,
       stdout: '7 titles of 1 dates: no difference.\n',
     });
-    await alter(
-      `UPDATE conciliation.title SET original_value = original_value + 0.01 WHERE accepted_date = $1 AND order_uid = 'third'`,
-      [date],
-    );
+    await alterTitle(date, 'original_value = original_value + 0.01');
     const found = await run('--from', date, '--to', date);
     expect(found.exit).toBe(3);
     expect(found.stdout).toMatch(/the columns of a title do not have its hashes +\d+ +\d+/);

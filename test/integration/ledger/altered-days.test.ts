@@ -136,10 +136,13 @@ test.each<Alteration>([
       const title = await prisma.title.findFirstOrThrow({ where: { acceptedDate: date } });
       await prisma.checkFinding.create({
         data: {
-          ...{ code: 'due_before_accepted', version: 1, severity: 'review', detail: {} },
+          ...{ code: 'due_before_acceptance', version: 1, severity: 'review', detail: {} },
           ...{ acceptedDate: date, titleId: title.id, contentHash: title.contentHash },
         },
       });
+      await prisma.$executeRaw`
+        UPDATE conciliation.day_check SET rules = replace(rules, 'acceptance:1:info', 'acceptance:1:review')
+        WHERE date = ${date}::date`;
     },
   },
   {

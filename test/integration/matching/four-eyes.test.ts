@@ -57,7 +57,11 @@ async function titleId(): Promise<bigint> {
 async function resolve(kind: 'paid_to_supplier' | 'value_differs', decision: typeof rita) {
   const key = { kind, titleId: await titleId(), erpKey: 'k1' };
   const found = await readBreak(world.database.prisma, key);
-  await resolveBreak(world.database, { ...key, seenGround: found?.ground ?? '' }, decision);
+  await resolveBreak(
+    world.database,
+    { ...key, seenGround: found?.ground ?? '' },
+    { ...decision, code: 'other' },
+  );
 }
 
 async function lastMatch(): Promise<bigint> {

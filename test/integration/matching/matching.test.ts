@@ -10,6 +10,7 @@ import {
 import {
   matchByPerson,
   resolveBreak,
+  resolveBreaks,
   undoMatch,
 } from '../../../src/features/matching/match-decisions.sql.ts';
 import { readDayMatching } from '../../../src/features/matching/match-reads.sql.ts';
@@ -34,7 +35,7 @@ import { DAY } from '../../support/pull-world.ts';
 const world = worldOfFile();
 beforeEach(() => clearMatching(world.database));
 
-const decision = { by: 'rita', reason: 'confirmed with the supplier' };
+const decision = { by: 'rita', code: 'agreed', reason: 'confirmed with the supplier' } as const;
 const run = () => match(world.database);
 const titleId = (uid: string) => currentTitleId(world.database, uid);
 const list = (kind: BreakKind | null = null, date: typeof DAY | null = null) =>
@@ -158,6 +159,44 @@ test('a resolved break is back once a side changes', async () => {
   await resolveBreak(world.database, { ...key, seenGround }, decision);
   expect(await listBreakNames(world.database)).toEqual([]);
   await play(world, [{ load: 'k1 20.02', breaks: 'value_differs value k1' }]);
+});
+
+test('all breaks of a kind are resolved at once, as the person has seen them, and listed as resolved', async () => {
+  await play(world, [
+    {
+      titles: 'a 20, b 30 due=2026-07-15, c 40 due=2026-08-15',
+      load: 'k1 20.01, k2 30.01 due=2026-07-15',
+    },
+  ]);
+  const filter = { kind: 'value_differs', date: DAY, supplier: null } as const;
+  const place = { offset: 0, limit: 9 };
+  const { digest: seenDigest } = await listBreaks(world.database, { ...filter, ...place });
+  const resolve = (
+    seen: typeof filter | { kind: null; date: null; supplier: null },
+    digest: string,
+  ) => resolveBreaks(world.database, { ...seen, seenDigest: digest }, decision);
+  const changed = { context: { fault: 'breaks_changed' } };
+  await expect(resolve({ ...filter, kind: null, date: null }, seenDigest)).rejects.toMatchObject(
+    changed,
+  );
+  await play(world, [{ load: 'k2 30.02 due=2026-07-15' }]);
+  await expect(resolve(filter, seenDigest)).rejects.toMatchObject(changed);
+  const { digest } = await listBreaks(world.database, { ...filter, ...place });
+  await resolve(filter, digest);
+  expect(await listBreakNames(world.database)).toEqual(['missing_in_erp c -']);
+  const resolved = await listBreaks(world.database, { ...filter, ...place, state: 'resolved' });
+  expect(
+    resolved.breaks.map(({ title, decidedBy, code }) => [title?.orderUid, decidedBy, code]),
+  ).toEqual([
+    ['b', 'rita', 'agreed'],
+    ['a', 'rita', 'agreed'],
+  ]);
+  const entry = await world.database.prisma.auditEntry.findFirst({ orderBy: { id: 'desc' } });
+  expect(entry).toMatchObject({
+    ...{ action: 'break.resolve', actor: 'rita', date: DAY },
+    details: { kind: 'value_differs', code: 'agreed', breaks: 2 },
+  });
+  await expect(resolve(filter, digest)).rejects.toMatchObject(changed);
 });
 
 describe('urgent breaks', () => {

@@ -22,7 +22,7 @@ import {
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { freshDays } from '../../support/pull-world.ts';
 import type { Fault } from '../../support/sandbox/faults.ts';
-import type { RawBody } from '../../support/sandbox/raw-bodies.ts';
+import type { RawBody } from '../../support/sandbox/sandbox.ts';
 
 const world = worldOfFile();
 const administrator = clientOfFile(() => world.databaseUrl);

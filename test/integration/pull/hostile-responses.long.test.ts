@@ -47,7 +47,7 @@ function openStage(): { readonly stage: HostileStage; close(): Promise<void> } {
   const stage: HostileStage = {
     sandbox,
     elsewhere,
-    tokens: { good, expired: sandbox.issueToken({ expiresInSeconds: -60 }) },
+    tokens: { good, expired: sandbox.issueToken({ isExpired: true }) },
     afterwards: (cleanUp) => cleanUps.push(cleanUp),
     openClient(options) {
       const client = createPlatformClient({

@@ -47,8 +47,8 @@ test('one party in several writings has one line', async () => {
   ]);
   for (const { payee, titles } of groups) {
     const group = { range, payeeOf: payee.titleId };
-    expect((await readGroupTotals(world.database, group)).titles).toBe(titles);
-    const condition = await hasPayeeOf(world.database, payee.titleId);
+    expect((await readGroupTotals(world.database.prisma, group)).titles).toBe(titles);
+    const condition = await hasPayeeOf(world.database.prisma, payee.titleId);
     const [{ count }] = await world.database.prisma.$queryRaw<[{ count: number }]>(Prisma.sql`
         SELECT count(*)::int AS count FROM conciliation.title WHERE ${condition}`);
     expect(count).toBe(titles);

@@ -172,7 +172,7 @@ async function compare(range: DueRange): Promise<void> {
   expect(schedule.groupCount).toBe(schedule.groups.length);
   expect(schedule.undated).toEqual(plain.undated);
   for (const { payee, titles, sums } of schedule.groups.slice(0, 2)) {
-    expect(await readGroupTotals(database, { range, payeeOf: payee.titleId })).toEqual({
+    expect(await readGroupTotals(database.prisma, { range, payeeOf: payee.titleId })).toEqual({
       titles,
       originalValueSum: sums.original_value,
     });

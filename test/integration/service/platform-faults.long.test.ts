@@ -137,7 +137,7 @@ function handlesFaults(queue: ServiceQueue): void {
 
   test('401, then another token in the file: one request too many per pull, and no attempt', () =>
     inWorld(FIRST, {}, async (world, webhook) => {
-      const refused = world.sandbox.issueToken({ expiresInSeconds: -60 });
+      const refused = world.sandbox.issueToken({ isExpired: true });
       const tokenFile = await world.writeFile('token', refused);
       await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
       await eventually(() => expect(webhook.received).toHaveLength(1));
@@ -162,7 +162,7 @@ function handlesFaults(queue: ServiceQueue): void {
 
   test('401, one pull at a time: one request too many in all', () =>
     inWorld(FIRST, { PLATFORM_CONCURRENCY: '1' }, async (world) => {
-      const refused = world.sandbox.issueToken({ expiresInSeconds: -60 });
+      const refused = world.sandbox.issueToken({ isExpired: true });
       const tokenFile = await world.writeFile('token', refused);
       const service = await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
       await eventually(() =>

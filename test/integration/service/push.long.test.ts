@@ -241,7 +241,7 @@ function pushes(queue: ServiceQueue): void {
 
   test('pauses when its token is refused, pulls with pushes, until there is another', () =>
     inWorld(async (world) => {
-      const refused = world.sandbox.issueToken({ expiresInSeconds: -60 });
+      const refused = world.sandbox.issueToken({ isExpired: true });
       const tokenFile = await world.writeFile('token', refused);
       const service = await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
       await write(world, 150);

@@ -107,7 +107,7 @@ describe.concurrent('a refused token stays alerted', () => {
 
   test('while a process is paused, also when another process with another token succeeds', () =>
     inWorld(FIRST, async (world, webhook) => {
-      const refused = world.sandbox.issueToken({ expiresInSeconds: -60 });
+      const refused = world.sandbox.issueToken({ isExpired: true });
       const tokenFile = await world.writeFile('token', refused);
       // Nothing is taken for ended while a busy machine keeps it from reporting.
       const overrides = { ...PROMPT, reports: { intervalMs: 300, silenceMs: 10_000 } };
@@ -138,7 +138,7 @@ describe.concurrent('a refused token stays alerted', () => {
   test('beyond the end of its process, until the next one has a token accepted', () =>
     inWorld(YESTERDAY, async (world, webhook) => {
       const overrides = { ...IMPATIENT, reports: { intervalMs: 300, silenceMs: 3_000 } };
-      const refused = world.sandbox.issueToken({ expiresInSeconds: -60 });
+      const refused = world.sandbox.issueToken({ isExpired: true });
       const before = await world.start({ overrides, environment: { PLATFORM_TOKEN: refused } });
       await eventually(async () => expect(await alerts(world)).toEqual(['platform_auth open']));
       // An alert whose delivery is cut off is delivered again when the claim has expired.

@@ -3,20 +3,24 @@
  * answers.
  */
 import { randomBytes } from 'node:crypto';
-import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import type { Exchange, RegisteredProvider } from '../../../src/demo/sandbox.ts';
-import { createPlatform, DEFAULT_TITLES_PER_DAY, errorAnswer } from '../../../src/demo/sandbox.ts';
+import { addDays, type CivilDate, daysBetween } from '../../../src/base/values/business-day.ts';
+import {
+  type Answer,
+  createPlatform,
+  type Days,
+  DEFAULT_TITLES_PER_DAY,
+  type Exchange,
+  errorAnswer,
+  FIRST_SYNTHETIC_DATE,
+  type Outcome,
+  ProviderRegistry,
+  type RegisteredProvider,
+  SyntheticDays,
+} from '../../../src/demo/sandbox.ts';
 import { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
-import { DayBook } from './day-book.ts';
 import { FaultPlan } from './faults.ts';
 import { IMPLAUSIBLE_KINDS, implausibleTitles } from './implausible-titles.ts';
-import { type ProviderRules, RuledProviders } from './provider-rules.ts';
-import { type RawBody, rawAnswer } from './raw-bodies.ts';
-import { type LoggedRequest, RequestLog } from './request-log.ts';
 import { sendAnswer, standsIn } from './send-answer.ts';
-import { createTokenAuthority } from './tokens.ts';
-
-const DEFAULT_TOKEN_LIFETIME_SECONDS = 86_400;
 
 export interface SandboxOptions {
   /** Default: any free port. */
@@ -25,13 +29,9 @@ export interface SandboxOptions {
   readonly seed?: number | string;
   /** Number of titles of a working day, plus or minus a tenth; default 60. Weekends have about a fifth. */
   readonly titlesPerDay?: number;
-  /** HS256 secret; random by default, so that tokens are valid only for this sandbox. */
-  readonly secret?: string;
-  /** Default one day. */
-  readonly tokenLifetimeSeconds?: number;
   /** Whether days are restated with age (see `SyntheticTitles`); default true. */
   readonly restate?: boolean;
-  /** The platform's clock, which decides the date of today. Tokens use the real clock. */
+  /** The platform's clock, which decides the date of today. */
   readonly now?: () => Date;
 }
 
@@ -43,8 +43,9 @@ export interface Sandbox {
   readonly providers: ReadonlyMap<string, RegisteredProvider>;
   /** The latest 10,000 requests. */
   readonly requests: readonly LoggedRequest[];
-  issueToken(options?: { readonly expiresInSeconds?: number }): string;
-  setProviderRules(rules: Partial<ProviderRules>): void;
+  issueToken(options?: { readonly isExpired?: boolean }): string;
+  /** What a batch with an invalid provider does; the answer is 400 in both cases. Default: the batch is refused. */
+  setProviderRules(rules: { readonly onInvalid: 'refuse-batch' | 'apply-valid' }): void;
   /** Sets the titles of the day as JSON texts, which are sent unchanged; null: synthetic titles. */
   setDayTexts(date: CivilDate, titles: readonly string[] | null): void;
   /** Sets the number of synthetic titles, before withdrawals with age; null: the usual number. */
@@ -55,9 +56,30 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+export interface LoggedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly at: Date;
+  /** 0 until the head of the answer is sent. */
+  readonly status: number;
+}
+
+/** A complete answer with titles, byte for byte, for tests with hostile answers. */
+export interface RawBody {
+  /** A function returns a body of any length, chunk by chunk, again for every request. */
+  readonly body: string | Uint8Array | (() => Iterable<Uint8Array>);
+  /** Names in lower case; default: `content-type: application/json`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default 200. */
+  readonly status?: number;
+}
+
+const MAX_LOGGED_REQUESTS = 10_000;
+
 /** Resolves when the sandbox listens. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const tokens = createTokenAuthority(options.secret ?? randomBytes(32).toString('base64url'));
+  const tokens = new Set<string>();
   const synthetic = new SyntheticTitles({
     seed: String(options.seed ?? 'sandbox'),
     titlesPerDay: options.titlesPerDay ?? DEFAULT_TITLES_PER_DAY,
@@ -65,9 +87,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   });
   const days = new DayBook(synthetic, options.now ?? (() => new Date()));
   const rawBodies = new Map<string, RawBody>();
-  const providers = new RuledProviders();
+  const providers = new TestedProviders();
   const faults = new FaultPlan();
-  const log = new RequestLog();
+  const requests: LoggedRequest[] = [];
+  const logged = new WeakMap<object, { status: number }>();
+  const answered = (message: object, status: number) =>
+    Object.assign(logged.get(message) ?? {}, { status });
 
   /** A request without a valid token, or one that Fastify refuses, uses up no fault. */
   const exchange: Exchange = (request, reply, regular) => {
@@ -80,33 +105,92 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       kind === undefined ? regular() : regular((titles) => implausibleTitles(titles, kind));
     let answer = standsIn(fault) ? errorAnswer(500, '') : regularAnswer();
     const raw = dates[0] === undefined ? undefined : rawBodies.get(dates[0]);
-    if (isConciliation && answer.status === 200 && raw !== undefined) answer = rawAnswer(raw);
+    if (isConciliation && answer.status === 200 && raw !== undefined) {
+      const headers = { 'content-type': 'application/json', ...raw.headers };
+      const bytes = typeof raw.body === 'function' ? raw.body() : [Buffer.from(raw.body)];
+      answer = { status: raw.status ?? 200, headers, body: bytes };
+    }
     reply.hijack();
-    return sendAnswer(reply.raw, answer, fault, (status) => log.answered(request.raw, status));
+    return sendAnswer(reply.raw, answer, fault, (status) => answered(request.raw, status));
   };
 
-  const app = createPlatform({ isAuthorized: tokens.isAuthorized, days, providers, exchange });
+  const isAuthorized = (header = '') => tokens.has(header.replace(/^Bearer /, ''));
+  const app = createPlatform({ isAuthorized, days, providers, exchange });
   // Before Fastify, which refuses some requests itself.
-  app.server.prependListener('request', (message) => log.received(message, new Date()));
-  app.addHook('onSend', async (request, reply) => log.answered(request.raw, reply.statusCode));
+  app.server.prependListener('request', (message) => {
+    const { pathname: path, searchParams } = new URL(message.url ?? '', 'http://sandbox');
+    const query = Object.fromEntries(searchParams);
+    const entry = { method: message.method ?? '', path, query, at: new Date(), status: 0 };
+    requests.push(entry);
+    if (requests.length > MAX_LOGGED_REQUESTS) requests.shift();
+    logged.set(message, entry);
+  });
+  app.addHook('onSend', async (request, reply) => void answered(request.raw, reply.statusCode));
   const baseUrl = await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
 
   return {
     baseUrl,
     faults,
     providers: providers.byExternalId,
-    requests: log.entries,
-    issueToken: ({ expiresInSeconds } = {}) =>
-      tokens.issue(
-        expiresInSeconds ?? options.tokenLifetimeSeconds ?? DEFAULT_TOKEN_LIFETIME_SECONDS,
-      ),
-    setProviderRules: (rules) => providers.setRules(rules),
-    setDayTexts: (date, titles) => days.setTexts(date, titles),
-    setDaySize: (date, titleCount) => days.setSize(date, titleCount),
-    setRawBody: (date, raw) => {
-      if (raw === null) rawBodies.delete(date);
-      else rawBodies.set(date, raw);
+    requests,
+    issueToken({ isExpired = false } = {}) {
+      const token = randomBytes(32).toString('base64url');
+      if (!isExpired) tokens.add(token);
+      return token;
     },
+    setProviderRules({ onInvalid }) {
+      providers.appliesValid = onInvalid === 'apply-valid';
+    },
+    setDayTexts: (date, titles) => set(days.overrides, date, titles && [...titles]),
+    setDaySize: (date, titleCount) => set(days.overrides, date, titleCount),
+    setRawBody: (date, raw) => set(rawBodies, date, raw),
     close: () => app.close(),
   };
+}
+
+function set<Value>(map: Map<string, Value>, date: CivilDate, value: Value | null): void {
+  if (value === null) map.delete(date);
+  else map.set(date, value);
+}
+
+/** The synthetic titles of each date, unless the day was set. A day that was set may be any date. */
+class DayBook implements Days {
+  readonly #synthetic: SyntheticTitles;
+  readonly #days: SyntheticDays;
+  /** The titles as JSON texts, or their number. */
+  readonly overrides = new Map<CivilDate, readonly string[] | number>();
+
+  constructor(synthetic: SyntheticTitles, now: () => Date) {
+    this.#synthetic = synthetic;
+    this.#days = new SyntheticDays(synthetic, now);
+  }
+
+  titlesOn(date: CivilDate): Iterable<string> {
+    const override = this.overrides.get(date);
+    if (typeof override !== 'number') return override ?? this.#days.titlesOn(date);
+    const ageDays = Math.max(daysBetween(date, this.#days.today), 0);
+    return this.#synthetic.titlesOn(date, ageDays, override);
+  }
+
+  *titlesSince(date: CivilDate): Generator<string, void> {
+    const { today } = this.#days;
+    const setDates = [...this.overrides.keys()].filter((set) => set >= date).sort();
+    for (const early of setDates) if (early < FIRST_SYNTHETIC_DATE) yield* this.titlesOn(early);
+    let next = date > FIRST_SYNTHETIC_DATE ? date : FIRST_SYNTHETIC_DATE;
+    for (; next <= today; next = addDays(next, 1)) yield* this.titlesOn(next);
+    for (const late of setDates) if (late > today) yield* this.titlesOn(late);
+  }
+}
+
+class TestedProviders extends ProviderRegistry {
+  appliesValid = false;
+
+  protected override settle(
+    outcomes: readonly Outcome[],
+    staged: ReadonlyMap<string, RegisteredProvider>,
+  ): Answer {
+    const isValid = outcomes.every(({ status }) => status !== 'REJECTED');
+    if (!isValid && this.appliesValid) this.apply(staged);
+    return super.settle(outcomes, staged);
+  }
 }

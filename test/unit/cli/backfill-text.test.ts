@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatSeconds, progressBar } from '../../../src/cli/output/backfill-text.ts';
+import { formatSeconds, progressBar } from '../../../src/cli/backfill.ts';
 
 const start = {
   id: 1,

@@ -11,7 +11,7 @@ import { HOSTILE_DOCUMENTS } from '../../support/hostile-documents.ts';
 import { HOSTILE_FIELDS } from '../../support/hostile-fields.ts';
 import type { HostileStage } from '../../support/hostile-responses.ts';
 import { HOSTILE_TITLES } from '../../support/hostile-titles.ts';
-import type { RawBody } from '../../support/sandbox/raw-bodies.ts';
+import type { RawBody } from '../../support/sandbox/sandbox.ts';
 import { titleText } from '../../support/titles.ts';
 import { READABLE, REFUSED } from './answer-corpus.ts';
 import { toBuffer } from './read-answer.ts';

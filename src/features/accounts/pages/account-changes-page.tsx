@@ -4,6 +4,7 @@ import { mayUse } from '../../../console/shell/route-access.ts';
 import {
   ACCOUNT_DECISIONS,
   type AccountChange,
+  type AccountDecision,
   CHANGE_LISTS,
   type ChangeListName,
 } from '../account-changes.sql.ts';
@@ -17,6 +18,13 @@ export interface AccountChangesData {
   readonly isRevealed: boolean;
 }
 
+const DECISIONS_OF_LIST: Readonly<Record<ChangeListName, readonly AccountDecision[]>> = {
+  open: ACCOUNT_DECISIONS,
+  refused: ['confirmed', 'parallel'],
+  decided: ['refused'],
+  all: [],
+};
+
 const hrefOf = (state: ChangeListName, page = 1) =>
   `/account-changes?${new URLSearchParams({ state, ...(page > 1 && { page: String(page) }) })}`;
 
@@ -26,13 +34,7 @@ export function AccountChangesPage({ data }: { readonly data: AccountChangesData
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
   const mayDecide = mayUse(role, 'POST', '/account-changes/decide');
-  const decisions = !mayDecide
-    ? []
-    : data.state === 'open'
-      ? ACCOUNT_DECISIONS
-      : data.state === 'refused'
-        ? ACCOUNT_DECISIONS.filter((decision) => decision !== 'refused')
-        : [];
+  const decisions = mayDecide ? DECISIONS_OF_LIST[data.state] : [];
   return (
     <>
       <div>

@@ -50,23 +50,25 @@ export function ChangeList(props: {
             )}
           </div>
           <div class="stack">
-            {grouped(changes, ({ after }) => JSON.stringify(after)).map((ofAccount) => (
-              <div key={ofAccount[0].id} class="stack">
-                {ofAccount.map((change) => (
-                  <Change key={change.id} change={change} isRevealed={isRevealed} />
-                ))}
-                {isForm && (
-                  <label class="small">
-                    <input
-                      type="checkbox"
-                      name="changes"
-                      value={ofAccount.map(({ id }) => id).join(' ')}
-                    />{' '}
-                    {text('providers.choose')}
-                  </label>
-                )}
-              </div>
-            ))}
+            {grouped(changes, ({ after, state }) => JSON.stringify([after, state])).map(
+              (ofAccount) => (
+                <div key={ofAccount[0].id} class="stack">
+                  {ofAccount.map((change) => (
+                    <Change key={change.id} change={change} isRevealed={isRevealed} />
+                  ))}
+                  {isForm && ofAccount[0].state !== 'returned' && (
+                    <label class="small">
+                      <input
+                        type="checkbox"
+                        name="changes"
+                        value={ofAccount.map(({ id }) => id).join(' ')}
+                      />{' '}
+                      {text('providers.choose')}
+                    </label>
+                  )}
+                </div>
+              ),
+            )}
           </div>
         </li>
       ))}

@@ -145,6 +145,7 @@ function detailsText({ details }: AuditEntry, { text, formats }: Words): string 
     if (date !== null) return formats.date(date);
     const known: Readonly<Record<string, string | null>> = {
       check: text.find(`checks.names.${value}`),
+      list: text.find(`lists.${value}.title`),
       role: text.find(`roles.${value}`),
       scopes: text.find(`users.scopeNames.${value}`),
       reason: text.find(`audit.refusals.${value}`),

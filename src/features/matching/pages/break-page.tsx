@@ -8,11 +8,18 @@ import {
   Card,
   DayLink,
   Disclosure,
+  Options,
   OwnSeal,
   Submit,
 } from '../../../console/shell/parts.tsx';
 import { mayUse } from '../../../console/shell/route-access.ts';
-import type { Break, BreakPayable, BreakTitle, Candidate } from '../breaks.sql.ts';
+import {
+  BREAK_CODES,
+  type Break,
+  type BreakPayable,
+  type BreakTitle,
+  type Candidate,
+} from '../breaks.sql.ts';
 
 interface BreakPageProps {
   readonly found: Break;
@@ -216,21 +223,49 @@ export function ReasonField() {
   );
 }
 
-function Resolve({ found }: { readonly found: Break }) {
+/** The code and the reason of a decision about breaks, and the button that resolves them. */
+export function ResolveForm(props: {
+  readonly title: string;
+  readonly action: string;
+  readonly fields: readonly (readonly [name: string, value: string])[];
+}) {
   const { text } = usePage();
-  const { kind, title, payable, ground } = found;
   return (
-    <Card title={text('matching.resolve')}>
+    <Card title={props.title}>
       <p class="quiet">{text('matching.resolveHelp')}</p>
-      <ActionForm action="/break/resolve">
-        <input type="hidden" name="kind" value={kind} />
-        {title !== null && <input type="hidden" name="title" value={String(title.id)} />}
-        {payable !== null && <input type="hidden" name="payable" value={payable.erpKey} />}
-        <input type="hidden" name="ground" value={ground} />
-        {title !== null && <input type="hidden" name="date" value={title.acceptedDate} />}
+      <ActionForm action={props.action}>
+        {props.fields.map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+        <Field label={text('matching.code')}>
+          <select name="code">
+            <Options
+              values={BREAK_CODES}
+              chosen="corrected"
+              text={(code) => text(`matching.codes.${code}`)}
+            />
+          </select>
+        </Field>
         <ReasonField />
         <Submit class="primary">{text('matching.resolve')}</Submit>
       </ActionForm>
     </Card>
   );
+}
+
+function Resolve({ found }: { readonly found: Break }) {
+  const { text } = usePage();
+  const { kind, title, payable, ground } = found;
+  const fields: [string, string][] = [
+    ['kind', kind],
+    ...(title === null
+      ? []
+      : ([
+          ['title', String(title.id)],
+          ['date', title.acceptedDate],
+        ] as [string, string][])),
+    ...(payable === null ? [] : ([['payable', payable.erpKey]] as [string, string][])),
+    ['ground', ground],
+  ];
+  return <ResolveForm title={text('matching.resolve')} action="/break/resolve" fields={fields} />;
 }

@@ -4,9 +4,12 @@ import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { FileButtons } from '../../../console/list/file.tsx';
 import {
   anyOf,
+  asTabs,
+  choice,
   dateField,
   FilterFaults,
   FilterForm,
+  FilterTabs,
   parametersOf,
   textField,
 } from '../../../console/list/filter.tsx';
@@ -15,18 +18,24 @@ import { Pager, type Paging } from '../../../console/shell/paging.tsx';
 import { Card, DayLink } from '../../../console/shell/parts.tsx';
 import {
   BREAK_KINDS,
-  type Break,
+  BREAK_STATES,
   type BreakCount,
   type BreakFilter,
   type BreakKey,
   type BreakList,
+  type ListedBreak,
 } from '../breaks.sql.ts';
+import { MAX_BREAKS_TO_RESOLVE } from '../match-decisions.sql.ts';
 import type { PayableState } from '../payables/payable-state.sql.ts';
+import { ResolveForm } from './break-page.tsx';
 
 const MAX_TEXT = 255;
 const ID = /^[1-9]\d{0,17}$/;
 
+const STATES = { open: 'matching.states.open', resolved: 'matching.states.resolved' } as const;
+
 export const BREAK_FILTER = {
+  state: asTabs(choice('matching.state', BREAK_STATES, 'open', (state) => STATES[state])),
   kind: anyOf('matching.kind', BREAK_KINDS, (kind) => `matching.kinds.${kind}`),
   date: dateField('matching.date'),
   supplier: textField('matching.supplier', MAX_TEXT),
@@ -49,19 +58,19 @@ export function breakKey(source: unknown): BreakKey | null {
   return { kind, titleId: title === null ? null : BigInt(title), erpKey };
 }
 
-const breakHref = ({ kind, title, payable }: Break) =>
+const breakHref = ({ kind, title, payable }: ListedBreak) =>
   `/break?${new URLSearchParams({
     kind,
     ...(title !== null && { title: String(title.id) }),
     ...(payable !== null && { payable: payable.erpKey }),
   })}`;
 
-const duesOf = ({ title, payable }: Break, date: (due: CivilDate) => string) =>
+const duesOf = ({ title, payable }: ListedBreak, date: (due: CivilDate) => string) =>
   [...new Set([title?.dueDate, payable?.dueDate])]
     .flatMap((due) => (due == null ? [] : date(due)))
     .join(' → ');
 
-export const BREAK_COLUMNS: readonly Column<Break>[] = [
+const COLUMNS: readonly Column<ListedBreak>[] = [
   {
     name: 'kind',
     head: 'matching.kind',
@@ -69,7 +78,11 @@ export const BREAK_COLUMNS: readonly Column<Break>[] = [
     value: ({ kind }, { text }) => text(`matching.kinds.${kind}`),
     cell: (found, { text }) => (
       <>
-        <a href={breakHref(found)}>{text(`matching.kinds.${found.kind}`)}</a>
+        {found.decidedAt === null ? (
+          <a href={breakHref(found)}>{text(`matching.kinds.${found.kind}`)}</a>
+        ) : (
+          text(`matching.kinds.${found.kind}`)
+        )}
         {found.isUrgent && (
           <>
             {' '}
@@ -180,6 +193,30 @@ export const BREAK_COLUMNS: readonly Column<Break>[] = [
   },
 ];
 
+const DECISION_COLUMNS: readonly Column<ListedBreak>[] = [
+  {
+    name: 'resolved_at',
+    head: 'matching.at',
+    kind: 'instant',
+    value: ({ decidedAt }) => decidedAt && new Date(decidedAt),
+  },
+  {
+    name: 'resolved_by',
+    head: 'matching.by',
+    kind: 'text',
+    value: ({ decidedBy }) => decidedBy,
+  },
+  {
+    name: 'reason',
+    head: 'matching.reason',
+    kind: 'text',
+    value: ({ code, reason }, { text }) => code && `${text(`matching.codes.${code}`)}: ${reason}`,
+  },
+];
+
+export const breakColumns = ({ state }: BreakFilter) =>
+  state === 'resolved' ? [...COLUMNS, ...DECISION_COLUMNS] : COLUMNS;
+
 const countColumns = (filter: BreakFilter): readonly Column<BreakCount>[] => [
   {
     name: 'kind',
@@ -205,9 +242,10 @@ export function BreaksPage(props: {
   readonly isStale: boolean;
   readonly list: BreakList;
   readonly paging: Paging;
+  readonly isReviewer: boolean;
 }) {
   const { filter, list } = props;
-  const { text } = usePage();
+  const { text, formats } = usePage();
   const parameters = parametersOf(BREAK_FILTER, filter);
   return (
     <>
@@ -221,6 +259,11 @@ export function BreaksPage(props: {
         <FilterForm fields={BREAK_FILTER} filter={{ ...filter }} path="/breaks" />
       </Card>
       <FilterFaults faults={props.faults} />
+      <FilterTabs
+        fields={BREAK_FILTER}
+        filter={{ ...filter }}
+        hrefOf={(change) => breaksHref({ ...filter, ...change })}
+      />
       {list.counts.length > 0 && (
         <section class="card">
           <ListTable
@@ -234,11 +277,21 @@ export function BreaksPage(props: {
       <section class="card stack">
         {list.breaks.length === 0 ? (
           <p class="quiet">
-            {text(parameters.length > 0 ? 'matching.noneFound' : 'matching.none')}
+            {text(
+              filter.state === 'resolved'
+                ? 'matching.noneResolved'
+                : parameters.length > 0
+                  ? 'matching.noneFound'
+                  : 'matching.none',
+            )}
           </p>
         ) : (
           <>
-            <ListTable label={text('matching.title')} columns={BREAK_COLUMNS} rows={list.breaks} />
+            <ListTable
+              label={text('matching.title')}
+              columns={breakColumns(filter)}
+              rows={list.breaks}
+            />
             <Pager
               label={text('matching.title')}
               paging={props.paging}
@@ -248,6 +301,22 @@ export function BreaksPage(props: {
           </>
         )}
       </section>
+      {props.isReviewer &&
+        filter.state === 'open' &&
+        filter.kind !== null &&
+        list.total > 0 &&
+        list.total <= MAX_BREAKS_TO_RESOLVE && (
+          <ResolveForm
+            title={text('matching.resolveAll', {
+              count: formats.count(list.total),
+              value: formats.amount(
+                list.counts.find(({ kind }) => kind === filter.kind)?.value ?? '0',
+              ),
+            })}
+            action="/breaks/resolve"
+            fields={[...parameters, ['digest', list.digest]]}
+          />
+        )}
       <p>
         <a href="/companies">{text('matching.companies')}</a>
       </p>

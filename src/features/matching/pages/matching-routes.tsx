@@ -2,26 +2,38 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
-import { encodeList, fileFormatOf } from '../../../console/list/file.tsx';
+import { encodeList, FILE_FORMATS, fileFormatOf } from '../../../console/list/file.tsx';
 import { readFilter } from '../../../console/list/filter.tsx';
 import { type ConsoleParts, payablesMaxAge } from '../../../console/shell/console-parts.ts';
 import { pageContext, textParameter, textParameters } from '../../../console/shell/page-context.ts';
 import { pagingOf } from '../../../console/shell/paging.tsx';
 import { actorOf, idOfPath, requireReason } from '../../../console/shell/path-parameters.ts';
-import { EVERYBODY, forPeople, REVIEW } from '../../../console/shell/route-access.ts';
+import { EVERYBODY, forPeople, mayUse, REVIEW } from '../../../console/shell/route-access.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
-import { type BreakKey, listBreaks, readBreak, readCandidates } from '../breaks.sql.ts';
+import {
+  BREAK_CODES,
+  type BreakKey,
+  listBreaks,
+  readBreak,
+  readCandidates,
+} from '../breaks.sql.ts';
 import {
   confirmAgent,
   confirmCompanies,
   endConfirmation,
   readConfirmations,
 } from '../confirmations.sql.ts';
-import { matchByPerson, resolveBreak, undoMatch, WAITS } from '../match-decisions.sql.ts';
+import {
+  matchByPerson,
+  resolveBreak,
+  resolveBreaks,
+  undoMatch,
+  WAITS,
+} from '../match-decisions.sql.ts';
 import { arePayablesStale, readPayableState } from '../payables/payable-state.sql.ts';
 import { BreakPage } from './break-page.tsx';
-import { BREAK_COLUMNS, BREAK_FILTER, BreaksPage, breakKey } from './breaks-page.tsx';
+import { BREAK_FILTER, BreaksPage, breakColumns, breakKey } from './breaks-page.tsx';
 import { CompaniesPage, pairOf } from './companies-page.tsx';
 
 /** The most breaks of one file. */
@@ -37,6 +49,12 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     reason: requireReason(request.body),
     fourEyes,
   });
+  const resolutionOf = (request: FastifyRequest) => {
+    const stated = textParameter(request.body, 'code');
+    const code = BREAK_CODES.find((known) => known === stated);
+    if (code === undefined) throw new InputError(`code: expected one of ${BREAK_CODES.join(', ')}`);
+    return { ...decisionOf(request), code };
+  };
 
   server.get('/breaks', forPeople(EVERYBODY), async (request, reply) => {
     const { filter, faults } = readFilter(BREAK_FILTER, request.query);
@@ -52,12 +70,17 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('matching.title'),
       active: '/breaks',
-      body: <BreaksPage {...{ filter, faults, state, isStale, list, paging }} />,
+      body: (
+        <BreaksPage
+          {...{ filter, faults, state, isStale, list, paging }}
+          isReviewer={mayUse(context.principal?.role ?? 'viewer', 'POST', '/breaks/resolve')}
+        />
+      ),
     }));
   });
 
   server.post('/breaks/file', forPeople(EVERYBODY), async (request, reply) => {
-    const format = fileFormatOf(request.body);
+    const format = fileFormatOf(request.body, FILE_FORMATS);
     const { filter } = readFilter(BREAK_FILTER, request.body);
     const page = pageContext(request, timeZone);
     const { breaks, total } = await listBreaks(database, {
@@ -84,7 +107,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
       yield breaks;
     })();
     const sheet = page.text('matching.breaks');
-    const content = { columns: BREAK_COLUMNS, rows, rowCount: total, sheet };
+    const content = { columns: breakColumns(filter), rows, rowCount: total, sheet };
     const file = encodeList(content, format, page);
     const name = `${page.text('fileNames.breaks')}.${format}`;
     return sendFile(reply, logger, (_, send) => send({ name, ...file }));
@@ -142,7 +165,14 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     const key = breakKey(request.body);
     if (key === null) return reply.callNotFound();
     const seenGround = textParameter(request.body, 'ground') ?? '';
-    await resolveBreak(database, { ...key, seenGround }, decisionOf(request));
+    await resolveBreak(database, { ...key, seenGround }, resolutionOf(request));
+    return reply.redirect(listAfter(request.body, 'break_resolved'), 303);
+  });
+
+  server.post('/breaks/resolve', forPeople(REVIEW), async (request, reply) => {
+    const { filter } = readFilter(BREAK_FILTER, request.body);
+    const seenDigest = textParameter(request.body, 'digest') ?? '';
+    await resolveBreaks(database, { ...filter, seenDigest }, resolutionOf(request));
     return reply.redirect(listAfter(request.body, 'break_resolved'), 303);
   });
 

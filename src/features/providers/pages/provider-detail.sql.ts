@@ -1,13 +1,15 @@
 import { type Static, Type } from 'typebox';
 import type { Database } from '../../../base/database/database.ts';
-import { type CivilDate, dateIn } from '../../../base/values/business-day.ts';
+import type { CivilDate } from '../../../base/values/business-day.ts';
 import { instant, orNull } from '../../../console/api/schema-parts.ts';
+import { readFilter } from '../../../console/list/filter.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import type { BankAccount } from '../../../core/title/destination.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { countAccountChanges } from '../../accounts/account-changes.sql.ts';
 import { NO_ACCOUNT_FORM } from '../../accounts/bank-account.ts';
-import { parseTitleQuery, readTitleCount } from '../../titles/pages/title-list.sql.ts';
+import { TITLE_FILTER } from '../../titles/pages/title-filters.sql.ts';
+import { readTitleTotals } from '../../titles/pages/title-list.sql.ts';
 import { accountPartyKey } from './provider-address.ts';
 import { lastRequest, lastRequestColumns, Provider, providerColumns } from './provider-list.sql.ts';
 
@@ -51,12 +53,12 @@ async function readProviderDetail(
  * Returns a supplier with the numbers of its titles, accounts and changed accounts; null when neither the ERP nor a
  * title names it.
  */
-export async function readSupplier({ database, timeZone, now }: ConsoleParts, externalId: string) {
+export async function readSupplier({ database }: ConsoleParts, externalId: string) {
   const partyKey = accountPartyKey(externalId);
-  const { filter } = parseTitleQuery({ providerId: externalId }, null, 'en');
+  const { filter } = readFilter(TITLE_FILTER, { providerId: externalId });
   const [provider, titleCount, accountCount, changeCount] = await Promise.all([
     readProviderDetail(database, externalId),
-    readTitleCount(database, filter, dateIn(timeZone, now?.() ?? new Date())),
+    readTitleTotals(database.prisma, filter),
     countSeenAccounts(database, partyKey),
     countAccountChanges(database, { list: 'all', providerKey: partyKey }),
   ]);

@@ -79,7 +79,7 @@ export function ProviderPage({ data }: PageProps) {
           </div>
         )}
       </Card>
-      <Card title={text('titles.title')}>
+      <Card title={text('lists.titles.title')}>
         <Titles data={data} />
       </Card>
     </>

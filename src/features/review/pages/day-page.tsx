@@ -176,10 +176,11 @@ function Banners({ day }: { day: JudgedDay }) {
       )}
       {day.obstacles.map((obstacle) => {
         const { code } = obstacle;
-        return code !== 'altered' && code !== 'payment_held' ? null : (
+        const isAltered = code === 'altered' || code === 'unrecorded';
+        return !isAltered && code !== 'payment_held' ? null : (
           <Banner
             key={code}
-            look={code === 'altered' ? 'failed' : 'attention'}
+            look={isAltered ? 'failed' : 'attention'}
             title={obstacleText(obstacle, context)}
           >
             <p>
@@ -415,7 +416,7 @@ function DayActions(props: { readonly date: CivilDate; readonly day: LedgerDay |
         </ActionForm>
       )}
       {day !== null && (
-        <a class="button" href={`/exports?from=${date}&to=${date}`}>
+        <a class="button" href={`/titles?from=${date}&to=${date}&status=current`}>
           {text('day.exportDay')}
         </a>
       )}
@@ -433,7 +434,7 @@ export function DayHead(props: {
   const { text, formats } = usePage();
   const tabs = [
     ['overview', `/days/${date}`, text('day.overview')],
-    ['titles', `/days/${date}/titles`, text('day.titles')],
+    ['titles', `/titles?from=${date}&to=${date}`, text('day.titles')],
     ['parties', `/days/${date}/parties`, text('day.parties')],
   ] as const;
   return (

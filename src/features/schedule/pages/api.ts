@@ -1,33 +1,29 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { describe, limitOf, numberOf } from '../../../console/api/api-request.ts';
-import { amount, count, date, orNull, sums, words } from '../../../console/api/schema-parts.ts';
+import {
+  amount,
+  count,
+  date,
+  orNull,
+  pageOfList,
+  sums,
+  words,
+} from '../../../console/api/schema-parts.ts';
+import { FILE_FORMATS } from '../../../console/list/file.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { maskPayee } from '../../../console/shell/masking.ts';
-import { textParameter } from '../../../console/shell/page-context.ts';
 import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
 import { dueRangeParameters } from '../due-range.ts';
 import { readSchedule } from '../read-schedule.sql.ts';
-import { SCHEDULE_FORMATS, scheduleFormat, sendScheduleFile } from '../schedule-file.ts';
+import { sendScheduleFile } from '../schedule-file.tsx';
 
-const ScheduleQuery = Type.Object({
-  dueFrom: date,
-  dueTo: date,
-  offset: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 1_000_000_000,
-      default: 0,
-      description: 'Groups to skip.',
-    }),
-  ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
-});
+const ScheduleQuery = Type.Object({ dueFrom: date, dueTo: date, ...pageOfList });
 
 const ScheduleExportQuery = Type.Object({
   dueFrom: date,
   dueTo: date,
-  format: words(SCHEDULE_FORMATS),
+  format: words(FILE_FORMATS),
   locale: Type.Optional(words(['pt-BR', 'en'])),
 });
 
@@ -118,11 +114,9 @@ export function addScheduleApi(api: FastifyInstance, parts: ConsoleParts): void 
       },
     ),
     async (request, reply) => {
-      return sendScheduleFile(reply, parts, request.principal, {
-        range: dueRangeParameters(request.query),
-        format: scheduleFormat(request.query),
-        locale: textParameter(request.query, 'locale') === 'en' ? 'en' : 'pt-BR',
-      });
+      const { format, locale = 'pt-BR' } = request.query as Static<typeof ScheduleExportQuery>;
+      const range = dueRangeParameters(request.query);
+      return sendScheduleFile(request, reply, parts, { range, format, language: locale });
     },
   );
 }

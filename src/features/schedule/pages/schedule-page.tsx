@@ -1,21 +1,32 @@
-import type { CivilDate } from '../../../base/values/business-day.ts';
-import { DataTable, right } from '../../../console/shell/data-table.tsx';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { recordAudit } from '../../../base/audit/audit.ts';
+import { type CivilDate, dateIn, parseCivilDate } from '../../../base/values/business-day.ts';
+import { maySeePersonalData } from '../../../base/values/role.ts';
+import { ListTable } from '../../../console/list/columns.tsx';
+import { FILE_FORMATS, FileButtons, fileFormatOf } from '../../../console/list/file.tsx';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { Field } from '../../../console/shell/layout.tsx';
-import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
-import { Pager, type Paging } from '../../../console/shell/paging.tsx';
-import { ActionForm, AmountCell, Card, Metric, Submit } from '../../../console/shell/parts.tsx';
-import { mayUse } from '../../../console/shell/route-access.ts';
+import {
+  type PageContext,
+  pageContext,
+  textParameter,
+  usePage,
+} from '../../../console/shell/page-context.ts';
+import { Pager, type Paging, pagingOf } from '../../../console/shell/paging.tsx';
+import { Card, Metric, Submit } from '../../../console/shell/parts.tsx';
+import { actorOf } from '../../../console/shell/path-parameters.ts';
+import { EVERYBODY, forPeople, mayUse, STAFF } from '../../../console/shell/route-access.ts';
+import { sendPage } from '../../../console/shell/send-page.ts';
 import { RevealForm } from '../../accounts/pages/change-list.tsx';
-import { DUE_VIEWS, type DueView, dueRangeOf, neighbour } from '../due-range.ts';
-import type {
-  DueRange,
-  Payee,
-  Schedule,
-  ScheduleGroup,
-  ScheduleTotals,
-} from '../read-schedule.sql.ts';
-import { SCHEDULE_FORMATS } from '../schedule-file.ts';
-import { PayeeAccount, PayeeName } from './payee-text.tsx';
+import {
+  DUE_VIEWS,
+  type DueView,
+  dueRangeOf,
+  dueRangeParameters,
+  neighbour,
+} from '../due-range.ts';
+import { type DueRange, type Payee, readSchedule, type Schedule } from '../read-schedule.sql.ts';
+import { dateColumns, groupColumns, sendScheduleFile } from '../schedule-file.tsx';
 
 interface SchedulePageData {
   readonly view: DueView;
@@ -46,7 +57,7 @@ interface PageProps {
   readonly data: SchedulePageData;
 }
 
-export function SchedulePage({ data }: PageProps) {
+function SchedulePage({ data }: PageProps) {
   const context = usePage();
   const { text } = context;
   const { view, date } = data;
@@ -148,124 +159,47 @@ function Figures({ data }: PageProps) {
 
 /** The dates of the month with their figures. */
 function DueDates({ data }: PageProps) {
-  const { text, formats } = usePage();
+  const { text } = usePage();
   const { dates } = data.schedule;
   return (
     <Card title={text('schedule.dueDates')}>
       {dates.length === 0 ? (
         <p class="quiet">{text('schedule.noneDue')}</p>
       ) : (
-        <DataTable
+        <ListTable
           label={text('schedule.dueDates')}
-          heads={[
-            text('schedule.dueDate'),
-            right(text('schedule.titles')),
-            right(text('schedule.value')),
-            text('schedule.marks'),
-          ]}
-        >
-          {dates.map((day) => (
-            <tr key={day.date}>
-              <th scope="row">
-                <a href={scheduleHref('day', day.date)}>{formats.date(day.date)}</a>
-              </th>
-              <td class="right number">{formats.count(day.titles)}</td>
-              <AmountCell value={day.sums.original_value} />
-              <td>
-                <Waiting totals={day} />
-              </td>
-            </tr>
-          ))}
-        </DataTable>
+          columns={dateColumns((date) => scheduleHref('day', date))}
+          rows={dates}
+        />
       )}
     </Card>
   );
 }
 
-function Waiting({ totals }: { readonly totals: ScheduleTotals }) {
-  const { text, formats } = usePage();
-  if (totals.waitingTitles === 0) return null;
-  return (
-    <span class="tag is-changed" title={text('schedule.waitingHelp')}>
-      {text('schedule.waitingTitles', { titles: formats.count(totals.waitingTitles) })}
-    </span>
-  );
-}
-
 function Groups({ data }: PageProps) {
-  const context = usePage();
-  const { text } = context;
-  const { groups } = data.schedule;
-  if (groups.length === 0) {
-    return data.view === 'day' ? <p class="quiet">{text('schedule.noneDue')}</p> : null;
+  const { principal, text } = usePage();
+  const { view, date, paging, isRevealed, range, schedule } = data;
+  if (schedule.groups.length === 0) {
+    return view === 'day' ? <p class="quiet">{text('schedule.noneDue')}</p> : null;
   }
-  const role = context.principal?.role ?? 'viewer';
   return (
     <Card title={text('schedule.groups')}>
       <RevealForm
-        action={scheduleHref(data.view, data.date, data.paging.page)}
-        isRevealed={data.isRevealed}
-        mayReveal={mayUse(role, 'POST', '/schedule')}
+        action={scheduleHref(view, date, paging.page)}
+        isRevealed={isRevealed}
+        mayReveal={mayUse(principal?.role ?? 'viewer', 'POST', '/schedule')}
       />
-      <DataTable
+      <ListTable
         label={text('schedule.groups')}
-        heads={[
-          text('schedule.party'),
-          text('schedule.account'),
-          right(text('schedule.titles')),
-          right(text('schedule.value')),
-          text('schedule.marks'),
-        ]}
-      >
-        {groups.map((group) => (
-          <Group key={group.payee.titleId} data={data} group={group} />
-        ))}
-      </DataTable>
+        columns={groupColumns({ titlesHref: (payee) => titlesHref(range, payee), isRevealed })}
+        rows={schedule.groups}
+      />
       <Pager
         label={text('schedule.groups')}
-        paging={data.paging}
-        hrefOf={(page) => scheduleHref(data.view, data.date, page)}
+        paging={paging}
+        hrefOf={(page) => scheduleHref(view, date, page)}
       />
     </Card>
-  );
-}
-
-function Group({ data, group }: PageProps & { readonly group: ScheduleGroup }) {
-  const { text, formats } = usePage();
-  const { payee, titles, sums } = group;
-  const count = formats.count(titles);
-  return (
-    <tr>
-      <th scope="row" class="anywhere">
-        <PayeeName payee={payee} isRevealed={data.isRevealed} />
-        {payee.kind !== null && (
-          <>
-            <br />
-            <span class="quiet small">{text(`schedule.kinds.${payee.kind}`)}</span>
-          </>
-        )}
-      </th>
-      <td>
-        <PayeeAccount payee={payee} isRevealed={data.isRevealed} />
-      </td>
-      <td class="right number">
-        <a
-          href={titlesHref(data.range, payee)}
-          aria-label={text('schedule.openTitles', { titles: count })}
-        >
-          {count}
-        </a>
-      </td>
-      <AmountCell value={sums.original_value} />
-      <td>
-        {payee.isChanged && (
-          <a class="tag is-withdrawn" href="/account-changes">
-            {text('schedule.changed')}
-          </a>
-        )}{' '}
-        <Waiting totals={group} />
-      </td>
-    </tr>
   );
 }
 
@@ -273,15 +207,13 @@ function Download({ data }: PageProps) {
   const { text } = usePage();
   return (
     <Card title={text('schedule.export')}>
-      <ActionForm action="/schedule/export" class="buttons" isDownload>
-        <input type="hidden" name="dueFrom" value={data.range.from} />
-        <input type="hidden" name="dueTo" value={data.range.to} />
-        {SCHEDULE_FORMATS.map((format) => (
-          <button key={format} type="submit" name="format" value={format} class="button">
-            {text(`schedule.files.${format}`)}
-          </button>
-        ))}
-      </ActionForm>
+      <FileButtons
+        path="/schedule"
+        parameters={[
+          ['dueFrom', data.range.from],
+          ['dueTo', data.range.to],
+        ]}
+      />
       <p class="quiet small">
         {text('schedule.exportHelp')}{' '}
         {data.isMasked ? text('exports.masked') : text('exports.personal')}
@@ -290,8 +222,57 @@ function Download({ data }: PageProps) {
   );
 }
 
-/** The span that a request asks for. */
-export function spanOf(view: string | null, date: CivilDate): { view: DueView; range: DueRange } {
-  const known = DUE_VIEWS.find((name) => name === view) ?? 'month';
-  return { view: known, range: dueRangeOf(known, date) };
+const GROUPS_A_PAGE = 50;
+
+/** Routes of the payment schedule. */
+export function addScheduleRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database, timeZone } = parts;
+
+  const show = async (request: FastifyRequest, reply: FastifyReply, isRevealed: boolean) => {
+    const today = dateIn(timeZone, parts.now?.() ?? new Date());
+    const wanted = textParameter(request.query, 'date');
+    const date = wanted === null ? today : parseCivilDate(wanted);
+    const view = DUE_VIEWS.find((name) => name === textParameter(request.query, 'view')) ?? 'month';
+    const range = dueRangeOf(view, date ?? today);
+    const read = (offset: number) =>
+      readSchedule(database, range, { offset, limit: GROUPS_A_PAGE }, ['original_value']);
+    const asked = pagingOf(request.query, 'page', Number.MAX_SAFE_INTEGER, GROUPS_A_PAGE);
+    let schedule = await read(asked.offset);
+    const paging = pagingOf(request.query, 'page', schedule.groupCount, GROUPS_A_PAGE);
+    if (paging.page !== asked.page) schedule = await read(paging.offset);
+    if (isRevealed) {
+      // Before the page is shown, so that every access leaves an entry.
+      await recordAudit(database.prisma, {
+        actor: actorOf(request),
+        action: 'schedule.reveal',
+        details: { dueFrom: range.from, dueTo: range.to, page: paging.page },
+      });
+    }
+    const data = {
+      view,
+      date: date ?? today,
+      today,
+      isDateBad: date === null,
+      range,
+      schedule,
+      paging,
+      isRevealed,
+      isMasked: !maySeePersonalData(request.principal?.role ?? 'viewer'),
+    };
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text('schedule.title'),
+      active: '/schedule',
+      body: <SchedulePage data={data} />,
+    }));
+  };
+  server.get('/schedule', forPeople(EVERYBODY), (request, reply) => show(request, reply, false));
+  server.post('/schedule', forPeople(STAFF), (request, reply) => show(request, reply, true));
+
+  server.post('/schedule/file', forPeople(EVERYBODY), (request, reply) =>
+    sendScheduleFile(request, reply, parts, {
+      range: dueRangeParameters(request.body),
+      format: fileFormatOf(request.body, FILE_FORMATS),
+      language: pageContext(request, timeZone).language,
+    }),
+  );
 }

@@ -37,7 +37,9 @@ export function PartyTable(props: {
             {party.party === null ? (
               <span class="quiet">{text('day.notStated')}</span>
             ) : (
-              <a href={`/days/${props.date}/titles?${new URLSearchParams({ [by]: party.party })}`}>
+              <a
+                href={`/titles?${new URLSearchParams({ from: props.date, to: props.date, [by]: party.party })}`}
+              >
                 {party.party}
               </a>
             )}

@@ -1,12 +1,13 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RowBatches } from '../../../base/export/table.ts';
 import { type Language, textOf } from '../../../base/texts/texts.ts';
 import { dateIn } from '../../../base/values/business-day.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
+import { type FileFormat, fileTypeOf } from '../../../console/list/file.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
-import type { Principal } from '../../../console/shell/guard.ts';
 import { maskColumn } from '../../../console/shell/masking.ts';
-import { formatsOf } from '../../../console/shell/page-context.ts';
+import { formatsOf, pageContext } from '../../../console/shell/page-context.ts';
+import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
 import { TITLE_EXPORT_COLUMNS } from '../../../core/title/export-columns.ts';
 import {
@@ -15,37 +16,36 @@ import {
   recordExport,
   type TitleSelection,
 } from '../export-titles.sql.ts';
-import { type ExportFormat, encodeTitles } from '../title-file.ts';
-
-export const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
-  csv: 'text/csv; charset=utf-8',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  jsonl: 'application/jsonl; charset=utf-8',
-};
+import { encodeTitles } from '../title-file.ts';
 
 /**
  * Streams titles as a file. The audit log records the export before the first byte. Readers without
  * the right to see identifiers receive masked ones.
  */
 export async function sendTitleFile(
+  request: FastifyRequest,
   reply: FastifyReply,
   { database, logger, timeZone, now }: ConsoleParts,
-  principal: Principal,
-  request: TitleSelection & {
-    readonly format: ExportFormat;
-    readonly locale: Language;
-    /** Of the headings and of the name of the file. */
-    readonly language: Language;
+  file: {
+    readonly selection: TitleSelection;
+    /** For the audit log. */
+    readonly noted: { readonly includeWithdrawn: boolean; readonly isPart?: boolean };
+    readonly format: FileFormat;
+    /** For programs: the separators of a CSV file that has English headings. Absent: the reader's language. */
+    readonly locale?: Language;
   },
 ): Promise<FastifyReply> {
-  const { format, locale, language, ...selection } = request;
+  const { selection, format } = file;
   const { from, to } = selection;
-  const isMasked = !maySeePersonalData(principal.role);
+  const reader = pageContext(request, timeZone).language;
+  const { locale = reader } = file;
+  const language = file.locale === undefined ? reader : 'en';
+  const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
   return sendFile(reply, logger, (signal, send) =>
     readTitleSnapshot(database, selection, signal, async (snapshot) => {
       const today = dateIn(timeZone, now?.() ?? new Date());
       const rows = snapshot.overall.current + snapshot.overall.withdrawn;
-      await recordExport(database, principal.name, { ...selection, format, rows });
+      await recordExport(database, actorOf(request), { from, to, format, rows, ...file.noted });
       const titles = isMasked ? maskRows(snapshot.titles) : snapshot.titles;
       const { bytes } = encodeTitles(
         { ...snapshot, titles, ledger: daysUntil(snapshot.ledger, today) },
@@ -56,8 +56,9 @@ export async function sendTitleFile(
           ? (at) => formatsOf(language, timeZone).instant(new Date(at))
           : undefined,
       );
-      const name = `${textOf(language)('fileNames.titles')}-${from}-${to}.${format}`;
-      await send({ name, type: CONTENT_TYPES[format], bytes });
+      const dates = [from, to].filter((date) => date !== null).join('-') || today;
+      const name = `${textOf(language)('fileNames.titles')}-${dates}.${format}`;
+      await send({ name, type: fileTypeOf(format), bytes });
     }),
   );
 }

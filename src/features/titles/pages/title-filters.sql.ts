@@ -1,5 +1,6 @@
-import type { Database } from '../../../base/database/database.ts';
+import type { Transaction } from '../../../base/database/database.ts';
 import type { Language, TextKey } from '../../../base/texts/texts.ts';
+import { toCivilDate } from '../../../base/values/business-day.ts';
 import { parseDecimal } from '../../../base/values/decimal.ts';
 import { readTaxIds } from '../../../base/values/tax-id.ts';
 import {
@@ -14,7 +15,7 @@ import {
 } from '../../../console/list/filter.tsx';
 import { bareTaxId, folded, inEachCase } from '../../../console/shell/search.sql.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
-import { hasPayeeOf } from '../../schedule/read-schedule.sql.ts';
+import { acceptedDatesOf, type GroupFilter, hasPayeeOf } from '../../schedule/read-schedule.sql.ts';
 
 /** An amount as decimal text, and as a person wrote it. */
 interface WrittenAmount {
@@ -30,6 +31,13 @@ const amountField = (label: TextKey): FilterField<WrittenAmount | null> => ({
     return decimal === null ? undefined : { decimal, toString: () => written };
   },
 });
+
+const FIRST_DATE = toCivilDate('0001-01-01');
+const LAST_DATE = toCivilDate('9999-12-31');
+
+/** The columns by which titles are sorted. */
+const TITLE_SORTS = ['accepted', 'order', 'value', 'due', 'provider', 'agent'] as const;
+export type TitleSort = (typeof TITLE_SORTS)[number];
 
 const STATUSES = ['current', 'withdrawn'] as const;
 
@@ -56,18 +64,26 @@ export const TITLE_FILTER = {
   }),
   minValue: amountField('titles.minValue'),
   maxValue: amountField('titles.maxValue'),
+  sort: asHidden(
+    anyOf(
+      'titles.sort',
+      [...TITLE_SORTS, ...TITLE_SORTS.map((sort) => `-${sort}` as const)],
+      () => 'titles.sort',
+    ),
+  ),
 };
 
 /** Selects titles. All conditions must hold; null: no condition. */
 export type TitleFilter = FilterOf<typeof TITLE_FILTER>;
 
-type Condition<Value> = (
-  value: NonNullable<Value>,
-  database: Database,
-) => Prisma.Sql | Promise<Prisma.Sql>;
+type Reader = Pick<Transaction, '$queryRaw'>;
+
+type Condition<Value> = (value: NonNullable<Value>, tx: Reader) => Prisma.Sql | Promise<Prisma.Sql>;
 
 /** Every value is bound as a parameter. */
-const CONDITIONS: { readonly [Name in keyof TitleFilter]: Condition<TitleFilter[Name]> } = {
+const CONDITIONS: {
+  readonly [Name in Exclude<keyof TitleFilter, 'sort'>]: Condition<TitleFilter[Name]>;
+} = {
   search: searchCondition,
   from: (date) => Prisma.sql`accepted_date >= ${date}::date`,
   to: (date) => Prisma.sql`accepted_date <= ${date}::date`,
@@ -79,19 +95,47 @@ const CONDITIONS: { readonly [Name in keyof TitleFilter]: Condition<TitleFilter[
   dueFrom: (date) => Prisma.sql`anticipated_due_date >= ${date}::date`,
   dueTo: (date) => Prisma.sql`anticipated_due_date <= ${date}::date`,
   undated: () => Prisma.sql`anticipated_due_date IS NULL`,
-  payeeOf: (id, database) => hasPayeeOf(database, Number(id)),
+  payeeOf: (id, tx) => hasPayeeOf(tx, Number(id)),
   minValue: ({ decimal }) => Prisma.sql`original_value >= ${decimal}::numeric`,
   maxValue: ({ decimal }) => Prisma.sql`original_value <= ${decimal}::numeric`,
 };
 
-/** The conditions of the filter, without those that are null. */
-export function conditionsOf(database: Database, filter: TitleFilter): Promise<Prisma.Sql[]> {
-  const stated = Object.entries(filter).filter(([, value]) => value !== null);
-  return Promise.all(
-    stated.map(async ([name, value]) =>
-      (CONDITIONS[name as keyof TitleFilter] as Condition<unknown>)(value as object, database),
-    ),
+/** The condition for the titles that a filter selects. */
+export async function whereOf(tx: Reader, filter: TitleFilter): Promise<Prisma.Sql> {
+  const due = dueOf(filter);
+  const stated = Object.entries(CONDITIONS).flatMap(([name, condition]) => {
+    const value = filter[name as keyof TitleFilter];
+    return value === null ? [] : [(condition as Condition<unknown>)(value, tx)];
+  });
+  return Prisma.join(
+    [
+      // `title` has no index by due date, which every merge would pay for. The schedule knows the accepted dates.
+      due === null ? Prisma.sql`true` : Prisma.sql`accepted_date = ANY(${acceptedDatesOf(due)})`,
+      ...(await Promise.all(stated)),
+    ],
+    ' AND ',
   );
+}
+
+/** Returns the due dates and the payee that the filter asks for; null: it does not ask for current titles by due date. */
+function dueOf(filter: TitleFilter): GroupFilter | null {
+  const { status, dueFrom, dueTo, undated, payeeOf } = filter;
+  if (status !== 'current') return null;
+  const payee = payeeOf === null ? null : Number(payeeOf);
+  if (dueFrom === null && dueTo === null)
+    return undated === null ? null : { range: null, payeeOf: payee };
+  const range = { from: dueFrom ?? FIRST_DATE, to: dueTo ?? LAST_DATE };
+  return undated === null ? { range, payeeOf: payee } : null;
+}
+
+/** Returns the group of the payment schedule that the filter selects; null: the filter has other conditions. */
+export function groupOf(filter: TitleFilter): GroupFilter | null {
+  const group = ['status', 'dueFrom', 'dueTo', 'undated', 'payeeOf'];
+  return Object.keys(CONDITIONS).every(
+    (name) => group.includes(name) || filter[name as keyof TitleFilter] === null,
+  )
+    ? dueOf(filter)
+    : null;
 }
 
 /** Separators of thousands and decimals. */
@@ -120,11 +164,11 @@ function parseAmount(written: string, language: Language): string | null {
 }
 
 /** The one search box: an order, a provider's code, a name, a value or a tax identifier, as a person writes them. */
-async function searchCondition(written: string, database: Database): Promise<Prisma.Sql> {
+async function searchCondition(written: string, tx: Reader): Promise<Prisma.Sql> {
   const values = (['pt-BR', 'en'] as const).map((language) => parseAmount(written, language));
   const taxIds = readTaxIds(written);
   const parts = [
-    await orderCondition(written.replace(/\s/g, ''), database),
+    await orderCondition(written.replace(/\s/g, ''), tx),
     providerCondition(written),
     agentCondition(written),
     Prisma.sql`original_value = ANY(${values.filter((value) => value !== null)}::numeric[])`,
@@ -159,9 +203,9 @@ function agentCondition(agent: string): Prisma.Sql {
 }
 
 /** An identifier has an index. A part of one is searched in every title. */
-async function orderCondition(order: string, database: Database): Promise<Prisma.Sql> {
+async function orderCondition(order: string, tx: Reader): Promise<Prisma.Sql> {
   const whole = Prisma.sql`order_uid = ANY (${inEachCase(order)}::text[])`;
-  const [{ isKnown }] = await database.prisma.$queryRaw<[{ isKnown: boolean }]>`
+  const [{ isKnown }] = await tx.$queryRaw<[{ isKnown: boolean }]>`
     SELECT EXISTS (SELECT FROM conciliation.title WHERE ${whole}) AS "isKnown"`;
   return isKnown ? whole : Prisma.sql`strpos(lower(order_uid), lower(${order}::text)) > 0`;
 }

@@ -12,6 +12,7 @@ import { TitleMatches } from '../../matching/pages/match-cards.tsx';
 import { providerHref } from '../../providers/pages/provider-address.ts';
 import { Moves } from '../../review/pages/moved.tsx';
 import type { ChangingPull, RelatedTitle, TitleDetail } from './title-detail.sql.ts';
+import { TITLES } from './titles-page.tsx';
 
 const GROUPS = ['obligation', 'amounts', 'provider', 'agent', 'payment', 'other'] as const;
 
@@ -65,7 +66,9 @@ export function TitlePageBody(props: {
   return (
     <>
       <nav class="crumbs" aria-label={text('nav.days')}>
-        <a href={`/days/${title.acceptedDate}/titles`}>← {formats.date(title.acceptedDate)}</a>
+        <a href={TITLES.href({ from: title.acceptedDate, to: title.acceptedDate })}>
+          ← {formats.date(title.acceptedDate)}
+        </a>
       </nav>
       <div class="day-head">
         <h1>{text('title.title', { order: title.fields.order_uid ?? '' })}</h1>

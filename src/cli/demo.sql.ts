@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { FEATURES } from '../app/features.ts';
 import { openPlatform, openPulls, openStaging } from '../app/parts.ts';
 import { ROLES, startService } from '../app/service.ts';
 import type { Config, Environment } from '../base/config/config.ts';
 import type { Database } from '../base/database/database.ts';
 import { addDays, type CivilDate, datesBetween } from '../base/values/business-day.ts';
+import { createApiKey, readApiKeys, revokeApiKey } from '../console/access/api-keys.sql.ts';
 import { addUser, createLink, readUsers } from '../console/access/console-users.sql.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
 import { readCheckpoint } from '../core/ledger/reads.ts';
@@ -16,50 +16,45 @@ import type { PullParts } from '../core/work/pull-parts.ts';
 import { pullToEnd } from '../core/work/pull-to-end.ts';
 import { type Sandbox, startSandbox } from '../demo/sandbox.ts';
 import { startSyntheticErp } from '../demo/synthetic-erp.ts';
+import { type AcceptedTitle, syntheticPayables } from '../demo/synthetic-payables.ts';
+import { setConsumer } from '../features/bookings/consumers.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
-import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
-import { createDemoConsumer } from './bookings/demo-consumer.ts';
+import { type BreakCount, listBreaks } from '../features/matching/breaks.sql.ts';
+import { checkPayables } from '../features/matching/payables/payable-file.ts';
 import {
-  type CommandResult,
-  type CommandRun,
-  commandAction,
-  EXIT,
-  type Exit,
-} from './command-run.ts';
+  addPayables,
+  beginImport,
+  endImport,
+  PAYABLES_AT_ONCE,
+} from '../features/matching/payables/payable-import.sql.ts';
+import { runMatching } from '../features/matching/run-matching.sql.ts';
+import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
+import { type CommandResult, type CommandRun, command, EXIT, flag } from './command.ts';
 import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
-import { type DemoMatching, importDemoPayables } from './payables/demo-payables.sql.ts';
 
 const DEMO_DAYS = 14;
 
-export function addDemoCommand(program: Command, exit: Exit): void {
-  program
-    .command('demo')
-    .description('show the product without any configuration')
-    .option('--once', 'end after the pulls and do not start the service')
-    .addHelpText(
-      'after',
-      `
-Starts a separate PostgreSQL under DATA_DIR (default .data/demo) and a sandbox platform, pulls the
+const demo = command({
+  name: 'demo',
+  does: 'show the product without any configuration',
+  words: { once: flag('end after the pulls and do not start the service') },
+  help: `Starts a separate PostgreSQL under DATA_DIR (default .data/demo) and a sandbox platform, pulls the
 last ${DEMO_DAYS} days and prints them. Then the service and the sandbox run until Ctrl-C, and the command prints links
 to the console: one for a reviewer, who decides and signs days off, and one for an administrator, who manages users and
 keys. A made-up ERP supplies a payable for most titles, and the console shows the breaks. After a day is signed off, the
 ERP posts the bookings of the day. Delete the folder to start over.`,
-    )
-    .action(
-      commandAction(
-        exit,
-        (_: { readonly once?: boolean }) => ({ platform: false, environment: demoEnvironment() }),
-        async (run, options) => {
-          const sandbox = await startSandbox();
-          try {
-            return await demo(run, sandbox, options.once === true);
-          } finally {
-            await sandbox.close();
-          }
-        },
-      ),
-    );
-}
+  needs: () => ({ platform: false, environment: demoEnvironment() }),
+  async run(run, { once: isOnce }) {
+    const sandbox = await startSandbox();
+    try {
+      return await show(run, sandbox, isOnce);
+    } finally {
+      await sandbox.close();
+    }
+  },
+});
+
+export const COMMANDS = [demo];
 
 /**
  * The demo uses only its own parts, not a database or platform named in the environment, and sends no
@@ -75,7 +70,7 @@ function demoEnvironment(): Environment {
   };
 }
 
-async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise<CommandResult> {
+async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise<CommandResult> {
   const to = addDays(run.today, -1);
   const from = addDays(to, 1 - DEMO_DAYS);
   const config = {
@@ -98,7 +93,7 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     await checkDays(staging.database, { severities: config.checkSeverities }, run.signal);
     // The first date of the folder: BOOKINGS_FROM does not move past the days that an earlier run has released.
     const bookingsFrom = (await readCheckpoint(staging.database))?.startDate ?? from;
-    const matching = await importDemoPayables(staging.database, { by: DEMO_ACTOR, bookingsFrom });
+    const matching = await importPayables(staging.database, { by: DEMO_ACTOR, bookingsFrom });
     const days = await readLedgerDays(staging.database, { from, to }, to);
     const result = demoResult(days, reports, matching);
     if (isOnce) return result;
@@ -244,4 +239,67 @@ Everything runs until Ctrl-C. In another terminal, in this folder:
   node bin/conciliation.js pull ${date}       # again: nothing changes
   node bin/conciliation.js status
   node bin/conciliation.js export --from ${date} --to ${date} --format csv --out titles.csv`;
+}
+
+const TRANSACTION = { timeout: 600_000, maxWait: 30_000 };
+
+/** How far the titles of the demo are matched. */
+interface DemoMatching {
+  readonly titles: number;
+  readonly matched: number;
+  readonly breaks: readonly BreakCount[];
+}
+
+/** Imports a snapshot of the made-up ERP for all titles, and matches the titles with the payables. */
+async function importPayables(
+  database: Database,
+  run: { readonly by: string; readonly bookingsFrom: CivilDate },
+): Promise<DemoMatching> {
+  const { by } = run;
+  const titles = await database.prisma.$queryRaw<(AcceptedTitle & { dueDate: CivilDate })[]>`
+    SELECT order_uid AS "orderUid", occurrence, provider_external_id AS supplier,
+           anticipated_due_date::text AS "dueDate", original_value::text AS value
+    FROM conciliation.title ORDER BY id`;
+  const payables = syntheticPayables(titles);
+  await database.prisma.$transaction(async (tx) => {
+    const importId = await beginImport(tx, { kind: 'snapshot', by });
+    for (let at = 0; at < payables.length; at += PAYABLES_AT_ONCE) {
+      await addPayables(tx, importId, [
+        ...checkPayables(payables.slice(at, at + PAYABLES_AT_ONCE)),
+      ]);
+    }
+    await endImport(tx, importId, { by, announced: payables.length });
+  }, TRANSACTION);
+  await runMatching(database, run);
+  const all = { kind: null, date: null, supplier: null, offset: 0, limit: 0 };
+  const { counts } = await listBreaks(database, all);
+  return {
+    titles: titles.length,
+    matched: await database.prisma.titleMatch.count({ where: { endedAt: null, titlePart: 0 } }),
+    breaks: counts,
+  };
+}
+
+/** The name of the key of the made-up ERP. */
+const ERP_KEY = 'made-up ERP';
+
+/**
+ * Makes the made-up ERP of the demo the consumer `erp`. A key of an earlier start is revoked.
+ *
+ * @param actor.user the owner of the key
+ * @returns the API key of the consumer
+ */
+async function createDemoConsumer(
+  database: Database,
+  actor: { readonly user: string; readonly by: string },
+): Promise<string> {
+  const { user, by } = actor;
+  for (const { id, name, revokedAt } of await readApiKeys(database)) {
+    if (name === ERP_KEY && revokedAt === null) await revokeApiKey(database, BigInt(id), by);
+  }
+  const { id: apiKeyId, key } = await createApiKey(database, {
+    ...{ name: ERP_KEY, user, role: 'reviewer', scopes: ['export'], validDays: 365, by },
+  });
+  await setConsumer(database, { name: 'erp', databaseRole: null, buyers: [], apiKeyId }, by);
+  return key;
 }

@@ -1,12 +1,13 @@
+/** What a command is: its name and words, from which come parser, help and docs/commands.md, and its run to the exit status. */
 import { setMaxListeners } from 'node:events';
 import { userInfo } from 'node:os';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type OpenStaging, openPlatform, openStaging } from '../app/parts.ts';
 import { type Config, type Environment, readConfig } from '../base/config/config.ts';
 import type { Database } from '../base/database/database.ts';
 import { ConciliationError, ConfigError, InputError } from '../base/runtime/errors.ts';
 import { createLogger, describeError, type Logger } from '../base/runtime/logger.ts';
-import { type CivilDate, dateIn } from '../base/values/business-day.ts';
+import { type CivilDate, dateIn, parseCivilDate } from '../base/values/business-day.ts';
 import type { PlatformClient } from '../core/platform/conciliation-client.ts';
 
 /** Exit statuses of every command. */
@@ -42,6 +43,155 @@ interface CommandNeeds {
   /** Overrides of the environment, for commands with their own parts. */
   readonly environment?: Environment;
 }
+
+/** Reads the text of a word of the command line. */
+interface Parse<Value> {
+  (text: string): Value;
+  /** The texts that it takes, for the help. */
+  readonly choices?: readonly string[];
+}
+
+/** An argument or an option of a command. The name is the key of the word. */
+interface Word<Value> {
+  readonly does: string;
+  readonly isArgument?: boolean;
+  /** What stands for the value of an option in the help, such as `<date>`; absent: the option is a flag. */
+  readonly value?: string;
+  readonly isRequired?: boolean;
+  readonly initial?: Value;
+  readonly parse?: Parse<Value> | undefined;
+}
+/** The values of the words of a command, by their names. */
+type Input<Values> = Readonly<Values> & { readonly json: boolean };
+
+export const flag = (does: string): Word<boolean> => ({ does });
+export const argument = <Value = string>(does: string, parse?: Parse<Value>): Word<Value> => ({
+  ...{ does, isArgument: true, parse },
+});
+export const optional = <Value = string>(
+  ...[value, does, parse]: [value: string, does: string, parse?: Parse<Value>]
+): Word<Value | undefined> => ({ does, value, parse });
+export const required = <Value = string>(
+  ...[value, does, parse]: [value: string, does: string, parse?: Parse<Value>]
+): Word<Value> => ({ does, value, parse, isRequired: true });
+export const preset = <Value>(
+  ...[value, does, initial, parse]: [string, string, initial: NoInfer<Value>, parse?: Parse<Value>]
+): Word<Value> => ({ does, value, parse, initial });
+
+interface Declared<Values> {
+  /** With the command that it belongs to: `key add`. */
+  readonly name: string;
+  readonly does: string;
+  readonly words?: { readonly [Name in keyof Values]: Word<Values[Name]> };
+  /** Below the options in the help. */
+  readonly help: string;
+}
+
+export interface CommandOfProgram {
+  readonly name: string;
+  addTo(program: Command, exit: Exit): void;
+}
+
+export function command<Values>(
+  declared: Declared<Values> & {
+    readonly needs: CommandNeeds | ((input: Input<Values>) => CommandNeeds);
+    readonly run: (run: CommandRun, input: Input<Values>) => Promise<CommandResult>;
+  },
+): CommandOfProgram {
+  const { name, does, help, needs, run } = declared;
+  const words = Object.entries<Word<unknown>>(declared.words ?? {});
+  return {
+    name,
+    addTo(program, exit) {
+      const [own = '', group] = name.split(' ').reverse();
+      const parent = program.commands.find((known) => known.name() === group) ?? program;
+      const built = parent.command(own).description(does).addHelpText('after', `\n${help}`);
+      for (const [key, word] of words) {
+        if (!word.isArgument) built.addOption(toOption(key, word));
+        else if (word.parse === undefined) built.argument(`<${key}>`, word.does);
+        else built.argument(`<${key}>`, word.does, word.parse);
+      }
+      built.action(async (...line: unknown[]) => {
+        const options = built.optsWithGlobals();
+        const { json = false } = options;
+        const values = words.map(([key, { isArgument, value }]) => [
+          key,
+          isArgument ? line.shift() : value === undefined ? options[key] === true : options[key],
+        ]);
+        const input = { ...Object.fromEntries(values), json } as Input<Values>;
+        const needed = typeof needs === 'function' ? needs(input) : needs;
+        exit(await runCommand({ ...needed, json }, (context) => run(context, input)));
+      });
+    },
+  };
+}
+
+/** A command that needs the staging database and no platform. */
+export function stagingCommand<Values>(
+  declared: Declared<Values> & {
+    readonly run: (
+      database: Database,
+      input: Input<Values>,
+      run: CommandRun,
+    ) => Promise<CommandResult>;
+  },
+): CommandOfProgram {
+  return command({
+    ...declared,
+    needs: { platform: false },
+    run: (run, input) => withStaging(run, ({ database }) => declared.run(database, input, run)),
+  });
+}
+
+function toOption(key: string, { does, value, isRequired, initial, parse }: Word<unknown>): Option {
+  const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const option = new Option(`--${name}${value === undefined ? '' : ` ${value}`}`, does);
+  if (parse?.choices !== undefined) option.choices(parse.choices);
+  else if (parse !== undefined) option.argParser(parse);
+  if (Array.isArray(initial)) option.default(initial, initial.join(','));
+  else if (initial !== undefined) option.default(initial);
+  return option.makeOptionMandatory(isRequired === true);
+}
+
+/** Reads a real calendar date. */
+export function toDate(text: string): CivilDate {
+  const date = parseCivilDate(text);
+  if (date === null) throw new InvalidArgumentError('Expected a calendar date as YYYY-MM-DD.');
+  return date;
+}
+
+/** Reads the number of a pull, a backfill, … */
+export const idOf = (what: string) => (text: string) => {
+  if (/^[1-9]\d{0,17}$/.test(text)) return BigInt(text);
+  throw new InvalidArgumentError(`Expected the number of a ${what}.`);
+};
+
+/** Reads a whole number within bounds. */
+export const integerFrom = (min: number, max: number) => (text: string) => {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
+};
+
+/** Reads a text that is not blank. */
+export function toWords(text: string): string {
+  const words = text.trim();
+  if (words === '') throw new InvalidArgumentError('Expected a text that is not empty.');
+  return words;
+}
+
+export const oneOf = <const Value extends string>(choices: readonly Value[]): Parse<Value> =>
+  Object.assign((text: string) => text as Value, { choices });
+
+/** Reads entries of `choices`, which are separated by commas. */
+export const someOf =
+  <const Value extends string>(choices: readonly Value[]) =>
+  (text: string): Value[] => {
+    const names = new Set(text.split(',').map((name) => name.trim()));
+    const known = choices.filter((choice) => names.has(choice));
+    if (known.length === names.size) return known;
+    throw new InvalidArgumentError(`Expected some of ${choices.join(', ')}.`);
+  };
 
 /**
  * Runs a command to its exit status: reads the configuration, turns signals into an abort, prints the result
@@ -87,34 +237,6 @@ export async function runCommand(
   }
 }
 
-/**
- * Returns the action of a command. `work` receives the arguments and the options of the command line, with
- * those of the parent command.
- */
-export function commandAction<Words extends readonly unknown[]>(
-  exit: Exit,
-  needs: CommandNeeds | ((...words: Words) => CommandNeeds),
-  work: (run: CommandRun, ...words: Words) => Promise<CommandResult>,
-): (...line: unknown[]) => Promise<void> {
-  return async (...line) => {
-    const command = line.at(-1) as Command;
-    const options = command.optsWithGlobals<{ json?: boolean }>();
-    const words = [...line.slice(0, -2), options] as unknown as Words;
-    const needed = typeof needs === 'function' ? needs(...words) : needs;
-    exit(await runCommand({ ...needed, json: options.json }, (run) => work(run, ...words)));
-  };
-}
-
-/** Returns the action of a command that needs the staging database and no platform, see `commandAction`. */
-export function stagingAction<Words extends readonly unknown[]>(
-  exit: Exit,
-  work: (database: Database, run: CommandRun, ...words: Words) => Promise<CommandResult>,
-): (...line: unknown[]) => Promise<void> {
-  return commandAction(exit, { platform: false }, (run, ...words: Words) =>
-    withStaging(run, ({ database }) => work(database, run, ...words)),
-  );
-}
-
 /** Opens the staging database for `work`, and closes it afterwards. */
 export async function withStaging<T>(
   { config, logger }: Pick<CommandRun, 'config' | 'logger'>,
@@ -149,6 +271,8 @@ export function withPlatform<T>(
  */
 interface ProgressLine {
   update(text: string): void;
+  /** Writes a line that stays. */
+  say(text: string): void;
   /** Clears the line. */
   end(): void;
 }
@@ -158,16 +282,21 @@ function createProgressLine(): ProgressLine {
   const intervalMs = stream.isTTY ? 200 : 10_000;
   let shownAt = performance.now() + (stream.isTTY ? 1000 - intervalMs : 0);
   let isShown = false;
+  const end = () => {
+    if (isShown && stream.isTTY) stream.write('\r\u001B[K');
+    isShown = false;
+  };
   return {
+    end,
+    say(text) {
+      end();
+      stream.write(`${text}\n`);
+    },
     update(text) {
       if (performance.now() - shownAt < intervalMs) return;
       shownAt = performance.now();
       isShown = true;
       stream.write(stream.isTTY ? `\r\u001B[K${text}` : `${text}\n`);
-    },
-    end() {
-      if (isShown && stream.isTTY) stream.write('\r\u001B[K');
-      isShown = false;
     },
   };
 }

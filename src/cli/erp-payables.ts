@@ -1,52 +1,27 @@
-import { type Command, Option } from 'commander';
-import type { Database } from '../../base/database/database.ts';
-import { InputError } from '../../base/runtime/errors.ts';
+import { InputError } from '../base/runtime/errors.ts';
 import {
   importPayableFile,
   MAX_REPORTED_REJECTS,
   type PayableFileReport,
-} from '../../features/matching/payables/import-payables.ts';
-import { integerArgument } from '../arguments.ts';
-import {
-  type CommandResult,
-  type CommandRun,
-  EXIT,
-  type Exit,
-  stagingAction,
-} from '../command-run.ts';
-import { formatCount } from '../output/table.ts';
+} from '../features/matching/payables/import-payables.ts';
+import { argument, EXIT, flag, integerFrom, optional, stagingCommand } from './command.ts';
+import { formatCount } from './output/table.ts';
 
-interface ImportFlags {
-  readonly snapshot?: boolean;
-  readonly delta?: boolean;
-  readonly count?: number;
-  readonly dryRun?: boolean;
-}
-
-export function addErpPayablesCommand(program: Command, exit: Exit): void {
-  const payables = program
-    .command('erp-payables')
-    .description("the ERP's payables, with which titles are matched");
-  payables
-    .command('import')
-    .description('write the payables of a file into the staging table')
-    .argument('<file>', 'a .json or .csv file')
-    .option('--snapshot', 'the file has all open payables; those that it lacks are closed')
-    .addOption(
-      new Option('--delta', 'the file has payables that changed; no other is touched').conflicts(
-        'snapshot',
-      ),
-    )
-    .option(
-      '--count <number>',
+const importFile = stagingCommand({
+  name: 'erp-payables import',
+  does: 'write the payables of a file into the staging table',
+  words: {
+    file: argument('a .json or .csv file'),
+    snapshot: flag('the file has all open payables; those that it lacks are closed'),
+    delta: flag('the file has payables that changed; no other is touched'),
+    count: optional(
+      '<number>',
       'the number of payables that the ERP wrote; with another number a snapshot closes nothing',
-      integerArgument(0, 2_147_483_647),
-    )
-    .option('--dry-run', 'report what would change, and change nothing')
-    .addHelpText(
-      'after',
-      `
-JSON: {"payables": [...]} or only the list. CSV in UTF-8 with "," or ";" and a header of these columns, in any
+      integerFrom(0, 2_147_483_647),
+    ),
+    dryRun: flag('report what would change, and change nothing'),
+  },
+  help: `JSON: {"payables": [...]} or only the list. CSV in UTF-8 with "," or ";" and a header of these columns, in any
 order; erpKey, openValue and one of the two columns of the supplier are required:
 
   erpKey, company, supplierExternalId, supplierTaxId, document, instalment, orderUid, dueDate, openValue,
@@ -61,33 +36,24 @@ complete and closes nothing. docs/integration.md describes the columns.
 Exit status: 0 all imported, 1 failed, 2 wrong usage or file, 3 imported but not complete.
 
 Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
-    )
-    .action(stagingAction(exit, importFile));
-}
+  async run(
+    database,
+    { file, snapshot, delta, count: announced = null, dryRun: isDryRun },
+    { by: actor, signal },
+  ) {
+    if (snapshot === delta) throw new InputError('expected one of --snapshot and --delta');
+    const kind = snapshot ? 'snapshot' : 'delta';
+    const request = { kind, actor, announced, isDryRun, signal } as const;
+    const report = await importPayableFile(database, file, request);
+    return {
+      document: { dryRun: isDryRun, ...report, importId: isDryRun ? null : report.importId },
+      text: importText(report, isDryRun),
+      exit: report.isComplete ? EXIT.done : EXIT.needsPerson,
+    };
+  },
+});
 
-async function importFile(
-  database: Database,
-  { by, signal }: CommandRun,
-  file: string,
-  flags: ImportFlags,
-): Promise<CommandResult> {
-  if (flags.snapshot !== true && flags.delta !== true) {
-    throw new InputError('expected --snapshot or --delta');
-  }
-  const isDryRun = flags.dryRun === true;
-  const report = await importPayableFile(database, file, {
-    kind: flags.snapshot === true ? 'snapshot' : 'delta',
-    actor: by,
-    announced: flags.count ?? null,
-    isDryRun,
-    signal,
-  });
-  return {
-    document: { dryRun: isDryRun, ...report, importId: isDryRun ? null : report.importId },
-    text: importText(report, isDryRun),
-    exit: report.isComplete ? EXIT.done : EXIT.needsPerson,
-  };
-}
+export const COMMANDS = [importFile];
 
 function importText(report: PayableFileReport, isDryRun: boolean): string {
   const place = report.format === 'csv' ? 'line' : 'item';

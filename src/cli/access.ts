@@ -1,0 +1,106 @@
+import type { Database } from '../base/database/database.ts';
+import {
+  CONSOLE_ROLES,
+  KEY_DAYS,
+  KEY_ROLES,
+  KEY_SCOPES,
+  PASSWORD_LINK_HOURS,
+} from '../base/values/role.ts';
+import { createApiKey } from '../console/access/api-keys.sql.ts';
+import { addUser, createLink } from '../console/access/console-users.sql.ts';
+import {
+  argument,
+  type CommandResult,
+  type CommandRun,
+  integerFrom,
+  oneOf,
+  optional,
+  preset,
+  required,
+  someOf,
+  stagingCommand,
+} from './command.ts';
+
+/** No password passes through a command line: users choose their passwords in the console. */
+const userAdd = stagingCommand({
+  name: 'user add',
+  does: `add a user, and print a link that works once, for ${PASSWORD_LINK_HOURS} hours`,
+  words: {
+    name: argument('the name to sign in with'),
+    role: required('<role>', 'what the user may do', oneOf(CONSOLE_ROLES)),
+    email: optional('<address>', 'of the account with which the user signs in at the company'),
+  },
+  help: `Roles: viewer reads, with tax identifiers and accounts masked; reviewer also decides and signs days off;
+operator decides, pulls and backfills; admin manages users and keys, pulls and backfills, and decides nothing.
+
+Example: conciliation user add ana --role reviewer`,
+  async run(database, { name, role, email = null }, run) {
+    await addUser(database, { name, role, email, by: run.by });
+    return linkResult(run, database, name);
+  },
+});
+
+const userLink = stagingCommand({
+  name: 'user link',
+  does: 'a new link for a user who has no password, or forgot it',
+  words: { name: argument('the user of the link') },
+  help: '',
+  run: (database, { name }, run) => linkResult(run, database, name),
+});
+
+const keyAdd = stagingCommand({
+  name: 'key add',
+  does: 'make a key and print it, once',
+  words: {
+    name: argument('the purpose of the key; shown in the audit log'),
+    role: required('<role>', 'it can do no more than a person of that role', oneOf(KEY_ROLES)),
+    scopes: preset(
+      '<list>',
+      `of ${KEY_SCOPES.join(', ')}, separated by commas`,
+      ['read'],
+      someOf(KEY_SCOPES),
+    ),
+    user: optional('<name>', 'its owner, a console user: the key ends when the user is disabled'),
+    days: preset(
+      '<n>',
+      `valid for this many days, at most ${KEY_DAYS.max}`,
+      KEY_DAYS.default,
+      integerFrom(1, KEY_DAYS.max),
+    ),
+  },
+  help: `Scopes: read (see the ledger), export (download titles as files), pull (pull dates and run backfills),
+payables (import the ERP's payables). A key decides nothing: people decide in the console. A script sends the key
+as "Authorization: Bearer <key>". A key without an owner is valid until its last day or until an administrator
+revokes it on the page "Users and keys", even after its creator has left the company.
+
+Example: conciliation key add "ERP import" --role viewer --scopes read,export --days 180`,
+  async run(database, { name, user = null, role, scopes, days: validDays }, { by }) {
+    const { id, key } = await createApiKey(database, { name, user, role, scopes, validDays, by });
+    return {
+      document: { id, name, key },
+      text: `The key ${id} is shown only once and is not stored:\n\n  ${key}`,
+    };
+  },
+});
+
+export const COMMANDS = [userAdd, userLink, keyAdd];
+
+async function linkResult(
+  { config, by }: CommandRun,
+  database: Database,
+  name: string,
+): Promise<CommandResult> {
+  const token = await createLink(database, {
+    name,
+    purpose: 'password',
+    validMinutes: PASSWORD_LINK_HOURS * 60,
+    by,
+  });
+  const base =
+    config.consolePublicUrl?.origin ?? `http://${config.consoleHost}:${config.consolePort}`;
+  const link = `${base}/link/${token}`;
+  return {
+    document: { name, link },
+    text: `Send this to ${name} over a way that others cannot read. It works once, for ${PASSWORD_LINK_HOURS} hours:\n\n  ${link}`,
+  };
+}

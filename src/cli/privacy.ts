@@ -1,0 +1,214 @@
+import { readFile } from 'node:fs/promises';
+import { text as readText } from 'node:stream/consumers';
+import { InvalidArgumentError } from 'commander';
+import { requireSchemaOwner } from '../base/database/schema-owner.ts';
+import { InputError } from '../base/runtime/errors.ts';
+import { addDays, type CivilDate, parseCivilDate } from '../base/values/business-day.ts';
+import { parseTaxId } from '../base/values/tax-id.ts';
+import {
+  type ErasureCounts,
+  eraseParty,
+  liftErasure,
+} from '../features/privacy/erase-party.sql.ts';
+import type { NamedParty } from '../features/privacy/party-names.sql.ts';
+import {
+  countRemovable,
+  RETENTION_KINDS,
+  type RetentionKind,
+  removeOld,
+} from '../features/privacy/retention.sql.ts';
+import {
+  command,
+  flag,
+  idOf,
+  oneOf,
+  optional,
+  required,
+  stagingCommand,
+  toWords,
+  withStaging,
+} from './command.ts';
+import { formatCount, renderTable, right } from './output/table.ts';
+
+/** Younger rows are kept for the service and for people. */
+const MIN_DAYS = 30;
+const MAX_DAYS = 36_500;
+
+const KIND_TEXTS: Readonly<Record<RetentionKind, string>> = {
+  provider_answers: "texts of the platform's answers to pushed providers",
+  reject_texts: 'texts of rejected titles that are resolved',
+  payable_rejects: 'rejected payables of the ERP',
+  console_links: 'console links that have expired',
+  console_sessions: 'console sessions that have expired',
+  pulls: 'pulls that changed nothing, of dates with a newer merged pull',
+};
+
+const retention = stagingCommand({
+  name: 'retention',
+  does: 'remove old rows and texts that are no longer needed',
+  words: {
+    olderThan: required(
+      '<days|date>',
+      `rows that ended this many days ago, or before a date; at least ${MIN_DAYS} days`,
+      toAge,
+    ),
+    dryRun: flag('count only'),
+  },
+  help: `Removes:
+
+${RETENTION_KINDS.map((kind) => `  ${kind.padEnd(18)}${KIND_TEXTS[kind]}`).join('\n')}
+
+Titles, revisions, days, seals, audit entries and every pull that changed a title stay. The service may
+run meanwhile. The next run completes an interrupted run.
+
+Needs the DATABASE_URL of the schema's owner, as "migrate --roles" does: the service's user may not delete.
+
+Exit status: 0 done, 1 failed or interrupted, 2 wrong usage.
+
+Example: conciliation retention --older-than 730 --dry-run`,
+  async run(database, { olderThan, dryRun }, { config, by, signal, today }) {
+    const latest = addDays(today, -MIN_DAYS);
+    const before = typeof olderThan === 'number' ? addDays(today, -olderThan) : olderThan;
+    if (before > latest) {
+      throw new InputError(`--older-than: at least ${MIN_DAYS} days, so at the latest ${latest}`);
+    }
+    await requireSchemaOwner(database, 'conciliation retention');
+    const request = { before, timeZone: config.timezone, by, signal };
+    const removed = await (dryRun ? countRemovable : removeOld)(database, request);
+    const table = renderTable(
+      [dryRun ? 'would be removed' : 'removed', right('rows')],
+      RETENTION_KINDS.map((kind) => [KIND_TEXTS[kind], formatCount(removed[kind])]),
+    );
+    return {
+      document: { before, dryRun, removed },
+      text: `Rows that ended before ${before}:\n\n${table}`,
+    };
+  },
+});
+
+function toAge(text: string): number | CivilDate {
+  const days = Number(text);
+  if (/^\d{1,5}$/.test(text) && days <= MAX_DAYS) return days;
+  const date = parseCivilDate(text);
+  if (date === null) {
+    throw new InvalidArgumentError('Expected a number of days, or a calendar date as YYYY-MM-DD.');
+  }
+  return date;
+}
+
+const STANDARD_INPUT = '-';
+const WHAT_REMAINS = `Old row versions, backups, exports, the ERP and the platform still have the data: see docs/privacy.md.`;
+
+const COUNT_TEXTS: Readonly<Record<keyof ErasureCounts, string>> = {
+  bookingLines: 'booking lines, of which the amounts stay',
+  bookingReceipts: 'receipts of the ERP, of which the state stays',
+  titles: 'titles, of which the amounts stay',
+  revisions: 'revisions of titles',
+  partyAccounts: 'known bank accounts, deleted',
+  accountChanges: 'changes of a bank account',
+  rejects: 'texts of rejected titles',
+  drift: 'values outside the documented interface',
+  providers: 'suppliers in provider, deleted',
+  providerBatches: 'requests that pushed suppliers',
+  payables: 'payables of the ERP, of which the amounts stay',
+  payableRejects: 'texts of rejected payables',
+};
+
+const erase = command({
+  name: 'erase-party',
+  does: 'permanently erase the personal data of a supplier or financial agent',
+  words: {
+    taxIdFile: optional('<file>', 'a file with its CPF or CNPJ; - is standard input'),
+    externalId: optional('<id>', "the supplier's number in the ERP"),
+    lift: optional('<id>', 'end an erasure, by the number of the erased party', idOf('party')),
+    reason: required('<text>', 'why, for the audit log; no personal data', toWords),
+    dryRun: flag('count only'),
+    undecided: optional(
+      '<what>',
+      'what to do with titles whose number may be this tax identifier or, by its leading zeros, another one',
+      oneOf(['erase', 'keep']),
+    ),
+  },
+  help: `Erase only data that the law permits you to erase: docs/privacy.md. An erasure cannot be undone.
+
+Replaces tax identifier, name, bank account and undocumented fields of the party in titles and their
+history, in the watch on bank accounts, in bookings and the ERP's receipts, in the ERP's payables, in rejected
+titles and payables and in recorded pushes, and deletes the supplier from provider. Amounts, dates and hashes stay,
+so totals and seals verify. Later answers of the platform about the party are written without its personal data,
+until --lift.
+
+A tax identifier is read from a file, because other users of the machine can see command lines.
+
+Needs the DATABASE_URL of the schema's owner, as "migrate --roles" does. The service may keep running.
+
+Exit status: 0 erased, 1 failed, 2 wrong usage or no row names the party.
+
+Example: conciliation erase-party --tax-id-file cpf.txt --reason "request 2031-17, retention ended"`,
+  needs: { platform: false },
+  async run(run, { lift, reason, dryRun: isDryRun, undecided, ...named }) {
+    const subject = lift ?? (await readParty(named));
+    return withStaging(run, async ({ database }) => {
+      const { by } = run;
+      await requireSchemaOwner(database, 'conciliation erase-party');
+      if (typeof subject === 'bigint') {
+        await liftErasure(database, subject, { by, reason });
+        return {
+          document: { partyId: Number(subject), lifted: true },
+          text: `The erasure of party ${subject} is lifted: later answers are written as they come.`,
+        };
+      }
+      const report = await eraseParty(database, {
+        ...{ party: subject, by, reason, isDryRun, undecided },
+      });
+      const { partyId, pseudonym, counts } = report;
+      return {
+        document: { dryRun: isDryRun, ...report },
+        text: [
+          isDryRun
+            ? 'Nothing was changed. Would be erased:'
+            : `The party is erased as number ${partyId}; its titles name it ${pseudonym}.`,
+          '',
+          renderTable(
+            ['what', right('rows')],
+            Object.entries(COUNT_TEXTS).map(([name, text]) => [
+              text,
+              formatCount(counts[name as keyof ErasureCounts]),
+            ]),
+          ),
+          ...(isDryRun ? [] : ['', WHAT_REMAINS]),
+        ].join('\n'),
+      };
+    });
+  },
+});
+
+export const COMMANDS = [retention, erase];
+
+async function readParty({
+  taxIdFile,
+  externalId,
+}: {
+  readonly taxIdFile: string | undefined;
+  readonly externalId: string | undefined;
+}): Promise<NamedParty> {
+  if ((taxIdFile === undefined) === (externalId === undefined)) {
+    throw new InputError('expected one of --tax-id-file, --external-id and --lift');
+  }
+  if (externalId !== undefined) {
+    if (externalId.trim() === '') throw new InputError('--external-id: expected a text');
+    return { taxId: null, externalId: externalId.trim() };
+  }
+  const content = await readSource(taxIdFile ?? '');
+  // The message quotes nothing of the file.
+  const taxId = parseTaxId(content.trim());
+  if (taxId === null)
+    throw new InputError('--tax-id-file: expected one CPF or CNPJ in it, with its leading zeros');
+  return { taxId: taxId.digits, externalId: null };
+}
+
+async function readSource(file: string): Promise<string> {
+  if (file === STANDARD_INPUT) return readText(process.stdin);
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new InputError(`--tax-id-file: the file cannot be read (${error.code ?? 'unknown'})`);
+  });
+}

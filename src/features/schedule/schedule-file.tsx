@@ -1,0 +1,254 @@
+/** The columns of the payment schedule, on its page and in its files. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { recordAudit } from '../../base/audit/audit.ts';
+import { type Language, textOf } from '../../base/texts/texts.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { maySeePersonalData } from '../../base/values/role.ts';
+import type { Column } from '../../console/list/columns.tsx';
+import { encodeList, type FILE_FORMATS } from '../../console/list/file.tsx';
+import type { ConsoleParts } from '../../console/shell/console-parts.ts';
+import { maskPayee } from '../../console/shell/masking.ts';
+import { formatsOf, usePage } from '../../console/shell/page-context.ts';
+import { actorOf } from '../../console/shell/path-parameters.ts';
+import { sendFile } from '../../console/shell/send-file.ts';
+import type { BankAccount } from '../../core/title/destination.ts';
+import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
+import { PayeeAccount, PayeeName } from './pages/payee-text.tsx';
+import {
+  type DueRange,
+  type Payee,
+  readScheduleSnapshot,
+  type ScheduleGroup,
+  type ScheduleTotals,
+} from './read-schedule.sql.ts';
+
+const TOTALS_COLUMNS: readonly Column<ScheduleTotals>[] = [
+  { name: 'titles', head: 'schedule.titles', kind: 'count', value: ({ titles }) => titles },
+  ...AMOUNT_COLUMNS.map(
+    (column): Column<ScheduleTotals> => ({
+      name: column,
+      head: `title.fields.${column}`,
+      kind: 'amount',
+      value: ({ sums }) => sums[column] ?? null,
+      ...(column !== 'original_value' && { only: 'file' }),
+    }),
+  ),
+  {
+    name: 'waiting_titles',
+    head: 'scheduleFile.waitingTitles',
+    kind: 'count',
+    value: ({ waitingTitles }) => waitingTitles,
+    only: 'file',
+  },
+  {
+    name: 'waiting_value',
+    head: 'scheduleFile.waitingValue',
+    kind: 'amount',
+    value: ({ waitingValue }) => waitingValue,
+    only: 'file',
+  },
+];
+
+function Waiting({ totals }: { readonly totals: ScheduleTotals }) {
+  const { text, formats } = usePage();
+  if (totals.waitingTitles === 0) return null;
+  return (
+    <span class="tag is-changed" title={text('schedule.waitingHelp')}>
+      {text('schedule.waitingTitles', { titles: formats.count(totals.waitingTitles) })}
+    </span>
+  );
+}
+
+/** The totals of a due date; of all of them, where the date is null. */
+export const dateColumns = (
+  hrefOf: (date: CivilDate) => string,
+): readonly Column<ScheduleTotals & { readonly date: CivilDate | null }>[] => [
+  {
+    name: 'due_date',
+    head: 'schedule.dueDate',
+    kind: 'date',
+    value: ({ date }, { text }) => date ?? text('titleFile.total'),
+    cell: ({ date }, { formats }) =>
+      date !== null && <a href={hrefOf(date)}>{formats.date(date)}</a>,
+    isHead: true,
+  },
+  ...TOTALS_COLUMNS,
+  {
+    name: 'marks',
+    head: 'schedule.marks',
+    kind: 'text',
+    value: () => null,
+    cell: (totals) => <Waiting totals={totals} />,
+    only: 'page',
+  },
+];
+
+/** A group of the page, or one of a due date. */
+type Line = ScheduleGroup & { readonly dueDate?: CivilDate };
+
+const ofPayee = (
+  name: string,
+  head: Column<Line>['head'],
+  value: (payee: Payee) => string | null,
+): Column<Line> => ({
+  name,
+  head,
+  kind: 'text',
+  value: ({ payee }) => value(payee),
+  only: 'file',
+});
+const ofAccount = (
+  name: string,
+  part: 'bank' | 'agency' | 'agencyDigit' | 'account' | 'accountDigit',
+) => ofPayee(name, `scheduleFile.${part}`, ({ account }) => account[part]);
+
+/** @param page of a reader; the files have other columns */
+export const groupColumns = (page: {
+  readonly titlesHref: (payee: Payee) => string;
+  readonly isRevealed: boolean;
+}): readonly Column<Line>[] => [
+  {
+    name: 'due_date',
+    head: 'schedule.dueDate',
+    kind: 'date',
+    value: ({ dueDate = null }) => dueDate,
+    only: 'file',
+  },
+  {
+    name: 'kind',
+    head: 'scheduleFile.kind',
+    kind: 'text',
+    value: ({ payee: { kind } }, { text }) =>
+      kind === null ? null : text(`schedule.kinds.${kind}`),
+    only: 'file',
+  },
+  {
+    name: 'party',
+    head: 'schedule.party',
+    kind: 'text',
+    value: ({ payee }) => payee.name,
+    cell: ({ payee }, { text }) => (
+      <>
+        <PayeeName payee={payee} isRevealed={page.isRevealed} />
+        {payee.kind !== null && (
+          <>
+            <br />
+            <span class="quiet small">{text(`schedule.kinds.${payee.kind}`)}</span>
+          </>
+        )}
+      </>
+    ),
+    isHead: true,
+  },
+  ofPayee('external_id', 'scheduleFile.externalId', ({ externalId }) => externalId),
+  ofPayee('identification', 'scheduleFile.identification', (payee) => payee.identification),
+  ofAccount('bank', 'bank'),
+  ofAccount('agency', 'agency'),
+  ofAccount('agency_digit', 'agencyDigit'),
+  ofAccount('account', 'account'),
+  ofAccount('account_digit', 'accountDigit'),
+  {
+    name: 'account_text',
+    head: 'schedule.account',
+    kind: 'text',
+    value: () => null,
+    cell: ({ payee }) => <PayeeAccount payee={payee} isRevealed={page.isRevealed} />,
+    only: 'page',
+  },
+  ...TOTALS_COLUMNS.map(
+    (column): Column<Line> =>
+      column.name === 'titles'
+        ? {
+            ...column,
+            cell: ({ payee, titles }, { text, formats }) => (
+              <a
+                href={page.titlesHref(payee)}
+                aria-label={text('schedule.openTitles', { titles: formats.count(titles) })}
+              >
+                {formats.count(titles)}
+              </a>
+            ),
+          }
+        : column,
+  ),
+  {
+    name: 'changed',
+    head: 'scheduleFile.changed',
+    kind: 'text',
+    value: ({ payee }, { text }) => text(payee.isChanged ? 'title.yes' : 'title.no'),
+    only: 'file',
+  },
+  {
+    name: 'marks',
+    head: 'schedule.marks',
+    kind: 'text',
+    value: () => null,
+    cell: (group, { text }) => (
+      <>
+        {group.payee.isChanged && (
+          <a class="tag is-withdrawn" href="/account-changes">
+            {text('schedule.changed')}
+          </a>
+        )}{' '}
+        <Waiting totals={group} />
+      </>
+    ),
+    only: 'page',
+  },
+];
+
+/**
+ * Streams the payment schedule as a file, a row for each due date, party and account. The audit log records the export
+ * before the first byte. Readers without the right to see identifiers receive masked ones.
+ */
+export function sendScheduleFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { database, logger, timeZone }: ConsoleParts,
+  file: {
+    readonly range: DueRange;
+    readonly format: (typeof FILE_FORMATS)[number];
+    readonly language: Language;
+  },
+): Promise<FastifyReply> {
+  const { range, format, language } = file;
+  const text = textOf(language);
+  const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
+  return sendFile(reply, logger, (signal, send) =>
+    readScheduleSnapshot(database, range, signal, async (snapshot) => {
+      const { lineCount: rowCount, overall, dates, lines } = snapshot;
+      await recordAudit(database.prisma, {
+        actor: actorOf(request),
+        action: 'schedule.export',
+        details: {
+          ...{ dueFrom: range.from, dueTo: range.to, format },
+          ...{ rows: rowCount, titles: overall.titles },
+        },
+      });
+      const content = {
+        columns: groupColumns({ titlesHref: () => '', isRevealed: false }),
+        rows: isMasked ? maskLines(lines) : lines,
+        rowCount,
+        sheet: text('scheduleFile.sheet'),
+        totals: {
+          columns: dateColumns(() => ''),
+          rows: [...dates, { ...overall, date: null }],
+          sheet: text('titleFile.total'),
+        },
+      };
+      const page = { text, language, formats: formatsOf(language, timeZone) };
+      await send({
+        name: `${text('fileNames.schedule')}-${range.from}-${range.to}.${format}`,
+        ...encodeList(content, format, page),
+      });
+    }),
+  );
+}
+
+async function* maskLines<
+  L extends { payee: { identification: string | null; account: BankAccount } },
+>(batches: AsyncIterable<readonly L[]>) {
+  for await (const lines of batches) {
+    yield lines.map((line) => ({ ...line, payee: maskPayee(line.payee) }));
+  }
+}
