@@ -39,7 +39,7 @@ COPY prisma ./prisma
 USER node
 EXPOSE 8080
 # For the service with the console; a process without it needs another check, or none.
-HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
+HEALTHCHECK --interval=15s --timeout=15s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.CONSOLE_PORT || 8080}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Node itself is the first process, without a shell or npm in between, so SIGTERM reaches it.
 # The small young generation, like the one arena of malloc, keeps what a pull adds to the memory small; see

@@ -50,6 +50,11 @@ for (const link of document.querySelectorAll('a[data-back]')) {
   });
 }
 
+// A link for a person begins with the address by which this browser reaches the console.
+for (const path of document.querySelectorAll('[data-path]')) {
+  path.textContent = location.origin + path.textContent.trim();
+}
+
 // What a page says was just done is said once: not again on a reload or a shared address.
 const address = new URL(location.href);
 if (address.searchParams.has('notice')) {

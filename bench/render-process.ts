@@ -5,7 +5,7 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { addDays, type CivilDate, datesBetween } from '#dist/base/values/business-day.js';
-import { toJsonText } from '#dist/base/values/json-text.js';
+import { toJsonText } from '#dist/base/values/json-value.js';
 import { parseTitle } from '#dist/core/reader/exact-title.js';
 import { rawHash } from '#dist/core/title/known-titles.js';
 import { contentHash, identityHash, TITLE_COLUMNS, type Title } from '#dist/core/title/title.js';

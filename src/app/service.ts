@@ -20,7 +20,7 @@ import { startHousekeeping } from '../core/planner/housekeeping.ts';
 import { startTicker, type Ticker } from '../core/planner/tick.ts';
 import { startAlertLoop } from '../features/alerts/alert-loop.ts';
 import type { Channel } from '../features/alerts/channel.ts';
-import { DIGEST_CRON } from '../features/alerts/digest.ts';
+import { DIGEST_CRON } from '../features/alerts/digest.sql.ts';
 import { startFaultReports } from '../features/alerts/fault-reports.sql.ts';
 import {
   clockCheck,

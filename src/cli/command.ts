@@ -3,7 +3,12 @@ import { setMaxListeners } from 'node:events';
 import { userInfo } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type OpenStaging, openPlatform, openStaging } from '../app/parts.ts';
-import { type Config, type Environment, readConfig } from '../base/config/config.ts';
+import {
+  type Config,
+  type Environment,
+  misspeltVariables,
+  readConfig,
+} from '../base/config/config.ts';
 import type { Database } from '../base/database/database.ts';
 import { ConciliationError, ConfigError, InputError } from '../base/runtime/errors.ts';
 import { createLogger, describeError, type Logger } from '../base/runtime/logger.ts';
@@ -221,6 +226,11 @@ export async function runCommand(
       platform: options.platform,
     });
     const logger = createLogger(config);
+    for (const [name, meant] of misspeltVariables(environment)) {
+      const warning = `${name} is not a variable of the program; is ${meant} meant?`;
+      if (options.service === true) logger.warn(warning);
+      else progress.say(warning);
+    }
     const today = dateIn(config.timezone, new Date());
     const by = `command line: ${accountName()}`;
     const result = await command({ config, logger, signal: abort.signal, today, by, progress });

@@ -155,7 +155,7 @@ inBrowser(
       await page.getByText('No break is open with this filter.').waitFor();
 
       // The match of AP-2 was a mistake.
-      await page.goto(`/days/${DAY}/titles`);
+      await page.goto(`/titles?from=${DAY}&to=${DAY}`);
       await click(link('PO-2'));
       await click(page.locator('summary', { hasText: 'Undo the match' }));
       await give('the supplier sent a new invoice', page.locator('.disclosed'));

@@ -65,7 +65,7 @@ export function addLooks(world: BrowserWorld): void {
         ['day-released', `/days/${stage.dates.held}`],
         ['restated', '/restated'],
         ['findings', `/findings?date=${stage.dates.open}&check=equal_in_day&state=all`],
-        ['day-titles', `/days/${stage.dates.open}/titles`],
+        ['day-titles', `/titles?from=${stage.dates.open}&to=${stage.dates.open}`],
         ['titles', '/titles'],
         ['schedule', `/schedule?date=${titleRow.anticipatedDueDate}`],
         ['schedule-day', `/schedule?view=day&date=${titleRow.anticipatedDueDate}`],

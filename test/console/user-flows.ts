@@ -48,6 +48,7 @@ export function addUserFlows(world: BrowserWorld): void {
     await form.getByLabel('Role').selectOption('reviewer');
     await form.getByRole('button', { name: 'Add and make a link' }).click();
     const link = await textOf(admin.locator('.secret .mono'));
+    expect(link).toContain(`${stage.url}/link/`);
     await world.checkPage(admin, 'users with a link');
     const beto = await (await world.openContext()).newPage();
     await beto.goto(link);

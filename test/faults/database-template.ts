@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { migrate } from '../../src/base/database/migrate.ts';
-import { type Cluster, ensureCluster } from '../../src/base/embedded/cluster.ts';
+import { type Cluster, ensureCluster } from '../../src/base/embedded/embedded-postgres.ts';
 import { openQueues } from '../../src/core/work/job-queue.ts';
 import { FaultyPostgres } from './faulty-postgres.ts';
 

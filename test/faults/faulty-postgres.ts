@@ -2,7 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { type Cluster, startServer, stopServer } from '../../src/base/embedded/cluster.ts';
+import {
+  type Cluster,
+  startServer,
+  stopServer,
+} from '../../src/base/embedded/embedded-postgres.ts';
 import { giveBackPort, takePort } from '../support/own-port.ts';
 
 /** The children of a killed postmaster take a moment to notice, and keep a new one out. */

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from '../../src/base/embedded/cluster.ts';
+import type { Cluster } from '../../src/base/embedded/embedded-postgres.ts';
 import { type DatabaseTemplate, run } from './database-template.ts';
 
 /** Room for a run on the small filesystem, besides what the template takes. */

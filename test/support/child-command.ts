@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
+import { collectOutput } from './program.ts';
 import type { PullWorld } from './pull-world.ts';
 import { runWarm } from './warm-commands.ts';
 
@@ -35,19 +36,12 @@ export function startCommand(
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
+  const output = collectOutput(child);
   return {
     pid: child.pid ?? 0,
     kill: (signal) => child.kill(signal),
-    stdout: () => stdout,
-    ended: once(child, 'close').then(([exit, signal]) => ({ exit, signal, stdout, stderr })),
+    stdout: () => output.stdout,
+    ended: once(child, 'close').then(([exit, signal]) => ({ exit, signal, ...output })),
   };
 }
 

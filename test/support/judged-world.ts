@@ -1,5 +1,5 @@
 /** Titles whose lines and payables are brought into every state by the functions that do so in a program. */
-import { beforeAll, expect } from 'vitest';
+import { beforeAll, beforeEach, expect } from 'vitest';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { lockDay, releaseSealedDay } from '../../src/features/bookings/release.sql.ts';
 import { takeReceipts } from '../../src/features/bookings/take-receipts.sql.ts';
@@ -14,9 +14,9 @@ import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import { pullDay, signDay } from './days.ts';
 import { worldOfFile } from './file-world.ts';
-import { payablesOf, titlesOf } from './matching-world.ts';
+import { clearMatching, listMatches, payablesOf, titlesOf } from './matching-world.ts';
 import { importPayables, type PayableFields } from './payables.ts';
-import { DAY, type PullWorld, type PullWorldOptions } from './pull-world.ts';
+import { DAY, daysFrom, type PullWorld, type PullWorldOptions } from './pull-world.ts';
 import { titleText } from './titles.ts';
 
 export const SUPPLIER = '52998224725';
@@ -174,4 +174,39 @@ export function judgedWorldOfFile(options?: PullWorldOptions) {
   const judged = {} as ReturnType<typeof judgedWorld>;
   beforeAll(() => void Object.assign(judged, judgedWorld(world)));
   return { world, judged };
+}
+
+/**
+ * The same, and each test has a title of its own order on its own date, and a payable whose document is its key. In the
+ * words of the tests, # is the order of the title; in what they read, it is `a`.
+ */
+export function orderWorldOfFile() {
+  const { world, judged } = judgedWorldOfFile();
+  const own = { date: DAY, uid: '' };
+  let tests = 0;
+  beforeEach(async () => {
+    // The titles of other tests are of the same supplier and due date.
+    if (tests > 0) await judged.pull(own.date, 'rest 9999');
+    own.date = daysFrom(7, own.date);
+    tests += 1;
+    own.uid = `order-${tests}`;
+    await clearMatching(world.database);
+  });
+  const named = (texts: readonly string[]) =>
+    texts.filter((text) => !text.includes('rest')).map((text) => text.replace(own.uid, 'a'));
+  return {
+    ...{ world, judged, own, named },
+    pull: (titles = '# 1000', on = own.date) =>
+      judged.pull(on, `${titles}, rest 9999`.replaceAll('#', own.uid)),
+    state(words: string, kind: 'delta' | 'snapshot' = 'delta') {
+      const rows = payablesOf(words.replaceAll('#', own.uid));
+      return judged.state(
+        rows.map((row) => ({ document: row.erpKey, ...row })),
+        kind,
+      );
+    },
+    breaks: async (of = own.date) => named(await judged.breaks(of)),
+    waiting: async (of = own.date) => named(await judged.waiting(of)).toSorted(),
+    matches: async () => named(await listMatches(world.database)),
+  };
 }

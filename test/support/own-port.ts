@@ -1,4 +1,4 @@
-import { findFreePort } from '../../src/base/embedded/free-port.ts';
+import { findFreePort } from '../../src/base/embedded/embedded-postgres.ts';
 
 /** Below the ports that Linux gives to outgoing connections, any of which may take a server's meanwhile. */
 const FIRST_PORT = 12_000;

@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 
 export interface ProgramResult {
   /** Null where a signal ended it. */
@@ -28,16 +29,20 @@ export async function runProgram(
     ...(folder === undefined ? {} : { cwd: folder }),
     ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
+  const output = collectOutput(child);
   const [exit] = await once(child, 'close');
-  return { exit, stdout, stderr };
+  return { exit, ...output };
+}
+
+/** What a process writes, so far. */
+export function collectOutput(child: ChildProcessByStdio<null, Readable, Readable>) {
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+    });
+  }
+  return output;
 }
 
 /** Its standard output. Throws what it said where it failed. */

@@ -10,8 +10,9 @@ import type { ServiceProcess } from './service-process.ts';
 import { predictTitles, readTitles } from './service-titles.ts';
 import {
   eventually,
+  inServiceWorld,
   nothingDue,
-  openServiceWorld,
+  readPulls,
   SANDBOX,
   type ServiceQueue,
   type ServiceWorld,
@@ -36,27 +37,17 @@ export interface BackfillWorld extends ServiceWorld {
   expectExact(): Promise<void>;
 }
 
-export async function withBackfill(
+export const withBackfill = (
   queue: ServiceQueue['name'],
   range: BackfillRange,
   use: (world: BackfillWorld) => Promise<void>,
-): Promise<void> {
-  const world = await openServiceWorld(queue, {
-    redisDatabase: 10,
-    environment: nothingDue(),
-  });
-  try {
+) =>
+  inServiceWorld(queue, { redisDatabase: 10, environment: nothingDue() }, async (world) => {
     delayAnswers(world, LATENCY_MS);
-    const id = await createBackfill(
-      world.database,
-      { range, concurrency: CONCURRENCY, by: 'test' },
-      TODAY,
-    );
+    const request = { range, concurrency: CONCURRENCY, by: 'test' };
+    const id = await createBackfill(world.database, request, TODAY);
     await use(toBackfillWorld(world, range, id));
-  } finally {
-    await world.close();
-  }
-}
+  });
 
 function toBackfillWorld(world: ServiceWorld, range: BackfillRange, id: bigint): BackfillWorld {
   const { database } = world;
@@ -82,10 +73,9 @@ function toBackfillWorld(world: ServiceWorld, range: BackfillRange, id: bigint):
         }),
       );
       expect(await readTitles(database)).toEqual(predictTitles(SANDBOX, range.from, range.to));
-      const pulls = await database.prisma.$queryRaw<unknown[]>`
-        SELECT date::text AS date, state, attempts FROM conciliation.pull
-        ORDER BY pull.date`;
-      expect(pulls).toEqual(dates.map((date) => ({ date, state: 'merged', attempts: 1 })));
+      expect(await readPulls(world)).toEqual(
+        dates.map((date) => ({ date, state: 'merged', attempts: 1 })),
+      );
       const days = await database.prisma.$queryRaw<unknown[]>`
         SELECT date::text AS date, state FROM conciliation.day ORDER BY date`;
       expect(days).toEqual(dates.map((date) => ({ date, state: 'reconciled' })));

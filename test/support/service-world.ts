@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { inject, vi } from 'vitest';
+import { describe, inject, vi } from 'vitest';
 import { type Database, openDatabase } from '../../src/base/database/database.ts';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
+import { startWebhook, type Webhook } from '../integration/alerts/webhook.ts';
 import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
 import { createMigratedDatabase } from './database.ts';
 import { PATIENCE_MS } from './patience.ts';
@@ -24,7 +25,7 @@ export interface ServiceQueue {
 /** Needed where a test stops its Redis, or empties all of it. */
 export const hasRedisServer = findRedisServer() !== null;
 
-export const SERVICE_QUEUES: readonly [ServiceQueue, ServiceQueue] = [
+const SERVICE_QUEUES: readonly [ServiceQueue, ServiceQueue] = [
   { name: 'PostgreSQL', missing: null },
   {
     name: 'Redis',
@@ -34,6 +35,18 @@ export const SERVICE_QUEUES: readonly [ServiceQueue, ServiceQueue] = [
         : 'there is no TEST_REDIS_URL and no redis-server on the PATH',
   },
 ];
+
+/**
+ * Declares the tests of each queue, whose name follows `name`. Those of a queue that is missing are skipped, and their
+ * name says why.
+ */
+export function onEachQueue(name: string, tests: (queue: ServiceQueue['name']) => void): void {
+  for (const { name: queue, missing } of SERVICE_QUEUES) {
+    const title = `${name} ${queue}`;
+    if (missing === null) describe.concurrent(title, { timeout: 900_000 }, () => tests(queue));
+    else describe.skip(`${title}, skipped because ${missing}`, () => tests(queue));
+  }
+}
 
 /** Synthetic titles that never change, few enough for many days. */
 export const SANDBOX = { seed: 'service', titlesPerDay: 20, restate: false } as const;
@@ -100,15 +113,46 @@ export interface ServiceWorld {
   close(): Promise<void>;
 }
 
+interface ServiceWorldOptions {
+  /** On a Redis that files share: no other file's. */
+  readonly redisDatabase: number;
+  /** The current time of the sandbox and of every process; the real time by default. */
+  readonly now?: Date;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** A world for `use`, which is closed afterwards. */
+export async function inServiceWorld(
+  queue: ServiceQueue['name'],
+  options: ServiceWorldOptions,
+  use: (world: ServiceWorld) => Promise<void>,
+): Promise<void> {
+  const world = await openServiceWorld(queue, options);
+  try {
+    await use(world);
+  } finally {
+    await world.close();
+  }
+}
+
+/** The same, with a receiver of its alerts. */
+export async function inAlertingWorld(
+  queue: ServiceQueue['name'],
+  options: ServiceWorldOptions,
+  use: (world: ServiceWorld, webhook: Webhook) => Promise<void>,
+): Promise<void> {
+  const webhook = await startWebhook();
+  const environment = { ALERT_WEBHOOK_URL: webhook.url.href, ...options.environment };
+  try {
+    await inServiceWorld(queue, { ...options, environment }, (world) => use(world, webhook));
+  } finally {
+    await webhook.close();
+  }
+}
+
 export async function openServiceWorld(
   queue: ServiceQueue['name'],
-  options: {
-    /** On a Redis that files share: no other file's. */
-    readonly redisDatabase: number;
-    /** The current time of the sandbox and of every process; the real time by default. */
-    readonly now?: Date;
-    readonly environment?: Readonly<Record<string, string>>;
-  },
+  options: ServiceWorldOptions,
 ): Promise<ServiceWorld> {
   const logger = pino({ level: 'silent' });
   const testDatabase = await createMigratedDatabase();
@@ -198,6 +242,12 @@ async function flush(redisUrl: string, command: 'FLUSHALL' | 'FLUSHDB'): Promise
   const client = new Redis(redisUrl);
   await client.call(command);
   client.disconnect();
+}
+
+/** The pulls in the order of their dates. */
+export function readPulls(world: ServiceWorld) {
+  return world.database.prisma.$queryRaw<{ date: string; state: string; attempts: number }[]>`
+    SELECT date::text AS date, state, attempts FROM conciliation.pull ORDER BY pull.date`;
 }
 
 export function eventually<T>(check: () => T | Promise<T>, timeoutMs = PATIENCE_MS): Promise<T> {

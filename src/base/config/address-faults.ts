@@ -110,10 +110,11 @@ function ambiguityFault(text: string): string | null {
 
 /** Checks DATABASE_URL: TLS that verifies the certificate, a Unix socket, or a host of `allowed`. */
 export function databaseAddressFault(text: string, allowed: PlaintextHosts): string | null {
-  const url = /^postgres(ql)?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
-  if (url === null) return 'postgresql://user:password@host:port/database';
+  // First, because a # in a password makes a part of the password the port.
   const ambiguity = ambiguityFault(text);
   if (ambiguity !== null) return ambiguity;
+  const url = /^postgres(ql)?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
+  if (url === null) return 'postgresql://user:password@host:port/database';
   const { searchParams } = url;
   if (![...searchParams.keys()].every((name) => DATABASE_PARAMETERS.has(name))) {
     return `an address with parameters of this list only: ${[...DATABASE_PARAMETERS].join(', ')}`;
@@ -145,10 +146,10 @@ export function databaseAddressFault(text: string, allowed: PlaintextHosts): str
 
 /** Checks REDIS_URL. Returns the expected form, or null for a valid address. */
 export function redisAddressFault(text: string, allowed: PlaintextHosts): string | null {
-  const url = /^rediss?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
-  if (url === null) return 'redis://host:6379';
   const ambiguity = ambiguityFault(text);
   if (ambiguity !== null) return ambiguity;
+  const url = /^rediss?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
+  if (url === null) return 'redis://host:6379';
   // ioredis takes each parameter for an option of the connection, such as the host, or the absence of TLS.
   if (text.includes('?')) return 'an address without a query, such as redis://host:6379/0';
   if (url.protocol === 'rediss:') return null;
@@ -158,11 +159,13 @@ export function redisAddressFault(text: string, allowed: PlaintextHosts): string
 
 /** Checks SMTP_URL. The connection requires TLS, so both protocols are taken for any host. */
 export function mailAddressFault(text: string): string | null {
+  const ambiguity = ambiguityFault(text);
+  if (ambiguity !== null) return ambiguity;
   const url = /^smtps?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
   if (url === null || url.hostname === '' || !/^\/?$/.test(url.pathname) || text.includes('?')) {
     return 'smtp://user@host:587 or smtps://user@host:465';
   }
-  return ambiguityFault(text);
+  return null;
 }
 
 /** Returns the system's error code for a file that cannot be read; null: it can. */

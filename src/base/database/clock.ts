@@ -1,5 +1,4 @@
 import { ConfigError } from '../runtime/errors.ts';
-import { clockFault, clockSkewMs } from '../values/clock-skew.ts';
 import type { Database } from './database.ts';
 
 /** Returns the time of the database's clock. */
@@ -26,4 +25,28 @@ export async function requireSameClock(database: Database): Promise<void> {
   const fault = await findClockFault(database);
   if (fault === null) return;
   throw new ConfigError([`the clock of this machine is ${fault}: let NTP set both`]);
+}
+
+/** Allowed difference between a process's clock and the database's, in milliseconds. */
+const CLOCK_TOLERANCE_MS = 120_000;
+
+/**
+ * Returns how far a process's clock is ahead of the database's, in milliseconds; negative: behind.
+ * The database's time was read between two readings of the process's clock. Only the part of the
+ * difference that exceeds this uncertainty is returned.
+ */
+export function clockSkewMs(beforeMs: number, databaseMs: number, afterMs: number): number {
+  const apartMs = (beforeMs + afterMs) / 2 - databaseMs;
+  const uncertainMs = Math.abs(afterMs - beforeMs) / 2;
+  return Math.sign(apartMs) * Math.max(0, Math.abs(apartMs) - uncertainMs);
+}
+
+/**
+ * Returns the description of a clock with this difference, as part of a sentence; null: the
+ * difference is within the tolerance.
+ */
+export function clockFault(skewMs: number): string | null {
+  if (Math.abs(skewMs) <= CLOCK_TOLERANCE_MS) return null;
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  return `${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the clock of the database`;
 }

@@ -74,6 +74,8 @@ interface Migration {
 
 interface Migrated {
   readonly applied: string[];
+  /** Migrations of the database that this version does not have. An older version may work with the newer tables. */
+  readonly newer: string[];
   /** The rights were set, and a superuser has to run prisma/advisory-locks.sql. */
   readonly advisoryLocksArePublic: boolean;
 }
@@ -91,8 +93,6 @@ interface RecordedMigration {
  * PostgreSQL refuses in a transaction, such as CREATE INDEX CONCURRENTLY. Several processes may
  * call this function at the same time: the first one migrates, the others wait. Where nothing is missing,
  * the call takes no lock that a reader of the database can hold.
- * @returns the names of the migrations that this call applied, and whether the rights were set although
- * every login may still take advisory locks
  * @throws ConfigError when a migration fails, was edited after it was applied, or was left
  * unfinished by another tool; when the server is too old or refuses the user or the database
  * @throws StagingUnavailableError when the database is not available, or when another session keeps a lock
@@ -136,7 +136,11 @@ async function migrateInTransaction(
   }
   const history = await readHistory(client);
   refuseBrokenHistory(migrations, history);
-  warnOfUnknown(migrations, history, options.logger);
+  const known = new Set(migrations.map(({ name }) => name));
+  const newer = history.map(({ name }) => name).filter((name) => !known.has(name));
+  if (newer.length > 0) {
+    options.logger.warn({ migrations: newer }, 'the database has migrations of a newer version');
+  }
 
   const pending = pendingOf(migrations, history);
   if (pending.length > 0) await applyPending(client, pending);
@@ -152,7 +156,7 @@ async function migrateInTransaction(
   }
   await client.query('COMMIT');
   if (applied.length > 0) options.logger.info({ applied }, 'database migrated');
-  return { applied, advisoryLocksArePublic };
+  return { applied, newer, advisoryLocksArePublic };
 }
 
 /**
@@ -243,10 +247,17 @@ async function readHistory(client: pg.Client): Promise<RecordedMigration[]> {
     [SCHEMA_NAME],
   );
   if (rows.length === 0) return [];
-  const history = await client.query<RecordedMigration>(
-    `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
-     FROM ${SCHEMA_NAME}._prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
-  );
+  const history = await client
+    .query<RecordedMigration>(
+      `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
+       FROM ${SCHEMA_NAME}._prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
+    )
+    .catch((error: unknown) => {
+      if (databaseErrorCode(error) !== '42501') throw error;
+      throw new ConfigError([
+        `DATABASE_URL: its user may not read the schema ${SCHEMA_NAME}, as members of ${DATABASE_ROLES.worker} may: GRANT ${DATABASE_ROLES.worker} TO that user`,
+      ]);
+    });
   return history.rows;
 }
 
@@ -272,19 +283,6 @@ function refuseBrokenHistory(
       : `migration ${name} was edited after it was applied to this database: restore its file and put the change into a new migration`;
   });
   if (problems.length > 0) throw new ConfigError(problems);
-}
-
-/** An older version may work with the tables of a newer one, so the process does not stop. */
-function warnOfUnknown(
-  migrations: readonly Migration[],
-  history: readonly RecordedMigration[],
-  logger: Logger,
-): void {
-  const known = new Set(migrations.map(({ name }) => name));
-  const unknown = history.map(({ name }) => name).filter((name) => !known.has(name));
-  if (unknown.length > 0) {
-    logger.warn({ migrations: unknown }, 'the database has migrations of a newer version');
-  }
 }
 
 /** A checkout may have changed the line ends of a script after its migration was applied. */
@@ -347,6 +345,8 @@ function refusalOf(error: unknown): string | null {
       return 'DATABASE_URL: the server has no such database';
     case '42501':
       return `DATABASE_URL: its user may not create the schema ${SCHEMA_NAME}, tables in it, or roles; run "conciliation migrate" as the user that owns them`;
+    case '08P01':
+      return 'DATABASE_URL: a connection pooler in between refuses the settings of the session; connect to PostgreSQL itself';
     default:
       return null;
   }

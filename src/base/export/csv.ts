@@ -1,7 +1,7 @@
 import type { Language } from '../texts/texts.ts';
 import { isPlainDecimal } from '../values/decimal.ts';
-import { CHUNK_LENGTH } from './chunk-length.ts';
 import type { ColumnKind, ExportColumn, ExportRow, RowBatches } from './table.ts';
+import { CHUNK_LENGTH } from './table.ts';
 
 const SEPARATOR: Readonly<Record<Language, string>> = { 'pt-BR': ';', en: ',' };
 
@@ -34,27 +34,19 @@ const NEEDS_QUOTES = /[";,\t\r\n]|^\s|\s$/;
  * @param language `en`: for programs, dates are `YYYY-MM-DD` and text is as it is. `pt-BR`: for a person with Excel,
  * dates are `dd/mm/aaaa`, and text that Excel would turn into a number or date is `="text"`, which Excel shows as it is
  */
-export async function* writeCsv(
+export function writeCsv(
   columns: readonly ExportColumn[],
   batches: RowBatches,
   locale: Language,
   language: Language = locale,
 ): AsyncGenerator<Buffer> {
   const kinds = columns.map((column) => column.kind);
-  yield Buffer.from(
-    `${BYTE_ORDER_MARK}${columns.map(({ name, heading }) => heading ?? name).join(SEPARATOR[locale])}\r\n`,
+  const header = columns.map(({ name, heading }) => heading ?? name).join(SEPARATOR[locale]);
+  return writeLines(
+    `${BYTE_ORDER_MARK}${header}\r\n`,
+    batches,
+    (row) => `${encodeRow(row, kinds, locale, language)}\r\n`,
   );
-  let lines = '';
-  for await (const rows of batches) {
-    for (const row of rows) {
-      lines += `${encodeRow(row, kinds, locale, language)}\r\n`;
-      if (lines.length >= CHUNK_LENGTH) {
-        yield Buffer.from(lines);
-        lines = '';
-      }
-    }
-  }
-  yield Buffer.from(lines);
 }
 
 function encodeRow(
@@ -91,4 +83,52 @@ function encodeCell(
 /** A plain decimal in the notation of the file. Every digit stays. */
 export function localDecimal(decimal: string, locale: Language): string {
   return locale === 'en' ? decimal : decimal.replace('.', ',');
+}
+
+/**
+ * Encodes rows as one JSON object a line (https://jsonlines.org), UTF-8, with every column in every
+ * object and null for missing values. Amounts are strings with the exact decimal, because most JSON
+ * parsers would round a number to a double. `id` and `occurrence` are numbers, dates `YYYY-MM-DD`
+ * strings, `extra` is the stored JSON.
+ */
+export function writeJsonl(
+  columns: readonly ExportColumn[],
+  batches: RowBatches,
+): AsyncGenerator<Buffer> {
+  const fields = columns.map((column, index) => ({
+    kind: column.kind,
+    key: `${index === 0 ? '{' : ','}${JSON.stringify(column.name)}:`,
+  }));
+  return writeLines('', batches, (row) => {
+    let line = '';
+    for (const [index, field] of fields.entries()) {
+      line += field.key + encodeValue(row[index] ?? null, field.kind);
+    }
+    return `${line}}\n`;
+  });
+}
+
+/** PostgreSQL's text of integers, booleans and json is valid JSON. */
+function encodeValue(cell: string | null, kind: ColumnKind): string {
+  if (cell === null) return 'null';
+  return kind === 'integer' || kind === 'boolean' || kind === 'json' ? cell : JSON.stringify(cell);
+}
+
+/** Encodes rows as UTF-8, each by `lineOf`, after the text `head`. */
+async function* writeLines(
+  head: string,
+  batches: RowBatches,
+  lineOf: (row: ExportRow) => string,
+): AsyncGenerator<Buffer> {
+  let lines = head;
+  for await (const rows of batches) {
+    for (const row of rows) {
+      lines += lineOf(row);
+      if (lines.length >= CHUNK_LENGTH) {
+        yield Buffer.from(lines);
+        lines = '';
+      }
+    }
+  }
+  yield Buffer.from(lines);
 }

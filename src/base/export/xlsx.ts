@@ -1,6 +1,11 @@
 import { daysBetween, parseCivilDate, toCivilDate } from '../values/business-day.ts';
-import { CHUNK_LENGTH } from './chunk-length.ts';
-import type { ColumnKind, ExportColumn, ExportRow, RowBatches } from './table.ts';
+import {
+  CHUNK_LENGTH,
+  type ColumnKind,
+  type ExportColumn,
+  type ExportRow,
+  type RowBatches,
+} from './table.ts';
 import { writeZip } from './zip.ts';
 
 /** The row limit of an Excel sheet, less the header. */

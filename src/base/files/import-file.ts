@@ -37,26 +37,15 @@ export async function* readText(path: string): AsyncGenerator<string> {
  * @throws InputError when the file cannot be read, is too large, or is not JSON in UTF-8
  */
 export async function readJson(path: string): Promise<unknown> {
-  return parseJson(await readJsonText(path));
-}
-
-async function readJsonText(path: string): Promise<string> {
   try {
     if ((await stat(path)).size > MAX_JSON_BYTES) {
       throw new InputError('the file is too large for JSON; split it, or use CSV');
     }
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path)));
   } catch (error) {
-    throw toFileError(error);
-  }
-}
-
-/** Reports only the position of an error, because the parser's message quotes the text. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const place = /at position \d+/.exec(String(error))?.[0];
+    if (!(error instanceof SyntaxError)) throw toFileError(error);
+    // The parser's message quotes the text.
+    const place = /at position \d+/.exec(error.message)?.[0];
     throw new InputError(`the file is not JSON${place === undefined ? '' : ` (${place})`}`);
   }
 }

@@ -1,5 +1,4 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { readFile, realpath, stat } from 'node:fs/promises';
 import type { ConfigError } from './errors.ts';
 
 /** The source of a secret. Both calls throw the error of the source if the source has no usable secret. */
@@ -42,44 +41,15 @@ export function fileSecret<Secret>(options: SecretFileOptions<Secret>): SecretSo
   const { variable, path, parse, Unusable } = options;
   let known: { readonly version: string; readonly secret: Secret } | null = null;
 
-  async function read(version: string): Promise<Secret> {
-    const secret = parse(await reach(() => readFile(path, 'utf8')), `${variable}: ${path}`);
-    known = { version, secret };
+  async function current(knownVersion = known?.version): Promise<Secret> {
+    const read = readFile(path, knownVersion);
+    if ('fault' in read) throw new Unusable([`${variable}: ${read.fault}`]);
+    if (read.text === null && known !== null) return known.secret;
+    const secret = parse(read.text ?? '', `${variable}: ${path}`);
+    known = { version: read.version, secret };
     return secret;
   }
-
-  async function fileVersion(): Promise<string> {
-    const [{ dev, ino, size, mode, mtimeNs, ctimeNs }, realPath] = await reach(() =>
-      Promise.all([stat(path, { bigint: true }), realpath(path)]),
-    );
-    const fault = openFileFault(path, realPath, { size, mode });
-    if (fault !== null) refuse(fault);
-    return [dev, ino, size, mtimeNs, ctimeNs].join(':');
-  }
-
-  async function reach<T>(access: () => Promise<T>): Promise<T> {
-    try {
-      return await access();
-    } catch (error) {
-      return refuse(accessFault(path, error));
-    }
-  }
-
-  function refuse(problem: string): never {
-    throw new Unusable([`${variable}: ${problem}`]);
-  }
-
-  return {
-    async current() {
-      const version = await fileVersion();
-      return known?.version === version ? known.secret : read(version);
-    },
-    // The version is taken before the content: a file that is replaced in between is read again at
-    // the next use, never taken for the newer one.
-    async reread() {
-      return read(await fileVersion());
-    },
-  };
+  return { current: () => current(), reread: () => current('') };
 }
 
 /**
@@ -89,14 +59,28 @@ export function fileSecret<Secret>(options: SecretFileOptions<Secret>): SecretSo
 export function readSecretFile(
   path: string,
 ): { readonly secret: string } | { readonly fault: string } {
+  const read = readFile(path);
+  if ('fault' in read) return read;
+  const secret = read.text?.trim() ?? '';
+  return secret === '' ? { fault: `${path} is empty` } : { secret };
+}
+
+/** A text of null: the file has the version `knownVersion`. */
+function readFile(
+  path: string,
+  knownVersion = '',
+): { readonly version: string; readonly text: string | null } | { readonly fault: string } {
   try {
-    const { size, mode } = statSync(path, { bigint: true });
+    const { dev, ino, size, mode, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
     const fault = openFileFault(path, realpathSync(path), { size, mode });
     if (fault !== null) return { fault };
-    const secret = readFileSync(path, 'utf8').trim();
-    return secret === '' ? { fault: `${path} is empty` } : { secret };
+    // The version is taken before the content: a file that is replaced in between is read again at
+    // the next use, never taken for the newer one.
+    const version = [dev, ino, size, mtimeNs, ctimeNs].join(':');
+    return { version, text: version === knownVersion ? null : readFileSync(path, 'utf8') };
   } catch (error) {
-    return { fault: accessFault(path, error) };
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    return { fault: `cannot read ${path} (${String(error.code)})` };
   }
 }
 
@@ -117,10 +101,4 @@ function openFileFault(
   return (Number(mode) & EVERYBODY_READS) === 0 || SECRET_MOUNT.test(realPath)
     ? null
     : `${path} can be read by everybody on this machine; run chmod 600 on it`;
-}
-
-/** @throws every error that is not one of the file system */
-function accessFault(path: string, error: unknown): string {
-  if (!(error instanceof Error && 'code' in error)) throw error;
-  return `cannot read ${path} (${String(error.code)})`;
 }

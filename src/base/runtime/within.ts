@@ -16,3 +16,32 @@ export function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
+
+/**
+ * Limits how often and how long `work` runs. Calls during a run share that run. Its outcome, including a
+ * failure, is returned to further calls for `keepMs` after the run. A run that takes longer than `timeoutMs`
+ * continues without its callers; no second run starts beside it.
+ * @returns a function that rejects with an OverdueError after `timeoutMs`, otherwise settles as `work` does
+ */
+export function boundedRun<T>(
+  work: () => Promise<T>,
+  limits: { readonly timeoutMs: number; readonly keepMs: number },
+): () => Promise<T> {
+  let current: Promise<T> | null = null;
+  let expiresAtMs = Number.POSITIVE_INFINITY;
+
+  const start = (): Promise<T> => {
+    expiresAtMs = Number.POSITIVE_INFINITY;
+    const run = work();
+    const settle = () => {
+      expiresAtMs = performance.now() + limits.keepMs;
+    };
+    run.then(settle, settle);
+    return run;
+  };
+
+  return async () => {
+    if (current === null || performance.now() >= expiresAtMs) current = start();
+    return within(limits.timeoutMs, current);
+  };
+}

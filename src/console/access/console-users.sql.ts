@@ -11,7 +11,6 @@ import {
   lockProven,
   type ProvenUser,
 } from './console-sessions.sql.ts';
-import { parseEmailAddress } from './email-address.ts';
 
 export interface ConsoleUser {
   readonly id: number;
@@ -328,4 +327,16 @@ async function voidLinks(tx: Transaction, userId: bigint): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.console_link SET used_at = now()
     WHERE user_id = ${userId} AND used_at IS NULL`;
+}
+
+const ADDRESS = /^[!#-?A-Z^-~]{1,64}@[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?$/i;
+const MAX_LENGTH = 254;
+
+/**
+ * Returns an e-mail address in the stored form, in lower case; null for text that cannot be one.
+ * ASCII only: letters of other alphabets may become ASCII letters in lower case.
+ */
+export function parseEmailAddress(text: string): string | null {
+  const address = text.trim();
+  return address.length <= MAX_LENGTH && ADDRESS.test(address) ? address.toLowerCase() : null;
 }

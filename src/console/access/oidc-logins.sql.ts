@@ -1,7 +1,7 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
 import { hashToken } from '../../base/database/secret-token.ts';
-import { parseEmailAddress } from './email-address.ts';
+import { parseEmailAddress } from './console-users.sql.ts';
 
 /** Enough time for a second factor. */
 const VALID_MINUTES = 10;

@@ -1,6 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import type { PageContext } from '../shell/page-context.ts';
 
 /** OWASP's minimum for scrypt with three lanes (Password Storage Cheat Sheet): 32 MiB. */
 const COST = { logN: 15, r: 8, p: 3 };
@@ -57,7 +58,7 @@ let commonPasswords: ReadonlySet<string> | undefined;
  * Whether a password is too easy to guess: one of the common passwords, or nothing but the name or the e-mail address
  * of the user or the name of the program, with digits and signs.
  */
-export function isGuessable(
+function isGuessable(
   password: string,
   owner: { readonly name: string; readonly email: string | null },
 ): boolean {
@@ -105,4 +106,21 @@ async function deriveKey(
   return key.finally(() => {
     waiting -= 1;
   });
+}
+
+/**
+ * Returns the sentence about a new password that the console refuses; null: it may be set.
+ * @param again the same password, typed a second time
+ */
+export function newPasswordFault(
+  password: string,
+  again: string | null,
+  owner: { readonly name: string; readonly email: string | null },
+): ((context: PageContext) => string) | null {
+  if (password.length < MIN_PASSWORD_LENGTH) {
+    return ({ text, formats }) =>
+      text('link.tooShort', { min: formats.count(MIN_PASSWORD_LENGTH) });
+  }
+  if (password !== again) return ({ text }) => text('link.unequal');
+  return isGuessable(password, owner) ? ({ text }) => text('link.guessable') : null;
 }

@@ -76,7 +76,7 @@ export function ListTable<Row>(props: {
         foot: (
           <tr>
             {columns.map((column, index) => (
-              <td key={column.name} class={classOf(column)}>
+              <td key={column.name} class={classOf(column)} data-label={page.text(column.head)}>
                 {index === 0 ? page.text('list.sum') : shown(sums[column.name] ?? '', column, page)}
               </td>
             ))}
@@ -94,7 +94,7 @@ export function ListTable<Row>(props: {
                 {content}
               </th>
             ) : (
-              <td key={column.name} class={classOf(column)}>
+              <td key={column.name} class={classOf(column)} data-label={page.text(column.head)}>
                 {content}
               </td>
             );

@@ -111,7 +111,13 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
   };
   server.addHook('onRequest', async (request, reply) => {
     const { url } = request.routeOptions;
-    if (url === undefined) return undefined;
+    if (url === undefined) {
+      // The page of an unknown address has the menu of a person who is signed in.
+      const isSignedIn = request.cookies[sessionCookie(options.publicUrl)] !== undefined;
+      return isSignedIn && !isForPrograms(request)
+        ? identify(request, reply, options, false)
+        : undefined;
+    }
     const { access } = request.routeOptions.config;
     if (access === undefined) return refuse(request, reply, 'access_refused');
     if (SAFE_METHODS.has(request.method)) return authorize(request, reply);

@@ -1,9 +1,8 @@
 /** Whether this process can do its work: the checks of `/readyz`. */
 import { Gauge, type Registry } from 'prom-client';
-import { boundedRun } from '../../base/runtime/bounded-run.ts';
 import { ConciliationError } from '../../base/runtime/errors.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
-import { OverdueError } from '../../base/runtime/within.ts';
+import { boundedRun, OverdueError } from '../../base/runtime/within.ts';
 
 /** A condition for the work of this process. */
 export interface ReadinessCheck {

@@ -24,10 +24,10 @@ import { addOidcRoutes } from '../access/oidc-routes.tsx';
 import { PasswordsBusyError } from '../access/password.ts';
 import { logSecurityEvent } from '../access/security-events.ts';
 import { createSignInCheck } from '../access/sign-in-check.ts';
-import { addUsersRoutes } from '../access/users-routes.tsx';
-import { addAccountRoutes } from '../account/account-routes.tsx';
+import { addUsersRoutes } from '../access/users-page.tsx';
+import { addAccountRoutes } from '../account/account-page.tsx';
+import { UNSTATED_BYTES } from '../api/api-request.ts';
 import { addApiRoutes } from '../api/api-routes.ts';
-import { UNSTATED_BYTES } from '../api/body-size.ts';
 import { addAssetRoutes } from './assets.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { addGuard, isForPrograms, SESSION_LIMITS } from './guard.ts';
@@ -215,7 +215,12 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
         status,
         code: 'BAD_REQUEST',
         // The message of a schema names the parameter and never its value.
-        message: error.validation === undefined ? 'the request was refused' : error.message,
+        message:
+          error.validation !== undefined
+            ? error.message
+            : error.code === 'FST_ERR_CTP_INVALID_JSON_BODY'
+              ? 'the body is not JSON'
+              : 'the request was refused',
       });
     }
     logger.error({ method: request.method, route, err: describeError(error) }, 'request failed');

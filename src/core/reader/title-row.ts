@@ -5,7 +5,7 @@
 
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { toPlainDecimal } from '../../base/values/decimal.ts';
-import { toJsonText } from '../../base/values/json-text.ts';
+import { toJsonText } from '../../base/values/json-value.ts';
 import {
   COLUMN_KINDS,
   contentHash,

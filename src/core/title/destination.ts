@@ -1,10 +1,10 @@
 import { parseDecimal } from '../../base/values/decimal.ts';
-import { toJsonbText } from '../../base/values/json-text.ts';
 import {
   isJsonObject,
   JsonNumber,
   type JsonObject,
   type JsonValue,
+  toJsonbText,
 } from '../../base/values/json-value.ts';
 
 export type PartyKind = 'provider' | 'financial_agent';

@@ -1,12 +1,12 @@
 import type { TSchema } from 'typebox';
 import { toDisplayText } from '../../base/values/display-text.ts';
 import { isStorableText } from '../../base/values/field-reader.ts';
-import { toJsonText } from '../../base/values/json-text.ts';
 import {
   isJsonObject,
   JsonNumber,
   type JsonObject,
   type JsonValue,
+  toJsonText,
 } from '../../base/values/json-value.ts';
 import { toJsonType } from './title-faults.ts';
 import {

@@ -1,9 +1,18 @@
+import { type Static, Type } from 'typebox';
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { BankAccount } from '../../core/title/destination.ts';
+import {
+  amount,
+  date,
+  id,
+  instant,
+  instantOrNull,
+  orNull,
+  words,
+} from '../../console/api/schema-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { announceDecision, holdAgain, LASTING_HOLDS, readLineOut } from './payment-holds.sql.ts';
 
@@ -11,7 +20,8 @@ import { announceDecision, holdAgain, LASTING_HOLDS, readLineOut } from './payme
  * open: no decision. refused: the account stays blocked. confirmed: the account replaces the one before. parallel:
  * the party uses both. returned: the accepted account was named again, and no current title names the other one.
  */
-type ChangeState = 'open' | 'refused' | 'confirmed' | 'parallel' | 'returned';
+const CHANGE_STATES = ['open', 'refused', 'confirmed', 'parallel', 'returned'] as const;
+type ChangeState = (typeof CHANGE_STATES)[number];
 
 /** The decisions that a person takes. */
 export const ACCOUNT_DECISIONS = ['confirmed', 'parallel', 'refused'] as const;
@@ -21,35 +31,46 @@ export type AccountDecision = (typeof ACCOUNT_DECISIONS)[number];
 export const CHANGE_LISTS = ['open', 'refused', 'decided', 'all'] as const;
 export type ChangeListName = (typeof CHANGE_LISTS)[number];
 
-/**
- * A change from the accepted bank account of a party to another one. Personal data, except for the ids, the
- * kind and the dates.
- */
-export interface AccountChange {
-  readonly id: number;
-  readonly kind: 'provider' | 'financial_agent';
-  readonly partyKey: string;
+/** The columns of a bank account in the API. */
+export const bankAccount = {
+  bank: orNull('string'),
+  agency: orNull('string', { description: 'Masked.' }),
+  agencyDigit: orNull('string'),
+  account: orNull('string', { description: 'Masked.' }),
+  accountDigit: orNull('string'),
+  destination: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()], {
+    description:
+      'Undocumented fields that name a destination, such as a Pix key. Masked. Null: none.',
+  }),
+};
+
+/** A change from the accepted bank account of a party to another one. */
+export const DescribedChange = Type.Object({
+  id,
+  kind: words(['provider', 'financial_agent']),
+  partyKey: Type.String({ description: 'Masked where the key is a tax identifier.' }),
+  partyName: orNull('string', {
+    description: 'Of the agent in the title, or of the provider in the ERP. Null: not known.',
+  }),
+  before: Type.Object(bankAccount),
+  after: Type.Object(bankAccount),
+  acceptedDate: date,
+  titleId: Type.Integer(),
+  orderUid: orNull('string'),
+  pullId: Type.Integer(),
+  detectedAt: instant,
+  state: words(CHANGE_STATES),
+  decidedAt: instantOrNull,
+  decidedBy: orNull('string'),
+  reason: orNull('string', { description: 'The findings of the person who decided.' }),
+  heldTitles: Type.Integer({ minimum: 0, description: 'Titles whose payment the change holds.' }),
+  heldValue: amount,
+});
+
+/** Personal data, except for the ids, the kind and the dates. */
+export interface AccountChange extends Readonly<Static<typeof DescribedChange>> {
   /** Whether the key is a tax identifier and not the ERP's key of a provider. */
   readonly isKeyTaxId: boolean;
-  /** The name of the agent in the title, or of the provider in the ERP; null: not known. */
-  readonly partyName: string | null;
-  readonly before: BankAccount;
-  readonly after: BankAccount;
-  readonly acceptedDate: CivilDate;
-  readonly titleId: number;
-  readonly orderUid: string | null;
-  readonly pullId: number;
-  readonly detectedAt: Date;
-  readonly state: ChangeState;
-  /** Null: open. */
-  readonly decidedAt: Date | null;
-  readonly decidedBy: string | null;
-  /** The findings of that person. */
-  readonly reason: string | null;
-  /** The titles whose payment the change holds. */
-  readonly heldTitles: number;
-  /** The sum of their original values, as exact decimal text. */
-  readonly heldValue: string;
   /** The titles that all selected changes of the party hold, and their original values. */
   readonly partyHeldTitles: number;
   readonly partyHeldValue: string;
@@ -109,7 +130,7 @@ const STATES_OF_LIST: Readonly<Record<ChangeListName, readonly ChangeState[]>> =
   open: ['open'],
   refused: ['refused'],
   decided: ['confirmed', 'parallel', 'returned'],
-  all: ['open', 'refused', 'confirmed', 'parallel', 'returned'],
+  all: CHANGE_STATES,
 };
 
 function conditionOf({ list, providerKey }: AccountChangeFilter): Prisma.Sql {

@@ -4,7 +4,7 @@ import { loop } from '../../base/runtime/loop.ts';
 import type { AlertPolicy } from '../../console/alert-entry.ts';
 import { type DeliveryParts, deliverAlerts, settleAll } from './deliver-alerts.ts';
 import { deriveAlerts } from './derive-alerts.sql.ts';
-import { type DigestParts, deliverDigest } from './digest.ts';
+import { type DigestParts, deliverDigest } from './digest.sql.ts';
 
 export interface AlertLoop {
   /** Starts no further round and cuts the running one short. */

@@ -1,11 +1,97 @@
+import { readClock } from '../../base/database/clock.ts';
 import type { Database } from '../../base/database/database.ts';
-import type { AlertChannel } from './channel.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
+import { listDates, textOf } from '../../base/texts/texts.ts';
+import { dateIn } from '../../base/values/business-day.ts';
+import type { AlertPolicy } from '../../console/alert-entry.ts';
+import { headlineOf } from '../home/headline.ts';
+import { type OpenItems, readOpenItems } from '../home/open-items.ts';
+import type { MessageStyle } from './alert-message.ts';
+import type { AlertChannel, Channel, Message } from './channel.ts';
+import { LEASE_MARGIN_MS, settleAll } from './deliver-alerts.ts';
+
+/** When the digest is sent, in the configured time zone. */
+export const DIGEST_CRON = '0 8 * * *';
+
+export interface DigestParts {
+  readonly database: Database;
+  readonly logger: Logger;
+  readonly style: MessageStyle;
+  readonly policy: AlertPolicy;
+  /** The channels that receive the digest. */
+  readonly channels: readonly Channel[];
+  /** The latest slot. */
+  readonly slotAt: (now: Date) => Date;
+}
+
+/**
+ * Delivers the digest of the latest slot to each channel that has not received it. Several processes may call
+ * this function at the same time.
+ * @returns the number of successful deliveries
+ */
+export async function deliverDigest(parts: DigestParts, signal: AbortSignal): Promise<number> {
+  const { database, logger, style, channels } = parts;
+  if (channels.length === 0) return 0;
+  const now = await readClock(database);
+  const slotAt = parts.slotAt(now);
+  await planDigest(
+    database,
+    slotAt,
+    channels.map(({ name }) => name),
+  );
+  const delivered = await settleAll(
+    channels.map(async (channel) => {
+      await channel.prepare();
+      const leaseMs = channel.timeoutMs + LEASE_MARGIN_MS;
+      const attempts = await claimDigest(database, { slotAt, channel: channel.name, leaseMs });
+      if (attempts === null) return 0;
+      const items = await readOpenItems(database, { now, policy: parts.policy });
+      const fault = await channel.send(digestMessage(items, slotAt, style), signal);
+      const isDelivered = fault === null;
+      await recordDigest(database, { slotAt, channel: channel.name, attempts, isDelivered });
+      const fields = { slotAt, channel: channel.name, attempts };
+      if (isDelivered) logger.info(fields, 'digest delivered');
+      else logger.warn({ ...fields, fault }, 'digest not delivered');
+      return isDelivered ? 1 : 0;
+    }),
+  );
+  return delivered.reduce((sum: number, count) => sum + count, 0);
+}
+
+/** Yesterday and the tasks, as on the start page. */
+export function digestMessage(items: OpenItems, slotAt: Date, style: MessageStyle): Message {
+  const { language, timeZone, consoleUrl } = style;
+  const id = `digest-${slotAt.toISOString().slice(0, 16).replace(':', '')}`;
+  const date = dateIn(timeZone, slotAt);
+  const text = textOf(language);
+  const headline = headlineOf(items, language);
+  const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
+  return {
+    id,
+    thread: id,
+    severity: null,
+    title: text('alerts.digest', { date: listDates([date], language) }),
+    paragraphs: [headline.title, headline.lines.join('\n')],
+    link: consoleUrl === null ? null : { url: consoleUrl, label: text('alerts.openPage') },
+    document: {
+      kind: 'digest',
+      date,
+      headline,
+      startDate,
+      lastReconciledDate,
+      lagDays,
+      needs,
+      accountChanges,
+      link: consoleUrl?.href ?? null,
+    },
+  };
+}
 
 /**
  * Plans the digest of a slot for each channel, once over all processes. A slot before the first pull has
  * no digest.
  */
-export async function planDigest(
+async function planDigest(
   database: Database,
   slotAt: Date,
   channels: readonly AlertChannel[],
@@ -22,7 +108,7 @@ export async function planDigest(
  * by that of this slot.
  * @returns the number of attempts, including this one; null: not due
  */
-export async function claimDigest(
+async function claimDigest(
   database: Database,
   claim: { readonly slotAt: Date; readonly channel: AlertChannel; readonly leaseMs: number },
 ): Promise<number | null> {
@@ -37,7 +123,7 @@ export async function claimDigest(
 }
 
 /** After a failure, the waits double from 30 seconds to an hour. */
-export async function recordDigest(
+async function recordDigest(
   database: Database,
   claimed: {
     readonly slotAt: Date;

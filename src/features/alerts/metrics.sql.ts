@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Database } from '../../base/database/database.ts';
-import { boundedRun } from '../../base/runtime/bounded-run.ts';
+import { boundedRun } from '../../base/runtime/within.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { DAY_STATES } from '../../core/ledger/day-state.ts';
 import { PULL_ORIGINS, type PullOrigin } from '../../core/planner/pull-plan.ts';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../base/database/database.ts';
-import { writeCsv } from '../../base/export/csv.ts';
-import { writeJsonl } from '../../base/export/jsonl.ts';
+import { writeCsv, writeJsonl } from '../../base/export/csv.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { Language } from '../../base/texts/texts.ts';

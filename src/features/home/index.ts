@@ -1,6 +1,6 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { addHomeApi } from './pages/api.ts';
-import { addDaysRoutes } from './pages/days-routes.tsx';
+import { addDaysRoutes } from './pages/days-page.tsx';
 
 export const home: Feature = {
   name: 'home',

@@ -1,4 +1,3 @@
-/** The columns of the payment schedule, on its page and in its files. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../base/audit/audit.ts';
 import { type Language, textOf } from '../../base/texts/texts.ts';
@@ -7,13 +6,14 @@ import { maySeePersonalData } from '../../base/values/role.ts';
 import type { Column } from '../../console/list/columns.tsx';
 import { encodeList, type FILE_FORMATS } from '../../console/list/file.tsx';
 import type { ConsoleParts } from '../../console/shell/console-parts.ts';
-import { maskPayee } from '../../console/shell/masking.ts';
+import { maskPayee, maskTaxId } from '../../console/shell/masking.ts';
 import { formatsOf, usePage } from '../../console/shell/page-context.ts';
 import { actorOf } from '../../console/shell/path-parameters.ts';
 import { sendFile } from '../../console/shell/send-file.ts';
 import type { BankAccount } from '../../core/title/destination.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
-import { PayeeAccount, PayeeName } from './pages/payee-text.tsx';
+import { AccountText } from '../accounts/pages/account-text.tsx';
+import { providerHref } from '../providers/pages/provider-address.ts';
 import {
   type DueRange,
   type Payee,
@@ -21,6 +21,49 @@ import {
   type ScheduleGroup,
   type ScheduleTotals,
 } from './read-schedule.sql.ts';
+
+interface PayeeProps {
+  readonly payee: Payee;
+  /** Whether the reader asked for identifiers on the record. */
+  readonly isRevealed: boolean;
+}
+
+/** The party to be paid: name, number in the ERP, tax identifier. */
+export function PayeeName({ payee, isRevealed }: PayeeProps) {
+  const { text } = usePage();
+  const { kind, name, externalId, identification } = payee;
+  if (kind === null) return <>{text('schedule.noPayee')}</>;
+  const names = [name, identification === null ? null : shown(identification, isRevealed)];
+  const stated = names.filter((part) => part !== null && part !== '');
+  return (
+    <>
+      {externalId !== null && <a href={providerHref(externalId)}>{externalId}</a>}
+      {externalId !== null && stated.length > 0 && ' · '}
+      {stated.join(' · ')}
+      {externalId === null && stated.length === 0 && text('schedule.noParty')}
+    </>
+  );
+}
+
+function shown(identification: string, isRevealed: boolean): string {
+  // The pseudonym of an erased party names no person.
+  return isRevealed || identification.startsWith('erased-')
+    ? identification
+    : maskTaxId(identification);
+}
+
+/** The account to be paid. */
+export function PayeeAccount({ payee, isRevealed }: PayeeProps) {
+  const { text } = usePage();
+  const isStated = Object.values(payee.account).some((value) => value !== null);
+  return isStated ? (
+    <AccountText account={payee.account} isRevealed={isRevealed} />
+  ) : (
+    text('schedule.noAccount')
+  );
+}
+
+/** The columns of the payment schedule, on its page and in its files. */
 
 const TOTALS_COLUMNS: readonly Column<ScheduleTotals>[] = [
   { name: 'titles', head: 'schedule.titles', kind: 'count', value: ({ titles }) => titles },
@@ -97,11 +140,6 @@ const ofPayee = (
   value: ({ payee }) => value(payee),
   only: 'file',
 });
-const ofAccount = (
-  name: string,
-  part: 'bank' | 'agency' | 'agencyDigit' | 'account' | 'accountDigit',
-) => ofPayee(name, `scheduleFile.${part}`, ({ account }) => account[part]);
-
 /** @param page of a reader; the files have other columns */
 export const groupColumns = (page: {
   readonly titlesHref: (payee: Payee) => string;
@@ -142,11 +180,11 @@ export const groupColumns = (page: {
   },
   ofPayee('external_id', 'scheduleFile.externalId', ({ externalId }) => externalId),
   ofPayee('identification', 'scheduleFile.identification', (payee) => payee.identification),
-  ofAccount('bank', 'bank'),
-  ofAccount('agency', 'agency'),
-  ofAccount('agency_digit', 'agencyDigit'),
-  ofAccount('account', 'account'),
-  ofAccount('account_digit', 'accountDigit'),
+  ofPayee('bank', 'scheduleFile.bank', ({ account }) => account.bank),
+  ofPayee('agency', 'scheduleFile.agency', ({ account }) => account.agency),
+  ofPayee('agency_digit', 'scheduleFile.agencyDigit', ({ account }) => account.agencyDigit),
+  ofPayee('account', 'scheduleFile.account', ({ account }) => account.account),
+  ofPayee('account_digit', 'scheduleFile.accountDigit', ({ account }) => account.accountDigit),
   {
     name: 'account_text',
     head: 'schedule.account',
@@ -186,10 +224,12 @@ export const groupColumns = (page: {
     cell: (group, { text }) => (
       <>
         {group.payee.isChanged && (
-          <a class="tag is-withdrawn" href="/account-changes">
-            {text('schedule.changed')}
-          </a>
-        )}{' '}
+          <>
+            <a class="tag is-withdrawn" href="/account-changes">
+              {text('schedule.changed')}
+            </a>{' '}
+          </>
+        )}
         <Waiting totals={group} />
       </>
     ),

@@ -1,6 +1,6 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { addTitlesApi } from './pages/api.ts';
-import { addTitleRoutes } from './pages/title-routes.tsx';
+import { addTitleRoutes } from './pages/title-page.tsx';
 import { TITLES } from './pages/titles-page.tsx';
 
 export const titles: Feature = {

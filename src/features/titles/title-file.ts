@@ -4,15 +4,13 @@
  * writes the titles of a snapshot in each format.
  */
 
-import { writeCsv } from '../../base/export/csv.ts';
-import { writeJsonl } from '../../base/export/jsonl.ts';
+import { writeCsv, writeJsonl } from '../../base/export/csv.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
 import { type Workbook, writeXlsx } from '../../base/export/xlsx.ts';
 import { type Language, type Text, textOf } from '../../base/texts/texts.ts';
 import { NOTE_COLUMNS, TITLE_EXPORT_COLUMNS } from '../../core/title/export-columns.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import type { ExportedDay, TitleSnapshot, TitleTotals } from './export-titles.sql.ts';
-import { withHeadings } from './headings.ts';
 
 export const EXPORT_FORMATS = ['csv', 'xlsx', 'jsonl'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -168,4 +166,27 @@ async function* inWords(titles: RowBatches, language: Language): RowBatches {
       row.map((cell, index) => (cell === null ? null : (words[index]?.(cell) ?? cell))),
     );
   }
+}
+
+/**
+ * Returns the heading of a column. English files have the names of the data dictionary, for programs too.
+ * @throws Error for a column without a heading
+ */
+export function headingOf(column: string, language: Language): string {
+  const text = textOf(language);
+  const summed = column.endsWith('_sum')
+    ? text.find(`headings.${column.slice(0, -'_sum'.length)}`)
+    : null;
+  const heading =
+    summed === null ? text.find(`headings.${column}`) : text('titleFile.sum', { column: summed });
+  if (heading === null) throw new Error(`there is no heading for ${column}`);
+  return heading;
+}
+
+/** Returns the columns with the headings of the language. */
+export function withHeadings(
+  columns: readonly ExportColumn[],
+  language: Language,
+): readonly ExportColumn[] {
+  return columns.map((column) => ({ ...column, heading: headingOf(column.name, language) }));
 }

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { InputError } from '../../../src/base/runtime/errors.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import {
@@ -317,27 +316,4 @@ test('two different accounts of one party are not confirmed by one decision', as
   // Beside each other they are no replacement, and none of them may be refused.
   await decide('parallel');
   expect(await changes()).toEqual([]);
-});
-
-test('a person confirms a change once, and the audit log has it', async () => {
-  await pull(day(0), title(day(0)));
-  await pull(day(1), title(day(1), { provider: 'B' }));
-  const [change] = await changes();
-  const id = BigInt(change?.id ?? 0);
-  const decide = (by: string, state: AccountDecision, reason: string) =>
-    decideAccountChanges(world.database, [id], { by, state, reason });
-  await decide('ana', 'confirmed', 'called them');
-  expect(await changes()).toEqual([]);
-  await expect(decide('bia', 'parallel', 'too')).rejects.toBeInstanceOf(InputError);
-  const entries = await world.database.prisma.$queryRaw`
-    SELECT actor, date::text, reason, details FROM conciliation.audit_entry
-    WHERE action = 'account_change.confirm' ORDER BY id DESC LIMIT 1`;
-  expect(entries).toEqual([
-    {
-      actor: 'ana',
-      date: day(1),
-      reason: 'called them',
-      details: { accountChangeIds: [change?.id] },
-    },
-  ]);
 });

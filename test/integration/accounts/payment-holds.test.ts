@@ -115,9 +115,13 @@ test('the commit that brings a changed account holds its titles; one person conf
   expect(
     await world.database.prisma.auditEntry.findMany({
       where: { action: 'account_change.confirm', date: new Date(day(1)) },
-      select: { actor: true, reason: true },
+      select: { actor: true, reason: true, details: true },
     }),
-  ).toEqual([{ actor: 'rita', reason: 'called them' }]);
+  ).toEqual([
+    { actor: 'rita', reason: 'called them', details: { accountChangeIds: [Number(id)] } },
+  ]);
+  // A change is confirmed once.
+  expect((await confirm(id)).status).toBe(400);
 
   expect((await sign('rita', day(1))).status).toBe(400);
   await expectSecondPerson(day(1));

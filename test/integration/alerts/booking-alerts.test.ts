@@ -16,22 +16,20 @@ import { NEVER_STALE, openAlerts, readAlerts } from './alert-table.ts';
 
 const HOUR = 3_600_000;
 const FIVE_MINUTES = 300_000;
-const OTHER_BUYER = '11444777000161';
+/** The buyer of `titleText`. */
+const BUYER = '90021382000122';
 
 const world = forFile(openPullWorld);
 let releasedAt: number;
 beforeAll(async () => {
   const consumer = { databaseRole: null, apiKeyId: null };
-  await setConsumer(world.database, { ...consumer, name: 'sul', buyers: [OTHER_BUYER] }, 'test');
+  await setConsumer(world.database, { ...consumer, name: 'sul', buyers: [BUYER] }, 'test');
   const uids = ['a', 'b', 'c'];
   world.sandbox.setDayTexts(
     DAY,
     uids.map((uid) => titleText({ uid })),
   );
   await world.pull(DAY);
-  await world.database.prisma.$executeRaw`
-    UPDATE conciliation.booking_consumer
-    SET buyers = ARRAY(SELECT buyer_identification FROM conciliation.title LIMIT 1) WHERE name = 'sul'`;
   await signDay(world.database, DAY, { bookingsFrom: DAY });
   const batch = await world.database.prisma.bookingBatch.findFirstOrThrow();
   releasedAt = batch.releasedAt.getTime();

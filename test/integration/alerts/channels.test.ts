@@ -16,7 +16,7 @@ import {
   alertOf,
   settleAlerts,
 } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { deliverDigest, digestMessage } from '../../../src/features/alerts/digest.ts';
+import { deliverDigest, digestMessage } from '../../../src/features/alerts/digest.sql.ts';
 import { openEmail } from '../../../src/features/alerts/email-channel.ts';
 import { openSlack, openTeams, openWebhook } from '../../../src/features/alerts/http-channels.ts';
 import type { OpenItems } from '../../../src/features/home/open-items.ts';

@@ -90,3 +90,14 @@ test('the key of no consumer reads nothing', async () => {
   const { status, body } = await call('/api/bookings', undefined, other);
   expect([status, body.message]).toEqual([400, expect.stringContaining('the key of a consumer')]);
 });
+
+test('a body that is not JSON is refused as such', async () => {
+  const answer = await request(`${console.url}/api/bookings/receipts`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: '{"receipts":[',
+  });
+  expect(await answer.body.json()).toMatchObject({
+    ...{ code: 'BAD_REQUEST', message: 'the body is not JSON' },
+  });
+});

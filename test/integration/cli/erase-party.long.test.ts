@@ -1,18 +1,18 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { migrate } from '../../../src/base/database/migrate.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { type Receipt, takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
 import { signDay } from '../../support/days.ts';
+import { documentedSql, isWhatWasSigned, signedRows } from '../../support/documented-sql.ts';
+import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
-import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 interface Party {
@@ -45,25 +45,17 @@ const SIGNED = DAY;
 const HELD = daysFrom(1);
 const LATER = daysFrom(2);
 
-const world = forFile(openPullWorld);
-let users: RoleUsers;
-let owner: Client;
+const world = worldWithUsers();
+const { users } = world;
+const owner = clientOfFile(() => world.databaseUrl);
 const folder = forFile(openFolder);
 let taxIdFile: string;
 let heldPullId: bigint;
 let sent: Receipt[];
 beforeAll(async () => {
-  await migrate({ databaseUrl: world.databaseUrl, logger: world.parts.logger, roles: true });
-  users = await createRoleUsers(world.databaseUrl);
-  owner = new Client({ connectionString: world.databaseUrl });
-  await owner.connect();
   taxIdFile = join(folder.path, 'cpf.txt');
   await writeFile(taxIdFile, `${ANA_MASKED.taxId}\n`);
   await prepare();
-});
-afterAll(async () => {
-  await owner.end();
-  await users.drop();
 });
 
 const erase = (args: readonly string[], environment: Record<string, string> = {}) =>
@@ -221,23 +213,12 @@ async function findTraces(): Promise<Record<string, string[]>> {
   return found;
 }
 
-async function documentedSql(file: string, part: string): Promise<string> {
-  const document = await readFile(file, 'utf8').catch(() => '');
-  const blocks = [...document.matchAll(/```sql\n(.*?);?\n```/gs)].map((match) => match[1] ?? '');
-  return blocks.find((sql) => sql.includes(part)) ?? '';
-}
-
 /** Whether the digest of the day as it was signed, by the documented query, is that of the seal. */
 async function sealVerifies(date: CivilDate): Promise<boolean> {
-  const query = await documentedSql('docs/data-dictionary.md', 'jsonb_populate_record');
-  const asSigned = query
-    .replaceAll(':date', `'${date}'`)
-    .replaceAll(':at', 'now()')
-    .replaceAll(':fence', `(SELECT fence FROM conciliation.sign_off WHERE date = '${date}')`);
   const { rows } = await owner.query(
     `SELECT encode(sha256(string_agg(uuid_send(content_hash), '' ORDER BY content_hash)), 'hex')
             = (SELECT content_digest FROM conciliation.sign_off WHERE date = '${date}') AS verifies
-     FROM (${asSigned}) AS day`,
+     FROM (${await signedRows(date)}) AS day`,
   );
   return rows[0]?.verifies;
 }
@@ -389,14 +370,11 @@ describe('erased', () => {
 
   test('totals and seals verify', async () => {
     expect(await sealVerifies(SIGNED)).toBe(true);
-    const query = await documentedSql('docs/data-dictionary.md', 'is_what_was_signed');
-    const { rows } = await owner.query(query.replaceAll(':date', `'${SIGNED}'`));
-    expect(rows.map((row) => row.is_what_was_signed)).toEqual([true]);
+    expect(await isWhatWasSigned(owner, SIGNED)).toEqual([true]);
   });
 
   test('after the documented VACUUM the statistics have nothing of the party either', async () => {
     const vacuum = await documentedSql('docs/privacy.md', 'VACUUM');
-    expect(vacuum).not.toBe('');
     await owner.query(vacuum);
     const { rows } = await owner.query(
       `SELECT tablename, attname FROM pg_stats AS row, unnest($1::text[]) AS trace

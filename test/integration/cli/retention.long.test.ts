@@ -1,16 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import { Client } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../../src/base/database/migrate.ts';
+import { beforeAll, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { acceptRejects } from '../../../src/core/merge/decisions.sql.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { openConsole } from '../../support/console-client.ts';
-import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
 import { signDay } from '../../support/days.ts';
+import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
-import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const CHANGED = DAY;
@@ -20,21 +18,11 @@ const REJECTED = daysFrom(3);
 const ACCEPTED = daysFrom(4);
 const RECENT = daysFrom(5);
 
-const world = forFile(openPullWorld);
+const world = worldWithUsers();
+const { users } = world;
 const console = forFile(() => openConsole(world.database));
-let users: RoleUsers;
-let administrator: Client;
-beforeAll(async () => {
-  await migrate({ databaseUrl: world.databaseUrl, logger: world.parts.logger, roles: true });
-  users = await createRoleUsers(world.databaseUrl);
-  administrator = new Client({ connectionString: world.databaseUrl });
-  await administrator.connect();
-  await prepare();
-});
-afterAll(async () => {
-  await administrator.end();
-  await users.drop();
-});
+const administrator = clientOfFile(() => world.databaseUrl);
+beforeAll(prepare);
 
 const retention = (args: readonly string[], environment: Record<string, string> = {}) =>
   runCommand(['retention', ...args], { ...environmentOf(world), ...environment });

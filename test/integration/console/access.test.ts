@@ -123,6 +123,7 @@ test('no route gives a role more rights than documented', () => {
     'POST /bookings/receipts',
     'POST /break/match',
     'POST /break/resolve',
+    'POST /breaks/resolve',
     'POST /companies',
     'POST /companies/:id/end',
     'POST /days/:date/accept-rejects',

@@ -51,9 +51,9 @@ test('the list counts and sums the whole filter, in both languages', async () =>
   expect(english).toContain('Breaks with the ERP');
   // The script keeps a form from being sent twice unless its answer is a file.
   expect(english).toMatch(/action="\/breaks\/file"[^>]* data-download/);
-  expect(english).toMatch(/Sum<\/td><td class="right number">2<\/td>.*?>60\.00</s);
+  expect(english).toMatch(/Sum<\/td><td[^>]*>2<\/td>.*?>60\.00</s);
   expect(english).toMatch(/2 open payables, 1,254\.51\. The last complete snapshot/);
-  expect(english).toMatch(/Value differs<\/a><\/th><td class="right number">1<\/td>.*?>20\.00</s);
+  expect(english).toMatch(/Value differs<\/a><\/th><td[^>]*>1<\/td>.*?>20\.00</s);
   const { text } = await pages.viewer.get('/breaks?kind=missing_in_erp', portuguese);
   expect(text).toContain('Divergências com o ERP');
   expect(text).toContain('Não encontrado no ERP');
@@ -69,7 +69,7 @@ test('the sign-off shows the breaks of a day as reservations, with number and va
   for (const path of ['/sign-offs', `/sign-offs/preview?day=${DAY}`, `/days/${DAY}`]) {
     const { text } = await reviewer.get(path);
     expect(text).toContain('Value differs: 1 (20.00)');
-    expect(text).toContain(`/breaks?kind=value_differs&amp;date=${DAY}`);
+    expect(text).toContain(`/breaks?date=${DAY}&amp;kind=value_differs`);
   }
   expect((await reviewer.get('/sign-offs?clean=true')).text).not.toContain(`value="${DAY}"`);
 });

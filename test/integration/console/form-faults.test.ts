@@ -4,7 +4,7 @@ import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 
 const PORTUGUESE = { 'accept-language': 'pt-BR' };
 
-const { world, operator } = pagesForFile();
+const { world, console, operator } = pagesForFile();
 
 const faultOf = (text: string) =>
   /<form[\s\S]*?role="alert">([^<]*)<[\s\S]*<\/form>/.exec(text)?.[1];
@@ -68,4 +68,14 @@ test('an action that is refused says why in the language of the reader', async (
   ]);
   const future = await operator.post(`/days/${TOMORROW}/pull`, {}, { headers: PORTUGUESE });
   expect(future.text).toContain(`${inPortuguese(TOMORROW)} está no futuro.`);
+});
+
+test('an address that does not exist has the menu of the reader, and none for a visitor', async () => {
+  for (const path of ['/nothing', '/days/2026-02-30']) {
+    const { status, text } = await operator.get(path);
+    expect([path, status, text.includes('href="/schedule"')]).toEqual([path, 404, true]);
+  }
+  const { status, text, headers } = await console.visitor().get('/nothing');
+  expect([status, text.includes('href="/schedule"')]).toEqual([404, false]);
+  expect(headers['set-cookie']).toBeUndefined();
 });

@@ -130,7 +130,7 @@ test('text of a platform, a person or a key is escaped on every page', async () 
     await admin.post(`/titles/${titles[0]?.id}`),
   ];
   for (const path of [
-    ...['/', `/days/${DAY}`, `/days/${DAY}/titles`, `/titles/${titles[0]?.id}`, '/audit'],
+    ...['/', `/days/${DAY}`, `/titles?from=${DAY}&to=${DAY}`, `/titles/${titles[0]?.id}`, '/audit'],
     ...['/providers', '/provider?id=P-1', '/account-changes?state=all'],
   ]) {
     pages.push(await admin.get(path));

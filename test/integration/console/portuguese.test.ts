@@ -219,7 +219,7 @@ test('no page in Portuguese has English text', async () => {
     }
   }
   const DECISION =
-    /(sign-off|reopen|accept-rejects|release|decide|undo)$|^\/(break|companies|agents)\b/;
+    /(sign-off|reopen|accept-rejects|release|decide|undo|resolve)$|^\/(break|companies|agents)\b/;
   const posts: readonly [string, Record<string, string>][] = [
     [`/days/${REJECTS}/rejects`, {}],
     [`/days/${REJECTS}/accept-rejects`, {}],
@@ -241,7 +241,11 @@ test('no page in Portuguese has English text', async () => {
     ['/users', { name: 'Á', role: 'viewer' }],
     ['/keys', { name: '' }],
     ['/break/match', { title: String(titleId), payable: 'AP-9', reason: 'x' }],
-    ['/break/resolve', { kind: 'in_doubt', title: String(titleId), ground: 'x', reason: 'x' }],
+    [
+      '/break/resolve',
+      { kind: 'in_doubt', title: String(titleId), ground: 'x', code: 'other', reason: 'x' },
+    ],
+    ['/breaks/resolve', { kind: 'in_doubt', digest: 'x', code: 'other', reason: 'x' }],
     ['/matches/999/undo', { reason: 'x' }],
     ['/companies', { reason: 'x' }],
     ['/companies', { company: '01', buyer: 'x', reason: 'x' }],

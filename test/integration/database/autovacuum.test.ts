@@ -6,46 +6,15 @@ import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 const HUNDRED_MILLION = 100_000_000;
 const MOST_ROWS = 200_000;
 /** Tables whose rows are few by nature, so that a share of them is a few rows too. */
-const SMALL = [
-  '_prisma_migrations',
-  'account_change',
-  'alert',
-  'alert_delivery',
-  'api_key',
-  'backfill',
-  'booking_batch',
-  'booking_consumer',
-  'booking_position',
-  'booking_start',
-  'break_decision',
-  'check_finding',
-  'checkpoint',
-  'company_buyer',
-  'console_link',
-  'console_oidc_login',
-  'console_session',
-  'console_user',
-  'date_digest',
-  'day_buyer',
-  'day_check',
-  'digest_delivery',
-  'drift',
-  'erased_party',
-  'erp_payable_import',
-  'match_run',
-  'month_seal',
-  'party_equivalent',
-  'payment_hold',
-  'process_fault',
-  'program_lock',
-  'sign_in_limit',
-  'sign_off',
-  'sweep',
-  'sweep_difference',
-  'title_check',
-  'title_finding',
-  'title_succession',
-];
+const SMALL = `
+  _prisma_migrations account_change alert alert_delivery api_key backfill booking_batch
+  booking_consumer booking_position booking_start break_decision check_finding checkpoint
+  company_buyer console_link console_oidc_login console_session console_user date_digest
+  day_buyer day_check digest_delivery drift erased_party erp_payable_import match_run
+  month_seal party_equivalent payment_hold process_fault program_lock sign_in_limit sign_off
+  sweep sweep_difference title_check title_finding title_succession`
+  .trim()
+  .split(/\s+/);
 
 const world = worldOfFile();
 const client = clientOfFile(() => world.databaseUrl);

@@ -1,8 +1,7 @@
 /** The text of a value as `jsonb` is that of PostgreSQL: the content hash of a destination that is an object depends on it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toJsonbText } from '../../../src/base/values/json-text.ts';
-import { JsonNumber, type JsonValue } from '../../../src/base/values/json-value.ts';
+import { JsonNumber, type JsonValue, toJsonbText } from '../../../src/base/values/json-value.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 
 const world = worldOfFile();

@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -84,7 +86,7 @@ describe('applying migrations', () => {
     });
     const roles = () => migrate({ databaseUrl: database.url, logger, roles: true });
     expect(await Promise.all([roles(), roles(), roles()])).toEqual(
-      Array(3).fill({ applied: [], advisoryLocksArePublic: false }),
+      Array(3).fill({ applied: [], newer: [], advisoryLocksArePublic: false }),
     );
   });
 
@@ -201,7 +203,34 @@ describe('obstacles to a migration', () => {
       `INSERT INTO conciliation._prisma_migrations (id, checksum, migration_name, finished_at)
        VALUES ('newer', 'x', '29990101000000_newer', now())`,
     );
-    expect(await run()).toMatchObject({ applied: [] });
+    expect(await run()).toMatchObject({ applied: [], newer: ['29990101000000_newer'] });
+  });
+
+  test('a login without a role is told which one it lacks', async () => {
+    await run();
+    const role = `stranger_${randomBytes(6).toString('hex')}`;
+    await client.query(`CREATE ROLE ${role}`);
+    const url = `${database.url}?options=${encodeURIComponent(`-c role=${role}`)}`;
+    for (const opened of [pendingMigrations(url), migrate({ databaseUrl: url, logger })]) {
+      await expect(opened).rejects.toThrow(/: GRANT conciliation_worker TO that user/);
+    }
+    await client.query(`DROP ROLE ${role}`);
+  });
+
+  test('a pooler that refuses settings of the session is named', async () => {
+    const refusal = 'SFATAL\0C08P01\0Munsupported startup parameter: options\0\0';
+    const pooler = createServer((socket) =>
+      socket.once('data', () => {
+        const head = Buffer.from('E0000');
+        head.writeInt32BE(4 + refusal.length, 1);
+        socket.end(head.toString('latin1') + refusal, 'latin1');
+      }),
+    );
+    await once(pooler.listen(0, '127.0.0.1'), 'listening');
+    const { port } = pooler.address() as AddressInfo;
+    const url = `postgresql://u:p@127.0.0.1:${port}/erp`;
+    await expect(pendingMigrations(url)).rejects.toThrow(/a connection pooler in between refuses/);
+    pooler.close();
   });
 
   test('an unreachable server is a temporary error, a missing database is a configuration error', async () => {

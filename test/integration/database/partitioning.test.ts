@@ -3,17 +3,15 @@
  * reads and writes titles afterwards.
  */
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { migrate } from '../../../src/base/database/migrate.ts';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
-import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
+import { openConsole } from '../../support/console-client.ts';
+import { signDay } from '../../support/days.ts';
+import { isWhatWasSigned, signedRows } from '../../support/documented-sql.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
+import { forFile } from '../../support/for-tests.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -28,14 +26,11 @@ const TITLES = 1_000;
 const world = worldWithUsers({ startDate: OLDER });
 const { users } = world;
 const owner = clientOfFile(() => world.databaseUrl);
-let console: ConsoleWorld;
-let viewer: ConsoleClient;
+const console = forFile(() => openConsole(world.database));
+const viewer = forFile(() => console.as('viewer'));
 let before: Awaited<ReturnType<typeof readFeed>>;
 let sealed: unknown[];
 beforeAll(async () => {
-  console = await openConsole(world.database);
-  viewer = await console.as('viewer');
-
   for (const date of [OLDER, OLD]) await pull(date, textsOf(date, '1', TITLES));
   await pull(LAST_OLD, textsOf(LAST_OLD, '1'));
   await pull(LAST_OLD, textsOf(LAST_OLD, '2'));
@@ -43,7 +38,6 @@ beforeAll(async () => {
   sealed = await asSigned(LAST_OLD);
   before = await readFeed();
 });
-afterAll(() => console.close());
 
 const textsOf = (date: CivilDate, discount: string, count = 30) =>
   Array.from({ length: count }, (_, index) =>
@@ -55,30 +49,12 @@ async function pull(date: CivilDate, texts: readonly string[]) {
   return world.pull(date);
 }
 
-async function sign(date: CivilDate): Promise<void> {
-  const { rows } = await owner.query(
-    'SELECT content_digest FROM conciliation.day WHERE date = $1',
-    [date],
-  );
-  const seenDigest = String(rows[0]?.content_digest);
-  await signOffDay(world.database, date, { by: 'ana', reason: null, seenDigest, fourEyes: true });
-}
-
-async function documentedSql(file: string, part: string): Promise<string> {
-  const document = await readFile(file, 'utf8');
-  const blocks = [...document.matchAll(/```sql\n(.*?);?\n *```/gs)].map((match) => match[1] ?? '');
-  return blocks.find((sql) => sql.includes(part)) ?? '';
-}
+const sign = (date: CivilDate) => signDay(world.database, date, { bookingsFrom: null });
 
 /** The content of the date at its sign-off, by the data dictionary's query. */
 async function asSigned(date: CivilDate): Promise<unknown[]> {
-  const query = await documentedSql('docs/data-dictionary.md', 'jsonb_populate_record');
-  const sql = query
-    .replaceAll(':date', `'${date}'`)
-    .replaceAll(':at', 'now()')
-    .replaceAll(':fence', `(SELECT fence FROM conciliation.sign_off WHERE date = '${date}')`);
   const { rows } = await owner.query(
-    `SELECT id, order_uid, platform_discounted_value, content_hash FROM (${sql}) AS day ORDER BY id`,
+    `SELECT id, order_uid, platform_discounted_value, content_hash FROM (${await signedRows(date)}) AS day ORDER BY id`,
   );
   return rows;
 }
@@ -191,13 +167,8 @@ describe('afterwards', () => {
   test('seals verify, and a signed day is read as it was signed', async () => {
     expect(await asSigned(LAST_OLD)).toEqual(sealed);
     await sign(OLD);
-    const query = await documentedSql('docs/data-dictionary.md', 'is_what_was_signed');
-    const isWhatWasSigned = async (date: CivilDate) => {
-      const { rows } = await owner.query(query.replaceAll(':date', `'${date}'`));
-      return rows.map((row) => row.is_what_was_signed);
-    };
-    expect(await isWhatWasSigned(OLD)).toEqual([true]);
-    expect(await isWhatWasSigned(LAST_OLD)).toEqual([false]);
+    expect(await isWhatWasSigned(owner, OLD)).toEqual([true]);
+    expect(await isWhatWasSigned(owner, LAST_OLD)).toEqual([false]);
   });
 
   test('the console lists titles of one day and across the years, and shows each', async () => {
@@ -227,7 +198,8 @@ describe('afterwards', () => {
     const [id = ''] = seen;
     expect((await viewer.get(`/titles/${id}`)).status).toBe(200);
     const file = await viewer.post('/titles/file', { from: OLD, to: NEW, format: 'jsonl' });
-    expect(file.text.trim().split('\n')).toHaveLength(2 * TITLES + 29 + 1 + 30);
+    // As the list has them, the withdrawn ones too.
+    expect(file.text.trim().split('\n')).toHaveLength(2 * TITLES + 31 + 31);
   });
 
   test.each(['title', 'title_old', 'title_2026', 'title_2035'])(

@@ -1,52 +1,23 @@
 /** What the ERP states in several snapshots, with a run after each, has the result of one snapshot. */
-import { beforeEach, describe, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { describe, expect, test } from 'vitest';
 import { matchByPerson } from '../../../src/features/matching/match-decisions.sql.ts';
-import { AGENT, judgedWorldOfFile, SUPPLIER, THIRD_PARTY } from '../../support/judged-world.ts';
-import {
-  addBooking,
-  clearMatching,
-  currentTitleId,
-  listMatches,
-  payablesOf,
-} from '../../support/matching-world.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { AGENT, orderWorldOfFile, SUPPLIER, THIRD_PARTY } from '../../support/judged-world.ts';
+import { addBooking, clearMatching, currentTitleId } from '../../support/matching-world.ts';
+import { daysFrom } from '../../support/pull-world.ts';
 
-const { world, judged } = judgedWorldOfFile();
-let date: CivilDate = DAY;
-let uid = '';
-let tests = 0;
-beforeEach(async () => {
-  // The titles of other tests are of the same supplier and due date.
-  if (tests > 0) await judged.pull(date, 'rest 9999');
-  date = daysFrom(7, date);
-  tests += 1;
-  uid = `order-${tests}`;
-  await clearMatching(world.database);
-});
-
-/** In the words of the tests, # is the order of the title. The document of a payable is its key. */
-const pull = (titles = '# 1000', on = date) =>
-  judged.pull(on, `${titles}, rest 9999`.replaceAll('#', uid));
-const state = (...rows: readonly string[]) => {
-  const payables = payablesOf(rows.join(', ').replaceAll('#', uid));
-  return judged.state(payables.map((payable) => ({ document: payable.erpKey, ...payable })));
-};
+const { world, judged, own, pull, breaks, waiting, matches, ...stating } = orderWorldOfFile();
+const state = (...rows: readonly string[]) => stating.state(rows.join(', '));
 const PAID = `paid to=${SUPPLIER}`;
-const named = (texts: readonly string[]) =>
-  texts.filter((text) => !text.includes('rest')).map((text) => text.replace(uid, 'a'));
-const waiting = async (on = date) => named(await judged.waiting(on)).toSorted();
 const result = async () => {
   await judged.match();
-  const matches = named(await listMatches(world.database));
-  return { matches, breaks: named(await judged.breaks(date)), waiting: await waiting() };
+  return { matches: await matches(), breaks: await breaks(), waiting: await waiting() };
 };
 /** What stands after each of the snapshots. */
 const last = (history: readonly string[]) => [
   ...new Map(history.map((row) => [row.split(' ')[0], row])).values(),
 ];
 const matchByRita = async (reason: string) => {
-  const titleId = await currentTitleId(world.database, uid);
+  const titleId = await currentTitleId(world.database, own.uid);
   await matchByPerson(world.database, { titleId, erpKey: 'k1' }, { by: 'rita', reason });
 };
 
@@ -148,7 +119,7 @@ test.each([
 ])(
   'more titles than payables that fit them, of other orders and %s: all of them wait',
   async (_, days) => {
-    const second = daysFrom(days, date);
+    const second = daysFrom(days, own.date);
     const b = `b 1000 agent=${THIRD_PARTY}`;
     await pull(days === 0 ? `# 1000, ${b}` : '# 1000');
     if (days > 0) await pull(b, second);
@@ -180,8 +151,8 @@ describe.each(['released', 'posted', 'person'] as const)('a match that is %s sta
     if (how === 'person') await matchByRita('seen');
     await judged.match();
     if (how === 'person') return;
-    await judged.release(date);
-    if (how === 'posted') await judged.answer(date, 'posted');
+    await judged.release(own.date);
+    if (how === 'posted') await judged.answer(own.date, 'posted');
   };
 
   test.each([
@@ -213,7 +184,7 @@ describe.each(['released', 'posted', 'person'] as const)('a match that is %s sta
       waiting: waits,
     });
     if (found === null) return;
-    await judged.resolve(found, 'k2', date);
+    await judged.resolve(found, 'k2', own.date);
     expect(await waiting()).toEqual([]);
   });
 });

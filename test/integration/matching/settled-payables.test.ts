@@ -1,6 +1,5 @@
 /** Payables that the ERP has settled, wholly or in part, beside titles that have not been released. */
-import { beforeEach, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { expect, test } from 'vitest';
 import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
 import type { BreakKind } from '../../../src/features/matching/breaks.sql.ts';
 import { checkPayables } from '../../../src/features/matching/payables/payable-file.ts';
@@ -9,31 +8,11 @@ import {
   beginImport,
   endImport,
 } from '../../../src/features/matching/payables/payable-import.sql.ts';
-import { judgedWorldOfFile, SUPPLIER } from '../../support/judged-world.ts';
-import { clearMatching, listMatches, payablesOf } from '../../support/matching-world.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { orderWorldOfFile, SUPPLIER } from '../../support/judged-world.ts';
+import { daysFrom } from '../../support/pull-world.ts';
 
-const { world, judged } = judgedWorldOfFile();
-let date: CivilDate = DAY;
-/** The order of the title of a test. */
-let uid = '';
-let tests = 0;
-beforeEach(async () => {
-  // The titles of other tests are of the same supplier and due date.
-  if (tests > 0) await judged.pull(date, 'rest 9999');
-  date = daysFrom(7, date);
-  tests += 1;
-  uid = `order-${tests}`;
-  await clearMatching(world.database);
-});
+const { world, judged, own, named, pull, state, breaks, waiting, ...matching } = orderWorldOfFile();
 
-/** In the words of the tests, # is the order of the title. The document of a payable is its key. */
-const pull = (titles = '# 1000', on = date) =>
-  judged.pull(on, `${titles}, rest 9999`.replaceAll('#', uid));
-const rowsOf = (words: string) =>
-  payablesOf(words.replaceAll('#', uid)).map((row) => ({ document: row.erpKey, ...row }));
-const state = (words: string, kind: 'delta' | 'snapshot' = 'delta') =>
-  judged.state(rowsOf(words), kind);
 /** The titles are matched with the payables, as far as they are. */
 async function begin(payables: string, titles?: string): Promise<void> {
   await pull(titles);
@@ -42,20 +21,16 @@ async function begin(payables: string, titles?: string): Promise<void> {
 }
 const PAID = `paid to=${SUPPLIER}`;
 
-const named = (texts: readonly string[]) =>
-  texts.filter((text) => !text.includes('rest')).map((text) => text.replace(uid, 'a'));
 /** Kind and order of the lines. */
 const lines = async () =>
-  named((await judged.lines(date)).map((line) => line.replace(/ \S+ \d+$/, '')));
-const breaks = async (of = date) => named(await judged.breaks(of));
-const waiting = async (of = date) => named(await judged.waiting(of));
-const matches = async () => named(await listMatches(world.database)).join(', ');
+  named((await judged.lines(own.date)).map((line) => line.replace(/ \S+ \d+$/, '')));
+const matches = async () => (await matching.matches()).join(', ');
 
 /** The title waits before and after the next run, and only the rest of the day is released. */
 async function expectWait(kind: string): Promise<void> {
   expect(await waiting()).toContain('a');
-  await judged.release(date);
-  expect(await judged.lines(date)).toEqual(['book rest - 1']);
+  await judged.release(own.date);
+  expect(await judged.lines(own.date)).toEqual(['book rest - 1']);
   await judged.match();
   expect(await waiting()).toContain('a');
   expect(await breaks()).toContain(kind);
@@ -165,14 +140,14 @@ test('SQL after the start of a snapshot, in an older transaction, is not replace
 
 test('a receivable that comes back waits where the ERP has refused the reversal', async () => {
   await begin('k1 1000 order=#');
-  await judged.release(date);
-  await judged.answer(date, 'posted');
+  await judged.release(own.date);
+  await judged.answer(own.date, 'posted');
   await pull('rest 1');
   await judged.match();
-  await judged.release(date);
-  await judged.answer(date, 'failed', true);
-  const back = daysFrom(1, date);
-  await judged.pull(back, `${uid} 1000 due=2099-07-09`);
+  await judged.release(own.date);
+  await judged.answer(own.date, 'failed', true);
+  const back = daysFrom(1, own.date);
+  await judged.pull(back, `${own.uid} 1000 due=2099-07-09`);
   await judged.match();
   expect(await breaks(back)).toContain('reversal_refused! a k1');
   expect(await waiting(back)).toEqual(['a']);
@@ -195,23 +170,23 @@ test.each(
   'a title keeps its line where the payable is %s since the release, and the line is %s',
   async (_, answer, more, kind) => {
     await begin('k1 1000 order=#, k2 2000', '# 1000, sibling-of-# 2000');
-    await judged.release(date);
-    if (answer !== 'released') await judged.answer(date, answer);
-    const sibling = await judged.keyOf(`sibling-of-${uid}`, date);
+    await judged.release(own.date);
+    if (answer !== 'released') await judged.answer(own.date, answer);
+    const sibling = await judged.keyOf(`sibling-of-${own.uid}`, own.date);
     await state(`k1 ${more.replace('SIBLING', sibling)} order=#`);
     await pull('# 1000 discount=20, sibling-of-# 2000 discount=21');
     await judged.match();
     expect(await breaks()).toContain(`${kind}! a k1`);
     expect(await waiting()).toEqual(['a']);
-    await judged.release(date);
+    await judged.release(own.date);
     expect((await lines()).toSorted()).toEqual([
       'adjust sibling-of-a',
       'book a',
       'book sibling-of-a',
     ]);
     // A person decides, and the line is adjusted.
-    await judged.resolve(kind, 'k1', date);
-    expect(await releaseWaitingDays(world.database, {})).toEqual([date]);
+    await judged.resolve(kind, 'k1', own.date);
+    expect(await releaseWaitingDays(world.database, {})).toEqual([own.date]);
     expect(await lines()).toContain('adjust a');
   },
 );
@@ -219,13 +194,13 @@ test.each(
 test('of two equal titles of which one is released, a payment on the payable of the other keeps that one alone', async () => {
   await begin('k1 1000 order=# doc=N, k2 1000 order=# doc=N', '# 1000, # 1000');
   await state(`k1 1000 order=# doc=N ${PAID}`);
-  await judged.release(date);
+  await judged.release(own.date);
   const before = await lines();
   expect(before).toEqual(['book a']);
   await state(`k1 1000 order=# doc=N ${PAID}, k2 1000 order=# doc=N ${PAID}`);
   await pull('# 1000 discount=20, # 1000 discount=20');
   await judged.match();
   expect(await waiting()).toEqual(['a', 'a']);
-  await judged.release(date);
+  await judged.release(own.date);
   expect(await lines()).toEqual(before);
 });

@@ -13,9 +13,8 @@ import {
   type HostileStage,
   toTexts,
 } from '../../support/hostile-responses.ts';
-import { HOSTILE_STATUSES } from '../../support/hostile-statuses.ts';
 import { HOSTILE_TITLES } from '../../support/hostile-titles.ts';
-import { HOSTILE_TRANSFERS } from '../../support/hostile-transfers.ts';
+import { HOSTILE_STATUSES, HOSTILE_TRANSFERS } from '../../support/hostile-transfers.ts';
 import {
   DAY,
   daysFrom,

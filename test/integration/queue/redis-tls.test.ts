@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findFreePort } from '../../../src/base/embedded/free-port.ts';
+import { findFreePort } from '../../../src/base/embedded/embedded-postgres.ts';
 import {
   AUTHORITY,
   OTHER_AUTHORITY,

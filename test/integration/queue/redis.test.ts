@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { findFreePort } from '../../../src/base/embedded/free-port.ts';
+import { findFreePort } from '../../../src/base/embedded/embedded-postgres.ts';
 import { ConfigError, StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
 import { type JobQueue, openQueues } from '../../../src/core/work/job-queue.ts';
 import { startJobWorker } from '../../../src/core/work/job-worker.ts';

@@ -1,37 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { toCpf } from '../../../src/demo/synthetic-titles.ts';
-import { type Sandbox, startSandbox } from '../../support/sandbox/sandbox.ts';
+import { describe, expect, it } from 'vitest';
+import { forTest } from '../../support/for-tests.ts';
+import { cpfOf, providerOf } from '../../support/provider-rows.ts';
+import { startSandbox } from '../../support/sandbox/sandbox.ts';
 
-let sandbox: Sandbox;
-beforeEach(async () => {
-  sandbox = await startSandbox();
-});
-afterEach(() => sandbox.close());
-
-const cpfOf = (number: number) => toCpf(String(100_000_000 + number));
-
-function provider(number: number, fields: Record<string, unknown> = {}) {
-  return {
-    type: 'INDIVIDUAL',
-    identificationNumber: cpfOf(number),
-    name: 'Fornecedor de Teste',
-    externalId: `F${number}`,
-    canAnticipate: true,
-    phones: [{ number: '+55 11 90000-0000' }],
-    emailAddresses: [{ email: 'fornecedor@example.com' }],
-    accounts: [
-      {
-        bankNumber: '341',
-        agencyNumber: '0001',
-        accountNumber: '12345',
-        accountDigit: '6',
-        type: 'CHECKING_ACCOUNT',
-        defaultAccount: true,
-      },
-    ],
-    ...fields,
-  };
-}
+const sandbox = forTest(startSandbox);
 
 function post(body: unknown): Promise<Response> {
   return fetch(`${sandbox.baseUrl}/api/providers`, {
@@ -48,16 +20,16 @@ const postProviders = (...providers: unknown[]) => post({ providers });
 
 describe('POST /api/providers', () => {
   it('creates and updates by external id', async () => {
-    expect((await postProviders(provider(1), provider(2))).status).toBe(200);
-    const answer = await postProviders(provider(1, { name: 'Outro Nome' }));
+    expect((await postProviders(providerOf(1), providerOf(2))).status).toBe(200);
+    const answer = await postProviders(providerOf(1, { name: 'Outro Nome' }));
     expect(await answer.json()).toEqual({});
-    expect([...sandbox.providers.keys()]).toEqual(['F1', 'F2']);
-    expect(sandbox.providers.get('F1')).toEqual(provider(1, { name: 'Outro Nome' }));
+    expect([...sandbox.providers.keys()]).toEqual(['F000001', 'F000002']);
+    expect(sandbox.providers.get('F000001')).toEqual(providerOf(1, { name: 'Outro Nome' }));
   });
 
   it('takes a hundred providers and refuses a hundred and one', async () => {
-    const hundred = Array.from({ length: 100 }, (_, index) => provider(index));
-    expect((await postProviders(...hundred, provider(100))).status).toBe(400);
+    const hundred = Array.from({ length: 100 }, (_, index) => providerOf(index));
+    expect((await postProviders(...hundred, providerOf(100))).status).toBe(400);
     expect(sandbox.providers.size).toBe(0);
     expect((await postProviders(...hundred)).status).toBe(200);
     expect(sandbox.providers.size).toBe(100);
@@ -73,7 +45,7 @@ describe('POST /api/providers', () => {
     ['an address that is none', { emailAddresses: [{ email: 'nowhere' }] }],
     ['an account digit that is a number', { accounts: [{ accountDigit: 6 }] }],
   ])('refuses the whole batch for %s', async (_, fields) => {
-    const answer = await postProviders(provider(1), provider(2, fields));
+    const answer = await postProviders(providerOf(1), providerOf(2, fields));
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ errors: [{ index: 1, status: 'REJECTED' }] });
     expect(sandbox.providers.size).toBe(0);
@@ -90,27 +62,29 @@ describe('POST /api/providers', () => {
 
   it('refuses a tax identifier that exists under another external id, masked or not', async () => {
     const masked = cpfOf(1).replace(/(...)(...)(...)(..)/, '$1.$2.$3-$4');
-    await postProviders(provider(1, { identificationNumber: masked }));
-    const answer = await postProviders(provider(2, { identificationNumber: cpfOf(1) }));
+    await postProviders(providerOf(1, { identificationNumber: masked }));
+    const answer = await postProviders(providerOf(2, { identificationNumber: cpfOf(1) }));
     expect(answer.status).toBe(400);
     const twice = await postProviders(
-      provider(3, { identificationNumber: cpfOf(9) }),
-      provider(4, { identificationNumber: cpfOf(9) }),
+      providerOf(3, { identificationNumber: cpfOf(9) }),
+      providerOf(4, { identificationNumber: cpfOf(9) }),
     );
     expect(twice.status).toBe(400);
-    expect([...sandbox.providers.keys()]).toEqual(['F1']);
+    expect([...sandbox.providers.keys()]).toEqual(['F000001']);
   });
 
   it('frees a tax identifier when its provider takes another', async () => {
-    await postProviders(provider(1));
-    await postProviders(provider(1, { identificationNumber: cpfOf(50) }));
-    expect((await postProviders(provider(2, { identificationNumber: cpfOf(1) }))).status).toBe(200);
-    expect((await postProviders(provider(3, { identificationNumber: cpfOf(50) }))).status).toBe(
+    await postProviders(providerOf(1));
+    await postProviders(providerOf(1, { identificationNumber: cpfOf(50) }));
+    expect((await postProviders(providerOf(2, { identificationNumber: cpfOf(1) }))).status).toBe(
+      200,
+    );
+    expect((await postProviders(providerOf(3, { identificationNumber: cpfOf(50) }))).status).toBe(
       400,
     );
     const swapped = await postProviders(
-      provider(1, { identificationNumber: cpfOf(60) }),
-      provider(3, { identificationNumber: cpfOf(50) }),
+      providerOf(1, { identificationNumber: cpfOf(60) }),
+      providerOf(3, { identificationNumber: cpfOf(50) }),
     );
     expect(swapped.status).toBe(200);
   });

@@ -2,7 +2,7 @@
  * After any fault in the middle of a backfill, the backfill ends without help and is exact, and no pull has
  * spent an attempt on what was not the platform's fault.
  */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { datesBetween } from '../../../src/base/values/business-day.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import {
@@ -12,29 +12,13 @@ import {
   stopWhileFetching,
   withBackfill,
 } from '../../support/service-backfill.ts';
-import {
-  eventually,
-  hasRedisServer,
-  IMPATIENT,
-  SERVICE_QUEUES,
-  type ServiceQueue,
-} from '../../support/service-world.ts';
+import { eventually, hasRedisServer, IMPATIENT, onEachQueue } from '../../support/service-world.ts';
 
 const TO = daysFrom(-5, TODAY);
 const RANGE = { from: daysFrom(-59, TO), to: TO };
 
-for (const queue of SERVICE_QUEUES) {
-  const name = `a backfill of 60 days with the queue on ${queue.name}`;
-  if (queue.missing === null) {
-    describe.concurrent(name, { timeout: 900_000 }, () => survives(queue));
-  } else {
-    describe.skip(`${name}, skipped because ${queue.missing}`, () => survives(queue));
-  }
-}
-
-function survives(queue: ServiceQueue): void {
-  const inWorld = (use: (world: BackfillWorld) => Promise<void>) =>
-    withBackfill(queue.name, RANGE, use);
+onEachQueue('a backfill of 60 days with the queue on', (queue) => {
+  const inWorld = (use: (world: BackfillWorld) => Promise<void>) => withBackfill(queue, RANGE, use);
 
   test('ends exact when the queue forgets its jobs, twice, without a request too many', () =>
     inWorld(async (world) => {
@@ -58,7 +42,7 @@ function survives(queue: ServiceQueue): void {
     }));
 
   // test/faults does both on either queue.
-  if (queue.name === 'PostgreSQL') {
+  if (queue === 'PostgreSQL') {
     test('ends exact when every database connection of the service is cut, again and again', () =>
       inWorld(async (world) => {
         const service = await world.start();
@@ -129,7 +113,7 @@ function survives(queue: ServiceQueue): void {
         await world.expectExact();
       }),
   );
-}
+});
 
 const oncePerDate = () =>
   Object.fromEntries(datesBetween(RANGE.from, RANGE.to).map((date) => [date, 1]));

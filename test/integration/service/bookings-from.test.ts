@@ -1,16 +1,14 @@
 /** A service whose BOOKINGS_FROM could book a title twice, or lose lines, does not start. */
 import { expect, test } from 'vitest';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
-import { dueSince, eventually, nothingDue, openServiceWorld } from '../../support/service-world.ts';
+import { dueSince, eventually, inServiceWorld, nothingDue } from '../../support/service-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-test('a service with lines does not start with a later BOOKINGS_FROM, nor without one', async () => {
-  const day = daysFrom(-2, TODAY);
-  const world = await openServiceWorld('PostgreSQL', {
-    redisDatabase: 11,
-    environment: nothingDue(),
-  });
-  try {
+const OPTIONS = { redisDatabase: 11, environment: nothingDue() };
+
+test('a service with lines does not start with a later BOOKINGS_FROM, nor without one', () =>
+  inServiceWorld('PostgreSQL', OPTIONS, async (world) => {
+    const day = daysFrom(-2, TODAY);
     world.sandbox.setDayTexts(day, [titleText({ uid: 'a', date: day })]);
     world.sandbox.setDayTexts(daysFrom(-1, TODAY), []);
     await world.start({
@@ -43,7 +41,4 @@ test('a service with lines does not start with a later BOOKINGS_FROM, nor withou
       [`BOOKINGS_FROM ${day} → ${later}`, 'AUTO_SIGN_OFF clean → off'],
       [`BOOKINGS_FROM ${later} → –`],
     ]);
-  } finally {
-    await world.close();
-  }
-});
+  }));

@@ -8,7 +8,8 @@ import type { ServiceProcess } from '../../support/service-process.ts';
 import {
   dueSince,
   eventually,
-  openServiceWorld,
+  inServiceWorld,
+  readPulls,
   type ServiceWorld,
 } from '../../support/service-world.ts';
 
@@ -16,17 +17,8 @@ const YESTERDAY = daysFrom(-1, TODAY);
 const SHIFTED_CLOCK = pathToFileURL(`${import.meta.dirname}/../../support/shifted-clock.mjs`);
 const TEN_MINUTES_MS = 600_000;
 
-async function inWorld(use: (world: ServiceWorld) => Promise<void>): Promise<void> {
-  const world = await openServiceWorld('PostgreSQL', {
-    redisDatabase: 10,
-    environment: dueSince(YESTERDAY),
-  });
-  try {
-    await use(world);
-  } finally {
-    await world.close();
-  }
-}
+const inWorld = (use: (world: ServiceWorld) => Promise<void>) =>
+  inServiceWorld('PostgreSQL', { redisDatabase: 10, environment: dueSince(YESTERDAY) }, use);
 
 /** The environment of a process whose clock is wrong by so much, until the file says otherwise. */
 async function shiftedBy(world: ServiceWorld, shiftMs: number) {
@@ -46,10 +38,6 @@ async function readiness(service: ServiceProcess) {
   const { checks } = (await response.json()) as { checks: { name: string; reason: string }[] };
   return { status: response.status, clock: checks.find(({ name }) => name === 'clock')?.reason };
 }
-
-const readPulls = (world: ServiceWorld) =>
-  world.database.prisma.$queryRaw<{ date: string; state: string }[]>`
-    SELECT date::text AS date, state FROM conciliation.pull`;
 
 describe.each([
   ['ahead of', TEN_MINUTES_MS],
@@ -84,7 +72,7 @@ test('a service plans as soon as its clock is right, and the alert ends by itsel
     expect(await readPulls(world)).toEqual([]);
     await world.writeFile('shift', '0');
     await eventually(async () =>
-      expect(await readPulls(world)).toEqual([{ date: YESTERDAY, state: 'merged' }]),
+      expect(await readPulls(world)).toEqual([{ date: YESTERDAY, state: 'merged', attempts: 1 }]),
     );
     await eventually(async () => expect(await openAlerts(world)).toEqual([]));
     await eventually(async () =>

@@ -1,18 +1,17 @@
 /** The behaviour of a running service when the platform fails, limits requests, or refuses the token. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { errorsOf } from '../../support/service-process.ts';
 import { predictTitles, readTitles } from '../../support/service-titles.ts';
 import {
   eventually,
-  openServiceWorld,
+  inAlertingWorld,
+  onEachQueue,
+  readPulls,
   SANDBOX,
-  SERVICE_QUEUES,
-  type ServiceQueue,
   type ServiceWorld,
 } from '../../support/service-world.ts';
-import { startWebhook, type Webhook } from '../alerts/webhook.ts';
 
 /** A Wednesday's noon, so that nothing but the dates since the start is due, no sweep either. */
 const NOW = new Date('2026-03-04T15:00:00Z');
@@ -21,42 +20,16 @@ const SECOND = toCivilDate('2026-03-02');
 const YESTERDAY = toCivilDate('2026-03-03');
 const ALL = [FIRST, SECOND, YESTERDAY];
 
-for (const queue of SERVICE_QUEUES) {
-  if (queue.missing === null) {
-    describe.concurrent(`with the queue on ${queue.name}`, { timeout: 900_000 }, () =>
-      handlesFaults(queue),
-    );
-  } else {
-    describe.skip(`with the queue on ${queue.name}, skipped because ${queue.missing}`, () =>
-      handlesFaults(queue));
-  }
-}
-
-function handlesFaults(queue: ServiceQueue): void {
-  /** A world in which the dates from `startDate` to yesterday are due, and what alerts it sends. */
-  async function inWorld(
+onEachQueue('with the queue on', (queue) => {
+  /** A world in which the dates from `startDate` to yesterday are due. */
+  const inWorld = (
     startDate: string,
-    environment: Readonly<Record<string, string>>,
-    use: (world: ServiceWorld, webhook: Webhook) => Promise<void>,
-  ): Promise<void> {
-    const webhook = await startWebhook();
-    const world = await openServiceWorld(queue.name, {
-      redisDatabase: 11,
-      now: NOW,
-      environment: {
-        START_DATE: startDate,
-        LOOKBACK_DAYS: '0',
-        ALERT_WEBHOOK_URL: webhook.url.href,
-        ...environment,
-      },
-    });
-    try {
-      await use(world, webhook);
-    } finally {
-      await world.close();
-      await webhook.close();
-    }
-  }
+    more: Readonly<Record<string, string>>,
+    use: Parameters<typeof inAlertingWorld>[2],
+  ) => {
+    const environment = { START_DATE: startDate, LOOKBACK_DAYS: '0', ...more };
+    return inAlertingWorld(queue, { redisDatabase: 11, now: NOW, environment }, use);
+  };
 
   test('500, 500, 200: two backoffs, then reconciled', () =>
     inWorld(YESTERDAY, {}, async (world) => {
@@ -89,7 +62,7 @@ function handlesFaults(queue: ServiceQueue): void {
     }));
 
   // What no queue has a part in.
-  if (queue.name !== 'PostgreSQL') return;
+  if (queue !== 'PostgreSQL') return;
 
   test('500 without end: failed and alerted once, later dates are pulled, the checkpoint stays', () =>
     inWorld(FIRST, { PULL_ATTEMPTS: '3' }, async (world, webhook) => {
@@ -177,16 +150,11 @@ function handlesFaults(queue: ServiceQueue): void {
       );
       expect(world.sandbox.requests.map(({ status }) => status)).toEqual([401, 200, 200, 200]);
     }));
-}
+});
 
 /** Waits until these are the pulls, and all of them. */
-async function expectPulls(world: ServiceWorld, expected: readonly object[]): Promise<void> {
-  await eventually(async () => {
-    const pulls = await world.database.prisma.$queryRaw<unknown[]>`
-      SELECT date::text AS date, state, attempts FROM conciliation.pull ORDER BY pull.date`;
-    expect(pulls).toEqual(expected);
-  });
-}
+const expectPulls = (world: ServiceWorld, expected: readonly object[]) =>
+  eventually(async () => expect(await readPulls(world)).toEqual(expected));
 
 async function readCheckpoint(world: ServiceWorld): Promise<string | null> {
   const [row] = await world.database.prisma.$queryRaw<{ date: string | null }[]>`

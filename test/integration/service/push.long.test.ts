@@ -1,7 +1,7 @@
 /** Providers that the ERP writes while the service runs are pushed automatically. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   cpfOf,
   providerOf,
@@ -16,34 +16,20 @@ import {
   eventually,
   hasRedisServer,
   IMPATIENT,
+  inServiceWorld,
   nothingDue,
-  openServiceWorld,
-  SERVICE_QUEUES,
-  type ServiceQueue,
+  onEachQueue,
   type ServiceWorld,
 } from '../../support/service-world.ts';
 
 /** Providers of another buyer, whose numbers only the platform knows. */
 const TAKEN = 900_000;
 
-for (const queue of SERVICE_QUEUES) {
-  const name = `a service with the queue on ${queue.name}`;
-  if (queue.missing === null) describe.concurrent(name, () => pushes(queue));
-  else describe.skip(`${name}, skipped because ${queue.missing}`, () => pushes(queue));
-}
-
-function pushes(queue: ServiceQueue): void {
-  async function inWorld(
+onEachQueue('a service with the queue on', (queue) => {
+  const inWorld = (
     use: (world: ServiceWorld) => Promise<void>,
     environment: Readonly<Record<string, string>> = nothingDue(),
-  ): Promise<void> {
-    const world = await openServiceWorld(queue.name, { redisDatabase: 9, environment });
-    try {
-      await use(world);
-    } finally {
-      await world.close();
-    }
-  }
+  ) => inServiceWorld(queue, { redisDatabase: 9, environment }, use);
 
   test('of two processes sends one request at a time, and isolates 7 culprits among 1,000', () =>
     inWorld(async (world) => {
@@ -216,7 +202,7 @@ function pushes(queue: ServiceQueue): void {
     ));
 
   // What no queue has a part in.
-  if (queue.name !== 'PostgreSQL') return;
+  if (queue !== 'PostgreSQL') return;
 
   test('sends full batches at once, and the rest when its oldest row is a minute old', () =>
     inWorld(async (world) => {
@@ -258,7 +244,7 @@ function pushes(queue: ServiceQueue): void {
       await eventually(async () => expect(await openAlerts(world)).toEqual([]));
       expect(service.logged('pulls and pushes go on: there is another token')).toHaveLength(1);
     }));
-}
+});
 
 /** The personal data in `providerOf` and in the platform's answers. */
 const SECRETS = [
@@ -276,12 +262,8 @@ const withOwnRedis = hasRedisServer ? test : test.skip;
 
 withOwnRedis(
   'what is written while Redis is away is pushed when it is back (skipped where no redis-server is on the PATH)',
-  async () => {
-    const world = await openServiceWorld('Redis', {
-      redisDatabase: 9,
-      environment: nothingDue(),
-    });
-    try {
+  () =>
+    inServiceWorld('Redis', { redisDatabase: 9, environment: nothingDue() }, async (world) => {
       const service = await world.start();
       await world.redis?.kill();
       await eventually(() => expect(service.logged('the queue is not available')).toHaveLength(1));
@@ -292,10 +274,7 @@ withOwnRedis(
       await expectStates(world, { synced: 100 });
       expect(pushRequests(world)).toHaveLength(1);
       expect(service.logged('the queue is not available')).toHaveLength(1);
-    } finally {
-      await world.close();
-    }
-  },
+    }),
 );
 
 /** Writes rows that do not become due by their age while a test runs, however slow the machine is. */

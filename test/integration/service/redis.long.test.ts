@@ -1,7 +1,7 @@
 /** A service and the Redis that it was told to use. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { findFreePort } from '../../../src/base/embedded/free-port.ts';
+import { findFreePort } from '../../../src/base/embedded/embedded-postgres.ts';
 import { createBackfill } from '../../../src/features/backfills/backfill-ledger.sql.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { startRedisServer } from '../../support/redis.ts';
@@ -9,27 +9,14 @@ import { errorsOf } from '../../support/service-process.ts';
 import {
   eventually,
   hasRedisServer,
+  inServiceWorld,
   nothingDue,
-  openServiceWorld,
-  type ServiceQueue,
   type ServiceWorld,
 } from '../../support/service-world.ts';
 
-async function inWorld(
-  queue: ServiceQueue['name'],
-  use: (world: ServiceWorld) => Promise<void>,
-): Promise<void> {
-  const world = await openServiceWorld(queue, {
-    redisDatabase: 14,
-    // Nothing is due but what the test asks for.
-    environment: nothingDue(),
-  });
-  try {
-    await use(world);
-  } finally {
-    await world.close();
-  }
-}
+/** Nothing is due but what the test asks for. */
+const inWorld = (queue: 'PostgreSQL' | 'Redis', use: (world: ServiceWorld) => Promise<void>) =>
+  inServiceWorld(queue, { redisDatabase: 14, environment: nothingDue() }, use);
 
 test.concurrent('a service whose Redis is not there ends with 1 and says so', () =>
   inWorld('PostgreSQL', async (world) => {

@@ -7,29 +7,16 @@ import {
   dueSince,
   eventually,
   FAST,
+  inAlertingWorld,
   nothingDue,
-  openServiceWorld,
-  type ServiceWorld,
 } from '../../support/service-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { importDocumentedVerification } from '../alerts/documented-verification.ts';
-import { startWebhook, type Webhook } from '../alerts/webhook.ts';
 
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
 
-async function inWorld(use: (world: ServiceWorld, webhook: Webhook) => Promise<void>) {
-  const webhook = await startWebhook();
-  const world = await openServiceWorld('PostgreSQL', {
-    redisDatabase: 11,
-    environment: { ...nothingDue(), ALERT_WEBHOOK_URL: webhook.url.href },
-  });
-  try {
-    await use(world, webhook);
-  } finally {
-    await world.close();
-    await webhook.close();
-  }
-}
+const inWorld = (use: Parameters<typeof inAlertingWorld>[2]) =>
+  inAlertingWorld('PostgreSQL', { redisDatabase: 11, environment: nothingDue() }, use);
 
 test('an alert of the service passes the documented check, and the log does not have the secret', () =>
   inWorld(async (world, webhook) => {

@@ -1,7 +1,7 @@
 /** The end of the service, and the recovery of the work that it left. */
 import { Client } from 'pg';
 import { pino } from 'pino';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openQueues, type QueueCounts } from '../../../src/core/work/job-queue.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { withBackfill } from '../../support/service-backfill.ts';
@@ -11,10 +11,10 @@ import {
   dueSince,
   eventually,
   IMPATIENT,
-  openServiceWorld,
+  inServiceWorld,
+  onEachQueue,
+  readPulls,
   SANDBOX,
-  SERVICE_QUEUES,
-  type ServiceQueue,
   type ServiceWorld,
 } from '../../support/service-world.ts';
 
@@ -22,27 +22,11 @@ const GRACE_MS = 30_000;
 const RANGE = { from: daysFrom(-60, TODAY), to: daysFrom(-1, TODAY) };
 const MERGING = daysFrom(-2, TODAY);
 const STALLED = daysFrom(-1, TODAY);
-for (const queue of SERVICE_QUEUES) {
-  const name = `with the queue on ${queue.name}`;
-  if (queue.missing === null) {
-    describe.concurrent(name, { timeout: 900_000 }, () => startsAndStops(queue));
-  } else {
-    describe.skip(`${name}, skipped because ${queue.missing}`, () => startsAndStops(queue));
-  }
-}
 
-function startsAndStops(queue: ServiceQueue): void {
-  async function inWorld(use: (world: ServiceWorld) => Promise<void>): Promise<void> {
-    const world = await openServiceWorld(queue.name, {
-      redisDatabase: 13,
-      environment: dueSince(MERGING),
-    });
-    try {
-      await use(world);
-    } finally {
-      await world.close();
-    }
-  }
+onEachQueue('with the queue on', (queue) => {
+  const options = { redisDatabase: 13, environment: dueSince(MERGING) };
+  const inWorld = (use: (world: ServiceWorld) => Promise<void>) =>
+    inServiceWorld(queue, options, use);
 
   test('SIGTERM: a merge ends, a fetch is given up and handed back, exit 0', () =>
     inWorld(async (world) => {
@@ -83,7 +67,7 @@ function startsAndStops(queue: ServiceQueue): void {
     }));
 
   test('SIGTERM in the middle of a backfill leaves nothing running, and no error in the log', () =>
-    withBackfill(queue.name, RANGE, async (world) => {
+    withBackfill(queue, RANGE, async (world) => {
       const service = await world.start({ overrides: null });
       await world.untilDone(5);
       service.send('SIGTERM');
@@ -96,7 +80,7 @@ function startsAndStops(queue: ServiceQueue): void {
     }));
 
   // What no queue has a part in.
-  if (queue.name !== 'PostgreSQL') return;
+  if (queue !== 'PostgreSQL') return;
 
   test('each role does its own part, and together they are the service', () =>
     inWorld(async (world) => {
@@ -119,7 +103,7 @@ function startsAndStops(queue: ServiceQueue): void {
         expect(errorsOf(process)).toEqual([]);
       }
     }));
-}
+});
 
 /** Of a process without a scheduler. */
 const READY_CHECKS = ['database', 'migrations', 'queue', 'clock'].map((name) => ({
@@ -128,17 +112,13 @@ const READY_CHECKS = ['database', 'migrations', 'queue', 'clock'].map((name) => 
   reason: null,
 }));
 
-test('a role that does not exist is refused with 2', async () => {
-  const world = await openServiceWorld('PostgreSQL', { redisDatabase: 13 });
-  try {
+test('a role that does not exist is refused with 2', () =>
+  inServiceWorld('PostgreSQL', { redisDatabase: 13 }, async (world) => {
     const roles = ['worker', 'overseer'] as unknown as readonly ['worker'];
     const { exit, text } = await world.spawn({ overrides: null, roles }).ended;
     expect(exit).toBe(2);
     expect(text).toContain('Expected some of scheduler, worker, console.');
-  } finally {
-    await world.close();
-  }
-});
+  }));
 
 /**
  * Waits until the service merges one date, and keeps the merge waiting until the returned lock is released,
@@ -165,17 +145,6 @@ async function lockClosing(databaseUrl: string) {
   await client.query('BEGIN');
   await client.query("SELECT FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE");
   return { release: () => client.end() };
-}
-
-interface PullRow {
-  readonly date: string;
-  readonly state: string;
-  readonly attempts: number;
-}
-
-function readPulls(world: ServiceWorld): Promise<PullRow[]> {
-  return world.database.prisma.$queryRaw<PullRow[]>`
-    SELECT date::text AS date, state, attempts FROM conciliation.pull ORDER BY pull.date`;
 }
 
 async function countJobs({ redisUrl, databaseUrl }: ServiceWorld): Promise<QueueCounts> {

@@ -10,10 +10,10 @@ import {
   eventually,
   FAST,
   IMPATIENT,
-  openServiceWorld,
+  inAlertingWorld,
+  readPulls,
   type ServiceWorld,
 } from '../../support/service-world.ts';
-import { startWebhook, type Webhook } from '../alerts/webhook.ts';
 
 /** A Wednesday's noon, so that nothing but the dates since the start is due, no sweep either. */
 const NOW = new Date('2026-03-04T15:00:00Z');
@@ -29,27 +29,10 @@ const PROMPT = {
   planner: { grace: { runningMs: 120_000, requestedQueuedMs: 0, requestedRunningMs: 120_000 } },
 };
 
-async function inWorld(
-  startDate: CivilDate,
-  use: (world: ServiceWorld, webhook: Webhook) => Promise<void>,
-): Promise<void> {
-  const webhook = await startWebhook();
-  const world = await openServiceWorld('PostgreSQL', {
-    redisDatabase: 11,
-    now: NOW,
-    environment: {
-      START_DATE: startDate,
-      LOOKBACK_DAYS: '0',
-      ALERT_WEBHOOK_URL: webhook.url.href,
-    },
-  });
-  try {
-    await use(world, webhook);
-  } finally {
-    await world.close();
-    await webhook.close();
-  }
-}
+const inWorld = (startDate: CivilDate, use: Parameters<typeof inAlertingWorld>[2]) => {
+  const environment = { START_DATE: startDate, LOOKBACK_DAYS: '0' };
+  return inAlertingWorld('PostgreSQL', { redisDatabase: 11, now: NOW, environment }, use);
+};
 
 async function alerts(world: ServiceWorld): Promise<string[]> {
   const rows = await world.database.prisma.$queryRaw<{ kind: string; open: boolean }[]>`
@@ -57,12 +40,10 @@ async function alerts(world: ServiceWorld): Promise<string[]> {
   return rows.map(({ kind, open }) => `${kind} ${open ? 'open' : 'over'}`);
 }
 
-async function pulls(world: ServiceWorld): Promise<Record<string, string>> {
-  const rows = await world.database.prisma.$queryRaw<{ date: string; outcome: string }[]>`
-    SELECT date::text AS date, state || ' ' || attempts AS outcome
-    FROM conciliation.pull ORDER BY id`;
-  return Object.fromEntries(rows.map(({ date, outcome }) => [date, outcome]));
-}
+const pulls = async (world: ServiceWorld): Promise<Record<string, string>> =>
+  Object.fromEntries(
+    (await readPulls(world)).map(({ date, state, attempts }) => [date, `${state} ${attempts}`]),
+  );
 
 const requestPull = (world: ServiceWorld, date: CivilDate) =>
   createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });

@@ -1,16 +1,15 @@
 /** Schedulers and workers may be any number: together they ask for what one alone would ask for. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type CivilDate, datesBetween } from '../../../src/base/values/business-day.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { errorsOf } from '../../support/service-process.ts';
 import { predictTitles, readTitles } from '../../support/service-titles.ts';
 import {
   eventually,
-  openServiceWorld,
+  inServiceWorld,
+  onEachQueue,
   SANDBOX,
-  SERVICE_QUEUES,
-  type ServiceQueue,
   type ServiceWorld,
 } from '../../support/service-world.ts';
 
@@ -22,42 +21,36 @@ const noonOf = (date: CivilDate) => new Date(`${date}T15:00:00Z`);
 /** An hour after the sweep is due, so that all dates have been pulled before. */
 const eveningOf = (date: CivilDate) => new Date(`${date}T22:00:00Z`);
 
-describe.concurrent('ten simulated days', { timeout: 900_000 }, () => {
-  for (const queue of SERVICE_QUEUES) {
-    const title = `of two processes with the queue on ${queue.name} ask for what the schedules say`;
-    if (queue.missing === null) test(title, () => liveThrough(queue));
-    else test.skip(`${title}, skipped because ${queue.missing}`, () => liveThrough(queue));
-  }
+const OPTIONS = {
+  redisDatabase: 12,
+  now: noonOf(daysFrom(1, START)),
+  environment: {
+    START_DATE: START,
+    LOOKBACK_DAYS: String(LOOKBACK_DAYS),
+    SWEEP_CRON: '0 18 * * *',
+  },
+};
+
+onEachQueue('two processes with the queue on', (queue) => {
+  test('ask for what the schedules of ten simulated days say', () =>
+    inServiceWorld(queue, OPTIONS, liveThrough));
 });
 
-async function liveThrough(queue: ServiceQueue): Promise<void> {
-  const world = await openServiceWorld(queue.name, {
-    redisDatabase: 12,
-    now: noonOf(daysFrom(1, START)),
-    environment: {
-      START_DATE: START,
-      LOOKBACK_DAYS: String(LOOKBACK_DAYS),
-      SWEEP_CRON: '0 18 * * *',
-    },
-  });
-  try {
-    const running = await Promise.all([world.start(), world.start()]);
-    for (let day = 1; day <= DAYS; day += 1) {
-      await world.setNow(noonOf(daysFrom(day, START)));
-      // Yesterday, and the lookback as far as the ledger goes.
-      await untilPulled(world, daysFrom(day, START), Math.min(day, LOOKBACK_DAYS + 1));
-      await world.setNow(eveningOf(daysFrom(day, START)));
-      await untilSwept(world, day);
-    }
-    // A tick or two, in which the slower process would ask again.
-    await sleep(2_500);
-    expect(requestCounts(world)).toEqual(expectedCounts());
-    const last = daysFrom(DAYS - 1, START);
-    expect(await readTitles(world.database)).toMatchObject(predictTitles(SANDBOX, START, last));
-    for (const process of running) expect(errorsOf(process)).toEqual([]);
-  } finally {
-    await world.close();
+async function liveThrough(world: ServiceWorld): Promise<void> {
+  const running = await Promise.all([world.start(), world.start()]);
+  for (let day = 1; day <= DAYS; day += 1) {
+    await world.setNow(noonOf(daysFrom(day, START)));
+    // Yesterday, and the lookback as far as the ledger goes.
+    await untilPulled(world, daysFrom(day, START), Math.min(day, LOOKBACK_DAYS + 1));
+    await world.setNow(eveningOf(daysFrom(day, START)));
+    await untilSwept(world, day);
   }
+  // A tick or two, in which the slower process would ask again.
+  await sleep(2_500);
+  expect(requestCounts(world)).toEqual(expectedCounts());
+  const last = daysFrom(DAYS - 1, START);
+  expect(await readTitles(world.database)).toMatchObject(predictTitles(SANDBOX, START, last));
+  for (const process of running) expect(errorsOf(process)).toEqual([]);
 }
 
 /** Waits until every pull of that date's slots has ended. */

@@ -202,6 +202,16 @@ describe.each([
   });
 });
 
+test.each([
+  ['DATABASE_URL', 'postgresql://u:a#b@localhost:5432/erp'],
+  ['REDIS_URL', 'redis://:a#b@localhost:6379'],
+  ['SMTP_URL', 'smtp://u:a#b@mail.example:587'],
+])('%s with a # in its password is refused with how to write it', (name, address) => {
+  expect(problemsOf({ [name]: address })[0]).toBe(
+    `${name}: expected an address without #; in a password, # is written %23`,
+  );
+});
+
 test('a password that a parser takes for the host is not shown', () => {
   for (const [name, address] of [
     ['REDIS_URL', 'redis://s3cret/word@r.example'],

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toJsonText } from '../../../src/base/values/json-text.ts';
-import type { JsonValue } from '../../../src/base/values/json-value.ts';
+import { type JsonValue, toJsonText } from '../../../src/base/values/json-value.ts';
 import { parseTitle } from '../../../src/core/reader/exact-title.ts';
 
 function json(text: string): JsonValue {

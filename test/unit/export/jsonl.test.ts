@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { writeJsonl } from '../../../src/base/export/jsonl.ts';
+import { writeJsonl } from '../../../src/base/export/csv.ts';
 import type { ExportRow } from '../../../src/base/export/table.ts';
 import { batchesOf, COLUMNS, collect, HOSTILE_TEXTS, row } from './rows.ts';
 

@@ -2,8 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
-import { toJsonText } from '../../../src/base/values/json-text.ts';
-import { isJsonObject, JsonNumber, type JsonValue } from '../../../src/base/values/json-value.ts';
+import {
+  isJsonObject,
+  JsonNumber,
+  type JsonValue,
+  toJsonText,
+} from '../../../src/base/values/json-value.ts';
 import {
   type ExactJson,
   parseTitle,

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { boundedRun } from '../../../src/base/runtime/bounded-run.ts';
-import { OverdueError } from '../../../src/base/runtime/within.ts';
+import { boundedRun, OverdueError } from '../../../src/base/runtime/within.ts';
 
 test('callers at the same time share one run', async () => {
   let runs = 0;

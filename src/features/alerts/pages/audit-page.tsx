@@ -55,10 +55,10 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     cell: (entry, page) => {
       const details = detailsText(entry, page);
       return (
-        <>
+        <div class="prose">
           {page.text.find(`audit.actions.${entry.action}`) ?? entry.action}
           {details !== '' && <p class="quiet small anywhere">{details}</p>}
-        </>
+        </div>
       );
     },
   },

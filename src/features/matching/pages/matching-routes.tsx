@@ -52,7 +52,11 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
   const resolutionOf = (request: FastifyRequest) => {
     const stated = textParameter(request.body, 'code');
     const code = BREAK_CODES.find((known) => known === stated);
-    if (code === undefined) throw new InputError(`code: expected one of ${BREAK_CODES.join(', ')}`);
+    if (code === undefined) {
+      throw new InputError(`code: expected one of ${BREAK_CODES.join(', ')}`, {
+        context: { fault: 'break_code' },
+      });
+    }
     return { ...decisionOf(request), code };
   };
 

@@ -6,10 +6,7 @@ import {
   amount,
   count,
   date,
-  id,
   instant,
-  instantOrNull,
-  orNull,
   pageOfList,
   words,
 } from '../../../console/api/schema-parts.ts';
@@ -18,9 +15,11 @@ import { maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
 import {
+  bankAccount,
   CHANGE_LISTS,
   type ChangeListName,
   countAccountChanges,
+  DescribedChange,
   readAccountChanges,
 } from '../../accounts/account-changes.sql.ts';
 import { externalIdOf } from './provider-address.ts';
@@ -31,18 +30,6 @@ import {
   readSupplier,
 } from './provider-detail.sql.ts';
 import { maskProvider } from './providers-page.tsx';
-
-const bankAccount = {
-  bank: orNull('string'),
-  agency: orNull('string', { description: 'Masked.' }),
-  agencyDigit: orNull('string'),
-  account: orNull('string', { description: 'Masked.' }),
-  accountDigit: orNull('string'),
-  destination: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()], {
-    description:
-      'Undocumented fields that name a destination, such as a Pix key. Masked. Null: none.',
-  }),
-};
 
 const ExternalIdQuery = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 1000, description: 'The external id.' }),
@@ -70,28 +57,9 @@ const AccountChangesQuery = Type.Object({
 
 const AccountChanges = Type.Object({
   total: count,
-  changes: Type.Array(
-    Type.Object({
-      id,
-      kind: words(['provider', 'financial_agent']),
-      partyKey: Type.String({ description: 'Masked where the key is a tax identifier.' }),
-      partyName: orNull('string'),
-      before: Type.Object(bankAccount),
-      after: Type.Object(bankAccount),
-      acceptedDate: date,
-      titleId: Type.Integer(),
-      orderUid: orNull('string'),
-      pullId: Type.Integer(),
-      detectedAt: instant,
-      state: words(['open', 'refused', 'confirmed', 'parallel', 'returned']),
-      decidedAt: instantOrNull,
-      decidedBy: orNull('string'),
-      reason: orNull('string'),
-      heldTitles: count,
-      heldValue: amount,
-    }),
-    { description: 'The oldest first where all are open, otherwise the newest first.' },
-  ),
+  changes: Type.Array(DescribedChange, {
+    description: 'The oldest first where all are open, otherwise the newest first.',
+  }),
 });
 
 const MAX_ACCOUNTS = 500;

@@ -4,7 +4,7 @@ import { type Language, textOf } from '../../../base/texts/texts.ts';
 import { isPlainDecimal } from '../../../base/values/decimal.ts';
 import { maskColumn } from '../../../console/shell/masking.ts';
 import { AMOUNT_COLUMNS } from '../../../core/title/title.ts';
-import { headingOf, withHeadings } from '../../titles/headings.ts';
+import { headingOf, withHeadings } from '../../titles/title-file.ts';
 import type { MovedRows } from '../restated-days.sql.ts';
 
 /** Amounts have separate columns, so that a spreadsheet can add them up. */

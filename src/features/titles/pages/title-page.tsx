@@ -1,17 +1,29 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { recordAudit } from '../../../base/audit/audit.ts';
 import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { isSensitive, maskColumn } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Author, Card, DayLink, Instant, PlatformValue } from '../../../console/shell/parts.tsx';
-import { mayUse } from '../../../console/shell/route-access.ts';
+import { actorOf, idOfPath } from '../../../console/shell/path-parameters.ts';
+import { EVERYBODY, forPeople, mayUse, STAFF } from '../../../console/shell/route-access.ts';
+import { sendPage } from '../../../console/shell/send-page.ts';
 import type { TitleColumn } from '../../../core/title/title.ts';
 import { RevealForm } from '../../accounts/pages/change-list.tsx';
-import type { Finding } from '../../checks/findings.sql.ts';
+import { type Finding, readTitleFindings } from '../../checks/findings.sql.ts';
 import { TitleFindings } from '../../checks/pages/findings.tsx';
-import type { TitleMatch } from '../../matching/match-reads.sql.ts';
+import { readOwnSealOfMatch } from '../../matching/match-decisions.sql.ts';
+import { readTitleMatches, type TitleMatch } from '../../matching/match-reads.sql.ts';
 import { TitleMatches } from '../../matching/pages/match-cards.tsx';
+import { hasPayables } from '../../matching/payables/payable-state.sql.ts';
 import { providerHref } from '../../providers/pages/provider-address.ts';
 import { Moves } from '../../review/pages/moved.tsx';
-import type { ChangingPull, RelatedTitle, TitleDetail } from './title-detail.sql.ts';
+import {
+  type ChangingPull,
+  type RelatedTitle,
+  readTitleDetail,
+  type TitleDetail,
+} from './title-detail.sql.ts';
 import { TITLES } from './titles-page.tsx';
 
 const GROUPS = ['obligation', 'amounts', 'provider', 'agent', 'payment', 'other'] as const;
@@ -50,7 +62,7 @@ const GROUP_OF: Readonly<Record<TitleColumn, (typeof GROUPS)[number]>> = {
 };
 const COLUMNS = Object.keys(GROUP_OF) as TitleColumn[];
 
-export function TitlePageBody(props: {
+function TitlePageBody(props: {
   readonly title: TitleDetail;
   /** Null: the ERP has given no payables. */
   readonly matches: readonly TitleMatch[] | null;
@@ -240,4 +252,40 @@ function PullText({ pull }: { pull: ChangingPull }) {
       <Author name={pull.requestedBy} />
     </>
   );
+}
+
+/** Routes for one title. */
+export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+
+  const showTitle = async (request: FastifyRequest, reply: FastifyReply, isRevealed: boolean) => {
+    const id = idOfPath(request);
+    const title = id === null ? null : await readTitleDetail(database, id);
+    if (title === null) return reply.callNotFound();
+    if (isRevealed) {
+      // Before the title is shown, so that every access leaves an entry.
+      await recordAudit(database.prisma, {
+        actor: actorOf(request),
+        action: 'title.reveal',
+        date: title.acceptedDate,
+        details: { titleId: title.id },
+      });
+    }
+    const matches = (await hasPayables(database.prisma))
+      ? await readTitleMatches(database, BigInt(title.id))
+      : null;
+    const ownDate = parts.fourEyes
+      ? await readOwnSealOfMatch(database.prisma, BigInt(title.id), actorOf(request))
+      : null;
+    const findings = await readTitleFindings(database, BigInt(title.id));
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text('title.title', { order: title.fields.order_uid ?? '' }),
+      active: '/titles',
+      body: <TitlePageBody {...{ context, title, matches, ownDate, findings, isRevealed }} />,
+    }));
+  };
+  server.get('/titles/:id', forPeople(EVERYBODY), (request, reply) =>
+    showTitle(request, reply, false),
+  );
+  server.post('/titles/:id', forPeople(STAFF), (request, reply) => showTitle(request, reply, true));
 }
