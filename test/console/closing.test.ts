@@ -125,7 +125,7 @@ inBrowser(
       await click(page.getByRole('link', { name: /^Without reservations/ }));
       await click(page.getByRole('link', { name: 'Select all on this page' }));
       await click(page.getByRole('button', { name: 'Preview the sign-off' }));
-      await page.getByRole('row', { name: /22 days 44 27,161\.42/ }).waitFor();
+      await page.getByRole('row', { name: /^Sum 44 27,161\.42/ }).waitFor();
       expect(await unsigned()).toBe(DAYS);
       await click(page.getByRole('button', { name: 'Sign off 22 days' }));
       await page.getByRole('heading', { name: '22 of 22 days signed off' }).waitFor();

@@ -9,73 +9,85 @@ export interface Decision {
   readonly reason: string;
 }
 
-/** What an entry can be about. The console has a text for each. */
-export type AuditAction =
-  | 'account_change.confirm'
-  | 'account_change.refuse'
-  | 'account_change.return'
-  | 'account_change.reveal'
-  | 'agent.confirm'
-  | 'agent.end'
-  | 'backfill.cancel'
-  | 'backfill.create'
-  | 'backfill.resume'
-  | 'bookings.consumer'
-  | 'bookings.difference'
-  | 'bookings.export'
-  | 'bookings.receipts'
-  | 'bookings.start'
-  | 'break.resolve'
-  | 'company.confirm'
-  | 'company.end'
-  | 'database.restored'
-  | 'day.reopen'
-  | 'day.sign_off'
-  | 'drift.acknowledge'
-  | 'export'
-  | 'findings.acknowledge'
-  | 'findings.resolve'
-  | 'key.add'
-  | 'key.revoke'
-  | 'list.export'
-  | 'match.make'
-  | 'match.undo'
-  | 'month.evidence'
-  | 'month.seal'
-  | 'party.erase'
-  | 'party.erased'
-  | 'party.lift'
-  | 'payables.import'
-  | 'provider.reveal'
-  | 'providers.import'
-  | 'providers.invalid'
-  | 'providers.push'
-  | 'pull.release'
-  | 'pull.request'
-  | 'rejects.accept'
-  | 'rejects.reveal'
-  | 'restated.export'
-  | 'retention.begin'
-  | 'retention.end'
-  | 'schedule.export'
-  | 'schedule.reveal'
-  | 'session.end'
-  | 'session.end_others'
-  | 'session.limited'
-  | 'session.refused'
-  | 'session.refused_account'
-  | 'session.start'
-  | 'settings.change'
-  | 'start_date.set'
-  | 'title.reveal'
-  | 'user.add'
-  | 'user.bind'
-  | 'user.change'
-  | 'user.link'
-  | 'user.own_password'
-  | 'user.password'
-  | 'user.recovery_code'
-  | 'user.second_factor';
+/**
+ * What an entry can be about, and what an entry of a date means for its sign-off. The console has a text for each.
+ * - `decision`: the person decided about the date, and a second person has to sign it
+ * - `event`: a person signs the date, not the program
+ * - `look`: the entry decides nothing
+ */
+const AUDIT_ACTIONS = {
+  'account_change.confirm': 'decision',
+  'account_change.refuse': 'decision',
+  'account_change.return': 'event',
+  'account_change.reveal': 'look',
+  'agent.confirm': 'event',
+  'agent.end': 'event',
+  'backfill.cancel': 'event',
+  'backfill.create': 'event',
+  'backfill.resume': 'event',
+  'bookings.consumer': 'event',
+  'bookings.difference': 'decision',
+  'bookings.export': 'look',
+  'bookings.receipts': 'decision',
+  'bookings.start': 'event',
+  'break.resolve': 'decision',
+  'company.confirm': 'event',
+  'company.end': 'event',
+  'database.restored': 'event',
+  'day.reopen': 'event',
+  'day.sign_off': 'event',
+  'drift.acknowledge': 'event',
+  export: 'look',
+  'findings.acknowledge': 'decision',
+  'findings.resolve': 'decision',
+  'key.add': 'event',
+  'key.revoke': 'event',
+  'list.export': 'look',
+  'match.make': 'decision',
+  'match.undo': 'decision',
+  'month.evidence': 'event',
+  'month.seal': 'event',
+  'party.erase': 'event',
+  'party.erased': 'event',
+  'party.lift': 'event',
+  'payables.import': 'event',
+  'provider.reveal': 'look',
+  'providers.import': 'event',
+  'providers.invalid': 'event',
+  'providers.push': 'event',
+  'pull.release': 'decision',
+  'pull.request': 'look',
+  'rejects.accept': 'decision',
+  'rejects.reveal': 'look',
+  'restated.export': 'look',
+  'retention.begin': 'event',
+  'retention.end': 'event',
+  'schedule.export': 'look',
+  'schedule.reveal': 'look',
+  'session.end': 'event',
+  'session.end_others': 'event',
+  'session.limited': 'event',
+  'session.refused': 'event',
+  'session.refused_account': 'event',
+  'session.start': 'event',
+  'settings.change': 'event',
+  'start_date.set': 'event',
+  'title.reveal': 'look',
+  'user.add': 'event',
+  'user.bind': 'event',
+  'user.change': 'event',
+  'user.link': 'event',
+  'user.own_password': 'event',
+  'user.password': 'event',
+  'user.recovery_code': 'event',
+  'user.second_factor': 'event',
+} as const satisfies Readonly<Record<string, 'decision' | 'event' | 'look'>>;
+
+export type AuditAction = keyof typeof AUDIT_ACTIONS;
+
+/** The actions of the kinds. */
+export const actionsOf = (...kinds: readonly ('decision' | 'event' | 'look')[]): string[] =>
+  Object.entries(AUDIT_ACTIONS).flatMap(([action, kind]) => (kinds.includes(kind) ? action : []));
 
 export interface AuditRecord {
   readonly actor: string;

@@ -9,16 +9,17 @@ import { companyIdOf, taxIdOf } from './tax-id.sql.ts';
  * title of the date. Dates after the confirmation do not count: otherwise one of two reviewers could never sign.
  */
 export const hasConfirmed = (date: Prisma.Sql, person: string): Prisma.Sql => Prisma.sql`EXISTS (
-  SELECT FROM (
+  WITH confirmed AS MATERIALIZED (
     SELECT buyer, NULL::text[] AS agents FROM conciliation.company_buyer
     WHERE ended_at IS NULL AND confirmed_by = ${person} AND confirmed_at > ${date}
     UNION ALL
     SELECT NULL, ARRAY[left(tax_id, 8), left(same_as, 8)] FROM conciliation.party_equivalent
     WHERE ended_at IS NULL AND confirmed_by = ${person} AND confirmed_at > ${date}
-  ) AS confirmed
-  JOIN (
+  )
+  SELECT FROM confirmed JOIN (
     SELECT DISTINCT buyer_identification, financial_agent_identification FROM conciliation.title
-    WHERE accepted_date = ${date} AND status = 'current'
+    -- Without a confirmation, the titles are not read.
+    WHERE EXISTS (SELECT FROM confirmed) AND accepted_date = ${date} AND status = 'current'
   ) AS stated ON ${companyIdOf('buyer_identification')} = buyer
               OR left(${taxIdOf('financial_agent_identification')}, 8) = ANY(agents))`;
 

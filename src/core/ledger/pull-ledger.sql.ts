@@ -59,7 +59,7 @@ const PROCESS_ID = randomUUID();
 
 /** Records a request to pull a date. The row, not the job, decides that the work is due. */
 export async function createPull(
-  database: Database,
+  { prisma }: { readonly prisma: Pick<Transaction, 'pull'> },
   pull: {
     readonly origin: PullOrigin;
     readonly date: CivilDate;
@@ -68,7 +68,7 @@ export async function createPull(
   },
 ): Promise<bigint> {
   const { origin, date, requestedBy, backfillId = null } = pull;
-  const { id } = await database.prisma.pull.create({
+  const { id } = await prisma.pull.create({
     data: { origin, date, requestedBy, backfillId },
     select: { id: true },
   });

@@ -4,6 +4,7 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, id, instant, instantOrNull, words } from '../../console/api/schema-parts.ts';
+import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
   type BackfillRange,
@@ -139,17 +140,26 @@ export async function readBackfillProgress(
   database: Database,
   id: bigint,
 ): Promise<BackfillProgress | null> {
-  const [row] = await readProgress(database, Prisma.sql`WHERE backfill.id = ${id}`);
+  const [row] = await readProgress(database.prisma, Prisma.sql`WHERE backfill.id = ${id}`);
   return row ?? null;
 }
 
 /** The newest backfills first. */
-export function readBackfills(database: Database, limit = 20): Promise<BackfillProgress[]> {
-  return readProgress(database, Prisma.sql`ORDER BY backfill.id DESC LIMIT ${limit}`);
+export function readBackfills(
+  db: Pick<Transaction, '$queryRaw'>,
+  { offset, limit }: Place,
+): Promise<BackfillProgress[]> {
+  return readProgress(
+    db,
+    Prisma.sql`ORDER BY backfill.id DESC OFFSET ${offset}::int LIMIT ${limit}::int`,
+  );
 }
 
-function readProgress(database: Database, which: Prisma.Sql): Promise<BackfillProgress[]> {
-  return database.prisma.$queryRaw<BackfillProgress[]>`
+function readProgress(
+  db: Pick<Transaction, '$queryRaw'>,
+  which: Prisma.Sql,
+): Promise<BackfillProgress[]> {
+  return db.$queryRaw<BackfillProgress[]>`
     SELECT backfill.id::float8 AS id, from_date::text AS "from", to_date::text AS "to", state, concurrency,
            requested_by AS "requestedBy", created_at AS "createdAt", finished_at AS "finishedAt",
            to_date - from_date + 1 AS total, own.*

@@ -1,25 +1,18 @@
 import type { Transaction } from '../../base/database/database.ts';
-import type { CivilDate } from '../../base/values/business-day.ts';
-import type { PullState } from '../../core/ledger/pull-ledger.sql.ts';
-import { planBackfill } from './backfill-plan.ts';
-
-interface RunningBackfill {
-  readonly id: bigint;
-  readonly from: CivilDate;
-  readonly to: CivilDate;
-  readonly concurrency: number;
-}
+import type { BackfillRange } from './backfill-plan.ts';
 
 /**
- * Creates the next pulls of every running backfill, the oldest backfill first, ends those that are
- * done, and cancels what still waits of those that were cancelled. The caller serialises planners.
- *
+ * Creates the next pulls of every running backfill, the oldest backfill and the oldest date first, ends those that are
+ * done, and cancels what still waits of those that were cancelled. The pulls are created a few at a time, so that the
+ * queue of a backfill does not delay other pulls. A cancelled pull does not count, so that a resumed backfill continues
+ * where it stopped. A held pull counts as ended, because a backfill does not wait for a decision. The caller serialises
+ * planners.
  * @returns how many pulls were created
  */
 export async function planBackfills(tx: Transaction, maxOpenPulls: number): Promise<number> {
   await cancelQueuedPulls(tx, null);
   // Locked, so that one which is being cancelled now gets no pull that would never be cancelled.
-  const backfills = await tx.$queryRaw<RunningBackfill[]>`
+  const backfills = await tx.$queryRaw<(BackfillRange & { id: bigint; concurrency: number })[]>`
     SELECT id, from_date::text AS "from", to_date::text AS "to", concurrency
     FROM conciliation.backfill WHERE state = 'running' ORDER BY id FOR UPDATE`;
   if (backfills.length === 0) return 0;
@@ -27,16 +20,22 @@ export async function planBackfills(tx: Transaction, maxOpenPulls: number): Prom
     where: { backfillId: { not: null }, state: { in: ['queued', 'running'] } },
   });
   let created = 0;
-  for (const backfill of backfills) {
-    const ownPulls = await readOwnPulls(tx, backfill.id);
-    const plan = planBackfill(backfill, ownPulls, maxOpenPulls - openPulls - created);
-    await createPulls(tx, backfill.id, plan.dates);
-    created += plan.dates.length;
-    if (plan.isDone) {
-      await tx.$executeRaw`
+  for (const { id, from, to, concurrency } of backfills) {
+    created += await tx.$executeRaw`
+      WITH newest AS MATERIALIZED (
+        SELECT DISTINCT ON (date) date, state FROM conciliation.pull WHERE backfill_id = ${id} ORDER BY date, id DESC
+      ), open AS MATERIALIZED (
+        SELECT count(*) AS pulls FROM newest WHERE state IN ('queued', 'running')
+      ), missing AS MATERIALIZED (
+        SELECT wanted.at::date AS date FROM generate_series(${from}::timestamp, ${to}::timestamp, '1 day') AS wanted (at)
+        WHERE NOT EXISTS (SELECT FROM newest WHERE newest.date = wanted.at::date AND state <> 'cancelled')
+      ), ended AS (
         UPDATE conciliation.backfill SET state = 'done', finished_at = clock_timestamp()
-        WHERE id = ${backfill.id}`;
-    }
+        WHERE id = ${id} AND (SELECT pulls FROM open) = 0 AND NOT EXISTS (SELECT FROM missing)
+      )
+      INSERT INTO conciliation.pull (origin, date, backfill_id, requested_by)
+      SELECT 'backfill', date, ${id}, 'scheduler' FROM missing ORDER BY date
+      LIMIT greatest(0, least(${concurrency}::int - (SELECT pulls FROM open), ${maxOpenPulls - openPulls - created}::int))`;
   }
   return created;
 }
@@ -52,25 +51,4 @@ export async function cancelQueuedPulls(tx: Transaction, backfillId: bigint | nu
     FROM conciliation.backfill backfill
     WHERE backfill.id = pull.backfill_id AND backfill.state = 'cancelled' AND pull.state = 'queued'
       AND (${backfillId}::bigint IS NULL OR backfill.id = ${backfillId}::bigint)`;
-}
-
-async function readOwnPulls(
-  tx: Transaction,
-  backfillId: bigint,
-): Promise<Map<CivilDate, PullState>> {
-  const rows = await tx.$queryRaw<{ date: CivilDate; state: PullState }[]>`
-    SELECT DISTINCT ON (pull.date) date::text AS date, state
-    FROM conciliation.pull WHERE backfill_id = ${backfillId} ORDER BY pull.date, id DESC`;
-  return new Map(rows.map((row) => [row.date, row.state]));
-}
-
-async function createPulls(
-  tx: Transaction,
-  backfillId: bigint,
-  dates: readonly CivilDate[],
-): Promise<void> {
-  if (dates.length === 0) return;
-  await tx.pull.createMany({
-    data: dates.map((date) => ({ origin: 'backfill', date, backfillId, requestedBy: 'scheduler' })),
-  });
 }

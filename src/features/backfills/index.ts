@@ -1,7 +1,7 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { planBackfills } from './backfill-plans.sql.ts';
 import { addBackfillsApi } from './pages/api.ts';
-import { addBackfillRoutes } from './pages/backfill-routes.tsx';
+import { addBackfillRoutes, BACKFILLS } from './pages/backfills.tsx';
 
 export const backfills: Feature = {
   name: 'backfills',
@@ -9,5 +9,6 @@ export const backfills: Feature = {
     inPlanning: (tx, { maxOpenBackfillPulls }) => planBackfills(tx, maxOpenBackfillPulls),
   },
   pages: [addBackfillRoutes],
+  lists: [BACKFILLS],
   api: [addBackfillsApi],
 };

@@ -6,7 +6,7 @@ import { arePayablesStale, hasPayables } from './payables/payable-state.sql.ts';
 
 type MatchRule = (typeof RULES)[number] | 'inherited' | 'person';
 
-/** How far the titles of a date are matched. */
+/** How far the titles of a date are matched after the newest run. */
 export interface DayMatching {
   /** Current titles. */
   readonly titles: number;
@@ -22,11 +22,15 @@ export async function readDayMatching(
   maxAgeHours: number,
 ): Promise<DayMatching | null> {
   if (!(await hasPayables(database.prisma))) return null;
-  const [row] = await database.prisma.$queryRaw<[Omit<DayMatching, 'isStale'>]>`
-    SELECT count(*)::int AS titles, count(*) FILTER (WHERE EXISTS (
-             SELECT FROM conciliation.title_payable WHERE title_id = title.id))::int AS matched
-    FROM conciliation.title
-    WHERE accepted_date = ${date}::date AND status = 'current'`;
+  const [row = { titles: 0, matched: 0 }] = await database.prisma.$queryRaw<
+    [Omit<DayMatching, 'isStale'>?]
+  >`
+    SELECT title_count AS titles, coalesce((
+             SELECT known.titles
+             FROM jsonb_to_recordset((SELECT agreed FROM conciliation.match_run ORDER BY id DESC LIMIT 1))
+                    AS known (date date, titles integer)
+             WHERE known.date = day.date), 0) AS matched
+    FROM conciliation.day WHERE date = ${date}::date`;
   return { ...row, isStale: await arePayablesStale(database.prisma, maxAgeHours) };
 }
 

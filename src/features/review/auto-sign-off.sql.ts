@@ -1,5 +1,6 @@
 /** AUTO_SIGN_OFF=clean: the first seal of a day about which there is nothing to decide. */
 
+import { actionsOf } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ObstacleRules } from '../../console/day-obstacle.ts';
@@ -10,17 +11,14 @@ import { readAlteration } from '../verify/verify.sql.ts';
 import { hasObstacle, PROGRAM_OBSTACLES } from './obstacles.sql.ts';
 import { sealDay } from './sign-off.sql.ts';
 
-/** A request for a pull, a look at identifiers and an export decide nothing about the data. */
-const isDecision = Prisma.sql`
-  entry.action <> 'pull.request' AND entry.action NOT LIKE '%.reveal' AND entry.action NOT LIKE '%export'`;
-
 /**
- * True for a row of `day` that the program may seal: it has no obstacle but those for information, and no decision in the audit log. An
- * earlier seal, a reopening, an acceptance of rejects and a release have left an entry there.
+ * True for a row of `day` that the program may seal: it has no obstacle but those for information, and neither a
+ * decision nor an event in the audit log, as an earlier seal, a reopening, an acceptance of rejects or a release.
  */
 const isClean = (rules: ObstacleRules) => Prisma.sql`
   NOT ${hasObstacle(Prisma.sql`day.date`, rules, PROGRAM_OBSTACLES)}
-  AND NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry WHERE entry.date = day.date AND ${isDecision})`;
+  AND NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry WHERE entry.date = day.date
+                    AND entry.action = ANY(${actionsOf('decision', 'event')}))`;
 
 /**
  * Seals each clean day in a separate transaction, and releases its bookings.

@@ -60,7 +60,7 @@ export interface MovedTitles<Shown extends Move = MovedTitle> {
   /** The number of all differing titles. */
   readonly count: number;
   readonly counts: Readonly<Record<MovedTitle['kind'], number>>;
-  readonly titles: readonly Shown[];
+  readonly titles: Shown[];
 }
 
 /**
@@ -200,31 +200,6 @@ export function movedQuery(
              order_uid COLLATE "C", occurrence, shown.id LIMIT ${limits.limit}::int`;
 }
 
-/** Returns the fence of the present seal of a date; null: it has none. */
-export async function readSealFence(database: Database, date: CivilDate): Promise<bigint | null> {
-  const seal = await database.prisma.signOff.findFirst({
-    where: { date, endedAt: null },
-    select: { fence: true },
-  });
-  return seal?.fence ?? null;
-}
-
-/**
- * Returns the fence before the newest pull that changed the date, so that the changes of this pull
- * are shown.
- */
-export async function readFenceBeforeLastChange(
-  database: Database,
-  date: CivilDate,
-): Promise<{ readonly fence: bigint; readonly pullId: bigint } | null> {
-  const pull = await database.prisma.pull.findFirst({
-    where: { date, state: 'merged' },
-    orderBy: { fence: 'desc' },
-    select: { id: true, fence: true },
-  });
-  return pull?.fence ? { fence: pull.fence - 1n, pullId: pull.id } : null;
-}
-
 /** The changes since the seal of a date, or without a seal those of its newest change. */
 export const DayChanges = Type.Object({
   since: words(['sign_off', 'last_change']),
@@ -236,24 +211,36 @@ export const DayChanges = Type.Object({
 });
 export type DayChanges = Readonly<Static<typeof DayChanges>>;
 
-const NOTHING: MovedTitles = {
+const NOTHING = {
   count: 0,
   counts: { changed: 0, withdrawn: 0, restored: 0, inserted: 0 },
   titles: [],
-};
+} satisfies MovedTitles;
 
 export async function readDayChanges(
   database: Database,
   date: CivilDate,
   limit: number,
 ): Promise<DayChanges> {
-  const seal = await readSealFence(database, date);
+  const since = (fence: bigint) => readMovedTitles(database, date, fence, limit);
+  const where = { date };
+  const seal = await database.prisma.signOff.findFirst({ where: { ...where, endedAt: null } });
   if (seal !== null) {
-    const moved = await readMovedTitles(database, date, seal, limit);
-    return { since: 'sign_off', pullId: null, ...moved, titles: [...moved.titles] };
+    return { since: 'sign_off', pullId: null, ...(await since(seal.fence)) };
   }
-  const last = await readFenceBeforeLastChange(database, date);
-  const moved = last === null ? NOTHING : await readMovedTitles(database, date, last.fence, limit);
-  const pullId = last === null ? null : Number(last.pullId);
-  return { since: 'last_change', pullId, ...moved, titles: [...moved.titles] };
+  const [last, before] = await database.prisma.pull.findMany({
+    where: { ...where, state: 'merged' },
+    orderBy: { fence: 'desc' },
+    take: 2,
+  });
+  // A first pull has only new titles, and another page lists them.
+  const moved =
+    last === undefined || before === undefined
+      ? {
+          ...NOTHING,
+          count: last?.inserted ?? 0,
+          counts: { ...NOTHING.counts, inserted: last?.inserted ?? 0 },
+        }
+      : await since((last.fence ?? 0n) - 1n);
+  return { since: 'last_change', pullId: last === undefined ? null : Number(last.id), ...moved };
 }

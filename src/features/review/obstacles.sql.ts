@@ -1,5 +1,6 @@
 /** The one list of what keeps a day from being signed off or released, and of what a person has to know before. */
 import { type Static, Type } from 'typebox';
+import { actionsOf } from '../../base/audit/audit.ts';
 import type { Transaction } from '../../base/database/database.ts';
 import { hasConfirmed } from '../../base/database/own-seal.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
@@ -13,24 +14,6 @@ import { matchingObstacles } from '../matching/breaks.sql.ts';
 import { verifyObstacles } from '../verify/findings.sql.ts';
 import { LedgerDay } from './ledger-days.sql.ts';
 
-/**
- * The actions in the audit log after which a second person has to sign the date off: every decision of a person that
- * names a date, except for the signing and reopening of days. A request for a pull decides nothing.
- */
-const DECISIONS = [
-  'pull.release',
-  'rejects.accept',
-  'account_change.confirm',
-  'account_change.refuse',
-  'findings.resolve',
-  'findings.acknowledge',
-  'match.make',
-  'match.undo',
-  'break.resolve',
-  'bookings.difference',
-  'bookings.receipts',
-];
-
 const where = (condition: Prisma.Sql) =>
   Prisma.sql`SELECT NULL, NULL, NULL, NULL WHERE ${condition}`;
 
@@ -43,10 +26,7 @@ const reviewObstacles = {
       SELECT FROM conciliation.day AS present
       WHERE present.date = ${date} AND (present.state <> 'reconciled' OR present.content_digest IS NULL))`),
   },
-  /**
-   * The signer made one of the decisions of `DECISIONS` about the date, or confirmed a company or an agent of its
-   * titles.
-   */
+  /** The signer made a decision about the date, or confirmed a company or an agent of its titles. */
   own_decision: {
     keeps: ['sign'],
     rows: (date, { signer = null }) =>
@@ -55,7 +35,7 @@ const reviewObstacles = {
           ? Prisma.sql`false`
           : Prisma.sql`EXISTS (
               SELECT FROM conciliation.audit_entry AS entry
-              WHERE entry.date = ${date} AND entry.action = ANY(${DECISIONS})
+              WHERE entry.date = ${date} AND entry.action = ANY(${actionsOf('decision')})
                 AND entry.actor = ${signer})
               OR ${hasConfirmed(date, signer)}`,
       ),

@@ -11,8 +11,8 @@ import { readCheckpoint } from '../../../src/core/ledger/reads.ts';
 import { type CheckRules, checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { readFindings, resolveFindings } from '../../../src/features/checks/findings.sql.ts';
 import { signCleanDays } from '../../../src/features/review/auto-sign-off.sql.ts';
-import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
+import { signDay } from '../../support/days.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
@@ -245,26 +245,17 @@ describe('a finding', () => {
 });
 
 describe('a sign-off', () => {
-  const sign = async (by: string, requiresChecks: boolean) => {
-    const day = await world.database.prisma.day.findUniqueOrThrow({ where: { date: DAY } });
-    const seenDigest = day.contentDigest ?? '';
-    return signOffDay(world.database, DAY, {
-      by,
-      reason: null,
-      seenDigest,
-      fourEyes: true,
-      requiresChecks,
-    });
-  };
+  const sign = (by: string) =>
+    signDay(world.database, DAY, { by, fourEyes: true, requiresChecks: true, bookingsFrom: null });
 
   test('waits for the checks of the present content', async () => {
     await pull(DAY, title('a'));
-    await expect(sign('ana', true)).rejects.toMatchObject({ context: { fault: 'not_checked' } });
+    await expect(sign('ana')).rejects.toMatchObject({ context: { fault: 'not_checked' } });
     await check();
     await pull(DAY, title('a'), title('b'), title('b'));
-    await expect(sign('ana', true)).rejects.toMatchObject({ context: { fault: 'not_checked' } });
+    await expect(sign('ana')).rejects.toMatchObject({ context: { fault: 'not_checked' } });
     await check();
-    await sign('ana', true);
+    await sign('ana');
     // A signed day does not change when the rules change.
     const severities = { ...DEFAULT_SEVERITIES, equal_in_day: 'review' } as const;
     expect((await check({ severities })).map(({ date }) => date)).not.toContain(DAY);
@@ -274,14 +265,14 @@ describe('a sign-off', () => {
   test('is refused while a finding is open, and to the person who resolved the finding', async () => {
     await pull(DAY, title('a', { value: '0' }), title('b'));
     await check();
-    await expect(sign('bia', true)).rejects.toMatchObject({ context: { fault: 'not_reconciled' } });
+    await expect(sign('bia')).rejects.toMatchObject({ context: { fault: 'not_reconciled' } });
     await resolveFindings(
       world.database,
       { date: DAY, code: 'value_not_positive', newestId: 1_000n, titleId: null },
       { by: 'ana', reason: 'asked' },
     );
-    await expect(sign('ana', true)).rejects.toMatchObject({ context: { fault: 'own_decision' } });
-    await sign('bia', true);
+    await expect(sign('ana')).rejects.toMatchObject({ context: { fault: 'own_decision' } });
+    await sign('bia');
   });
 
   test('by the program is made only for a checked day without a decision of a person', async () => {

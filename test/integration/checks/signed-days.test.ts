@@ -5,8 +5,8 @@ import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.t
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { countFindings, resolveFindings } from '../../../src/features/checks/findings.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
-import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
+import { signDay } from '../../support/days.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
@@ -26,17 +26,8 @@ async function check() {
   while ((await checkDays(world.database, DEFAULT_RULES)).length > 0);
 }
 
-async function sign(date: CivilDate) {
-  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
-  await signOffDay(world.database, date, {
-    by: 'rita',
-    reason: null,
-    seenDigest: contentDigest ?? '',
-    fourEyes: false,
-    bookingsFrom: DAY,
-    requiresChecks: true,
-  });
-}
+const sign = (date: CivilDate) =>
+  signDay(world.database, date, { by: 'rita', requiresChecks: true });
 
 test('a signed day that waits for the matching is released when a person has resolved the finding of an equal title on another date', async () => {
   await importPayables(world.database, [{ erpKey: 'k1', openValue: '77' }], 'snapshot');

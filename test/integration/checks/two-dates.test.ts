@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { readFindings, resolveFindings } from '../../../src/features/checks/findings.sql.ts';
-import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
+import { signDay } from '../../support/days.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -40,17 +40,8 @@ async function stateOf(date: CivilDate) {
   return day.state;
 }
 
-async function sign(date: CivilDate) {
-  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
-  await signOffDay(world.database, date, {
-    by: 'rita',
-    reason: null,
-    seenDigest: contentDigest ?? '',
-    fourEyes: false,
-    bookingsFrom: DAY,
-    requiresChecks: true,
-  });
-}
+const sign = (date: CivilDate) =>
+  signDay(world.database, date, { by: 'rita', requiresChecks: true });
 
 /** Makes the pulls that the checks ask for, until there is none. Returns their dates. */
 async function pullAsked(): Promise<CivilDate[]> {

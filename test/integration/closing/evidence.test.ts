@@ -1,28 +1,26 @@
 /** The evidence file of a month: its content, and the results of its verifier in a separate folder. */
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordAudit } from '../../../src/base/audit/audit.ts';
 import { verifyAuditChain } from '../../../src/base/audit/audit-chain.sql.ts';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
-import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
 import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
 import { EVIDENCE_COLUMNS } from '../../../src/features/review/months/evidence.sql.ts';
 import { sealMonth } from '../../../src/features/review/months/month-seal.sql.ts';
-import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,
   makeKey,
   openConsole,
 } from '../../support/console-client.ts';
+import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { forTest, openFolder } from '../../support/for-tests.ts';
 import { outputOf, runProgram } from '../../support/program.ts';
-import { TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { unzip } from '../../unit/export/workbook-reader.ts';
 
@@ -64,7 +62,8 @@ beforeAll(async () => {
     titleText({ uid: 'y', date: LAST, value: '10.01' }).replaceAll('11222333000181', FORMER_AGENT),
     titleText({ uid: 'z', date: LAST, value: '10.01' }),
   );
-  for (const date of [FIRST, EMPTY, LAST]) await sign(date);
+  for (const date of [FIRST, EMPTY, LAST])
+    await signDay(world.database, date, { bookingsFrom: null });
   const by = { by: 'ana', reason: 'agrees', seenDigest: null };
   ({ digest } = await sealMonth(world.database, MARCH, by));
   archive = await download();
@@ -76,55 +75,45 @@ async function pull(date: CivilDate, ...texts: string[]) {
   return world.pull(date);
 }
 
-async function sign(date: CivilDate) {
-  const day = await readLedgerDay(world.database, date, TODAY);
-  const seenDigest = day?.contentDigest ?? '';
-  await signOffDay(world.database, date, { by: 'ana', reason: null, seenDigest, fourEyes: true });
-}
-
 async function download() {
   const answer = await reviewer.post('/months/2026-03/evidence');
   expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/zip']);
   return answer.bytes;
 }
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'conciliation-evidence-'));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
+const unpacked = forTest(openFolder);
 
 /** Unpacks the archive into the empty folder. */
 async function unpack(bytes = archive) {
   for (const [name, content] of unzip(bytes)) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    await writeFile(join(folder, name), content);
+    await mkdir(dirname(join(unpacked.path, name)), { recursive: true });
+    await writeFile(join(unpacked.path, name), content);
   }
 }
 const verify = (...args: string[]) =>
   runProgram(process.execPath, ['verify.mjs', ...args], {
-    folder,
+    folder: unpacked.path,
     // Neither packages nor settings of this project.
     environment: { NODE_PATH: '', NODE_OPTIONS: '', LC_ALL: 'en_US.UTF-8' },
   });
 const edit = async (name: string, change: (text: string) => string) => {
-  const before = await readFile(join(folder, name), 'utf8');
+  const before = await readFile(join(unpacked.path, name), 'utf8');
   const after = change(before);
   expect(after).not.toBe(before);
-  await writeFile(join(folder, name), after);
+  await writeFile(join(unpacked.path, name), after);
 };
 /** Makes SHA256SUMS right again, as a person would who wants to hide a change. */
 async function listHashes() {
-  const names = (await readdir(folder, { recursive: true })).filter(
+  const names = (await readdir(unpacked.path, { recursive: true })).filter(
     (name) => /\.\w+$/.test(name) && name !== 'SHA256SUMS',
   );
   const lines = await Promise.all(
     names.map(async (name) => {
-      const hash = createHash('sha256').update(await readFile(join(folder, name)));
+      const hash = createHash('sha256').update(await readFile(join(unpacked.path, name)));
       return `${hash.digest('hex')}  ${name}\n`;
     }),
   );
-  await writeFile(join(folder, 'SHA256SUMS'), lines.join(''));
+  await writeFile(join(unpacked.path, 'SHA256SUMS'), lines.join(''));
 }
 
 describe('the file', () => {
@@ -247,7 +236,7 @@ describe('the verifier', () => {
     expect(stdout).toContain(`Digest of the month: ${digest}`);
     expect(stdout).toContain('Everything agrees.');
     expect((await verify('pt')).stdout).toContain('Tudo confere.');
-    await outputOf('sha256sum', ['-c', '--quiet', 'SHA256SUMS'], { folder });
+    await outputOf('sha256sum', ['-c', '--quiet', 'SHA256SUMS'], { folder: unpacked.path });
   });
 
   const jsonl = `titles/${FIRST}.jsonl`;
@@ -417,13 +406,13 @@ describe('the verifier', () => {
 
   test('finds a missing file, one more file, and a file that is none', async () => {
     await unpack();
-    await rm(join(folder, `titles/${LAST}.csv`));
-    await writeFile(join(folder, 'titles/2026-03-28.csv'), 'x');
+    await rm(join(unpacked.path, `titles/${LAST}.csv`));
+    await writeFile(join(unpacked.path, 'titles/2026-03-28.csv'), 'x');
     const { exit, stdout } = await verify();
     expect(exit).toBe(1);
     expect(stdout).toContain('✗ titles/2026-03-31.csv: the file is missing');
     expect(stdout).toContain('✗ titles/2026-03-28.csv: the file is not listed');
-    await writeFile(join(folder, 'month.json'), '{');
+    await writeFile(join(unpacked.path, 'month.json'), '{');
     expect(await verify()).toMatchObject({
       exit: 1,
       stdout: expect.stringContaining('the files cannot be read'),

@@ -15,12 +15,13 @@ import {
   readMonths,
   sealMonth,
 } from '../../../src/features/review/months/month-seal.sql.ts';
-import { reopenDay, signOffDay } from '../../../src/features/review/sign-off.sql.ts';
+import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,
   openConsole,
 } from '../../support/console-client.ts';
+import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { addBooking, match, payablesOf } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
@@ -53,15 +54,12 @@ const pull = async (date: CivilDate, discount?: string) => {
   world.sandbox.setDayTexts(date, textsOf(date, discount));
   await world.pull(date);
 };
-const sign = async (date: CivilDate, by = 'ana') => {
-  const day = await readLedgerDay(world.database, date, TODAY);
-  const seenDigest = day?.contentDigest ?? '';
-  await signOffDay(world.database, date, { by, reason: null, seenDigest, fourEyes: true });
-};
+const sign = (date: CivilDate, by = 'ana') =>
+  signDay(world.database, date, { by, bookingsFrom: null });
 const seal = (seenDigest: string | null = null, by = 'ana') =>
   sealMonth(world.database, MARCH, { by, reason: null, seenDigest });
 const march = async () => {
-  const [month] = await readMonths(world.database, TODAY, MARCH);
+  const [month] = await readMonths(world.database.prisma, TODAY, MARCH);
   if (month === undefined) throw new Error('the month is missing');
   return month;
 };
@@ -140,7 +138,7 @@ describe('a month', () => {
     expect((await march()).state).toBe('ready');
     const again = await seal();
     expect((await march()).state).toBe('sealed');
-    const seals = await readMonthSeals(world.database, MARCH);
+    const seals = await readMonthSeals(world.database.prisma, MARCH);
     expect(seals.map(({ id }) => id)).toEqual([again.id, expect.any(Number)]);
     expect(new Set(seals.map(({ digest }) => digest)).size).toBe(2);
     expect(await openAlerts()).toEqual([]);
@@ -151,12 +149,12 @@ describe('a month', () => {
     for (let round = 0; round < 5; round += 1) {
       await reopenDay(world.database, date, { by: 'ana', reason: 'again' });
       await sign(date);
-      const before = (await readMonthSeals(world.database, MARCH)).length;
+      const before = (await readMonthSeals(world.database.prisma, MARCH)).length;
       const outcomes = await Promise.allSettled([seal(null, 'ana'), seal(null, 'rosa')]);
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       const refused = outcomes.find((outcome) => outcome.status === 'rejected');
       expect(String(refused?.reason)).toContain('the month is sealed already');
-      expect(await readMonthSeals(world.database, MARCH)).toHaveLength(before + 1);
+      expect(await readMonthSeals(world.database.prisma, MARCH)).toHaveLength(before + 1);
     }
   });
 

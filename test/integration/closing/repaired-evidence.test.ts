@@ -15,8 +15,8 @@ import {
 } from '../../../src/features/review/months/evidence.sql.ts';
 import { readMonths, sealMonth } from '../../../src/features/review/months/month-seal.sql.ts';
 import { readMovedTitles } from '../../../src/features/review/moved-titles.sql.ts';
-import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
+import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -31,11 +31,7 @@ const signed = new Map<CivilDate, ExportRow[]>();
 beforeAll(async () => {
   for (const date of datesBetween(FIRST, LAST)) {
     await pull(date);
-    const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({
-      where: { date },
-    });
-    const signing = { by: 'ana', reason: null, seenDigest: String(contentDigest), fourEyes: true };
-    await signOffDay(world.database, date, signing);
+    await signDay(world.database, date, { bookingsFrom: null });
   }
   await sealMonth(world.database, MARCH, { by: 'ana', reason: null, seenDigest: null });
   for (const date of datesBetween(FIRST, LAST)) signed.set(date, await evidenceOf(date));
@@ -78,7 +74,7 @@ test.each([
   [DATES[2] as CivilDate, 'original_value = 77, content_hash = gen_random_uuid()'],
 ])('%s: the evidence has the signed titles after %s was repaired', async (date, set) => {
   await alterAndRepair(date, set);
-  const [month] = await readMonths(world.database, TODAY, MARCH);
+  const [month] = await readMonths(world.database.prisma, TODAY, MARCH);
   expect(month?.state).toBe('sealed');
   expect(await evidenceOf(date)).toEqual(signed.get(date));
 });

@@ -25,8 +25,8 @@ const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[
 describe('a day', () => {
   test('shows totals by provider and by agent that add up to its own', async () => {
     await pull(title('a', { value: '0.10' }), title('b', { value: '0.20', name: 'Outro Agente' }));
-    const { text } = await viewer.get(`/days/${date}`);
-    expect(text).toContain('0.30');
+    expect((await viewer.get(`/days/${date}`)).text).toContain('0.30');
+    const { text } = await viewer.get(`/days/${date}/parties`);
     expect(text).toMatch(/Outro Agente[\s\S]*?0\.20/);
     expect(text).toMatch(/P-1[\s\S]*?0\.30/);
   });
@@ -58,42 +58,6 @@ describe('a day', () => {
     expect(answer.text).toContain('Look again');
   });
 
-  test('with rejects waits for a decision, and the user who accepted them may not sign', async () => {
-    await pull(title('a'), `{"order":{},"acceptedDate":"${date}"}`);
-    expect((await viewer.get(`/days/${date}`)).text).toContain('do not have the documented format');
-    expect((await reviewer.post(`/days/${date}/accept-rejects`)).status).toBe(400);
-    await reviewer.post(`/days/${date}/accept-rejects`, { reason: 'a test of the platform' });
-    const own = await reviewer.get(`/days/${date}`);
-    expect(own.text).toContain('Another user has to sign it off');
-    const { contentDigest: digest } = await world.database.prisma.day.findUniqueOrThrow({
-      where: { date: new Date(date) },
-    });
-    const refused = await reviewer.post(`/days/${date}/sign-off`, { digest: digest ?? '' });
-    expect([refused.status, refused.text]).toEqual([
-      400,
-      expect.stringContaining('another user has to sign it off'),
-    ]);
-    const other = await console.as('reviewer', 'rosa');
-    const signed = await other.post(`/days/${date}/sign-off`, { digest: digest ?? '' });
-    expect(signed.status).toBe(303);
-  });
-
-  test('says that titles stay because of a reject, on its page and before a release', async () => {
-    const uids = ['a', 'b', 'c', 'd', 'e', 'f'];
-    await pull(...uids.map((uid) => title(uid)));
-    const bad = title('f', { value: '"ten"' });
-    await pull(...uids.slice(0, 5).map((uid) => title(uid)), bad);
-    const stays = '1 title is not in the newest response and stays as it was, because a rejected';
-    expect((await viewer.get(`/days/${date}`)).text).toContain(stays);
-    const { pullId, state } = await pull(title('a'), bad);
-    expect(state).toBe('held');
-    expect((await operator.get(`/pulls/${pullId}/release`)).text).toContain(
-      '1 title is not in the response and would stay as it is, because a rejected title may be',
-    );
-    await pull(...uids.map((uid) => title(uid)));
-    expect((await viewer.get(`/days/${date}`)).text).not.toContain('stays as it was');
-  });
-
   test('that is held for changed accounts and values shows each title before and after', async () => {
     const uids = Array.from({ length: 24 }, (_, index) => `t${index}`);
     // Two accounts of the agent, which stay.
@@ -115,14 +79,6 @@ describe('a day', () => {
       /Original value\s+2,400\.00\s+12\.00\s+−2,388\.00/,
     );
     expect(text).not.toMatch(/LIMIT_PERCENT/);
-  });
-
-  test('that would be emptied by rejects does not say that there was no title', async () => {
-    await pull(title('a'), title('b'));
-    const { pullId } = await pull(title('x', { value: '"ten"' }));
-    const preview = await operator.get(`/pulls/${pullId}/release`);
-    expect(preview.text).toContain('none of them has the documented format');
-    expect(preview.text).not.toContain('no title');
   });
 
   test('shows the raw text of a reject to authorized roles, and audits that', async () => {

@@ -1,24 +1,13 @@
 /** The output of pages, /api, alerts and commands for responses that were held, or that rejects made incomplete. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import type { ConsoleClient } from '../../support/console-client.ts';
-import { openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
-import { daysFrom, type PullWorld } from '../../support/pull-world.ts';
+import { pagesForFile } from '../../support/pages-world.ts';
+import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let pages: PagesWorld;
-let world: PullWorld;
-let operator: ConsoleClient;
-beforeAll(async () => {
-  pages = await openPagesWorld();
-  ({ world, operator } = pages);
-});
-afterAll(async () => {
-  await pages.console.close();
-  await world.close();
-});
+const { world, operator } = pagesForFile();
 
 let date: CivilDate;
 let days = 0;

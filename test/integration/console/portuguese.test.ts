@@ -146,6 +146,7 @@ test('no page in Portuguese has English text', async () => {
     'GET /days/:date': [DAY, HELD, REJECTS, UNREADABLE, RESTATED, FAILED, daysFrom(9)].map(
       (date) => `/days/${date}`,
     ),
+    'GET /days/:date/parties': [`/days/${DAY}/parties`],
     'GET /restated': ['/restated'],
     'GET /findings': ['/findings', `/findings?date=${DAY}&check=value_not_positive&state=all`],
     'GET /titles': [

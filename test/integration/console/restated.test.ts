@@ -1,8 +1,7 @@
 /** The changes since the sign-off over all days: sums, fields and files, compared with PostgreSQL. */
 import { beforeAll, expect, test } from 'vitest';
-import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
-import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
+import { signDay } from '../../support/days.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -24,15 +23,11 @@ beforeAll(async () => {
       // The account that changes below is not the subject here.
       await decideOpenChanges(database);
     };
-    const sign = async (by: string) => {
-      const day = await readLedgerDay(database, date, TODAY);
-      const seenDigest = day?.contentDigest ?? '';
-      await signOffDay(database, date, { by, reason: null, seenDigest, fourEyes: true });
-    };
     const rest = Array.from({ length: 8 }, (_, number) => title(`r${number}`));
     await pull(title('a'), title('b'), title('c'), commission('0.17'), ...rest);
     // The last but one stays as it was signed, and the last one is not signed.
-    if (index <= DAYS) await sign(index < 3 ? 'rita' : 'helena');
+    if (index <= DAYS)
+      await signDay(database, date, { by: index < 3 ? 'rita' : 'helena', bookingsFrom: null });
     if (index === DAYS) continue;
     await pull(
       // A discount of one cent more, one title withdrawn, one new, a commission and an account restated.

@@ -1,5 +1,5 @@
 /** Rows of a day that something other than a merge has changed are not signed off and not released. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { runPull } from '../../../src/core/work/run-pull.ts';
 import { readWaitingDays, releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
@@ -11,19 +11,12 @@ import { acknowledgeFindings } from '../../../src/features/verify/findings.sql.t
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { fourEyesFault } from '../../support/days.ts';
-import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let pages: PagesWorld;
-beforeAll(async () => {
-  pages = await openPagesWorld();
-});
-afterAll(async () => {
-  await pages.console.close();
-  await pages.world.close();
-});
+const pages = pagesForFile();
 
 let used = 0;
 let date: CivilDate;

@@ -9,7 +9,8 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../../src/core/title/title.ts';
-import { reopenDay, signOffDay } from '../../../src/features/review/sign-off.sql.ts';
+import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
+import { signDay } from '../../support/days.ts';
 import { clientOfFile, gateOfFile, worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
@@ -40,18 +41,7 @@ async function pull(...texts: string[]) {
   return world.pull(date);
 }
 
-async function sign(): Promise<void> {
-  const { rows } = await reader.query(
-    'SELECT content_digest FROM conciliation.day WHERE date = $1',
-    [date],
-  );
-  await signOffDay(world.database, date, {
-    by: 'ana',
-    reason: null,
-    seenDigest: String(rows[0]?.content_digest),
-    fourEyes: true,
-  });
-}
+const sign = () => signDay(world.database, date, { bookingsFrom: null });
 
 const columns = ['id', 'status', 'occurrence', ...TITLE_COLUMNS].map((name) => `day.${name}::text`);
 

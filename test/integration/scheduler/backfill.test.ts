@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
-import { startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { PULL_STATES, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import {
   cancelBackfill,
   createBackfill,
@@ -88,15 +88,22 @@ test('counts failed, held, running and remaining dates', async () => {
   });
 });
 
-test('is done although a date failed and another waits for a person', async () => {
-  const id = await create(3);
-  await plan();
-  await world.end('failed');
-  await plan();
+test.each(PULL_STATES)('with a last pull that is %s: done, or another pull', async (state) => {
+  const id = await create(5);
+  const all = planner({ config: { ...CONFIG, startDate: TODAY, maxOpenBackfillPulls: 5 } });
+  await all.runOnce();
   await world.database.prisma.$executeRaw`
-    UPDATE conciliation.pull SET state = 'held' WHERE state = 'queued'`;
+    UPDATE conciliation.pull SET state = CASE WHEN date = ${range.to}::date THEN ${state} ELSE 'failed' END`;
+  expect(await all.runOnce()).toMatchObject({ created: state === 'cancelled' ? 1 : 0 });
+  const isDone = !['queued', 'running', 'cancelled'].includes(state);
+  expect((await progress(id))?.state).toBe(isDone ? 'done' : 'running');
+});
+
+test('is not set back by more open pulls than its concurrency', async () => {
+  await create(2);
   await plan();
-  expect(await progress(id)).toMatchObject({ state: 'done', failed: 3, held: 2, done: 0 });
+  await world.database.prisma.$executeRaw`UPDATE conciliation.backfill SET concurrency = 1`;
+  expect(await plan()).toMatchObject({ created: 0 });
 });
 
 test('cancelling ends waiting pulls, lets running ones end, and creates none', async () => {
@@ -227,6 +234,8 @@ test('the requests are in the audit log; the newest backfill is listed first', a
     { actor: 'second operator', action: 'backfill.cancel', id: String(first), from: range.from },
     { actor: 'operator', action: 'backfill.create', id: String(second), from: range.from },
   ]);
-  const listed = (await readBackfills(world.database)).map(({ id }) => id);
+  const listed = (await readBackfills(world.database.prisma, { offset: 0, limit: 9 })).map(
+    ({ id }) => id,
+  );
   expect(listed).toEqual([Number(second), Number(first)]);
 });

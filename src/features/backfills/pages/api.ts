@@ -5,14 +5,9 @@ import { date, IdParameter } from '../../../console/api/schema-parts.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forKeys, OPERATE } from '../../../console/shell/route-access.ts';
-import {
-  Backfill,
-  cancelBackfill,
-  readBackfillProgress,
-  readBackfills,
-} from '../backfill-ledger.sql.ts';
+import { Backfill, cancelBackfill, readBackfillProgress } from '../backfill-ledger.sql.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../backfill-plan.ts';
-import { startBackfill } from './backfill-routes.tsx';
+import { startBackfill } from './backfills.tsx';
 
 const BackfillBody = Type.Object({
   from: date,
@@ -25,14 +20,6 @@ const BackfillBody = Type.Object({
 /** The operations of the API for backfills. */
 export function addBackfillsApi(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
-
-  api.get(
-    '/backfills',
-    describe(forKeys(EVERYBODY, 'read'), 'backfills', 'listBackfills', 'The newest backfills', {
-      answer: Type.Array(Backfill),
-    }),
-    async () => readBackfills(database, 100),
-  );
 
   api.get(
     '/backfills/:id',

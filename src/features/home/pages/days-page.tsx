@@ -170,7 +170,7 @@ function DaysPage({ data }: { data: DaysPageData }) {
           <nav class="pager" aria-label={text('days.calendar')}>
             {data.earlier !== null && <a href={`/?to=${data.earlier}`}>← {text('days.earlier')}</a>}
             {data.later !== null && <a href={`/?to=${data.later}`}>{text('days.later')} →</a>}
-            <a href="/months">{text('months.title')}</a>
+            <a href="/months">{text('lists.months.title')}</a>
           </nav>
         }
       >

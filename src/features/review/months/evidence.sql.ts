@@ -131,7 +131,7 @@ export function readEvidence<T>(
 ): Promise<T> {
   const { month, actor } = request;
   return withSnapshot(database, signal, async (snapshot) => {
-    const [seal] = await readMonthSeals(database, month);
+    const [seal] = await readMonthSeals(database.prisma, month);
     if (seal === undefined) {
       throw new InputError(`${month} is not sealed`, { context: { fault: 'month_open', month } });
     }

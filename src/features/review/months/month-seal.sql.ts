@@ -34,6 +34,8 @@ import {
   SealRecord,
 } from './civil-month.ts';
 
+type Client = Pick<Transaction, '$queryRaw'>;
+
 const month = Type.Unsafe<CivilMonth>({ type: 'string', examples: ['2026-03'] });
 
 export const MonthTotals = each(SEALED_MEASURES, amount, {
@@ -142,11 +144,11 @@ const brokenDays = Prisma.sql`
  * newest first. `only` selects one of them.
  */
 export async function readMonths(
-  database: Database,
+  client: Client,
   today: CivilDate,
   only: CivilMonth | null = null,
 ): Promise<Month[]> {
-  const rows = await database.prisma.$queryRaw<
+  const rows = await client.$queryRaw<
     (Omit<Month, 'seal' | 'state'> & { sealId: number | null })[]
   >`
     WITH newest AS MATERIALIZED (${newest}), known AS (
@@ -172,7 +174,7 @@ export async function readMonths(
     ) AS present
     WHERE ${only}::text IS NULL OR to_char(month, 'YYYY-MM') = ${only}::text
     ORDER BY bounded.month DESC`;
-  const seals = new Map((await readMonthSeals(database, only)).map((seal) => [seal.id, seal]));
+  const seals = new Map((await readMonthSeals(client, only)).map((seal) => [seal.id, seal]));
   return rows.map(({ sealId, ...row }) => {
     const known = { ...row, seal: sealId === null ? null : (seals.get(sealId) ?? null) };
     return { ...known, state: stateOf(known) };
@@ -180,15 +182,15 @@ export async function readMonths(
 }
 
 /** Returns all seals, the newest first; `month` selects those of a month. */
-export function readMonthSeals(database: Database, month: CivilMonth | null): Promise<MonthSeal[]> {
-  return database.prisma.$queryRaw<MonthSeal[]>`
+export function readMonthSeals(client: Client, month: CivilMonth | null): Promise<MonthSeal[]> {
+  return client.$queryRaw<MonthSeal[]>`
     SELECT ${sealColumns} FROM conciliation.month_seal
     WHERE ${month}::text IS NULL OR to_char(month, 'YYYY-MM') = ${month}::text ORDER BY id DESC`;
 }
 
 /** Returns the days of a range, each with its present seal, in date order. */
 export function readMonthDays(
-  client: Pick<Transaction, '$queryRaw'>,
+  client: Client,
   { from, to }: Pick<Month, 'from' | 'to'>,
 ): Promise<MonthDay[]> {
   return client.$queryRaw<MonthDay[]>`
@@ -269,7 +271,7 @@ export const BROKEN_MONTHS = Prisma.sql`
     FROM (${newest}) AS newest
   ) AS looked WHERE days <> '[]' ORDER BY month`;
 
-export const readBrokenMonths = (client: Pick<Transaction, '$queryRaw'>): Promise<BrokenMonth[]> =>
+export const readBrokenMonths = (client: Client): Promise<BrokenMonth[]> =>
   client.$queryRaw(BROKEN_MONTHS);
 
 /**
@@ -287,7 +289,7 @@ export async function sealMonth(
     readonly seenDigest: string | null;
   },
 ): Promise<MonthSeal> {
-  const id = await database.prisma.$transaction(async (tx) => {
+  return database.prisma.$transaction(async (tx) => {
     const checkpoint = await tx.checkpoint.findFirst({ select: { startDate: true } });
     const range = { from: firstDateOf(month), to: lastDateOf(month) };
     if (checkpoint === null || checkpoint.startDate > range.to) throw refusal(month, 'not_begun');
@@ -307,30 +309,26 @@ export async function sealMonth(
       ORDER BY id DESC LIMIT 1`;
     if (latest?.digest === digest) throw refusal(month, 'already_sealed');
     const signOffIds = days.map(({ seal }) => BigInt(seal?.id ?? 0));
-    const [seal] = await tx.$queryRaw<[{ id: bigint }]>`
+    const [seal] = await tx.$queryRaw<[MonthSeal]>`
       INSERT INTO conciliation.month_seal (month, sealed_at, sealed_by, reason, sign_off_ids, digest, ${measures})
       -- Not the time of the begin: days may have been signed off while this transaction waited for the locks.
       SELECT ${firstDateOf(month)}::date, clock_timestamp(), ${signing.by}, ${signing.reason}, ${signOffIds}::bigint[],
              ${digest}, ${sums}
       FROM conciliation.sign_off WHERE id = ANY(${signOffIds}::bigint[])
-      RETURNING id`;
+      RETURNING ${sealColumns}`;
     await recordAudit(tx, {
       actor: signing.by,
       action: 'month.seal',
       reason: signing.reason,
       details: {
         month,
-        monthSealId: Number(seal.id),
+        monthSealId: seal.id,
         digest,
         days: days.length,
       },
     });
-    return Number(seal.id);
+    return seal;
   });
-  const seals = await readMonthSeals(database, month);
-  const seal = seals.find((each) => each.id === id);
-  if (seal === undefined) throw new Error('the month seal is missing');
-  return seal;
 }
 
 /** The days that keep their month from being sealed, by the reason. */

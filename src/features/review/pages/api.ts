@@ -15,10 +15,10 @@ import { textParameter } from '../../../console/shell/page-context.ts';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forKeys, OPERATE, STAFF } from '../../../console/shell/route-access.ts';
 import { readLedgerDays } from '../ledger-days.sql.ts';
-import { Month, MonthDay, MonthSeal, readMonths } from '../months/month-seal.sql.ts';
+import { Month, MonthDay, MonthSeal } from '../months/month-seal.sql.ts';
 import { DayChanges, readDayChanges } from '../moved-titles.sql.ts';
 import { JudgedDay, withObstacles } from '../obstacles.sql.ts';
-import { requestPull } from './day-routes.tsx';
+import { requestPull } from '../request-pull.ts';
 import { monthOfPath, readMonthPage, sendEvidence } from './months-routes.tsx';
 
 const MAX_DAYS = 1_000;
@@ -93,20 +93,6 @@ export function addReviewApi(api: FastifyInstance, parts: ConsoleParts): void {
       const titles = changes.titles.map((title) => ({ ...title, fields: title.fields.map(mask) }));
       return { ...changes, titles };
     },
-  );
-
-  api.get(
-    '/months',
-    describe(
-      forKeys(EVERYBODY, 'read'),
-      'months',
-      'listMonths',
-      'The months of the ledger with their seals, the newest first',
-      {
-        answer: Type.Array(Month),
-      },
-    ),
-    async () => readMonths(database, today()),
   );
 
   api.get(

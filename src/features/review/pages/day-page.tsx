@@ -36,7 +36,6 @@ import { obstacleText, SignOffCard } from './remarks.tsx';
 export interface DayPageData {
   readonly date: CivilDate;
   readonly day: JudgedDay | null;
-  readonly totals: DayTotalsBy;
   readonly changes: DayChanges;
   readonly rejects: readonly DayReject[];
   readonly pulls: readonly DayPull[];
@@ -65,6 +64,27 @@ export function DayPage({ data }: { data: DayPageData }) {
       ) : (
         <DayBody data={data} day={day} />
       )}
+    </>
+  );
+}
+
+/** The totals of a day by its parties. They take a scan of its titles, so they have a page of their own. */
+export function PartiesPage(props: {
+  readonly date: CivilDate;
+  readonly day: LedgerDay | null;
+  readonly totals: DayTotalsBy;
+}) {
+  const { date, day, totals } = props;
+  const { text } = usePage();
+  return (
+    <>
+      <DayHead date={date} day={day} active="parties" />
+      <Card title={text('day.byAgent')}>
+        <PartyTable by="agent" totals={totals.agent} date={date} />
+      </Card>
+      <Card title={text('day.byProvider')}>
+        <PartyTable by="provider" totals={totals.provider} date={date} />
+      </Card>
     </>
   );
 }
@@ -107,12 +127,6 @@ function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
       )}
       {data.bookings !== null && <DayBookingsCard date={data.date} bookings={data.bookings} />}
       {!day.isRestated && moved}
-      <Card title={text('day.byAgent')}>
-        <PartyTable by="agent" totals={data.totals.agent} date={data.date} />
-      </Card>
-      <Card title={text('day.byProvider')}>
-        <PartyTable by="provider" totals={data.totals.provider} date={data.date} />
-      </Card>
       <Card
         title={text('day.pulls')}
         aside={<a href={`/audit?date=${data.date}`}>{text('day.audit')}</a>}
@@ -410,17 +424,18 @@ function DayActions(props: { readonly date: CivilDate; readonly day: LedgerDay |
   );
 }
 
-/** The head of both pages of a day. */
+/** The head of the pages of a day. */
 export function DayHead(props: {
   readonly date: CivilDate;
   readonly day: LedgerDay | null;
-  readonly active: 'overview' | 'titles';
+  readonly active: 'overview' | 'titles' | 'parties';
 }) {
   const { date, day } = props;
   const { text, formats } = usePage();
   const tabs = [
     ['overview', `/days/${date}`, text('day.overview')],
     ['titles', `/titles?from=${date}&to=${date}`, text('day.titles')],
+    ['parties', `/days/${date}/parties`, text('day.parties')],
   ] as const;
   return (
     <>

@@ -1,7 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
-import { InputError } from '../../../base/runtime/errors.ts';
-import { describeError } from '../../../base/runtime/logger.ts';
 import { type CivilDate, dateIn } from '../../../base/values/business-day.ts';
 import type { ConsoleRole } from '../../../base/values/role.ts';
 import { type ConsoleParts, payablesMaxAge } from '../../../console/shell/console-parts.ts';
@@ -22,7 +20,6 @@ import {
   STAFF,
 } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
-import { createPull } from '../../../core/ledger/pull-ledger.sql.ts';
 import { readDayPulls, readDayRejects } from '../../../core/ledger/reads.ts';
 import { readHeldRun, releaseRun } from '../../../core/merge/decide-runs.sql.ts';
 import { acceptRejects, releasePull } from '../../../core/merge/decisions.sql.ts';
@@ -32,6 +29,7 @@ import { readLedgerDay } from '../ledger-days.sql.ts';
 import { readDayChanges } from '../moved-titles.sql.ts';
 import { withObstacles } from '../obstacles.sql.ts';
 import { previewRelease } from '../release-preview.sql.ts';
+import { requestPull } from '../request-pull.ts';
 import {
   obstacleRules,
   readSignOffs,
@@ -40,7 +38,7 @@ import {
   signOffDay,
 } from '../sign-off.sql.ts';
 import { readNextToSign } from '../signable-days.sql.ts';
-import { DayPage, type DayPageData } from './day-page.tsx';
+import { DayPage, type DayPageData, PartiesPage } from './day-page.tsx';
 import { readDayTotals } from './day-totals.sql.ts';
 import { ReleasePage } from './release-page.tsx';
 
@@ -74,6 +72,20 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
   server.get('/days/:date', forPeople(EVERYBODY), async (request, reply) => {
     const date = dateOfPath(request);
     return date === null ? reply.callNotFound() : showDay(request, reply, date, false);
+  });
+
+  server.get('/days/:date/parties', forPeople(EVERYBODY), async (request, reply) => {
+    const date = dateOfPath(request);
+    if (date === null) return reply.callNotFound();
+    const [day, totals] = await Promise.all([
+      readLedgerDay(database, date, dateIn(parts.timeZone, parts.now?.() ?? new Date())),
+      readDayTotals(database, date, PARTIES_SHOWN),
+    ]);
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.formats.date(date),
+      active: '/sign-offs',
+      body: <PartiesPage date={date} day={day} totals={totals} />,
+    }));
   });
 
   server.post('/days/:date/rejects', forPeople(STAFF), async (request, reply) => {
@@ -154,9 +166,8 @@ async function readDay(
   const { prisma } = database;
   const today = dateIn(timeZone, now?.() ?? new Date());
   const rules = obstacleRules(parts, options.reader);
-  const [known, totals, rejects, pulls, seals, changes, matching, bookings] = await Promise.all([
+  const [known, rejects, pulls, seals, changes, matching, bookings] = await Promise.all([
     readLedgerDay(database, date, today),
-    readDayTotals(database, date, PARTIES_SHOWN),
     readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
     readDayPulls(database, date, PULLS_SHOWN),
     readSignOffs(database, date),
@@ -169,7 +180,6 @@ async function readDay(
   return {
     date,
     day,
-    totals,
     rejects,
     pulls,
     seals,
@@ -178,29 +188,4 @@ async function readDay(
     bookings: bookings?.get(date) ?? null,
     nextToSign: isSigned ? await readNextToSign(prisma, date, today, rules) : null,
   };
-}
-
-/**
- * Records a request to pull a date and wakes a worker. If the queue is not available, the planner
- * wakes the worker later.
- * @throws InputError for a date that has not begun
- */
-export async function requestPull(
-  { database, logger, timeZone, wake, now }: ConsoleParts,
-  date: CivilDate,
-  by: string,
-): Promise<bigint> {
-  if (date > dateIn(timeZone, now?.() ?? new Date())) {
-    throw new InputError(`${date} is in the future`, { context: { fault: 'date_future', date } });
-  }
-  const pullId = await createPull(database, {
-    origin: 'manual',
-    date,
-    requestedBy: by,
-  });
-  await recordAudit(database.prisma, { actor: by, action: 'pull.request', date, pullId });
-  await wake(pullId).catch((error: unknown) => {
-    logger.warn({ pullId: String(pullId), err: describeError(error) }, 'no worker was woken');
-  });
-  return pullId;
 }

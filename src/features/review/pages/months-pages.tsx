@@ -1,5 +1,8 @@
 import { renderToString } from 'preact-render-to-string';
-import { toCivilDate } from '../../../base/values/business-day.ts';
+import type { Transaction } from '../../../base/database/database.ts';
+import { dateIn, toCivilDate } from '../../../base/values/business-day.ts';
+import { declareList } from '../../../console/list/list.tsx';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { DataTable, right } from '../../../console/shell/data-table.tsx';
 import { Field } from '../../../console/shell/layout.tsx';
 import { type PageContext, PageProvider, usePage } from '../../../console/shell/page-context.ts';
@@ -24,11 +27,12 @@ import type { Evidence } from '../months/evidence.sql.ts';
 import {
   blockersOf,
   type ErpStage,
-  type Month,
+  Month,
   type MonthDay,
   type MonthSeal,
   type MonthState,
   type MonthTotals,
+  readMonths,
 } from '../months/month-seal.sql.ts';
 
 /** The looks of days, which mean the same for a month. */
@@ -39,66 +43,77 @@ const LOOKS: Readonly<Record<MonthState, DayLook>> = {
   broken: 'restated',
 };
 
+export const todayOf = ({ timeZone, now }: ConsoleParts) => dateIn(timeZone, now?.() ?? new Date());
+const monthsOf = (db: Transaction, { parts }: { readonly parts: ConsoleParts }) =>
+  readMonths(db, todayOf(parts));
+
 /** All months of the ledger, the newest first. */
-export function MonthsPage(props: { readonly months: readonly Month[] }) {
-  const context = usePage();
-  const { text, formats } = context;
-  return (
-    <>
-      <div>
-        <h1>{text('months.title')}</h1>
-        <p class="quiet">
-          {props.months.length === 0 ? text('months.empty') : text('months.intro')}
-        </p>
-      </div>
-      {props.months.length > 0 && (
-        <section class="card">
-          <DataTable
-            label={text('months.title')}
-            heads={[
-              text('months.month'),
-              text('months.state'),
-              right(text('months.signedDays')),
-              right(text('days.titles')),
-              right(text('amounts.original_value')),
-              text('months.sealedBy'),
-            ]}
-          >
-            {props.months.map((month) => (
-              <tr key={month.month}>
-                <th scope="row">
-                  <a class="date" href={`/months/${month.month}`}>
-                    {formats.month(month.month)}
-                  </a>
-                </th>
-                <td>
-                  <State state={month.state} />
-                </td>
-                <td class="right number">
-                  {text('months.ofDays', {
-                    signed: formats.count(month.signed),
-                    days: formats.count(month.days),
-                  })}
-                </td>
-                <td class="right number">
-                  {month.seal === null ? '–' : countOf(context, month.seal.totals.title_count)}
-                </td>
-                <AmountCell value={month.seal?.totals.original_value_sum ?? null} />
-                <td>
-                  {month.seal === null ? (
-                    <span class="quiet">–</span>
-                  ) : (
-                    `${authorText(text, month.seal.sealedBy)}, ${formats.instant(month.seal.sealedAt)}`
-                  )}
-                </td>
-              </tr>
-            ))}
-          </DataTable>
-        </section>
-      )}
-    </>
-  );
-}
+export const MONTHS = declareList(Month, {
+  name: 'months',
+  path: '/months',
+  active: '/months',
+  filter: {},
+  columns: [
+    {
+      name: 'month',
+      head: 'months.month',
+      kind: 'text',
+      value: ({ month }, { formats }) => formats.month(month),
+      cell: ({ month }, { formats }) => (
+        <a class="date" href={`/months/${month}`}>
+          {formats.month(month)}
+        </a>
+      ),
+      isHead: true,
+    },
+    {
+      name: 'state',
+      head: 'months.state',
+      kind: 'text',
+      value: ({ state }, { text }) => text(`months.states.${state}`),
+      cell: ({ state }) => <State state={state} />,
+    },
+    {
+      name: 'signed_days',
+      head: 'months.signedDays',
+      kind: 'text',
+      value: ({ signed, days }, { text, formats }) =>
+        text('months.ofDays', { signed: formats.count(signed), days: formats.count(days) }),
+    },
+    {
+      name: 'titles',
+      head: 'days.titles',
+      kind: 'count',
+      value: ({ seal }) => (seal === null ? null : Number(seal.totals.title_count)),
+    },
+    {
+      name: 'original_value',
+      head: 'amounts.original_value',
+      kind: 'amount',
+      value: ({ seal }) => seal?.totals.original_value_sum ?? null,
+    },
+    {
+      name: 'sealed_by',
+      head: 'months.sealedBy',
+      kind: 'text',
+      value: ({ seal }, { text }) => (seal === null ? null : authorText(text, seal.sealedBy)),
+    },
+    {
+      name: 'sealed_at',
+      head: 'audit.at',
+      kind: 'instant',
+      value: ({ seal }) => seal?.sealedAt ?? null,
+    },
+  ],
+  total: async (db, _, reader) => ({ rows: (await monthsOf(db, reader)).length }),
+  read: async (db, _, { offset, limit }, reader) =>
+    (await monthsOf(db, reader)).slice(offset, offset + limit),
+  api: {
+    tag: 'months',
+    operationId: 'listMonths',
+    summary: 'The months of the ledger with their seals, the newest first',
+  },
+});
 
 export interface MonthPageData {
   readonly month: Month;
@@ -416,7 +431,7 @@ export function renderSummary(
   const { text, formats, language } = context;
   const { evidence, made, stages } = data;
   const { seal, broken, audit } = evidence;
-  const title = `${text('months.title')}: ${formats.month(seal.month)}`;
+  const title = `${text('lists.months.title')}: ${formats.month(seal.month)}`;
   const by = (name: string, at: Date) =>
     text('months.sealedByAt', { name: authorText(text, name), at: formats.instant(at) });
   const days = evidence.days.map((day) => ({

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { InputError } from '../../../base/runtime/errors.ts';
-import { dateIn } from '../../../base/values/business-day.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { pageContext, textParameter } from '../../../console/shell/page-context.ts';
 import { actorOf, optionalReason } from '../../../console/shell/path-parameters.ts';
@@ -24,7 +23,7 @@ import {
   readMonths,
   sealMonth,
 } from '../months/month-seal.sql.ts';
-import { MonthPage, type MonthPageData, MonthsPage, renderSummary } from './months-pages.tsx';
+import { MonthPage, type MonthPageData, renderSummary, todayOf } from './months-pages.tsx';
 
 /** Routes of the closing of months. */
 export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
@@ -45,15 +44,6 @@ export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): v
       body: <MonthPage data={{ ...data, refusal }} />,
     }));
   };
-
-  server.get('/months', forPeople(EVERYBODY), async (request, reply) => {
-    const months = await readMonths(database, todayOf(parts));
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text('months.title'),
-      active: '/months',
-      body: <MonthsPage months={months} />,
-    }));
-  });
 
   server.get('/months/:month', forPeople(EVERYBODY), async (request, reply) => {
     const month = monthOfPath(request);
@@ -114,21 +104,17 @@ export function monthOfPath(request: FastifyRequest): CivilMonth | null {
   return parseMonth(textParameter(request.params, 'month') ?? '');
 }
 
-function todayOf({ timeZone, now }: ConsoleParts) {
-  return dateIn(timeZone, now?.() ?? new Date());
-}
-
 /** Returns the data of a month; null: the ledger does not have the month. */
 export async function readMonthPage(
   parts: ConsoleParts,
   name: CivilMonth,
 ): Promise<Omit<MonthPageData, 'refusal'> | null> {
   const { database } = parts;
-  const [month] = await readMonths(database, todayOf(parts), name);
+  const [month] = await readMonths(database.prisma, todayOf(parts), name);
   if (month === undefined) return null;
   const [days, seals, stages] = await Promise.all([
     readMonthDays(database.prisma, month),
-    readMonthSeals(database, name),
+    readMonthSeals(database.prisma, name),
     readErpStages(database, month),
   ]);
   return { month, days, seals, stages, presentDigest: digestOfDays(name, days) };

@@ -54,15 +54,20 @@ export function MovedTable(props: { readonly label: string; readonly moved: Move
   const { text, formats } = usePage();
   const isPlanned = moved.titles.every(({ pullId }) => pullId === null);
   if (moved.count === 0) return <p class="quiet">{text('day.movedNone')}</p>;
+  const counts = (
+    <p class="buttons">
+      {MOVE_KINDS.filter((kind) => moved.counts[kind] > 0).map((kind) => (
+        <span key={kind} class={`tag is-${kind}`}>
+          {text(`day.kinds.${kind}`)}: {formats.count(moved.counts[kind])}
+        </span>
+      ))}
+    </p>
+  );
+  // Of a first pull, another page lists the titles.
+  if (moved.titles.length === 0) return counts;
   return (
     <>
-      <p class="buttons">
-        {MOVE_KINDS.filter((kind) => moved.counts[kind] > 0).map((kind) => (
-          <span key={kind} class={`tag is-${kind}`}>
-            {text(`day.kinds.${kind}`)}: {formats.count(moved.counts[kind])}
-          </span>
-        ))}
-      </p>
+      {counts}
       <DataTable
         label={props.label}
         heads={[

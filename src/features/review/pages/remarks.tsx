@@ -46,6 +46,7 @@ export function Remarks(props: {
         return (
           <li key={`${code} ${kind}`}>
             {href === undefined ? label : <a href={href(date, kind)}>{label}</a>}
+            {isUrgent && ' '}
             {isUrgent && <span class="tag is-withdrawn">{page.text('matching.urgent')}</span>}
           </li>
         );

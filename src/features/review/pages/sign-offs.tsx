@@ -91,7 +91,7 @@ export const SIGN_OFFS = declareList(SignableDay, {
     {
       ...DATE_COLUMN,
       cell: (day: SignableDay, { text, formats, principal }) => (
-        <>
+        <span class="tight">
           {!isKept(day) && mayUse(principal?.role ?? 'viewer', 'POST', '/sign-offs') && (
             <input
               type="checkbox"
@@ -103,7 +103,7 @@ export const SIGN_OFFS = declareList(SignableDay, {
             />
           )}{' '}
           <DayLink date={day.date} />
-        </>
+        </span>
       ),
     },
     ...DAY_COLUMNS,
