@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { InputError } from '../../base/runtime/errors.ts';
+import { type TextKey, textOf } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { dateOfPath, idOfPath } from '../shell/path-parameters.ts';
 import type { RouteAccess } from '../shell/route-access.ts';
@@ -99,6 +100,13 @@ export function requireId(request: FastifyRequest): bigint {
   const id = text === null ? idOfPath(request) : BigInt(text);
   if (id === null) throw new InputError('id: expected a number');
   return id;
+}
+
+/** @throws InputError that names the parameters of a list's filter that cannot be read */
+export function requireRead(faults: readonly TextKey[]): void {
+  if (faults.length === 0) return;
+  const names = faults.map((label) => textOf('en')(label)).join(', ');
+  throw new InputError(`these parameters cannot be read: ${names}`);
 }
 
 /** Returns a parameter that the schema has converted to a number. */

@@ -7,11 +7,10 @@ import type { VNode } from 'preact';
 import { type Static, type TObject, Type } from 'typebox';
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Transaction } from '../../base/database/database.ts';
-import { InputError } from '../../base/runtime/errors.ts';
-import { type TextKey, textOf } from '../../base/texts/texts.ts';
+import type { TextKey } from '../../base/texts/texts.ts';
 import { dateIn } from '../../base/values/business-day.ts';
 import type { ConsoleRole } from '../../base/values/role.ts';
-import { type ApiTag, describe, limitOf, numberOf } from '../api/api-request.ts';
+import { type ApiTag, describe, limitOf, numberOf, requireRead } from '../api/api-request.ts';
 import { count, pageOfList } from '../api/schema-parts.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import type { Principal } from '../shell/guard.ts';
@@ -267,10 +266,7 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
       }),
       async (request) => {
         const { filter, faults } = readFilter(list.filter, request.query);
-        if (faults.length > 0) {
-          const names = faults.map((label) => textOf('en')(label)).join(', ');
-          throw new InputError(`these parameters cannot be read: ${names}`);
-        }
+        requireRead(faults);
         const place = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
         const reader = { parts, actor: actorOf(request) };
         const [total, rows] = await Promise.all([
