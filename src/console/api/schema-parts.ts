@@ -70,12 +70,12 @@ export const ErrorAnswer = Type.Object({
 });
 
 /** Values as PostgreSQL writes them into jsonb, amounts as exact decimal text; null: not stated. */
-export const MovedField = Type.Object({
+export const ChangedField = Type.Object({
   column: Type.String({ description: 'A column of conciliation.title.' }),
   before: orNull('string'),
   after: orNull('string'),
 });
-export type MovedField = Readonly<Static<typeof MovedField>>;
+export type ChangedField = Readonly<Static<typeof ChangedField>>;
 
 export const pageOfList = {
   offset: Type.Optional(

@@ -11,7 +11,7 @@ import { type ChangeCounts, planChanges } from '../../core/merge/merge-plan.sql.
 import type { HoldDetail } from '../../core/merge/plausibility.ts';
 import { TITLE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { Move, MovedTitles } from './moved-titles.sql.ts';
+import type { ChangedTitles, TitleChange } from './changed-titles.sql.ts';
 
 /** The changes that a release would make. */
 export interface ReleasePreview extends ChangeCounts {
@@ -35,7 +35,7 @@ export interface ReleasePreview extends ChangeCounts {
   readonly accounts: number;
   readonly isSignedOff: boolean;
   /** The changes by title, those of the buyer that the limit counts first; limited in number. */
-  readonly moved: MovedTitles<Move>;
+  readonly moved: ChangedTitles<TitleChange>;
 }
 
 class Undo extends Error {}

@@ -6,7 +6,7 @@ import { amount, date, instant, orNull, words } from '../../console/api/schema-p
 import type { ListTotal, Place } from '../../console/list/list.tsx';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { type MovedTitle, movedQuery } from './moved-titles.sql.ts';
+import { type ChangedTitle, changesQuery } from './changed-titles.sql.ts';
 
 /** The columns that a day and its seal have in common. */
 export const SEALED_MEASURES = [
@@ -79,10 +79,10 @@ export function readRestated(
 }
 
 /** The differing titles, by day. Can be read once. */
-export type MovedRows = AsyncGenerator<readonly (MovedTitle & { readonly date: CivilDate })[]>;
+export type ChangedRows = AsyncGenerator<readonly (ChangedTitle & { readonly date: CivilDate })[]>;
 
 /** Reads the differing titles of every restated day that a person signed off; null: that anyone did. */
-export async function* readRestatedTitles(snapshot: Snapshot, by: string | null): MovedRows {
+export async function* readRestatedTitles(snapshot: Snapshot, by: string | null): ChangedRows {
   const { text, values } = Prisma.sql`
     SELECT day.date::text AS date, seal.fence::text AS fence
     FROM ${selected({ measure: 'title_count', by })} ORDER BY day.date`;
@@ -93,10 +93,10 @@ export async function* readRestatedTitles(snapshot: Snapshot, by: string | null)
 export async function* readMoved(
   snapshot: Snapshot,
   days: readonly { readonly date: CivilDate; readonly fence: string }[],
-): MovedRows {
+): ChangedRows {
   for (const { date, fence } of days) {
-    const { text, values } = movedQuery(date, BigInt(fence), { limit: null, newTitles: null });
-    for await (const rows of snapshot.read<MovedTitle>(text, values)) {
+    const { text, values } = changesQuery(date, BigInt(fence), { limit: null, newTitles: null });
+    for await (const rows of snapshot.read<ChangedTitle>(text, values)) {
       yield rows.map((row) => ({ ...row, date }));
     }
   }

@@ -8,13 +8,13 @@ import {
   toCivilDate,
 } from '../../../src/base/values/business-day.ts';
 import { pastTitles } from '../../../src/core/ledger/past-titles.sql.ts';
+import { readChangedTitles } from '../../../src/features/review/changed-titles.sql.ts';
 import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
 import {
   EVIDENCE_COLUMNS,
   readEvidence,
 } from '../../../src/features/review/months/evidence.sql.ts';
 import { readMonths, sealMonth } from '../../../src/features/review/months/month-seal.sql.ts';
-import { readMovedTitles } from '../../../src/features/review/moved-titles.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
@@ -101,7 +101,7 @@ test('so have the evidence, the documented query and the list of what changed wh
     query.replaceAll(':fence', String(fence)).replaceAll(':date', `'${LAST}'`),
   );
   expect(rows.map((row) => row.original_value)).toEqual(values);
-  const moved = await readMovedTitles(database, LAST, fence, 100);
+  const moved = await readChangedTitles(database, LAST, fence, 100);
   const fields = moved.titles.flatMap((title) => title.fields.map(({ column }) => column));
   expect(new Set(fields)).toEqual(new Set(['platform_discounted_value']));
 });

@@ -23,12 +23,12 @@ import { FINDINGS } from '../../checks/pages/findings.tsx';
 import type { DayMatching } from '../../matching/match-reads.sql.ts';
 import { DayStages } from '../../matching/pages/match-cards.tsx';
 import { PartyTable } from '../../titles/pages/party-table.tsx';
+import type { DayChanges } from '../changed-titles.sql.ts';
 import type { Hold, LedgerDay } from '../ledger-days.sql.ts';
-import type { DayChanges } from '../moved-titles.sql.ts';
 import type { JudgedDay } from '../obstacles.sql.ts';
 import type { SignOff } from '../sign-off.sql.ts';
+import { ChangesTable } from './changed-titles.tsx';
 import type { DayTotalsBy } from './day-totals.sql.ts';
-import { MovedTable } from './moved.tsx';
 import { reasonsText } from './reason-text.ts';
 import { holdText } from './release-page.tsx';
 import { obstacleText, SignOffCard } from './remarks.tsx';
@@ -99,7 +99,7 @@ function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
   // A day without a merged pull has no changes.
   const moved = (changes.since === 'sign_off' || changes.pullId !== null) && (
     <Card title={movedTitle}>
-      <MovedTable label={movedTitle} moved={changes} />
+      <ChangesTable label={movedTitle} moved={changes} />
     </Card>
   );
   return (

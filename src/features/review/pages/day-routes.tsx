@@ -25,8 +25,8 @@ import { readHeldRun, releaseRun } from '../../../core/merge/decide-runs.sql.ts'
 import { acceptRejects, releasePull } from '../../../core/merge/decisions.sql.ts';
 import { readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import { readDayMatching } from '../../matching/match-reads.sql.ts';
+import { readDayChanges } from '../changed-titles.sql.ts';
 import { readLedgerDay } from '../ledger-days.sql.ts';
-import { readDayChanges } from '../moved-titles.sql.ts';
 import { withObstacles } from '../obstacles.sql.ts';
 import { previewRelease } from '../release-preview.sql.ts';
 import { requestPull } from '../request-pull.ts';

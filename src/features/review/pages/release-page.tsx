@@ -8,7 +8,7 @@ import { mayUse } from '../../../console/shell/route-access.ts';
 import { implausibleText, isImplausible } from '../../../core/merge/plausibility.ts';
 import type { Hold } from '../ledger-days.sql.ts';
 import type { ReleasePreview } from '../release-preview.sql.ts';
-import { MovedTable } from './moved.tsx';
+import { ChangesTable } from './changed-titles.tsx';
 
 export function ReleasePage(props: {
   readonly pullId: bigint;
@@ -90,7 +90,7 @@ export function ReleasePage(props: {
             {preview.withheld > 0 && text('release.withheld', { count: preview.withheld })}
           </p>
         )}
-        <MovedTable label={text('release.change')} moved={moved} />
+        <ChangesTable label={text('release.change')} moved={moved} />
       </Card>
       <div class="columns">
         <Card title={text('release.release')}>

@@ -5,7 +5,7 @@ import { isPlainDecimal } from '../../../base/values/decimal.ts';
 import { maskColumn } from '../../../console/shell/masking.ts';
 import { AMOUNT_COLUMNS } from '../../../core/title/title.ts';
 import { headingOf, withHeadings } from '../../titles/title-file.ts';
-import type { MovedRows } from '../restated-days.sql.ts';
+import type { ChangedRows } from '../restated-days.sql.ts';
 
 /** Amounts have separate columns, so that a spreadsheet can add them up. */
 const FIELDS_COLUMNS: readonly ExportColumn[] = [
@@ -27,14 +27,14 @@ const AMOUNTS: ReadonlySet<string> = new Set(AMOUNT_COLUMNS);
 
 /** The differing titles as a CSV file. */
 export function writeMoved(
-  moved: MovedRows,
+  moved: ChangedRows,
   isMasked: boolean,
   locale: Language,
 ): AsyncIterable<Uint8Array> {
   return writeCsv(withHeadings(FIELDS_COLUMNS, locale), fieldRows(moved, isMasked, locale), locale);
 }
 
-async function* fieldRows(moved: MovedRows, isMasked: boolean, locale: Language): RowBatches {
+async function* fieldRows(moved: ChangedRows, isMasked: boolean, locale: Language): RowBatches {
   const show = (column: string, value: string | null) => {
     const shown = isMasked ? maskColumn(column, value) : value;
     const isDecimal = column === 'platform_commission' && shown !== null && isPlainDecimal(shown);

@@ -2,11 +2,11 @@ import { type Static, Type } from 'typebox';
 import type { Database } from '../../../base/database/database.ts';
 import {
   amount,
+  ChangedField,
   date,
   dateOrNull,
   id,
   instant,
-  MovedField,
   orNull,
   words,
 } from '../../../console/api/schema-parts.ts';
@@ -35,7 +35,7 @@ const Revision = Type.Object({
   kind: words(['changed', 'withdrawn', 'restored']),
   changedAt: instant,
   pullId: id,
-  fields: Type.Array(MovedField),
+  fields: Type.Array(ChangedField),
 });
 
 /** Values are text as PostgreSQL writes it: exact amounts, `YYYY-MM-DD`. */

@@ -17,7 +17,7 @@ import { readTitleMatches, type TitleMatch } from '../../matching/match-reads.sq
 import { TitleMatches } from '../../matching/pages/match-cards.tsx';
 import { hasPayables } from '../../matching/payables/payable-state.sql.ts';
 import { providerHref } from '../../providers/pages/provider-address.ts';
-import { Moves } from '../../review/pages/moved.tsx';
+import { FieldChanges } from '../../review/pages/changed-titles.tsx';
 import {
   type ChangingPull,
   type RelatedTitle,
@@ -146,7 +146,7 @@ function TitlePageBody(props: {
                     {text(`day.kinds.${revision.kind}`)}
                   </span>
                 </p>
-                <Moves fields={revision.fields} isRevealed={isRevealed} />
+                <FieldChanges fields={revision.fields} isRevealed={isRevealed} />
               </div>
             </li>
           ))}

@@ -1,18 +1,18 @@
 import { parseCivilDate } from '../../../base/values/business-day.ts';
-import type { MovedField } from '../../../console/api/schema-parts.ts';
+import type { ChangedField } from '../../../console/api/schema-parts.ts';
 import { DataTable, right } from '../../../console/shell/data-table.tsx';
 import { maskColumn } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { AmountCell } from '../../../console/shell/parts.tsx';
-import { MOVE_KINDS, type Move, type MovedTitles } from '../moved-titles.sql.ts';
+import { CHANGE_KINDS, type ChangedTitles, type TitleChange } from '../changed-titles.sql.ts';
 
 const AMOUNT_COLUMN = /_(?:value|fee)$/;
 
 /**
  * The differing fields with the old and the new value. Identifiers are masked unless the reader may see them.
  */
-export function Moves(props: {
-  readonly fields: readonly MovedField[];
+export function FieldChanges(props: {
+  readonly fields: readonly ChangedField[];
   readonly isRevealed: boolean;
 }) {
   const context = usePage();
@@ -49,14 +49,17 @@ export function Moves(props: {
   );
 }
 
-export function MovedTable(props: { readonly label: string; readonly moved: MovedTitles<Move> }) {
+export function ChangesTable(props: {
+  readonly label: string;
+  readonly moved: ChangedTitles<TitleChange>;
+}) {
   const { moved } = props;
   const { text, formats } = usePage();
   const isPlanned = moved.titles.every(({ pullId }) => pullId === null);
   if (moved.count === 0) return <p class="quiet">{text('day.movedNone')}</p>;
   const counts = (
     <p class="buttons">
-      {MOVE_KINDS.filter((kind) => moved.counts[kind] > 0).map((kind) => (
+      {CHANGE_KINDS.filter((kind) => moved.counts[kind] > 0).map((kind) => (
         <span key={kind} class={`tag is-${kind}`}>
           {text(`day.kinds.${kind}`)}: {formats.count(moved.counts[kind])}
         </span>
@@ -91,7 +94,7 @@ export function MovedTable(props: { readonly label: string; readonly moved: Move
               <span class={`tag is-${title.kind}`}>{text(`day.kinds.${title.kind}`)}</span>
             </td>
             <td>
-              <Moves fields={title.fields} isRevealed={false} />
+              <FieldChanges fields={title.fields} isRevealed={false} />
             </td>
             <AmountCell value={title.originalValue} />
             {!isPlanned && <td class="number">{title.pullId}</td>}

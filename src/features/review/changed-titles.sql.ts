@@ -3,11 +3,11 @@ import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {
   amount,
+  ChangedField,
   count,
   each,
   id,
   instant,
-  MovedField,
   orNull,
   words,
 } from '../../console/api/schema-parts.ts';
@@ -18,18 +18,18 @@ import { Prisma } from '../../generated/prisma/client.ts';
 /** A first pull has only new titles, and another page lists the titles of a day. */
 const NEW_TITLES_LISTED = 10;
 
-export const MOVE_KINDS = ['changed', 'withdrawn', 'restored', 'inserted'] as const;
+export const CHANGE_KINDS = ['changed', 'withdrawn', 'restored', 'inserted'] as const;
 
 /**
  * The difference of one title of a date from its state at an earlier fetch. A title that replaced a withdrawn one
  * (`title_succession`) is one changed title, with the fields in which the two differ.
  */
-const MovedTitle = Type.Object({
+const ChangedTitle = Type.Object({
   titleId: id,
   orderUid: Type.String(),
   occurrence: id,
-  kind: words(MOVE_KINDS),
-  fields: Type.Array(MovedField, {
+  kind: words(CHANGE_KINDS),
+  fields: Type.Array(ChangedField, {
     description:
       'The differing columns of `title` with the old and the new value, except `status`.',
   }),
@@ -37,29 +37,29 @@ const MovedTitle = Type.Object({
   pullId: Type.Integer({ minimum: 1, description: 'The newest pull that changed it.' }),
   changedAt: instant,
 });
-export type MovedTitle = Readonly<Static<typeof MovedTitle>>;
+export type ChangedTitle = Readonly<Static<typeof ChangedTitle>>;
 
 /** A change of a title, made or planned. */
-export type Move = Pick<MovedTitle, 'orderUid' | 'kind' | 'fields' | 'originalValue'> & {
+export type TitleChange = Pick<ChangedTitle, 'orderUid' | 'kind' | 'fields' | 'originalValue'> & {
   /** Null: the title is not merged yet. */
   readonly titleId: number | null;
   /** Null: planned. */
   readonly pullId: number | null;
 };
 
-const movedFields = {
+const changesOf = {
   count,
-  counts: each(MOVE_KINDS, count),
-  titles: Type.Array(MovedTitle, {
+  counts: each(CHANGE_KINDS, count),
+  titles: Type.Array(ChangedTitle, {
     description:
       'At most as many as `count`: the new titles come last, and only a few of them are listed.',
   }),
 };
 
-export interface MovedTitles<Shown extends Move = MovedTitle> {
+export interface ChangedTitles<Shown extends TitleChange = ChangedTitle> {
   /** The number of all differing titles. */
   readonly count: number;
-  readonly counts: Readonly<Record<MovedTitle['kind'], number>>;
+  readonly counts: Readonly<Record<ChangedTitle['kind'], number>>;
   readonly titles: Shown[];
 }
 
@@ -70,14 +70,14 @@ export interface MovedTitles<Shown extends Move = MovedTitle> {
  * the very transaction with which it is compared.
  * @param fence the fence of the fetch to compare with; changes with a greater fence count
  */
-export async function readMovedTitles(
+export async function readChangedTitles(
   database: Database,
   date: CivilDate,
   fence: bigint,
   limit: number,
-): Promise<MovedTitles> {
-  const rows = await database.prisma.$queryRaw<(MovedTitle & Counts)[]>(
-    movedQuery(date, fence, { limit, newTitles: Math.min(limit, NEW_TITLES_LISTED) }),
+): Promise<ChangedTitles> {
+  const rows = await database.prisma.$queryRaw<(ChangedTitle & Counts)[]>(
+    changesQuery(date, fence, { limit, newTitles: Math.min(limit, NEW_TITLES_LISTED) }),
   );
   const { changed = 0, withdrawn = 0, restored = 0, inserted = 0 } = rows[0] ?? {};
   return {
@@ -87,18 +87,18 @@ export async function readMovedTitles(
   };
 }
 
-type Counts = Readonly<Record<MovedTitle['kind'], number>>;
+type Counts = Readonly<Record<ChangedTitle['kind'], number>>;
 
-function toTitle(row: MovedTitle & Counts): MovedTitle {
+function toTitle(row: ChangedTitle & Counts): ChangedTitle {
   const { titleId, orderUid, occurrence, kind, fields, originalValue, pullId, changedAt } = row;
   return { titleId, orderUid, occurrence, kind, fields, originalValue, pullId, changedAt };
 }
 
 /**
- * Selects the changes of a date since a fetch, see `readMovedTitles`. Each row has all counts.
+ * Selects the changes of a date since a fetch, see `readChangedTitles`. Each row has all counts.
  * @param limits the most rows, and the most new titles among them; null: all
  */
-export function movedQuery(
+export function changesQuery(
   date: CivilDate,
   fence: bigint,
   limits: { readonly limit: number | null; readonly newTitles: number | null },
@@ -207,7 +207,7 @@ export const DayChanges = Type.Object({
     description:
       'The pull that made the newest change; null: compared with the seal, or the date never changed.',
   }),
-  ...movedFields,
+  ...changesOf,
 });
 export type DayChanges = Readonly<Static<typeof DayChanges>>;
 
@@ -215,14 +215,14 @@ const NOTHING = {
   count: 0,
   counts: { changed: 0, withdrawn: 0, restored: 0, inserted: 0 },
   titles: [],
-} satisfies MovedTitles;
+} satisfies ChangedTitles;
 
 export async function readDayChanges(
   database: Database,
   date: CivilDate,
   limit: number,
 ): Promise<DayChanges> {
-  const since = (fence: bigint) => readMovedTitles(database, date, fence, limit);
+  const since = (fence: bigint) => readChangedTitles(database, date, fence, limit);
   const where = { date };
   const seal = await database.prisma.signOff.findFirst({ where: { ...where, endedAt: null } });
   if (seal !== null) {
