@@ -126,7 +126,7 @@ inBrowser(
         await target.click();
       };
       const give = (reason: string, within: Locator | Page = page) =>
-        within.getByLabel('Reason').first().fill(reason);
+        within.getByLabel('Reason', { exact: true }).first().fill(reason);
       const link = (name: string | RegExp) => page.locator('main').getByRole('link', { name });
       const row = (order: string) =>
         page.locator('tr', { hasText: order }).getByRole('link').first();
