@@ -83,9 +83,12 @@ describe('a day', () => {
 
   test('shows the raw text of a reject to authorized roles, and audits that', async () => {
     await pull(title('a'), `{"order":{},"acceptedDate":"${date}","secret":"CANARY"}`);
-    expect((await reviewer.get(`/days/${date}`)).text).not.toContain('CANARY&quot;');
+    const hidden = await reviewer.get(`/days/${date}`);
+    expect(hidden.text).not.toContain('CANARY&quot;');
+    expect(hidden.text).toContain('Show the raw text');
     const shown = await reviewer.post(`/days/${date}/rejects`);
     expect(shown.text).toContain('CANARY');
+    expect(shown.text).not.toContain('Show the raw text');
     expect(await lastAudit(world)).toMatchObject({ actor: 'rita', action: 'rejects.reveal' });
   });
 

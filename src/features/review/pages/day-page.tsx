@@ -340,7 +340,7 @@ function DayRejects(props: {
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
   const hasOpen = rejects.some(({ status }) => status === 'open');
-  const isRevealed = rejects.some(({ raw }) => raw !== null);
+  const isRevealed = rejects.some(({ raw }) => raw !== undefined);
   return (
     <Card title={text('day.rejects')} id="rejects">
       <ul class="timeline">
