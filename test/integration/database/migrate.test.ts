@@ -211,8 +211,11 @@ describe('obstacles to a migration', () => {
     const role = `stranger_${randomBytes(6).toString('hex')}`;
     await client.query(`CREATE ROLE ${role}`);
     const url = `${database.url}?options=${encodeURIComponent(`-c role=${role}`)}`;
-    for (const opened of [pendingMigrations(url), migrate({ databaseUrl: url, logger })]) {
-      await expect(opened).rejects.toThrow(/: GRANT conciliation_worker TO that user/);
+    for (const open of [
+      pendingMigrations,
+      (databaseUrl: string) => migrate({ databaseUrl, logger }),
+    ]) {
+      await expect(open(url)).rejects.toThrow(/: GRANT conciliation_worker TO that user/);
     }
     await client.query(`DROP ROLE ${role}`);
   });
