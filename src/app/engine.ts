@@ -10,8 +10,8 @@ import {
   type OnlyJob,
   type Planner,
   type PlannerParts,
-  TICK_MS,
 } from '../core/planner/planner-loop.ts';
+import { startTicker } from '../core/planner/tick.ts';
 import {
   type Attempted,
   type AuthGate,
@@ -178,8 +178,8 @@ export async function withBackfillEngine<T>(
     const engine = await openEngine({ ...options, onlyBackfills: true }, staging, stops);
     const worker = await startPullWorker(engine);
     stops.push((graceMs) => worker.close(graceMs));
-    const ticks = loop({ everyMs: TICK_MS, run: () => engine.planner.runOnce() });
-    stops.push(() => ticks.stop());
+    const ticker = startTicker(engine.planner);
+    stops.push(() => ticker.stop());
     return await work(engine);
   } finally {
     for (const stop of stops.toReversed()) await stop(STOP_GRACE_MS);

@@ -72,7 +72,7 @@ export interface Planner {
 }
 
 /** Between two runs, in milliseconds. Later than a slot by less than a minute, because the ledger finds each slot. */
-export const TICK_MS = 60_000;
+const TICK_MS = 60_000;
 
 const FAILING_MS = 3 * 60_000;
 
