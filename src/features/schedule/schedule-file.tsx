@@ -63,8 +63,6 @@ export function PayeeAccount({ payee, isRevealed }: PayeeProps) {
   );
 }
 
-/** The columns of the payment schedule, on its page and in its files. */
-
 const TOTALS_COLUMNS: readonly Column<ScheduleTotals>[] = [
   { name: 'titles', head: 'schedule.titles', kind: 'count', value: ({ titles }) => titles },
   ...AMOUNT_COLUMNS.map(
@@ -140,7 +138,11 @@ const ofPayee = (
   value: ({ payee }) => value(payee),
   only: 'file',
 });
-/** @param page of a reader; the files have other columns */
+
+/**
+ * The columns of the payment schedule.
+ * @param page of a reader; the files have other columns
+ */
 export const groupColumns = (page: {
   readonly titlesHref: (payee: Payee) => string;
   readonly isRevealed: boolean;

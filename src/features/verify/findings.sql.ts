@@ -11,8 +11,16 @@ const REPAIRABLE = ['content', 'titles', 'day', 'totals', 'hold'] as const;
 const CORRECTABLE = ['session', 'key', 'user', 'consumer', 'start', 'unchecked'] as const;
 /** Differences that nothing takes back. A person decides about them. */
 const DECIDABLE = [
-  ...(['seal', 'reject', 'account', 'finding', 'pull', 'receipt', 'break'] as const),
-  ...(['line', 'lines', 'batch'] as const),
+  'seal',
+  'reject',
+  'account',
+  'finding',
+  'pull',
+  'receipt',
+  'break',
+  'line',
+  'lines',
+  'batch',
 ] as const;
 
 /** See the comment of `title_finding.problem`. */
