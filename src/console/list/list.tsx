@@ -8,11 +8,10 @@ import { type Static, type TObject, Type } from 'typebox';
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Transaction } from '../../base/database/database.ts';
 import type { TextKey } from '../../base/texts/texts.ts';
-import { dateIn } from '../../base/values/business-day.ts';
 import type { ConsoleRole } from '../../base/values/role.ts';
 import { type ApiTag, describe, limitOf, numberOf, requireRead } from '../api/api-request.ts';
 import { count, pageOfList } from '../api/schema-parts.ts';
-import type { ConsoleParts } from '../shell/console-parts.ts';
+import { type ConsoleParts, todayOf } from '../shell/console-parts.ts';
 import type { Principal } from '../shell/guard.ts';
 import type { NavigationPath } from '../shell/layout.tsx';
 import { pageContext, usePage } from '../shell/page-context.ts';
@@ -235,10 +234,9 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
               details: { list: name, format, rows },
             });
             const title = fileName(page.text(`lists.${name}.title`));
-            const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
             const content = { rows: batches(tx, signal), rowCount: rows, sheet: title };
             await send({
-              name: `${title}-${today}.${format}`,
+              name: `${title}-${todayOf(parts)}.${format}`,
               ...encodeList({ ...content, columns: list.columns }, format, page),
             });
           },

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../base/database/database.ts';
 import type { Logger } from '../../base/runtime/logger.ts';
-import type { CivilDate } from '../../base/values/business-day.ts';
+import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
 import type { EngineFeature } from '../../core/merge/engine-hooks.ts';
 import type { OidcClient } from '../access/oidc-client.ts';
 
@@ -48,6 +48,10 @@ export interface ConsoleParts {
   /** Replaced in tests. */
   readonly now?: () => Date;
 }
+
+/** The present date in the configured time zone. */
+export const todayOf = ({ timeZone, now }: ConsoleParts): CivilDate =>
+  dateIn(timeZone, now?.() ?? new Date());
 
 /** A century. */
 const NEVER_STALE_HOURS = 876_000;

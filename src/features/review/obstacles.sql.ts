@@ -111,6 +111,8 @@ export const keeps = <Step extends KeptStep>(
 ): code is Keeping<Step> => listed[code].keeps.includes(step);
 
 export const SIGN_OBSTACLES = CODES.filter((code) => keeps(code, 'sign'));
+/** Those that keep a person from a day. The checks run within seconds after a merge, so a person need not wait for them. */
+export const PERSON_OBSTACLES = SIGN_OBSTACLES.filter((code) => code !== 'not_checked');
 /** Those without which the program signs a day. */
 export const PROGRAM_OBSTACLES = CODES.filter((code) => listed[code].keeps.length > 0);
 export const RELEASE_FAULTS = CODES.filter((code) => keeps(code, 'release'));
@@ -139,6 +141,10 @@ export const JudgedDay = Type.Object({
   }),
 });
 export type JudgedDay = Readonly<Static<typeof JudgedDay>>;
+
+/** Whether an obstacle keeps the reader from signing the day. */
+export const isKept = ({ obstacles }: Pick<JudgedDay, 'obstacles'>): boolean =>
+  obstacles.some(({ code }) => PERSON_OBSTACLES.some((kept) => kept === code));
 
 const rowsOf = (codes: readonly ObstacleCode[], date: Prisma.Sql, rules: ObstacleRules) =>
   Prisma.join(

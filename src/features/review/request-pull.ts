@@ -1,8 +1,8 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import { describeError } from '../../base/runtime/logger.ts';
-import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
-import type { ConsoleParts } from '../../console/shell/console-parts.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { type ConsoleParts, todayOf } from '../../console/shell/console-parts.ts';
 import { createPull } from '../../core/ledger/pull-ledger.sql.ts';
 
 /**
@@ -11,11 +11,12 @@ import { createPull } from '../../core/ledger/pull-ledger.sql.ts';
  * @throws InputError for a date that has not begun
  */
 export async function requestPull(
-  { database, logger, timeZone, wake, now }: ConsoleParts,
+  parts: ConsoleParts,
   date: CivilDate,
   by: string,
 ): Promise<bigint> {
-  if (date > dateIn(timeZone, now?.() ?? new Date())) {
+  const { database, logger, wake } = parts;
+  if (date > todayOf(parts)) {
     throw new InputError(`${date} is in the future`, { context: { fault: 'date_future', date } });
   }
   const pullId = await database.prisma.$transaction(async (tx) => {

@@ -5,7 +5,7 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ObstacleRules } from '../../console/day-obstacle.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { type LedgerDay, selectDays } from './ledger-days.sql.ts';
-import { hasObstacle, SIGN_OBSTACLES } from './obstacles.sql.ts';
+import { hasObstacle, PERSON_OBSTACLES } from './obstacles.sql.ts';
 
 type Client = Pick<Transaction, '$queryRaw'>;
 
@@ -60,11 +60,10 @@ export async function readNextToSign(
   today: CivilDate,
   rules: ObstacleRules,
 ): Promise<CivilDate | null> {
-  const codes = SIGN_OBSTACLES.filter((code) => code !== 'not_checked');
   const [next] = await db.$queryRaw<[{ date: CivilDate }?]>`
     SELECT date::text AS date FROM conciliation.day
     WHERE ${isSignable(today, null)} AND date <> ${after}::date
-      AND NOT ${hasObstacle(Prisma.sql`day.date`, rules, codes)}
+      AND NOT ${hasObstacle(Prisma.sql`day.date`, rules, PERSON_OBSTACLES)}
     ORDER BY day.date < ${after}::date DESC, day.date DESC LIMIT 1`;
   return next?.date ?? null;
 }

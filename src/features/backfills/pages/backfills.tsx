@@ -1,13 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../../base/runtime/errors.ts';
-import {
-  addDays,
-  dateIn,
-  lastClosedDate,
-  parseCivilDate,
-} from '../../../base/values/business-day.ts';
+import { addDays, lastClosedDate, parseCivilDate } from '../../../base/values/business-day.ts';
 import { declareList } from '../../../console/list/list.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { faultSentence } from '../../../console/shell/error-page.tsx';
 import { Field } from '../../../console/shell/layout.tsx';
 import { textParameter, usePage } from '../../../console/shell/page-context.ts';
@@ -268,8 +263,8 @@ export async function startBackfill(
   source: unknown,
   by: string,
 ): Promise<bigint> {
-  const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
-  const id = await createBackfill(parts.database, { ...parseBackfill(source), by }, today);
+  const asked = { ...parseBackfill(source), by };
+  const id = await createBackfill(parts.database, asked, todayOf(parts));
   parts.plan();
   return id;
 }

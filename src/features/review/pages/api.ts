@@ -1,15 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
-import {
-  type CivilDate,
-  dateIn,
-  daysBetween,
-  parseCivilDate,
-} from '../../../base/values/business-day.ts';
+import { type CivilDate, daysBetween, parseCivilDate } from '../../../base/values/business-day.ts';
 import { describe, requireDate } from '../../../console/api/api-request.ts';
 import { DateParameter, date, orNull } from '../../../console/api/schema-parts.ts';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { maskColumn } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
@@ -40,10 +35,9 @@ const MonthParameter = Type.Object({ month: Type.String({ examples: ['2026-03'] 
 /** The operations of the API for review. */
 export function addReviewApi(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
-  const today = () => dateIn(parts.timeZone, parts.now?.() ?? new Date());
   const { bookingsFrom = null, payablesMaxAgeHours } = parts;
   const readDays = async (range: { readonly from: CivilDate; readonly to: CivilDate }) =>
-    withObstacles(database.prisma, await readLedgerDays(database, range, today()), {
+    withObstacles(database.prisma, await readLedgerDays(database, range, todayOf(parts)), {
       bookingsFrom,
       payablesMaxAgeHours,
     });

@@ -1,8 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
-import { type CivilDate, dateIn } from '../../../base/values/business-day.ts';
+import type { CivilDate } from '../../../base/values/business-day.ts';
 import type { ConsoleRole } from '../../../base/values/role.ts';
-import { type ConsoleParts, payablesMaxAge } from '../../../console/shell/console-parts.ts';
+import {
+  type ConsoleParts,
+  payablesMaxAge,
+  todayOf,
+} from '../../../console/shell/console-parts.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import {
   actorOf,
@@ -78,7 +82,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     const date = dateOfPath(request);
     if (date === null) return reply.callNotFound();
     const [day, totals] = await Promise.all([
-      readLedgerDay(database, date, dateIn(parts.timeZone, parts.now?.() ?? new Date())),
+      readLedgerDay(database, date, todayOf(parts)),
       readDayTotals(database, date, PARTIES_SHOWN),
     ]);
     return sendPage(request, reply, parts, (context) => ({
@@ -162,9 +166,9 @@ async function readDay(
   date: CivilDate,
   options: { readonly withRaw: boolean; readonly reader: string },
 ): Promise<DayPageData> {
-  const { database, timeZone, now } = parts;
+  const { database } = parts;
   const { prisma } = database;
-  const today = dateIn(timeZone, now?.() ?? new Date());
+  const today = todayOf(parts);
   const rules = obstacleRules(parts, options.reader);
   const [known, rejects, pulls, seals, changes, matching, bookings] = await Promise.all([
     readLedgerDay(database, date, today),

@@ -1,8 +1,8 @@
 import { renderToString } from 'preact-render-to-string';
 import type { Transaction } from '../../../base/database/database.ts';
-import { dateIn, toCivilDate } from '../../../base/values/business-day.ts';
+import { toCivilDate } from '../../../base/values/business-day.ts';
 import { declareList } from '../../../console/list/list.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { DataTable, right } from '../../../console/shell/data-table.tsx';
 import { Field } from '../../../console/shell/layout.tsx';
 import { type PageContext, PageProvider, usePage } from '../../../console/shell/page-context.ts';
@@ -43,7 +43,6 @@ const LOOKS: Readonly<Record<MonthState, DayLook>> = {
   broken: 'restated',
 };
 
-export const todayOf = ({ timeZone, now }: ConsoleParts) => dateIn(timeZone, now?.() ?? new Date());
 const monthsOf = (db: Transaction, { parts }: { readonly parts: ConsoleParts }) =>
   readMonths(db, todayOf(parts));
 

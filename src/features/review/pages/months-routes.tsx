@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { InputError } from '../../../base/runtime/errors.ts';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { pageContext, textParameter } from '../../../console/shell/page-context.ts';
 import { actorOf, optionalReason } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forPeople, REVIEW, STAFF } from '../../../console/shell/route-access.ts';
@@ -23,7 +23,7 @@ import {
   readMonths,
   sealMonth,
 } from '../months/month-seal.sql.ts';
-import { MonthPage, type MonthPageData, renderSummary, todayOf } from './months-pages.tsx';
+import { MonthPage, type MonthPageData, renderSummary } from './months-pages.tsx';
 
 /** Routes of the closing of months. */
 export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): void {

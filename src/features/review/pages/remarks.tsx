@@ -12,7 +12,7 @@ import {
   Submit,
 } from '../../../console/shell/parts.tsx';
 import { mayUse } from '../../../console/shell/route-access.ts';
-import { type JudgedDay, keeps, OBSTACLES, type Obstacle } from '../obstacles.sql.ts';
+import { isKept, type JudgedDay, OBSTACLES, type Obstacle } from '../obstacles.sql.ts';
 import type { SignOff } from '../sign-off.sql.ts';
 
 /** The text of an obstacle, with its number and value. */
@@ -66,7 +66,6 @@ export function SignOffCard(props: {
   const role = context.principal?.role ?? 'viewer';
   const mayReview = mayUse(role, 'POST', '/days/:date/sign-off');
   const isOpen = day.signedOffAt === null || day.isRestated;
-  const isKept = day.obstacles.some(({ code }) => code !== 'not_checked' && keeps(code, 'sign'));
   const ended = seals.filter((seal) => seal.endedAt !== null);
   const note = seals.find((seal) => seal.endedAt === null)?.reason ?? null;
   return (
@@ -87,7 +86,7 @@ export function SignOffCard(props: {
         )}
         {isOpen && !mayReview && <p class="quiet">{text('day.reviewersSign')}</p>}
         {isOpen && <Remarks day={day} />}
-        {isOpen && mayReview && !isKept && (
+        {isOpen && mayReview && !isKept(day) && (
           <ActionForm action={`/days/${day.date}/sign-off`}>
             <input type="hidden" name="digest" value={day.contentDigest ?? ''} />
             <Field label={text('day.note')}>

@@ -2,12 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import { withSnapshot } from '../../../base/export/snapshot.sql.ts';
 import { type TextKey, textOf } from '../../../base/texts/texts.ts';
-import { dateIn } from '../../../base/values/business-day.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
 import { type Column, dayColumn } from '../../../console/list/columns.tsx';
 import { choice, readFilter, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { type PageContext, pageContext, usePage } from '../../../console/shell/page-context.ts';
 import { ActionForm, authorText, Submit } from '../../../console/shell/parts.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
@@ -127,7 +126,7 @@ export function addRestatedRoutes(server: FastifyInstance, parts: ConsoleParts):
     const { by } = readFilter(FILTER, request.body).filter;
     const { language } = pageContext(request, timeZone);
     const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
-    const today = dateIn(timeZone, parts.now?.() ?? new Date());
+    const today = todayOf(parts);
     return sendFile(reply, logger, (signal, send) =>
       withSnapshot(database, signal, async (snapshot) => {
         await recordAudit(database.prisma, {

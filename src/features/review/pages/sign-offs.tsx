@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
-import { type CivilDate, dateIn, parseCivilDate } from '../../../base/values/business-day.ts';
+import { type CivilDate, parseCivilDate } from '../../../base/values/business-day.ts';
 import { type Column, dayColumn, ListTable } from '../../../console/list/columns.tsx';
 import { asHidden, asTabs, choice } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { textParameter, textParameters, usePage } from '../../../console/shell/page-context.ts';
 import { ActionForm, Card, DayLink, Submit } from '../../../console/shell/parts.tsx';
@@ -16,8 +16,8 @@ import type { SignOffRefusal } from '../../../core/ledger/sign-off.ts';
 import { Released } from '../../bookings/pages/booking-page.tsx';
 import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import {
+  isKept,
   JudgedDay,
-  keeps,
   type Obstacle,
   SIGN_OBSTACLES,
   withObstacles,
@@ -69,10 +69,6 @@ const DAY_COLUMNS: readonly Column<JudgedDay>[] = [
 const DATE_COLUMN: Column<JudgedDay> = { ...dayColumn('days.date'), isHead: true };
 
 const FORM = 'days-to-sign';
-const isKept = ({ obstacles }: JudgedDay) =>
-  obstacles.some(({ code }) => code !== 'not_checked' && keeps(code, 'sign'));
-
-const todayOf = ({ timeZone, now }: ConsoleParts) => dateIn(timeZone, now?.() ?? new Date());
 
 /** The days that can be signed off now, with a box for each that the reader may sign. */
 export const SIGN_OFFS = declareList(SignableDay, {

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../../base/audit/audit.ts';
-import { type CivilDate, dateIn, parseCivilDate } from '../../../base/values/business-day.ts';
+import { type CivilDate, parseCivilDate } from '../../../base/values/business-day.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
 import { ListTable } from '../../../console/list/columns.tsx';
 import { FILE_FORMATS, FileButtons, fileFormatOf } from '../../../console/list/file.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import {
   type PageContext,
@@ -229,7 +229,7 @@ export function addScheduleRoutes(server: FastifyInstance, parts: ConsoleParts):
   const { database, timeZone } = parts;
 
   const show = async (request: FastifyRequest, reply: FastifyReply, isRevealed: boolean) => {
-    const today = dateIn(timeZone, parts.now?.() ?? new Date());
+    const today = todayOf(parts);
     const wanted = textParameter(request.query, 'date');
     const date = wanted === null ? today : parseCivilDate(wanted);
     const view = DUE_VIEWS.find((name) => name === textParameter(request.query, 'view')) ?? 'month';

@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RowBatches } from '../../../base/export/table.ts';
 import { type Language, textOf } from '../../../base/texts/texts.ts';
-import { dateIn } from '../../../base/values/business-day.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
 import { type FileFormat, fileTypeOf } from '../../../console/list/file.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { maskColumn } from '../../../console/shell/masking.ts';
 import { formatsOf, pageContext } from '../../../console/shell/page-context.ts';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
@@ -25,7 +24,7 @@ import { encodeTitles } from '../title-file.ts';
 export async function sendTitleFile(
   request: FastifyRequest,
   reply: FastifyReply,
-  { database, logger, timeZone, now }: ConsoleParts,
+  parts: ConsoleParts,
   file: {
     readonly selection: TitleSelection;
     /** For the audit log. */
@@ -35,6 +34,7 @@ export async function sendTitleFile(
     readonly locale?: Language;
   },
 ): Promise<FastifyReply> {
+  const { database, logger, timeZone } = parts;
   const { selection, format } = file;
   const { from, to } = selection;
   const reader = pageContext(request, timeZone).language;
@@ -43,7 +43,7 @@ export async function sendTitleFile(
   const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
   return sendFile(reply, logger, (signal, send) =>
     readTitleSnapshot(database, selection, signal, async (snapshot) => {
-      const today = dateIn(timeZone, now?.() ?? new Date());
+      const today = todayOf(parts);
       const rows = snapshot.overall.current + snapshot.overall.withdrawn;
       await recordExport(database, actorOf(request), { from, to, format, rows, ...file.noted });
       const titles = isMasked ? maskRows(snapshot.titles) : snapshot.titles;
