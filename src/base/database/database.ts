@@ -45,6 +45,9 @@ type DatabaseClient = ReturnType<typeof extendClient>;
 /** The client inside of a transaction. */
 export type Transaction = Omit<DatabaseClient, ITXClientDenyList>;
 
+/** What runs a reading statement, inside of a transaction or outside. */
+export type QueryClient = Pick<Transaction, '$queryRaw'>;
+
 export interface DatabaseOptions {
   readonly databaseUrl: string;
   /** The name of the connections in `pg_stat_activity`. */

@@ -1,7 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import type { CivilDate } from '../values/business-day.ts';
-import type { Transaction } from './database.ts';
+import type { QueryClient, Transaction } from './database.ts';
 import { companyIdOf, taxIdOf } from './tax-id.sql.ts';
 
 /**
@@ -47,7 +47,7 @@ export async function requireOtherSigner(
 
 /** Returns the dates for which `requireOtherSigner` refuses the person, in their order. */
 export async function readOwnSeals(
-  client: Pick<Transaction, '$queryRaw'>,
+  client: QueryClient,
   dates: readonly (CivilDate | null)[],
   by: string,
   concerns: Prisma.Sql = Prisma.sql`true`,

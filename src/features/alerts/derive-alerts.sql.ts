@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../../base/database/database.ts';
+import type { Database, QueryClient, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { dateText, type Language, listDates, textOf } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
@@ -53,7 +53,7 @@ export async function setLockTimeout(tx: Transaction, timeout: string): Promise<
 
 /** Returns the alerts that the tables give now, by one statement. Writes nothing. */
 export async function readAlertsNow(
-  tx: Pick<Transaction, '$queryRaw'>,
+  tx: QueryClient,
   now: Date,
   policy: AlertPolicy,
   group: AlertGroup,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { type AuditAction, recordAudit } from '../../base/audit/audit.ts';
-import type { Database, Transaction } from '../../base/database/database.ts';
+import type { Database, QueryClient, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, id, instant, instantOrNull, words } from '../../console/api/schema-parts.ts';
@@ -146,7 +146,7 @@ export async function readBackfillProgress(
 
 /** The newest backfills first. */
 export function readBackfills(
-  db: Pick<Transaction, '$queryRaw'>,
+  db: QueryClient,
   { offset, limit }: Place,
 ): Promise<BackfillProgress[]> {
   return readProgress(
@@ -155,10 +155,7 @@ export function readBackfills(
   );
 }
 
-function readProgress(
-  db: Pick<Transaction, '$queryRaw'>,
-  which: Prisma.Sql,
-): Promise<BackfillProgress[]> {
+function readProgress(db: QueryClient, which: Prisma.Sql): Promise<BackfillProgress[]> {
   return db.$queryRaw<BackfillProgress[]>`
     SELECT backfill.id::float8 AS id, from_date::text AS "from", to_date::text AS "to", state, concurrency,
            requested_by AS "requestedBy", created_at AS "createdAt", finished_at AS "finishedAt",

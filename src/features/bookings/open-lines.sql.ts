@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import type { Transaction } from '../../base/database/database.ts';
+import type { QueryClient } from '../../base/database/database.ts';
 import { instantOrNull, text } from '../../console/api/schema-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
@@ -34,7 +34,7 @@ export const CONSUMER_LAGS = Prisma.sql`
   LEFT JOIN open ON open.consumer = place.consumer AND open.seq > place.last_seq
   GROUP BY place.consumer ORDER BY place.consumer`;
 
-export const readConsumerLags = (tx: Pick<Transaction, '$queryRaw'>): Promise<ConsumerLag[]> =>
+export const readConsumerLags = (tx: QueryClient): Promise<ConsumerLag[]> =>
   tx.$queryRaw(CONSUMER_LAGS);
 
 /** The newest offer after the position of a consumer. */
@@ -45,7 +45,7 @@ export interface UnreadOffer {
 }
 
 /** Returns the consumers that have open lines after their position, by name. */
-export function readUnreadOffers(tx: Pick<Transaction, '$queryRaw'>): Promise<UnreadOffer[]> {
+export function readUnreadOffers(tx: QueryClient): Promise<UnreadOffer[]> {
   return tx.$queryRaw<UnreadOffer[]>`
     SELECT DISTINCT ON (line.consumer) line.consumer, offer.seq::text AS seq, offer.offered_at AS "offeredAt"
     FROM conciliation.booking_position AS place

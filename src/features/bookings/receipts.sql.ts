@@ -1,4 +1,4 @@
-import type { Transaction } from '../../base/database/database.ts';
+import type { QueryClient, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -84,6 +84,5 @@ export const RECEIPT_QUESTIONS = Prisma.sql`
   SELECT date::text AS date, count(*)::int AS receipts, max(id)::float8 AS newest FROM conciliation.booking_receipt
   WHERE outcome IN ('unknown_key', 'other_content') GROUP BY booking_receipt.date ORDER BY booking_receipt.date`;
 
-export const readReceiptQuestions = (
-  tx: Pick<Transaction, '$queryRaw'>,
-): Promise<ReceiptQuestions[]> => tx.$queryRaw(RECEIPT_QUESTIONS);
+export const readReceiptQuestions = (tx: QueryClient): Promise<ReceiptQuestions[]> =>
+  tx.$queryRaw(RECEIPT_QUESTIONS);

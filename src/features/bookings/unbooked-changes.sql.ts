@@ -1,6 +1,6 @@
 /** Dates before BOOKINGS_FROM that were signed off again with another content: the ERP lacks the difference. */
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
-import type { Database, Transaction } from '../../base/database/database.ts';
+import type { Database, QueryClient } from '../../base/database/database.ts';
 import { requireOtherSigner } from '../../base/database/own-seal.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
@@ -40,9 +40,8 @@ export const UNBOOKED_CHANGES = Prisma.sql`
   WHERE history.first_id < seal.id AND known.content_digest <> seal.content_digest
   ORDER BY seal.date`;
 
-export const readUnbookedChanges = (
-  tx: Pick<Transaction, '$queryRaw'>,
-): Promise<UnbookedChange[]> => tx.$queryRaw(UNBOOKED_CHANGES);
+export const readUnbookedChanges = (tx: QueryClient): Promise<UnbookedChange[]> =>
+  tx.$queryRaw(UNBOOKED_CHANGES);
 
 export const noDifference = (date: CivilDate): InputError =>
   new InputError(`${date}: no such difference waits to be posted`, {

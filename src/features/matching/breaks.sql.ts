@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { amountSum } from '../../base/database/amount-sum.sql.ts';
-import type { Database, Transaction } from '../../base/database/database.ts';
+import type { Database, QueryClient, Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {
   amount,
@@ -996,7 +996,7 @@ export interface BreakKey {
 
 /** Returns a break; null: it does not exist, or no longer. */
 export async function readBreak(
-  client: Pick<Transaction, '$queryRaw'>,
+  client: QueryClient,
   { kind, titleId, erpKey }: BreakKey,
 ): Promise<Break | null> {
   const [row] = await client.$queryRaw<[Break?]>`

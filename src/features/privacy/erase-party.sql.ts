@@ -7,7 +7,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { recordAudit } from '../../base/audit/audit.ts';
-import type { Database, Transaction } from '../../base/database/database.ts';
+import type { Database, QueryClient, Transaction } from '../../base/database/database.ts';
 import { taxIdOf } from '../../base/database/tax-id.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
@@ -39,7 +39,7 @@ interface ListedParty {
 
 /** Returns the row whose keys include one of `keys` and whose erasure has not ended; null: there is none. */
 async function findListed(
-  client: Pick<Transaction, '$queryRaw'>,
+  client: QueryClient,
   keys: readonly string[],
 ): Promise<ListedParty | null> {
   const [party] = await client.$queryRaw<[{ id: bigint }?]>`

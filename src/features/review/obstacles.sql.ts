@@ -1,7 +1,7 @@
 /** The one list of what keeps a day from being signed off or released, and of what a person has to know before. */
 import { type Static, Type } from 'typebox';
 import { actionsOf } from '../../base/audit/audit.ts';
-import type { Transaction } from '../../base/database/database.ts';
+import type { QueryClient } from '../../base/database/database.ts';
 import { hasConfirmed } from '../../base/database/own-seal.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { orNull, words } from '../../console/api/schema-parts.ts';
@@ -172,7 +172,7 @@ export const hasObstacle = (
 
 /** Returns the obstacles of each of the dates that has one, in their order. */
 export async function readObstacles(
-  client: Pick<Transaction, '$queryRaw'>,
+  client: QueryClient,
   dates: readonly CivilDate[],
   rules: ObstacleRules,
   codes: readonly ObstacleCode[] = codesFor(rules),
@@ -190,7 +190,7 @@ export async function readObstacles(
 }
 
 export async function withObstacles(
-  client: Pick<Transaction, '$queryRaw'>,
+  client: QueryClient,
   days: readonly LedgerDay[],
   rules: ObstacleRules,
 ): Promise<JudgedDay[]> {
@@ -204,7 +204,7 @@ export async function withObstacles(
 
 /** Returns what keeps a signed-off day from being released; empty: nothing. */
 export async function readReleaseFaults(
-  client: Pick<Transaction, '$queryRaw'>,
+  client: QueryClient,
   of: CivilDate,
   rules: ObstacleRules,
 ): Promise<ReleaseFault[]> {

@@ -1,13 +1,11 @@
 /** The days that can be signed off now: reconciled, and not signed off in their present state. */
 
-import type { Transaction } from '../../base/database/database.ts';
+import type { QueryClient } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ObstacleRules } from '../../console/day-obstacle.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { type LedgerDay, selectDays } from './ledger-days.sql.ts';
 import { hasObstacle, PERSON_OBSTACLES } from './obstacles.sql.ts';
-
-type Client = Pick<Transaction, '$queryRaw'>;
 
 /** Over all days of a condition. The sum is decimal text, exact. */
 export interface SignableTotals {
@@ -30,7 +28,10 @@ export const isSignable = (today: CivilDate, clean: ObstacleRules | null): Prism
 export const isOneOf = (dates: readonly CivilDate[]): Prisma.Sql =>
   Prisma.sql`date = ANY(${dates}::text[]::date[])`;
 
-export async function readDayTotals(db: Client, condition: Prisma.Sql): Promise<SignableTotals> {
+export async function readDayTotals(
+  db: QueryClient,
+  condition: Prisma.Sql,
+): Promise<SignableTotals> {
   const [row] = await db.$queryRaw<[SignableTotals]>`
     SELECT count(*)::int AS days, coalesce(sum(title_count), 0)::float8 AS titles,
            coalesce(sum(original_value_sum), 0)::text AS "originalValueSum"
@@ -40,7 +41,7 @@ export async function readDayTotals(db: Client, condition: Prisma.Sql): Promise<
 
 /** Returns a part of the days of a condition, newest first. */
 export function readDays(
-  db: Client,
+  db: QueryClient,
   condition: Prisma.Sql,
   page: { readonly offset: number; readonly limit: number | null } = { offset: 0, limit: null },
 ): Promise<LedgerDay[]> {
@@ -55,7 +56,7 @@ export function readDays(
  * of all. Null: the person can sign no other day.
  */
 export async function readNextToSign(
-  db: Client,
+  db: QueryClient,
   after: CivilDate,
   today: CivilDate,
   rules: ObstacleRules,

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../../base/database/database.ts';
+import type { Database, QueryClient } from '../../base/database/database.ts';
 import { withSnapshot } from '../../base/export/snapshot.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { BankAccount } from '../../core/title/destination.ts';
@@ -198,7 +198,7 @@ const payeeIs = (payeeOf: number | null) =>
 
 /** Returns the number and the sum of the current titles of a group. */
 export async function readGroupTotals(
-  tx: Pick<Transaction, '$queryRaw'>,
+  tx: QueryClient,
   { range, payeeOf }: GroupFilter,
 ): Promise<{ readonly titles: number; readonly originalValueSum: string }> {
   const [row] = await tx.$queryRaw<[{ titles: number; originalValueSum: string }]>`
@@ -216,10 +216,7 @@ export function acceptedDatesOf({ range, payeeOf }: GroupFilter): Prisma.Sql {
 }
 
 /** Returns the condition for titles with the payee of a title; for an unknown title no title has it. */
-export async function hasPayeeOf(
-  tx: Pick<Transaction, '$queryRaw'>,
-  titleId: number,
-): Promise<Prisma.Sql> {
+export async function hasPayeeOf(tx: QueryClient, titleId: number): Promise<Prisma.Sql> {
   const [payee] = await tx.$queryRaw<[PayeeRow?]>`${payeeOf(titleId)}`;
   return payee === undefined ? Prisma.sql`false` : isPayee(payee);
 }

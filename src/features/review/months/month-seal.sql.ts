@@ -5,7 +5,7 @@
 import { type Static, Type } from 'typebox';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import { amountSum } from '../../../base/database/amount-sum.sql.ts';
-import type { Database, Transaction } from '../../../base/database/database.ts';
+import type { Database, QueryClient } from '../../../base/database/database.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { listDates } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
@@ -33,8 +33,6 @@ import {
   SEAL_FIELDS,
   SealRecord,
 } from './civil-month.ts';
-
-type Client = Pick<Transaction, '$queryRaw'>;
 
 const month = Type.Unsafe<CivilMonth>({ type: 'string', examples: ['2026-03'] });
 
@@ -144,7 +142,7 @@ const brokenDays = Prisma.sql`
  * newest first. `only` selects one of them.
  */
 export async function readMonths(
-  client: Client,
+  client: QueryClient,
   today: CivilDate,
   only: CivilMonth | null = null,
 ): Promise<Month[]> {
@@ -182,7 +180,10 @@ export async function readMonths(
 }
 
 /** Returns all seals, the newest first; `month` selects those of a month. */
-export function readMonthSeals(client: Client, month: CivilMonth | null): Promise<MonthSeal[]> {
+export function readMonthSeals(
+  client: QueryClient,
+  month: CivilMonth | null,
+): Promise<MonthSeal[]> {
   return client.$queryRaw<MonthSeal[]>`
     SELECT ${sealColumns} FROM conciliation.month_seal
     WHERE ${month}::text IS NULL OR to_char(month, 'YYYY-MM') = ${month}::text ORDER BY id DESC`;
@@ -190,7 +191,7 @@ export function readMonthSeals(client: Client, month: CivilMonth | null): Promis
 
 /** Returns the days of a range, each with its present seal, in date order. */
 export function readMonthDays(
-  client: Client,
+  client: QueryClient,
   { from, to }: Pick<Month, 'from' | 'to'>,
 ): Promise<MonthDay[]> {
   return client.$queryRaw<MonthDay[]>`
@@ -271,7 +272,7 @@ export const BROKEN_MONTHS = Prisma.sql`
     FROM (${newest}) AS newest
   ) AS looked WHERE days <> '[]' ORDER BY month`;
 
-export const readBrokenMonths = (client: Client): Promise<BrokenMonth[]> =>
+export const readBrokenMonths = (client: QueryClient): Promise<BrokenMonth[]> =>
   client.$queryRaw(BROKEN_MONTHS);
 
 /**

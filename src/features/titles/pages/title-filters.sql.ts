@@ -1,4 +1,4 @@
-import type { Transaction } from '../../../base/database/database.ts';
+import type { QueryClient } from '../../../base/database/database.ts';
 import type { Language, TextKey } from '../../../base/texts/texts.ts';
 import { toCivilDate } from '../../../base/values/business-day.ts';
 import { parseDecimal } from '../../../base/values/decimal.ts';
@@ -76,9 +76,10 @@ export const TITLE_FILTER = {
 /** Selects titles. All conditions must hold; null: no condition. */
 export type TitleFilter = FilterOf<typeof TITLE_FILTER>;
 
-type Reader = Pick<Transaction, '$queryRaw'>;
-
-type Condition<Value> = (value: NonNullable<Value>, tx: Reader) => Prisma.Sql | Promise<Prisma.Sql>;
+type Condition<Value> = (
+  value: NonNullable<Value>,
+  tx: QueryClient,
+) => Prisma.Sql | Promise<Prisma.Sql>;
 
 /** Every value is bound as a parameter. */
 const CONDITIONS: {
@@ -101,7 +102,7 @@ const CONDITIONS: {
 };
 
 /** The condition for the titles that a filter selects. */
-export async function whereOf(tx: Reader, filter: TitleFilter): Promise<Prisma.Sql> {
+export async function whereOf(tx: QueryClient, filter: TitleFilter): Promise<Prisma.Sql> {
   const due = dueOf(filter);
   const stated = Object.entries(CONDITIONS).flatMap(([name, condition]) => {
     const value = filter[name as keyof TitleFilter];
@@ -164,7 +165,7 @@ function parseAmount(written: string, language: Language): string | null {
 }
 
 /** The one search box: an order, a provider's code, a name, a value or a tax identifier, as a person writes them. */
-async function searchCondition(written: string, tx: Reader): Promise<Prisma.Sql> {
+async function searchCondition(written: string, tx: QueryClient): Promise<Prisma.Sql> {
   const values = (['pt-BR', 'en'] as const).map((language) => parseAmount(written, language));
   const taxIds = readTaxIds(written);
   const parts = [
@@ -203,7 +204,7 @@ function agentCondition(agent: string): Prisma.Sql {
 }
 
 /** An identifier has an index. A part of one is searched in every title. */
-async function orderCondition(order: string, tx: Reader): Promise<Prisma.Sql> {
+async function orderCondition(order: string, tx: QueryClient): Promise<Prisma.Sql> {
   const whole = Prisma.sql`order_uid = ANY (${inEachCase(order)}::text[])`;
   const [{ isKnown }] = await tx.$queryRaw<[{ isKnown: boolean }]>`
     SELECT EXISTS (SELECT FROM conciliation.title WHERE ${whole}) AS "isKnown"`;

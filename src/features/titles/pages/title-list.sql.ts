@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import type { Transaction } from '../../../base/database/database.ts';
+import type { QueryClient } from '../../../base/database/database.ts';
 import {
   amount,
   date,
@@ -28,8 +28,6 @@ export const TitleRow = Type.Object({
 });
 export type TitleRow = Readonly<Static<typeof TitleRow>>;
 
-type Reader = Pick<Transaction, '$queryRaw'>;
-
 /** What follows each key makes the order complete. */
 const KEYS: Readonly<Record<TitleSort, readonly Prisma.Sql[]>> = {
   // The order of the index title_identity_key, so that a page is an index lookup.
@@ -46,7 +44,7 @@ export const titleOrder = ({ sort, from, to }: TitleFilter): TitleSort | `-${Tit
   sort ?? (from !== null && from === to ? 'order' : '-accepted');
 
 export async function readTitles(
-  tx: Reader,
+  tx: QueryClient,
   filter: TitleFilter,
   { offset, limit }: Place,
 ): Promise<TitleRow[]> {
@@ -64,12 +62,12 @@ export async function readTitles(
 }
 
 /** Returns the number of selected titles, and the sum of the current ones. For whole days the values come from the ledger. */
-export async function countTitles(tx: Reader, filter: TitleFilter): Promise<ListTotal> {
+export async function countTitles(tx: QueryClient, filter: TitleFilter): Promise<ListTotal> {
   const { titles, originalValueSum } = await readTitleTotals(tx, filter);
   return { rows: titles, sums: { value: originalValueSum } };
 }
 
-export async function readTitleTotals(tx: Reader, filter: TitleFilter) {
+export async function readTitleTotals(tx: QueryClient, filter: TitleFilter) {
   const group = groupOf(filter);
   if (group !== null) return readGroupTotals(tx, group);
   const { from, to, sort: _, ...narrowing } = filter;
