@@ -64,10 +64,10 @@ export function startWakeUps({
           continue;
         }
         // The other events would probably fail too.
-        nextAt = Date.now() + Math.min(everyMs * 2 ** attempts, MAX_WAIT_MS);
+        const waitMs = Math.min(everyMs * 2 ** attempts, MAX_WAIT_MS);
+        nextAt = Date.now() + waitMs;
         attempts += 1;
-        const nextAttemptAt = new Date(nextAt);
-        logger.warn({ fault, attempts, nextAttemptAt }, 'the webhook of the bookings failed');
+        logger.warn({ fault, attempts, waitMs }, 'the webhook of the bookings failed');
         return;
       }
     } catch (error) {
