@@ -95,7 +95,8 @@ BEGIN
   GRANT UPDATE (last_used_at, revoked_at, revoked_by) ON conciliation.api_key TO conciliation_worker;
   GRANT UPDATE (finished_at, state) ON conciliation.backfill TO conciliation_worker;
   GRANT UPDATE (api_key_id, buyers, database_role) ON conciliation.booking_consumer TO conciliation_worker;
-  GRANT UPDATE (document, failure, posted_hash, state, state_at) ON conciliation.booking_line TO conciliation_worker;
+  GRANT UPDATE (accounting_basis, accounting_date, document, failure, failure_kind, posted_hash, state, state_at)
+    ON conciliation.booking_line TO conciliation_worker;
   GRANT UPDATE (acknowledged_at, last_seq) ON conciliation.booking_position TO conciliation_worker;
   GRANT UPDATE (outcome, settled_at, settled_by) ON conciliation.booking_receipt TO conciliation_worker;
   GRANT UPDATE (bookings_from, stored_at) ON conciliation.booking_start TO conciliation_worker;
@@ -216,7 +217,7 @@ BEGIN
     TO conciliation_erp;
   GRANT SELECT, UPDATE (last_seq, acknowledged_at) ON conciliation.booking_position TO conciliation_erp;
   GRANT INSERT (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status,
-                document, reason, is_final)
+                document, reason, failure_kind, accounting_date, is_final)
     ON conciliation.booking_receipt TO conciliation_erp;
 
   -- Readers of the feeds, and the step after a restore.

@@ -2756,6 +2756,9 @@ CREATE TABLE conciliation.booking_line (
   state_at                       timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   document                       text,
   failure                        text,
+  failure_kind                   text,
+  accounting_date                date      NOT NULL,
+  accounting_basis               text      NOT NULL,
   erp_key                        text,
   title_id                       bigint,
   order_uid                      text,
@@ -2790,6 +2793,11 @@ CREATE TABLE conciliation.booking_line (
 
   CONSTRAINT booking_line_kind_check CHECK (kind IN ('book', 'adjust', 'reverse')),
   CONSTRAINT booking_line_state_check CHECK (state IN ('released', 'posted', 'failed', 'refused', 'superseded')),
+  CONSTRAINT booking_line_failure_kind_check
+    CHECK (failure_kind IN ('period_closed', 'supplier_unknown', 'payable_unknown', 'other')),
+  CONSTRAINT booking_line_accounting_check
+    CHECK (accounting_basis IN ('acceptance', 'event', 'erp')
+           AND (accounting_basis <> 'acceptance' OR kind = 'book' AND accounting_date = date)),
   CONSTRAINT booking_line_occurrence_check CHECK (occurrence >= 1),
   CONSTRAINT booking_line_version_check CHECK (version >= 1 AND succeeds < version),
   -- The content of a reversal is nothing, whatever it reverses.
@@ -2797,7 +2805,8 @@ CREATE TABLE conciliation.booking_line (
     CHECK ((kind = 'reverse') = (content_hash = '00000000-0000-0000-0000-000000000000')),
   CONSTRAINT booking_line_dates_check
     CHECK (date BETWEEN '0001-01-01' AND '9999-12-31'
-           AND anticipated_due_date BETWEEN '0001-01-01' AND '9999-12-31')
+           AND anticipated_due_date BETWEEN '0001-01-01' AND '9999-12-31'
+           AND accounting_date BETWEEN '0001-01-01' AND '9999-12-31')
 ) WITH (
   -- Grows with every title.
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 100000,
@@ -2844,6 +2853,12 @@ COMMENT ON COLUMN conciliation.booking_line.document IS
   'The document of the ERP, as of the newest receipt. Null: not posted. May be personal data.';
 COMMENT ON COLUMN conciliation.booking_line.failure IS
   'The reason of the ERP, as of the newest receipt. Null: not failed. May be personal data.';
+COMMENT ON COLUMN conciliation.booking_line.failure_kind IS
+  'The kind of the failure, as of the newest receipt: period_closed, supplier_unknown, payable_unknown or other. Null: not failed.';
+COMMENT ON COLUMN conciliation.booking_line.accounting_date IS
+  'The day on which the ERP enters the line in its books: accounting_basis says why.';
+COMMENT ON COLUMN conciliation.booking_line.accounting_basis IS
+  'acceptance: a line of the kind book has the accepted date. event: a line of the kind adjust or reverse has the day of its release. erp: the ERP named the date because it had closed the period.';
 COMMENT ON COLUMN conciliation.booking_line.erp_key IS
   'The ERP''s key of the payable that the title is matched with. Null: no payable is matched, or no payables are given.';
 COMMENT ON COLUMN conciliation.booking_line.title_id IS
@@ -2860,8 +2875,8 @@ CREATE TRIGGER booking_line_not_deleted
 CREATE TRIGGER booking_line_kept
   BEFORE UPDATE ON conciliation.booking_line
   FOR EACH ROW
-  WHEN (to_jsonb(OLD) - '{state,state_at,document,failure,posted_hash}'::text[]
-        IS DISTINCT FROM to_jsonb(NEW) - '{state,state_at,document,failure,posted_hash}'::text[])
+  WHEN (to_jsonb(OLD) - '{state,state_at,document,failure,failure_kind,accounting_date,accounting_basis,posted_hash}'::text[]
+        IS DISTINCT FROM to_jsonb(NEW) - '{state,state_at,document,failure,failure_kind,accounting_date,accounting_basis,posted_hash}'::text[])
   EXECUTE FUNCTION conciliation.refuse_rewriting();
 
 
@@ -2931,6 +2946,8 @@ CREATE TABLE conciliation.booking_receipt (
   status          text        NOT NULL,
   document        text,
   reason          text,
+  failure_kind    text,
+  accounting_date date,
   is_final        boolean     NOT NULL DEFAULT false,
   received_at     timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   outcome         text,
@@ -2940,6 +2957,11 @@ CREATE TABLE conciliation.booking_receipt (
   CONSTRAINT booking_receipt_status_check
     CHECK ((status = 'posted' AND document IS NOT NULL AND reason IS NULL AND NOT is_final)
            OR (status = 'failed' AND reason IS NOT NULL AND document IS NULL)),
+  CONSTRAINT booking_receipt_failure_check
+    CHECK ((failure_kind IS NULL
+            OR status = 'failed' AND failure_kind IN ('period_closed', 'supplier_unknown', 'payable_unknown', 'other'))
+           AND (accounting_date IS NULL
+                OR failure_kind IS NOT DISTINCT FROM 'period_closed' AND NOT is_final AND accounting_date >= date)),
   CONSTRAINT booking_receipt_key_check CHECK (occurrence >= 1 AND version BETWEEN 1 AND 1000000000),
   CONSTRAINT booking_receipt_text_check
     CHECK (length(idempotency_key) BETWEEN 1 AND 200 AND length(document) BETWEEN 1 AND 200
@@ -2947,7 +2969,7 @@ CREATE TABLE conciliation.booking_receipt (
   CONSTRAINT booking_receipt_outcome_check
     CHECK (outcome IN ('accepted', 'unknown_key', 'other_content', 'other_consumer', 'recorded', 'set_aside')
            AND (outcome IS NULL) = (settled_at IS NULL)),
-  CONSTRAINT booking_receipt_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
+  CONSTRAINT booking_receipt_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31' AND accounting_date <= '9999-12-31')
 ) WITH (
   -- Grows with every title.
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 100000,
@@ -2986,6 +3008,10 @@ COMMENT ON COLUMN conciliation.booking_receipt.document IS
   'The ERP''s document. Null: failed. May be personal data.';
 COMMENT ON COLUMN conciliation.booking_receipt.reason IS
   'Why the line could not be posted. Null: posted. May be personal data.';
+COMMENT ON COLUMN conciliation.booking_receipt.failure_kind IS
+  'Why the line failed: period_closed, supplier_unknown (the ERP has no such supplier), payable_unknown (the ERP finds no payable, or several), or other. Null: posted, or failed without a stated kind, which counts as other.';
+COMMENT ON COLUMN conciliation.booking_receipt.accounting_date IS
+  'With period_closed: the accounting date that the ERP accepts, not before date. The line is offered again with it. Null: not stated.';
 COMMENT ON COLUMN conciliation.booking_receipt.is_final IS
   'True: failed, and the ERP will never post the line. The line is refused and not offered again.';
 COMMENT ON COLUMN conciliation.booking_receipt.received_at IS
@@ -3025,6 +3051,8 @@ SELECT
   CASE WHEN line.buyer_is_financial THEN line.provider_identification
        ELSE line.financial_agent_identification END AS payee_after,
   line.erp_key,
+  line.accounting_date,
+  line.accounting_basis,
   line.state,
   line.consumer,
   line.batch_id,

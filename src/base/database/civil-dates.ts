@@ -12,10 +12,14 @@ export const CIVIL_DATES = {
   backfill: { fromDate: civilDate('fromDate'), toDate: civilDate('toDate') },
   bookingBatch: { date: civilDate('date') },
   bookingLine: {
+    accountingDate: civilDate('accountingDate'),
     date: civilDate('date'),
     anticipatedDueDate: optionalCivilDate('anticipatedDueDate'),
   },
-  bookingReceipt: { date: civilDate('date') },
+  bookingReceipt: {
+    accountingDate: optionalCivilDate('accountingDate'),
+    date: civilDate('date'),
+  },
   bookingStart: { bookingsFrom: optionalCivilDate('bookingsFrom') },
   checkFinding: { acceptedDate: civilDate('acceptedDate') },
   checkpoint: {

@@ -39,6 +39,8 @@ const OF_LINE: readonly (keyof OfferedLine)[] = [
   'payeeBefore',
   'payeeAfter',
   'erpKey',
+  'accountingDate',
+  'accountingBasis',
   'state',
   'batchId',
   'offeredAt',
@@ -47,7 +49,7 @@ const OF_LINE: readonly (keyof OfferedLine)[] = [
 ];
 const OF_TITLE = VALUE_COLUMNS.filter((name) => name !== 'accepted_date');
 const KINDS: Partial<Record<keyof OfferedLine, ExportColumn['kind']>> = {
-  ...{ seq: 'integer', batchId: 'integer', date: 'date' },
+  ...{ seq: 'integer', batchId: 'integer', date: 'date', accountingDate: 'date' },
 };
 
 /** The columns of `conciliation.booking_feed`, as far as a consumer needs them. */

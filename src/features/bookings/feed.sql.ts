@@ -9,6 +9,15 @@ import { Prisma } from '../../generated/prisma/client.ts';
 export const LINE_KINDS = ['book', 'adjust', 'reverse'] as const;
 /** The states of a line. */
 export const ANSWERS = ['released', 'posted', 'failed', 'refused', 'superseded'] as const;
+/** Why a line failed. */
+export const FAILURE_KINDS = [
+  'period_closed',
+  'supplier_unknown',
+  'payable_unknown',
+  'other',
+] as const;
+/** Why a line has its accounting date: the accepted date, the day of the release, or the date that the ERP named. */
+export const ACCOUNTING_BASES = ['acceptance', 'event', 'erp'] as const;
 /** What a line asks the ERP for. */
 export const effect = words(['early_payment', 'payee_change', 'not_stated']);
 export const position = Type.String({ pattern: '^(0|[1-9][0-9]{0,17})$', examples: ['0'] });
@@ -36,6 +45,10 @@ const OfferedLine = Type.Object({
   payeeBefore: textOrNull,
   payeeAfter: textOrNull,
   erpKey: textOrNull,
+  accountingDate: Type.String({
+    description: 'The day on which the ERP enters the line in its books.',
+  }),
+  accountingBasis: words(ACCOUNTING_BASES),
   state: words(ANSWERS),
   batchId: text,
   offeredAt: instant,
@@ -101,7 +114,8 @@ export async function readFeed(
            line.provider_identification AS "payeeBefore",
            CASE WHEN line.buyer_is_financial THEN line.provider_identification
                 ELSE line.financial_agent_identification END AS "payeeAfter",
-           line.erp_key AS "erpKey", line.state, line.batch_id::text AS "batchId",
+           line.erp_key AS "erpKey", line.accounting_date::text AS "accountingDate",
+           line.accounting_basis AS "accountingBasis", line.state, line.batch_id::text AS "batchId",
            offer.offered_at AS "offeredAt", line.date::text AS date,
            replace(line.content_hash::text, '-', '') AS "contentHash", ${title} AS title
     FROM conciliation.booking_offer AS offer JOIN conciliation.booking_line AS line ON line.id = offer.line_id

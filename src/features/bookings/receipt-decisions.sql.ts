@@ -5,12 +5,17 @@ import { requireOtherSigner } from '../../base/database/own-seal.sql.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { ObstacleRules } from '../../console/day-obstacle.ts';
 import { BATCH_DIGEST } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { BOOKINGS_FROM, beginBookings } from './booking-start.sql.ts';
 import { settleReceipts, supersede } from './receipts.sql.ts';
-import { lockDay, RELEASE_TRANSACTION, releaseSealedDay } from './release.sql.ts';
+import {
+  accounting,
+  lockDay,
+  RELEASE_TRANSACTION,
+  type ReleaseRules,
+  releaseSealedDay,
+} from './release.sql.ts';
 
 /**
  * - `recorded`: the ERP has posted them. The next release replaces the content of every booking concerned.
@@ -38,7 +43,7 @@ export function answerReceipts(
   seen: SeenReceipts,
   answer: ReceiptAnswer,
   decision: Decision &
-    ObstacleRules & { readonly bookingsFrom: CivilDate | null; readonly fourEyes?: boolean },
+    ReleaseRules & { readonly bookingsFrom: CivilDate | null; readonly fourEyes?: boolean },
 ): Promise<void> {
   const { date, first, last, count } = seen;
   const chosen = Prisma.sql`receipt.date = ${date}::date AND receipt.outcome IN ('unknown_key', 'other_content')
@@ -71,7 +76,7 @@ export function answerReceipts(
           },
         );
       }
-      await recordPosted(tx, date, decision.by, chosen);
+      await recordPosted(tx, date, decision, chosen);
     }
     await tx.$executeRaw`
       UPDATE conciliation.booking_receipt AS receipt
@@ -90,7 +95,7 @@ export function answerReceipts(
 async function recordPosted(
   tx: Transaction,
   date: CivilDate,
-  by: string,
+  { by, timeZone }: ReleaseRules & { readonly by: string },
   chosen: Prisma.Sql,
 ): Promise<void> {
   const posted = Prisma.sql`
@@ -104,7 +109,7 @@ async function recordPosted(
   await tx.$executeRaw`
     UPDATE conciliation.booking_line AS line
     SET posted_hash = receipt.content_hash, state = 'posted', state_at = now(), failure = NULL,
-        document = receipt.document
+        failure_kind = NULL, document = receipt.document
     FROM (${posted}) AS receipt
     WHERE (line.date, line.identity_hash, line.occurrence, line.version)
         = (receipt.date, receipt.identity_hash, receipt.occurrence, receipt.version)`;
@@ -138,9 +143,10 @@ async function recordPosted(
     ), written AS (
       INSERT INTO conciliation.booking_line
         (batch_id, consumer, date, identity_hash, occurrence, version, kind, content_hash, posted_hash, succeeds,
-         state, document)
+         accounting_date, accounting_basis, state, document)
       SELECT batch.id, line.consumer, line.date, line.identity_hash, line.occurrence, line.version, line.kind,
-             line.content_hash, line.content_hash, line.succeeds, 'posted', line.document
+             line.content_hash, line.content_hash, line.succeeds, ${accounting(Prisma.sql`line`, timeZone)},
+             'posted', line.document
       FROM batch CROSS JOIN line
     )
     SELECT id FROM batch`;

@@ -22,6 +22,8 @@ export async function settleReceipts(tx: Transaction, date: CivilDate | null): P
   const [settled] = await tx.$queryRaw<[{ receipts: number }]>`
     WITH compared AS MATERIALIZED (
       SELECT receipt.id, line.id AS line_id, receipt.document, receipt.reason,
+             CASE WHEN receipt.status = 'failed' THEN coalesce(receipt.failure_kind, 'other') END AS failure_kind,
+             receipt.accounting_date,
              CASE WHEN receipt.is_final THEN 'refused' ELSE receipt.status END AS state,
              CASE WHEN line.id IS NULL THEN 'unknown_key'
                   WHEN line.consumer <> receipt.consumer THEN 'other_consumer'
@@ -36,11 +38,14 @@ export async function settleReceipts(tx: Transaction, date: CivilDate | null): P
       SET outcome = compared.outcome, settled_at = now()
       FROM compared WHERE compared.id = receipt.id
     ), newest AS MATERIALIZED (
-      SELECT DISTINCT ON (line_id) line_id, state, document, reason
+      SELECT DISTINCT ON (line_id) *
       FROM compared WHERE outcome = 'accepted' ORDER BY line_id, id DESC
     ), answered AS (
       UPDATE conciliation.booking_line AS line
-      SET state = newest.state, state_at = now(), document = newest.document, failure = newest.reason
+      SET state = newest.state, state_at = now(), document = newest.document, failure = newest.reason,
+          failure_kind = newest.failure_kind,
+          accounting_date = coalesce(newest.accounting_date, line.accounting_date),
+          accounting_basis = CASE WHEN newest.accounting_date IS NULL THEN line.accounting_basis ELSE 'erp' END
       FROM newest WHERE newest.line_id = line.id
     ), offered AS (
       INSERT INTO conciliation.booking_offer (line_id)
@@ -57,7 +62,7 @@ export async function settleReceipts(tx: Transaction, date: CivilDate | null): P
 export async function supersede(tx: Transaction, date: CivilDate | null): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.booking_line AS line
-    SET state = 'superseded', state_at = now(), failure = NULL
+    SET state = 'superseded', state_at = now(), failure = NULL, failure_kind = NULL
     FROM (
       SELECT date, identity_hash, occurrence, max(version) AS version
       FROM conciliation.booking_line

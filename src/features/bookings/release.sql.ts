@@ -29,7 +29,24 @@ interface BatchOrigin {
   readonly date: CivilDate;
   readonly signOffId: bigint;
   readonly by: string;
+  readonly timeZone: string | undefined;
 }
+
+export interface ReleaseRules extends ObstacleRules {
+  /** TIMEZONE, in which the day of a release is dated. Absent: the default. */
+  readonly timeZone?: string | undefined;
+}
+
+/**
+ * The columns accounting_date and accounting_basis of a row `line` with kind and date that is written now: an
+ * acceptance belongs to its own day, and what changes a posting later is never dated back.
+ */
+export const accounting = (
+  line: Prisma.Sql,
+  timeZone = 'America/Sao_Paulo',
+): Prisma.Sql => Prisma.sql`
+  CASE ${line}.kind WHEN 'book' THEN ${line}.date ELSE (now() AT TIME ZONE ${timeZone})::date END,
+  CASE ${line}.kind WHEN 'book' THEN 'acceptance' ELSE 'event' END`;
 
 /** `booking_line.content_hash` of a reversal. */
 const NOTHING = Prisma.sql`'00000000-0000-0000-0000-000000000000'::uuid`;
@@ -177,8 +194,8 @@ async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bi
     ), written AS (
       INSERT INTO conciliation.booking_line
         (batch_id, consumer, date, identity_hash, occurrence, version, kind, content_hash, succeeds,
-         erp_key, title_id, ${names})
-      SELECT batch.id, line.* FROM batch CROSS JOIN line ORDER BY line.title_id
+         erp_key, title_id, ${names}, accounting_date, accounting_basis)
+      SELECT batch.id, line.*, ${accounting(Prisma.sql`line`, origin.timeZone)} FROM batch CROSS JOIN line ORDER BY line.title_id
     )
     SELECT id, is_released AS "isReleased" FROM batch`;
   await tx.$executeRaw`
@@ -206,7 +223,7 @@ export const RELEASE_TRANSACTION = { timeout: 300_000, maxWait: 10_000 } as cons
 export async function releaseSealedDay(
   tx: Transaction,
   date: CivilDate,
-  rules: ObstacleRules,
+  rules: ReleaseRules,
   { isCompared } = { isCompared: false },
 ): Promise<bigint | null> {
   await settleReceipts(tx, date);
@@ -216,7 +233,10 @@ export async function releaseSealedDay(
     FOR SHARE OF start`;
   if (seal === undefined || (await readReleaseFaults(tx, date, rules)).length > 0) return null;
   if (!isCompared && (await readAlteration(tx, date)) !== null) return null;
-  const batchId = await writeDifference(tx, { date, signOffId: seal.id, by: seal.by });
+  const batchId = await writeDifference(tx, {
+    ...{ date, signOffId: seal.id, by: seal.by },
+    timeZone: rules.timeZone,
+  });
   if (batchId === null) return null;
   // Numbered last, and under the lock until the commit: a position that is visible has none before it to come.
   await takeLock(tx, 'closing');
@@ -255,7 +275,7 @@ const titlesLeft = Prisma.sql`coalesce((
  */
 export async function releaseWaitingDays(
   database: Database,
-  rules: ObstacleRules,
+  rules: ReleaseRules,
 ): Promise<CivilDate[]> {
   const waiting = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
     SELECT day.date::text AS date ${unreleased}

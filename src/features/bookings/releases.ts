@@ -37,7 +37,7 @@ export function startReleases({
   const run = async () => {
     try {
       await database.prisma.$transaction((tx) => settleReceipts(tx, null), RELEASE_TRANSACTION);
-      const rules = { payablesMaxAgeHours };
+      const rules = { payablesMaxAgeHours, timeZone };
       const range = { ...rules, bookingsFrom, to: lastClosedDate(timeZone, new Date()) };
       const signed = signsCleanDays ? await signCleanDays(database, range) : [];
       const released = await releaseWaitingDays(database, rules);

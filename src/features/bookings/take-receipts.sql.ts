@@ -5,6 +5,7 @@ import { type CivilDate, parseCivilDate } from '../../base/values/business-day.t
 import { isStorableText } from '../../base/values/field-reader.ts';
 import { orNull, words } from '../../console/api/schema-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { FAILURE_KINDS } from './feed.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import { RELEASE_TRANSACTION } from './release.sql.ts';
 
@@ -21,6 +22,20 @@ export const ReceiptBody = Type.Object({
     orNull('string', { maxLength: 200, description: "With posted: the ERP's document." }),
   ),
   reason: Type.Optional(orNull('string', { maxLength: 2_000, description: 'With failed.' })),
+  failureKind: Type.Optional(
+    orNull('string', {
+      enum: [...FAILURE_KINDS, null],
+      description:
+        'With failed. supplier_unknown: the ERP has no such supplier. payable_unknown: the ERP finds no payable, or several. Absent: other.',
+    }),
+  ),
+  accountingDate: Type.Optional(
+    orNull('string', {
+      maxLength: 10,
+      description:
+        'With period_closed: the accounting date that the ERP accepts, not before the accepted date. The line is offered again with it.',
+    }),
+  ),
   final: Type.Optional(
     Type.Boolean({
       description: 'With failed: the ERP will never post the line, which is not offered again.',
@@ -40,6 +55,8 @@ interface ReceiptRow {
   readonly status: string;
   readonly document: string | null;
   readonly reason: string | null;
+  readonly failure_kind: string | null;
+  readonly accounting_date: CivilDate | null;
   readonly is_final: boolean;
 }
 
@@ -47,7 +64,7 @@ interface ReceiptRow {
 const given = (rows: readonly ReceiptRow[]) => Prisma.sql`
   jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS given (
     idempotency_key text, date date, identity_hash uuid, occurrence int, version int, content_hash uuid,
-    status text, document text, reason text, is_final boolean)`;
+    status text, document text, reason text, failure_kind text, accounting_date date, is_final boolean)`;
 
 /**
  * Stores receipts of a consumer and compares them with the lines. A receipt that is there already, with the same
@@ -65,7 +82,7 @@ export function takeReceipts(
     const stored = await tx.$executeRaw`
       INSERT INTO conciliation.booking_receipt
         (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document, reason,
-         is_final)
+         failure_kind, accounting_date, is_final)
       SELECT ${consumer}, given.* FROM ${given(rows)}
       ON CONFLICT (consumer, idempotency_key) DO NOTHING`;
     const [conflict] = await tx.$queryRaw<[{ key: string }?]>`
@@ -73,9 +90,11 @@ export function takeReceipts(
       FROM ${given(rows)} JOIN conciliation.booking_receipt AS receipt
         ON receipt.consumer = ${consumer} AND receipt.idempotency_key = given.idempotency_key
       WHERE (receipt.date, receipt.identity_hash, receipt.occurrence, receipt.version, receipt.content_hash,
-             receipt.status, receipt.document, receipt.reason, receipt.is_final)
+             receipt.status, receipt.document, receipt.reason, receipt.failure_kind, receipt.accounting_date,
+             receipt.is_final)
         IS DISTINCT FROM (given.date, given.identity_hash, given.occurrence, given.version, given.content_hash,
-                          given.status, given.document, given.reason, given.is_final)
+                          given.status, given.document, given.reason, given.failure_kind, given.accounting_date,
+                          given.is_final)
         -- The text that an erasure has replaced is not there to compare.
         AND coalesce(receipt.document, receipt.reason) !~ '^erased-[0-9]+$'
       LIMIT 1`;
@@ -117,6 +136,23 @@ function toRow(receipt: Receipt, index: number): ReceiptRow {
   if (status === 'failed' && (!reason || [...reason].length > 2000 || document !== null)) {
     throw fail('reason', '1 to 2,000 characters, and no document, with the status failed');
   }
+  const { failureKind = null, accountingDate = null } = receipt;
+  if (
+    failureKind !== null &&
+    (status !== 'failed' || !FAILURE_KINDS.some((kind) => kind === failureKind))
+  ) {
+    throw fail('failureKind', `one of ${FAILURE_KINDS.join(', ')}, with the status failed`);
+  }
+  const accounting = accountingDate === null ? null : parseCivilDate(accountingDate);
+  if (
+    accountingDate !== null &&
+    (accounting === null || accounting < date || failureKind !== 'period_closed' || final)
+  ) {
+    throw fail(
+      'accountingDate',
+      `a calendar date as YYYY-MM-DD, from ${date} on, with the failureKind period_closed and without final`,
+    );
+  }
   return {
     idempotency_key: idempotencyKey,
     date,
@@ -127,6 +163,8 @@ function toRow(receipt: Receipt, index: number): ReceiptRow {
     status,
     document,
     reason,
+    failure_kind: failureKind,
+    accounting_date: accounting,
     is_final: final,
   };
 }

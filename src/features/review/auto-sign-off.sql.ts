@@ -6,7 +6,7 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ObstacleRules } from '../../console/day-obstacle.ts';
 import { AUTO_SIGN_OFF_AUTHOR } from '../../core/ledger/sign-off.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { RELEASE_TRANSACTION } from '../bookings/release.sql.ts';
+import { RELEASE_TRANSACTION, type ReleaseRules } from '../bookings/release.sql.ts';
 import { readAlteration } from '../verify/verify.sql.ts';
 import { hasObstacle, PROGRAM_OBSTACLES } from './obstacles.sql.ts';
 import { sealDay } from './sign-off.sql.ts';
@@ -27,7 +27,7 @@ const isClean = (rules: ObstacleRules) => Prisma.sql`
  */
 export async function signCleanDays(
   database: Database,
-  range: ObstacleRules & { readonly bookingsFrom: CivilDate; readonly to: CivilDate },
+  range: ReleaseRules & { readonly bookingsFrom: CivilDate; readonly to: CivilDate },
 ): Promise<CivilDate[]> {
   const { bookingsFrom, to } = range;
   const days = await database.prisma.$queryRaw<{ date: CivilDate }[]>`

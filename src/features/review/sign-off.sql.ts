@@ -12,7 +12,11 @@ import {
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { beginBookings } from '../bookings/booking-start.sql.ts';
-import { RELEASE_TRANSACTION, releaseSealedDay } from '../bookings/release.sql.ts';
+import {
+  RELEASE_TRANSACTION,
+  type ReleaseRules,
+  releaseSealedDay,
+} from '../bookings/release.sql.ts';
 import { verifyObstacles } from '../verify/findings.sql.ts';
 import { readAlteration } from '../verify/verify.sql.ts';
 import { keeps, type Obstacle, readObstacles, SIGN_OBSTACLES } from './obstacles.sql.ts';
@@ -41,7 +45,7 @@ export interface Signing {
 }
 
 /** The rules for the sign-off of a day. */
-export interface SigningRules extends Omit<ObstacleRules, 'signer'> {
+export interface SigningRules extends Omit<ReleaseRules, 'signer'> {
   /** Whether a person who decided about the day may not sign it. */
   readonly fourEyes: boolean;
   /** Whether the checks have to run on the content of a day before its sign-off. Absent: no. */
@@ -51,7 +55,8 @@ export interface SigningRules extends Omit<ObstacleRules, 'signer'> {
 /** The rules for a sign-off by a page or the API. */
 export function signingRules(rules: SigningRules): SigningRules {
   const { fourEyes, requiresChecks = false, bookingsFrom = null, payablesMaxAgeHours } = rules;
-  return { fourEyes, requiresChecks, bookingsFrom, payablesMaxAgeHours };
+  const { timeZone } = rules;
+  return { fourEyes, requiresChecks, bookingsFrom, payablesMaxAgeHours, timeZone };
 }
 
 /** The rules for the obstacles of a day that the person would sign. */
@@ -113,7 +118,7 @@ export async function signOffDay(
 export async function sealDay(
   tx: Transaction,
   date: CivilDate,
-  signing: Signing & Pick<SigningRules, 'bookingsFrom' | 'payablesMaxAgeHours'>,
+  signing: Signing & Pick<SigningRules, 'bookingsFrom' | 'payablesMaxAgeHours' | 'timeZone'>,
 ): Promise<void> {
   const { bookingsFrom = null } = signing;
   if (bookingsFrom !== null) await beginBookings(tx, date, bookingsFrom, signing.by);

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { addDays, type CivilDate, dateIn } from '../../../src/base/values/business-day.ts';
 import { deriveAlerts, readAlertsNow } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import {
@@ -156,6 +156,64 @@ test('a receipt is taken once; a failed line is offered again until it is posted
   );
   await take(receipt(line));
   expect((await offered()).map(({ state }) => state)).toEqual(['posted', 'posted']);
+});
+
+test('a booking is dated at its acceptance, a change at its release, and both as the ERP names after a closed period', async () => {
+  await pull({ uid: 'a' }, { uid: 'b', discount: '1' });
+  await sign();
+  await pull({ uid: 'b', discount: '2' });
+  await sign();
+  const today = dateIn('America/Sao_Paulo', new Date());
+  const dated = async () =>
+    (await offered())
+      .map((line) => [
+        line.title['order_uid'],
+        line.kind,
+        line.accountingDate,
+        line.accountingBasis,
+      ])
+      .toSorted();
+  const posted = [
+    ['a', 'book', date, 'acceptance'],
+    ['a', 'reverse', today, 'event'],
+    ['b', 'adjust', today, 'event'],
+    ['b', 'book', date, 'acceptance'],
+  ];
+  expect(await dated()).toEqual(posted);
+
+  const line = (await offered()).find(
+    ({ kind, title }) => kind === 'book' && title['order_uid'] === 'b',
+  );
+  if (line === undefined) throw new Error('expected a line');
+  const closed = receipt(line, {
+    ...{ idempotencyKey: `${date} closed`, status: 'failed', document: null, reason: 'closed' },
+    ...{ failureKind: 'period_closed', accountingDate: addDays(date, 40) },
+  });
+  const expected = `receipts[0].accountingDate: expected a calendar date as YYYY-MM-DD, from ${date} on, with the failureKind period_closed and without final`;
+  expect(() => take({ ...closed, accountingDate: addDays(date, -1) })).toThrow(expected);
+  expect(() => take({ ...closed, failureKind: 'supplier_unknown' })).toThrow(expected);
+  expect(() => take({ ...closed, final: true })).toThrow(expected);
+  expect(() => take({ ...closed, failureKind: 'period' })).toThrow(
+    'receipts[0].failureKind: expected one of period_closed, supplier_unknown, payable_unknown, other, with the status failed',
+  );
+  await take(closed);
+  expect(await dated()).toEqual([
+    ...posted.slice(0, 3),
+    ...Array(2).fill(['b', 'book', addDays(date, 40), 'erp']),
+  ]);
+  // A failure of another kind keeps the date that the ERP has named.
+  await take(
+    receipt(line, {
+      idempotencyKey: `${date} again`,
+      status: 'failed',
+      document: null,
+      reason: 'no supplier',
+    }),
+  );
+  const [stored] = await world.database.prisma.$queryRaw<object[]>`
+    SELECT failure_kind AS kind, accounting_date::text AS date, accounting_basis AS basis
+    FROM conciliation.booking_line WHERE date = ${date}::date AND failure IS NOT NULL`;
+  expect(stored).toEqual({ kind: 'other', date: addDays(date, 40), basis: 'erp' });
 });
 
 test('a line that the ERP refuses for good is not offered again, until a receipt or a later line says otherwise', async () => {

@@ -14,7 +14,7 @@ import {
 import type { ListTotal, Place } from '../../../console/list/list.tsx';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { BOOKING_OVERDUE_DAYS } from '../booking-alerts.sql.ts';
-import { ANSWERS, keyOf, LINE_KINDS } from '../feed.sql.ts';
+import { ACCOUNTING_BASES, ANSWERS, FAILURE_KINDS, keyOf, LINE_KINDS } from '../feed.sql.ts';
 
 /** `overdue`: not answered or failed, a number of days after the release. */
 export const LINE_STATES = [
@@ -51,6 +51,9 @@ export const ListedLine = Type.Object({
   consumer: text,
   document: textOrNull,
   failure: textOrNull,
+  failureKind: Type.Union([words(FAILURE_KINDS), Type.Null()]),
+  accountingDate: date,
+  accountingBasis: words(ACCOUNTING_BASES),
   erpKey: textOrNull,
   orderUid: textOrNull,
   supplier: textOrNull,
@@ -78,7 +81,8 @@ const isInState = ({ state, days }: LineFilter) =>
 const listed = (overdueDays: number) => Prisma.sql`
   line.id::int AS id, ${keyOf('line')} AS key, line.date::text AS date, line.kind, line.state, line.state_at AS "stateAt",
   batch.released_at AS "releasedAt", ${isOverdue(overdueDays)} AS "isOverdue", line.consumer, line.document,
-  line.failure, line.erp_key AS "erpKey", line.order_uid AS "orderUid", line.provider_external_id AS supplier,
+  line.failure, line.failure_kind AS "failureKind", line.accounting_date::text AS "accountingDate",
+  line.accounting_basis AS "accountingBasis", line.erp_key AS "erpKey", line.order_uid AS "orderUid", line.provider_external_id AS supplier,
   line.anticipated_due_date::text AS "dueDate", line.original_value::text AS "originalValue"`;
 
 /** Counts the lines by state. Values add up among lines of one kind only. */

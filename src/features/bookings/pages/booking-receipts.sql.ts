@@ -4,6 +4,7 @@ import type { CivilDate } from '../../../base/values/business-day.ts';
 import {
   count,
   date,
+  dateOrNull,
   id,
   instant,
   text,
@@ -12,7 +13,7 @@ import {
 } from '../../../console/api/schema-parts.ts';
 import type { ObstacleRules } from '../../../console/day-obstacle.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
-import { keyOf } from '../feed.sql.ts';
+import { FAILURE_KINDS, keyOf } from '../feed.sql.ts';
 import { RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../release.sql.ts';
 
@@ -33,6 +34,8 @@ const ListedReceipt = Type.Object({
   status: words(['posted', 'failed']),
   document: textOrNull,
   reason: textOrNull,
+  failureKind: Type.Union([words(FAILURE_KINDS), Type.Null()]),
+  accountingDate: dateOrNull,
   isFinal: Type.Boolean({ description: 'Failed, and the line is not offered again.' }),
   receivedAt: instant,
   outcome: Type.Unsafe<Outcome | null>({
@@ -47,7 +50,8 @@ export const KeptReceipts = Type.Object({ count, receipts: Type.Array(ListedRece
 
 const LISTED = Prisma.sql`
   receipt.id::int AS id, ${keyOf('receipt')} AS key, receipt.date::text AS date, receipt.consumer, receipt.status,
-  receipt.document, receipt.reason, receipt.is_final AS "isFinal", receipt.received_at AS "receivedAt", receipt.outcome`;
+  receipt.document, receipt.reason, receipt.failure_kind AS "failureKind",
+  receipt.accounting_date::text AS "accountingDate", receipt.is_final AS "isFinal", receipt.received_at AS "receivedAt", receipt.outcome`;
 
 /** Returns the newest receipts that wait for an answer, and their number. */
 export async function readKeptReceipts(

@@ -73,6 +73,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     await answerReceipts(database, { date, first, last, count }, answer, {
       by: actorOf(request),
       payablesMaxAgeHours: parts.payablesMaxAgeHours,
+      timeZone: parts.timeZone,
       reason: requireReason(request.body),
       ...{ bookingsFrom, fourEyes },
     });

@@ -73,6 +73,26 @@ export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
     head: 'bookings.answer',
     kind: 'text',
     value: ({ document, failure }) => document ?? failure,
+    cell: ({ document, failure, failureKind }, { text }) => (
+      <>
+        {document ?? failure}
+        {failureKind !== null && (
+          <p class="quiet small">{text(`bookings.failureKinds.${failureKind}`)}</p>
+        )}
+      </>
+    ),
+  },
+  {
+    name: 'accounting_date',
+    head: 'bookings.accountingDate',
+    kind: 'date',
+    value: ({ accountingDate }) => accountingDate,
+    cell: ({ accountingDate, accountingBasis }, { text, formats }) => (
+      <>
+        {formats.date(accountingDate)}
+        <p class="quiet small">{text(`bookings.accountingBases.${accountingBasis}`)}</p>
+      </>
+    ),
   },
   {
     name: 'released_at',
