@@ -1,7 +1,7 @@
 import type { Config } from '../base/config/config.ts';
+import { slotBefore } from '../base/config/cron-schedule.ts';
 import { openWebhookSecret } from '../base/webhooks/webhook-signature.ts';
 import type { AlertPolicy } from '../console/alert-entry.ts';
-import { slotBefore } from '../core/planner/cron-slot.ts';
 import type { MessageStyle } from '../features/alerts/alert-message.ts';
 import type { Channel } from '../features/alerts/channel.ts';
 import { openEmail } from '../features/alerts/email-channel.ts';

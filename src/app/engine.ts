@@ -1,10 +1,10 @@
 /** The engine of a process: the queues, the planner, and the workers that make attempts and act on their outcomes. */
 import type { Config } from '../base/config/config.ts';
+import { latestSlot } from '../base/config/cron-schedule.ts';
 import type { Database } from '../base/database/database.ts';
 import { PlatformAuthError } from '../base/runtime/errors.ts';
 import type { Logger } from '../base/runtime/logger.ts';
 import { loop } from '../base/runtime/loop.ts';
-import { latestSlot } from '../core/planner/cron-slot.ts';
 import {
   createPlanner,
   type OnlyJob,

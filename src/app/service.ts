@@ -6,6 +6,7 @@
 import { hostname } from 'node:os';
 import { recordSettings } from '../base/audit/settings.ts';
 import { auditedSettings, type Config } from '../base/config/config.ts';
+import { latestSlot, slotBefore } from '../base/config/cron-schedule.ts';
 import { findClockFault } from '../base/database/clock.ts';
 import { pendingMigrations } from '../base/database/migrate.ts';
 import { reachFaultPoint } from '../base/runtime/fault-points.ts';
@@ -17,7 +18,6 @@ import { openWebhookSecret } from '../base/webhooks/webhook-signature.ts';
 import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
 import { discardAbandoned } from '../core/ledger/pull-ledger.sql.ts';
-import { latestSlot, slotBefore } from '../core/planner/cron-slot.ts';
 import { startTicker } from '../core/planner/tick.ts';
 import { startAlertLoop } from '../features/alerts/alert-loop.ts';
 import type { Channel } from '../features/alerts/channel.ts';
