@@ -41,7 +41,7 @@ export class AuthorizedRequests {
     if (!isTokenRefused(statusOf(answer))) return answer;
     // The token may have been replaced since it was read. An unchanged token, or a second refusal,
     // needs a person.
-    const rotated = await token.reread().catch((error: unknown) => {
+    const rotated = await token.current().catch((error: unknown) => {
       answer.message.destroy();
       throw error;
     });
