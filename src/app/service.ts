@@ -66,7 +66,7 @@ export interface ServiceOverrides extends EngineOverrides {
   readonly alerts?: { readonly intervalMs: number };
   readonly bookings?: { readonly everyMs: number };
   readonly verification?: { readonly intervalMs: number };
-  readonly reports?: { readonly intervalMs?: number; readonly silenceMs?: number };
+  readonly reports?: { readonly intervalMs?: number };
 }
 
 export interface Service {
@@ -158,20 +158,16 @@ function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): 
     database,
     logger,
     async read() {
-      const token = roles.has('worker')
-        ? await gate.report()
-        : { fault: null, awaitsAcceptance: false, acceptedAgoMs: null };
+      const tokenFault = roles.has('worker') ? await gate.findFault() : null;
       const isClockWrong = (await findClockFault(database)) !== null;
-      const { fault, ...rest } = token;
       // Without the scheduler, a process plans only now and then, and a run that failed is not repeated.
       const isPlanningFailed = roles.has('scheduler') && !isClockWrong && planner.isFailing();
-      const faults = [
-        fault,
+      return [
+        tokenFault,
         isClockWrong ? ('clock_skew' as const) : null,
         isPlanningFailed ? ('planning_failed' as const) : null,
         unrecorded.areOlderThan(UNRECORDED_MS) ? ('work_unrecorded' as const) : null,
       ].filter((reported) => reported !== null);
-      return { faults, ...rest };
     },
     ...overrides.reports,
   });
