@@ -1,10 +1,10 @@
 /** The engine of a process: the queues, the planner, and the workers that make attempts and act on their outcomes. */
 import type { Config } from '../base/config/config.ts';
+import { latestSlot } from '../base/config/cron-schedule.ts';
 import type { Database } from '../base/database/database.ts';
 import { PlatformAuthError } from '../base/runtime/errors.ts';
 import type { Logger } from '../base/runtime/logger.ts';
 import { loop } from '../base/runtime/loop.ts';
-import { latestSlot } from '../core/planner/cron-slot.ts';
 import {
   createPlanner,
   type OnlyJob,
@@ -227,13 +227,14 @@ function sweepHandler({ config, database, gate, pulls }: Engine, metrics: Metric
   const readNow = () => readDue(database, config, pulls.now?.() ?? new Date());
   return throughGate(gate, async (_id, _signal, stopping) => {
     const due = await readNow();
-    if (due === null || due.delayMs > 0) return { token: null, retryInMs: due?.delayMs ?? null };
+    if (due === null || due.delayMs > 0)
+      return { isRefused: false, retryInMs: due?.delayMs ?? null };
     const outcome = await runSweep(pulls, due, stopping);
     metrics.observeSweep(outcome.kind);
     metrics.observePlatformResponse(outcome.httpStatus);
-    const { token, retryInMs } = ofOutcome(outcome);
+    const { isRefused, retryInMs } = ofOutcome(outcome);
     // The next attempt after a failure is due when the tables say so.
-    return { token, retryInMs: retryInMs ?? (await readNow())?.delayMs ?? null };
+    return { isRefused, retryInMs: retryInMs ?? (await readNow())?.delayMs ?? null };
   });
 }
 
@@ -254,7 +255,7 @@ function pushHandler(
   };
   return throughGate(gate, async (_id, signal, stopping) => {
     const delayMs = await readPushDelayMs(database);
-    if (delayMs === null || delayMs > 0) return { token: null, retryInMs: delayMs };
+    if (delayMs === null || delayMs > 0) return { isRefused: false, retryInMs: delayMs };
     return ofPush(await pushOnce(parts, signal, stopping));
   });
 }
@@ -263,13 +264,12 @@ function pushHandler(
 export function ofOutcome(outcome: AttemptOutcome | SweepOutcome): Attempted {
   switch (outcome.kind) {
     case 'done':
-      return { token: 'accepted', retryInMs: null };
     case 'failed':
-      return { token: null, retryInMs: null };
+      return { isRefused: false, retryInMs: null };
     case 'retry':
-      return { token: null, retryInMs: outcome.delayMs };
+      return { isRefused: false, retryInMs: outcome.delayMs };
     case 'unauthorized':
-      return { token: outcome.error instanceof PlatformAuthError ? 'refused' : null, retryInMs: 0 };
+      return { isRefused: outcome.error instanceof PlatformAuthError, retryInMs: 0 };
   }
 }
 
@@ -278,14 +278,14 @@ export function ofOutcome(outcome: AttemptOutcome | SweepOutcome): Attempted {
  * locks on its rows, waits for the planner, and so does one of another process that is pushing.
  */
 export function ofPush(report: PushReport): Attempted {
-  const { kind, requests, synced, rejected, invalid, unchanged, relieved } = report;
-  if (kind === 'busy') return { token: null, retryInMs: null };
+  const { kind, synced, rejected, invalid, unchanged, relieved } = report;
+  if (kind === 'busy') return { isRefused: false, retryInMs: null };
   if (kind === 'done') {
     const decided = synced + rejected + invalid + unchanged + relieved;
-    return { token: requests > 0 ? 'accepted' : null, retryInMs: decided > 0 ? 0 : null };
+    return { isRefused: false, retryInMs: decided > 0 ? 0 : null };
   }
   const isRefused = kind === 'unauthorized' && report.error instanceof PlatformAuthError;
-  return { token: isRefused ? 'refused' : null, retryInMs: report.delayMs };
+  return { isRefused, retryInMs: report.delayMs };
 }
 
 function observePull(

@@ -6,6 +6,7 @@
 import { hostname } from 'node:os';
 import { recordSettings } from '../base/audit/settings.ts';
 import { auditedSettings, type Config } from '../base/config/config.ts';
+import { latestSlot } from '../base/config/cron-schedule.ts';
 import { findClockFault } from '../base/database/clock.ts';
 import { pendingMigrations } from '../base/database/migrate.ts';
 import { reachFaultPoint } from '../base/runtime/fault-points.ts';
@@ -16,12 +17,12 @@ import { lastClosedDate } from '../base/values/business-day.ts';
 import { openWebhookSecret } from '../base/webhooks/webhook-signature.ts';
 import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
-import { discardAbandoned } from '../core/ledger/pull-ledger.sql.ts';
-import { latestSlot, slotBefore } from '../core/planner/cron-slot.ts';
+import { discardStrayRows } from '../core/ledger/discard-staged.sql.ts';
 import { startTicker } from '../core/planner/tick.ts';
 import { startAlertLoop } from '../features/alerts/alert-loop.ts';
 import type { Channel } from '../features/alerts/channel.ts';
 import { DIGEST_CRON } from '../features/alerts/digest.sql.ts';
+import { openEmail } from '../features/alerts/email-channel.ts';
 import { startFaultReports } from '../features/alerts/fault-reports.sql.ts';
 import {
   clockCheck,
@@ -31,6 +32,7 @@ import {
   schedulerCheck,
   tokenCheck,
 } from '../features/alerts/health.sql.ts';
+import { openSlack, openTeams, openWebhook } from '../features/alerts/http-channels.ts';
 import { createMetrics, type Metrics, readLedgerGauges } from '../features/alerts/metrics.sql.ts';
 import { moveBookings } from '../features/bookings/booking-start.sql.ts';
 import { startReleases } from '../features/bookings/releases.ts';
@@ -38,7 +40,6 @@ import { startWakeUps } from '../features/bookings/wake-ups.ts';
 import { startCheckLoop } from '../features/checks/check-loop.ts';
 import { startMatchingLoop } from '../features/matching/run-matching.sql.ts';
 import { startVerification } from '../features/verify/verify.sql.ts';
-import { alertPolicy, messageStyle, openChannels } from './alert-channels.ts';
 import {
   type Engine,
   type EngineOverrides,
@@ -48,7 +49,7 @@ import {
   startWorkers,
 } from './engine.ts';
 import { FEATURES } from './features.ts';
-import { openStaging } from './parts.ts';
+import { alertPolicy, openStaging } from './parts.ts';
 
 export const ROLES = ['scheduler', 'worker', 'console'] as const;
 export type Role = (typeof ROLES)[number];
@@ -66,7 +67,7 @@ export interface ServiceOverrides extends EngineOverrides {
   readonly alerts?: { readonly intervalMs: number };
   readonly bookings?: { readonly everyMs: number };
   readonly verification?: { readonly intervalMs: number };
-  readonly reports?: { readonly intervalMs?: number; readonly silenceMs?: number };
+  readonly reports?: { readonly intervalMs?: number };
 }
 
 export interface Service {
@@ -158,29 +159,35 @@ function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): 
     database,
     logger,
     async read() {
-      const token = roles.has('worker')
-        ? await gate.report()
-        : { fault: null, awaitsAcceptance: false, acceptedAgoMs: null };
+      const tokenFault = roles.has('worker') ? await gate.findFault() : null;
       const isClockWrong = (await findClockFault(database)) !== null;
-      const { fault, ...rest } = token;
       // Without the scheduler, a process plans only now and then, and a run that failed is not repeated.
       const isPlanningFailed = roles.has('scheduler') && !isClockWrong && planner.isFailing();
-      const faults = [
-        fault,
+      return [
+        tokenFault,
         isClockWrong ? ('clock_skew' as const) : null,
         isPlanningFailed ? ('planning_failed' as const) : null,
         unrecorded.areOlderThan(UNRECORDED_MS) ? ('work_unrecorded' as const) : null,
       ].filter((reported) => reported !== null);
-      return { faults, ...rest };
     },
     ...overrides.reports,
   });
   stops.push(() => reports.stop());
 }
 
-/** @throws ConfigError when a channel cannot be used */
+/**
+ * Opens the channels that the configuration names.
+ * @throws ConfigError when a channel cannot be used
+ */
 async function openUsableChannels(config: Config): Promise<readonly Channel[]> {
-  const channels = openChannels(config);
+  const { alertWebhookUrl, alertSlackUrl, alertTeamsUrl, email } = config;
+  const secret = openWebhookSecret('ALERT_WEBHOOK_SECRET', config.alertWebhookSecret);
+  const channels: readonly Channel[] = [
+    ...(alertWebhookUrl === null ? [] : [openWebhook({ url: alertWebhookUrl, secret })]),
+    ...(alertSlackUrl === null ? [] : [openSlack({ url: alertSlackUrl })]),
+    ...(alertTeamsUrl === null ? [] : [openTeams({ url: alertTeamsUrl })]),
+    ...(email === null ? [] : [openEmail(email)]),
+  ];
   for (const channel of channels) await channel.prepare();
   return channels;
 }
@@ -207,7 +214,11 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
     database,
     logger,
     channels,
-    style: messageStyle(config),
+    style: {
+      language: config.alertLanguage,
+      timeZone: config.timezone,
+      consoleUrl: config.consolePublicUrl,
+    },
     digest: {
       channels: config.digest ? channels : [],
       slotAt: (now) => latestSlot(DIGEST_CRON, config.timezone, now),
@@ -251,7 +262,7 @@ const CLEAN_INTERVAL_MS = 3_600_000;
 /** Deletes the rows that killed processes left in the staging tables. */
 async function clearStaging({ database, logger }: Shared): Promise<void> {
   try {
-    const titles = await discardAbandoned(database);
+    const titles = await discardStrayRows(database);
     if (titles > 0) logger.info({ titles }, 'removed the staged rows of a killed process');
   } catch (error) {
     logger.warn({ err: describeError(error) }, 'the staging tables were not cleared');
@@ -283,9 +294,7 @@ async function startConsole(
       database,
       features: FEATURES,
       version: packageVersion(),
-      timeZone: config.timezone,
-      payablesMaxAgeHours: config.erpPayablesMaxAgeHours,
-      sweepSlotBefore: (now) => slotBefore(config.sweepCron, config.timezone, now),
+      ...alertPolicy(config),
       fourEyes: config.signOffFourEyes,
       bookingsFrom: config.bookingsFrom,
       requiresChecks: true,

@@ -1,4 +1,4 @@
-import { alertPolicy } from '../app/alert-channels.ts';
+import { alertPolicy } from '../app/parts.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { addDays, type CivilDate } from '../base/values/business-day.ts';
 import {

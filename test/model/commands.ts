@@ -6,11 +6,8 @@ import {
   StaleFenceError,
 } from '../../src/base/runtime/errors.ts';
 import { addDays, type CivilDate, datesBetween } from '../../src/base/values/business-day.ts';
-import {
-  createPull,
-  discardAbandoned,
-  startAttempt,
-} from '../../src/core/ledger/pull-ledger.sql.ts';
+import { discardStrayRows } from '../../src/core/ledger/discard-staged.sql.ts';
+import { createPull, startAttempt } from '../../src/core/ledger/pull-ledger.sql.ts';
 import * as decisions from '../../src/core/merge/decisions.sql.ts';
 import type { PullWindow } from '../../src/core/planner/pull-plan.ts';
 import type { ConciliationResponse } from '../../src/core/platform/conciliation-client.ts';
@@ -390,7 +387,7 @@ const takeOver = fc.constant(
 
 const cleanUp = fc.constant(
   command('what dead processes staged is removed', async (_, real) => {
-    await discardAbandoned(real.world.database);
+    await discardStrayRows(real.world.database);
   }),
 );
 

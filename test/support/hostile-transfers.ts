@@ -43,7 +43,6 @@ function rotatedToken(stage: HostileStage, replacement: string) {
   writeFileSync(path, stage.tokens.expired, { mode: 0o600 });
   const file = fileToken(path);
   return {
-    reread: () => file.reread(),
     async current() {
       const token = await file.current();
       writeFileSync(path, replacement);

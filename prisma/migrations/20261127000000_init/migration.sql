@@ -1306,7 +1306,7 @@ COMMENT ON COLUMN conciliation.process_fault.process_id IS
 COMMENT ON COLUMN conciliation.process_fault.kind IS
   'token_refused: the platform refused the token of the process. token_unusable: the process has had no usable token for a minute. clock_skew: the clock of the process differs from the clock of the database by more than two minutes. planning_failed: no run of the planner has succeeded for three minutes. work_unrecorded: an attempt at a pull, a sweep or a push could not be recorded for a minute.';
 COMMENT ON COLUMN conciliation.process_fault.seen_at IS
-  'When the process reported the fault last, by the clock of the database. A process reports every 15 seconds; after three minutes without a report it has ended. The row of a refused token stays until a token was accepted in a request that was sent later.';
+  'When the process reported the fault last, by the clock of the database. A process reports every 15 seconds; after three minutes without a report it has ended.';
 
 
 CREATE TABLE conciliation.sign_off (

@@ -1,5 +1,5 @@
-import { CronExpressionParser, type CronFieldCollection } from 'cron-parser';
-import { addDays, type CivilDate, daysBetween, toCivilDate } from '../values/business-day.ts';
+import { CronExpressionParser } from 'cron-parser';
+import { Temporal } from 'temporal-polyfill';
 
 /**
  * Numbers, names, `*`, lists, ranges and steps. cron-parser also accepts `H`, which gives every process
@@ -9,65 +9,58 @@ const VALUE = '(?:\\d+|[a-z]{3})';
 const ITEM = `(?:\\*|${VALUE}(?:-${VALUE})?)(?:/\\d+)?`;
 const FIVE_FIELDS = new RegExp(`^${ITEM}(?:,${ITEM})*(?:\\s+${ITEM}(?:,${ITEM})*){4}$`, 'i');
 
-const A_SUNDAY = toCivilDate('0001-01-07');
-const A_LEAP_YEAR = toCivilDate('2024-01-01');
-
-export interface TimeOfDay {
-  readonly hour: number;
-  readonly minute: number;
-}
-
-/** The days and times of day of a cron expression. The times are in descending order. */
-export interface CronSchedule {
-  readonly isOnDate: (date: CivilDate) => boolean;
-  readonly times: readonly TimeOfDay[];
-}
+/** More than a clock was ever set back since time zones exist, except in zones that moved over the date line. */
+const SET_BACK_HOURS = 3;
 
 /** Returns a description of a valid cron expression, or null when `expression` is valid. */
 export function cronFault(expression: string): string | null {
   const expected = 'a cron expression of five fields, such as "0 6 * * *"';
   try {
-    return occurs(parseCron(expression)) ? null : `${expected}, for a date that exists`;
+    latestSlot(expression, 'UTC', new Date());
+    return null;
   } catch {
-    return expected;
+    return `${expected}, for a date that exists`;
   }
 }
 
-/** @throws Error when `expression` is not a cron expression of five fields */
-export function parseCron(expression: string): CronSchedule {
+/**
+ * Returns the latest instant up to `now` at which the schedule came due: when the wall clock in
+ * `timeZone` (IANA name) had reached a time of the expression. A time that the clock skips comes
+ * due at the skip. A time that the clock shows twice comes due only the first time. cron-parser's
+ * search within a time zone skips such days or fails on them, so it searches readings of the wall clock, in UTC.
+ * @throws Error when `cronFault` rejects the expression
+ */
+export function latestSlot(expression: string, timeZone: string, now: Date): Date {
   if (!FIVE_FIELDS.test(expression.trim())) {
     throw new RangeError('not a cron expression of five fields');
   }
-  const { fields } = CronExpressionParser.parse(expression);
-  const latestFirst = (values: readonly number[]) => [...values].sort((a, b) => b - a);
-  const minutes = latestFirst(fields.minute.values);
-  return {
-    isOnDate: toDateTest(fields),
-    times: latestFirst(fields.hour.values).flatMap((hour) =>
-      minutes.map((minute) => ({ hour, minute })),
-    ),
-  };
-}
-
-/** If both the day of month and the day of week are given, one match is enough, as in crontab(5). */
-function toDateTest(fields: CronFieldCollection): (date: CivilDate) => boolean {
-  const months = new Set<number>(fields.month.values);
-  const daysOfMonth = new Set<number | string>(fields.dayOfMonth.values);
-  const daysOfWeek = new Set(fields.dayOfWeek.values.map((day) => Number(day) % 7));
-  const anyDayOfMonth = fields.dayOfMonth.isWildcard;
-  const anyDayOfWeek = fields.dayOfWeek.isWildcard;
-  return (date) => {
-    if (!months.has(Number(date.slice(5, 7)))) return false;
-    const isDayOfMonth = daysOfMonth.has(Number(date.slice(8, 10)));
-    const isDayOfWeek = daysOfWeek.has(daysBetween(A_SUNDAY, date) % 7);
-    if (anyDayOfMonth) return anyDayOfWeek || isDayOfWeek;
-    return isDayOfMonth || (!anyDayOfWeek && isDayOfWeek);
-  };
-}
-
-function occurs({ isOnDate }: CronSchedule): boolean {
-  for (let days = 0; days < 4 * 366; days += 1) {
-    if (isOnDate(addDays(A_LEAP_YEAR, days))) return true;
+  const instant = Temporal.Instant.fromEpochMilliseconds(now.getTime());
+  const shown = instant.toZonedDateTimeISO(timeZone).toPlainDateTime();
+  // A clock that was set back has already shown later times. A later time is never reached before an earlier one.
+  const newest = shown.add({ hours: SET_BACK_HOURS });
+  const currentDate = `${newest.toString({ smallestUnit: 'second' })}Z`;
+  const readings = CronExpressionParser.parse(expression, { currentDate, tz: 'UTC' });
+  for (;;) {
+    const reading = Temporal.PlainDateTime.from(readings.prev().toISOString()?.slice(0, 19) ?? '');
+    const reached = reachedAt(timeZone, reading);
+    if (reached <= now) return reached;
   }
-  return false;
+}
+
+/**
+ * Returns the slot before the latest one.
+ * @throws Error as `latestSlot` does
+ */
+export function slotBefore(expression: string, timeZone: string, now: Date): Date {
+  const latest = latestSlot(expression, timeZone, now);
+  return latestSlot(expression, timeZone, new Date(latest.getTime() - 1));
+}
+
+/** Returns the first instant at which the wall clock in `timeZone` has reached `time`, or has skipped it. */
+function reachedAt(timeZone: string, time: Temporal.PlainDateTime): Date {
+  // For a time that is shown twice, this is the first instant. A skipped time is moved to before the gap.
+  const shown = time.toZonedDateTime(timeZone, { disambiguation: 'earlier' });
+  const isSkipped = !shown.toPlainDateTime().equals(time);
+  const reached = isSkipped ? shown.getTimeZoneTransition('next') : shown;
+  return new Date((reached ?? shown).epochMilliseconds);
 }

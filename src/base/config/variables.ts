@@ -256,7 +256,7 @@ export const SECTIONS = {
       unset: 'required',
       example: '/run/secrets/platform-token',
       meaning:
-        'The bearer token. The program reads the file again when the file changes and when the platform answers 401. Replace the file in one step: write a new file in the same folder and rename that file. Without a file, a new token needs a restart. See [the token](operating.md#the-token).',
+        'The bearer token. The program reads the file before each request. Replace the file in one step: write a new file in the same folder and rename that file. Without a file, a new token needs a restart. See [the token](operating.md#the-token).',
     }),
     PLATFORM_CONCURRENCY: integer(4, 1, 64, {
       meaning:
@@ -419,7 +419,7 @@ export const SECTIONS = {
       takes: '`whsec_` and the base64 of 24 to 64 bytes',
       example: '/run/secrets/bookings-webhook-secret',
       meaning:
-        'The secret with which these events are [signed](operating.md#signed-webhooks). The program reads the file again when the file changes. Without a secret, the events carry no signature.',
+        'The secret with which these events are [signed](operating.md#signed-webhooks). The program reads the file before each event. Without a secret, the events carry no signature.',
     }),
   },
   'Alerts and the log': {
@@ -435,7 +435,7 @@ export const SECTIONS = {
       takes: '`whsec_` and the base64 of 24 to 64 bytes',
       example: '/run/secrets/webhook-secret',
       meaning:
-        'The secret with which alerts are [signed](operating.md#signed-webhooks). The program reads the file again when the file changes. Without a secret, alerts carry no signature.',
+        'The secret with which alerts are [signed](operating.md#signed-webhooks). The program reads the file before each alert. Without a secret, alerts carry no signature.',
     }),
     ALERT_SLACK_URL: webhook({
       meaning: 'An incoming webhook of Slack, which receives each alert.',

@@ -1,77 +1,38 @@
+import { DATE_FIELDS, JSON_FIELDS } from '../../generated/schema-fields.ts';
 import { type CivilDate, parseCivilDate } from '../values/business-day.ts';
+
+type DateFields = typeof DATE_FIELDS;
 
 /**
  * The fields with `@db.Date`, for the `result` part of a client extension. Prisma returns such a field as a
  * `Date` at midnight UTC; the extension returns text. A row of these models is a proxy with an additional
  * symbol. Functions that return rows therefore copy the fields into plain objects.
  */
-export const CIVIL_DATES = {
-  accountChange: { acceptedDate: civilDate('acceptedDate') },
-  alert: { date: optionalCivilDate('date') },
-  auditEntry: { date: optionalCivilDate('date') },
-  backfill: { fromDate: civilDate('fromDate'), toDate: civilDate('toDate') },
-  bookingBatch: { date: civilDate('date') },
-  bookingLine: {
-    accountingDate: civilDate('accountingDate'),
-    date: civilDate('date'),
-    anticipatedDueDate: optionalCivilDate('anticipatedDueDate'),
-  },
-  bookingReceipt: {
-    accountingDate: optionalCivilDate('accountingDate'),
-    date: civilDate('date'),
-  },
-  bookingStart: { bookingsFrom: optionalCivilDate('bookingsFrom') },
-  checkFinding: { acceptedDate: civilDate('acceptedDate') },
-  checkpoint: {
-    startDate: civilDate('startDate'),
-    lastReconciledDate: optionalCivilDate('lastReconciledDate'),
-  },
-  day: { date: civilDate('date'), latestDueDate: optionalCivilDate('latestDueDate') },
-  dayBuyer: { date: civilDate('date') },
-  dayCheck: { date: civilDate('date') },
-  erpPayable: {
-    dueDate: optionalCivilDate('dueDate'),
-    settledOn: optionalCivilDate('settledOn'),
-    issueDate: optionalCivilDate('issueDate'),
-  },
-  matchRun: { bookingsFrom: civilDate('bookingsFrom') },
-  monthSeal: { month: civilDate('month') },
-  partyAccount: { lastAcceptedDate: civilDate('lastAcceptedDate') },
-  paymentHold: { acceptedDate: civilDate('acceptedDate') },
-  pull: { date: civilDate('date') },
-  rejectedTitle: { date: civilDate('date') },
-  signOff: { date: civilDate('date') },
-  sweep: { fromDate: civilDate('fromDate') },
-  sweepDifference: { date: civilDate('date') },
-  title: {
-    acceptedDate: civilDate('acceptedDate'),
-    anticipatedDueDate: optionalCivilDate('anticipatedDueDate'),
-  },
-  dateDigest: { date: civilDate('date') },
-  titleCheck: { date: civilDate('date') },
-  titleSuccession: { acceptedDate: civilDate('acceptedDate') },
-  titleFinding: { date: civilDate('date') },
+export const CIVIL_DATES = Object.fromEntries(
+  Object.entries(DATE_FIELDS).map(([model, fields]) => [
+    model,
+    Object.fromEntries(Object.keys(fields).map((field) => [field, civilDate(field)])),
+  ]),
+) as {
+  [Model in keyof DateFields]: {
+    [Field in keyof DateFields[Model]]: {
+      needs: Record<Field, true>;
+      // Years 0001 to 9999, like every date in the tables.
+      compute: () => CivilDate | (DateFields[Model][Field] extends 'optional' ? null : never);
+    };
+  };
 };
 
-/** The fields of type `Json`. Their values may have any key. */
-export const JSON_FIELDS: ReadonlySet<string> = new Set([
-  'accounts',
-  'after',
-  'agreed',
-  'before',
-  'breaks',
-  'destination',
-  'detail',
-  'details',
-  'holdDetail',
-  'emailAddresses',
-  'extra',
-  'paymentDestination',
-  'phones',
-  'providerDestination',
-]);
+function civilDate(field: string) {
+  return {
+    needs: { [field]: true },
+    compute: (row: Record<string, Date | null>) => row[field]?.toISOString().slice(0, 10) ?? null,
+  };
+}
 
-const DATE_FIELDS: ReadonlySet<string> = new Set(Object.values(CIVIL_DATES).flatMap(Object.keys));
+const DATE_NAMES: ReadonlySet<string> = new Set(Object.values(DATE_FIELDS).flatMap(Object.keys));
+/** The values of these fields may have any key. */
+const JSON_NAMES: ReadonlySet<string> = new Set(JSON_FIELDS);
 
 /**
  * Returns the arguments of a model's call with civil-date text replaced by the `Date` that Prisma
@@ -91,29 +52,7 @@ function convert(value: unknown, isDate: boolean): unknown {
   return Object.fromEntries(
     Object.entries(value as object).map(([key, each]) => [
       key,
-      JSON_FIELDS.has(key) ? each : convert(each, isDate || DATE_FIELDS.has(key)),
+      JSON_NAMES.has(key) ? each : convert(each, isDate || DATE_NAMES.has(key)),
     ]),
   );
-}
-
-function civilDate<Field extends string>(field: Field) {
-  return {
-    needs: { [field]: true } as Record<Field, true>,
-    compute: (row: Record<Field, Date>) => toText(row[field]),
-  };
-}
-
-function optionalCivilDate<Field extends string>(field: Field) {
-  return {
-    needs: { [field]: true } as Record<Field, true>,
-    compute: (row: Record<Field, Date | null>) => {
-      const date = row[field];
-      return date === null ? null : toText(date);
-    },
-  };
-}
-
-/** Years 0001 to 9999, like every date in the tables. */
-function toText(date: Date): CivilDate {
-  return date.toISOString().slice(0, 10) as CivilDate;
 }

@@ -1,11 +1,10 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import type { ConfigError } from './errors.ts';
 
-/** The source of a secret. Both calls throw the error of the source if the source has no usable secret. */
+/** The source of a secret. */
 export interface SecretSource<Secret> {
+  /** Returns the present secret, or throws the error of the source if the source has no usable secret. */
   current(): Promise<Secret>;
-  /** Reads the source again, also where nothing shows that the source has changed. */
-  reread(): Promise<Secret>;
 }
 
 export interface SecretFileOptions<Secret> {
@@ -33,51 +32,30 @@ const EVERYBODY_READS = 0o004;
  */
 const SECRET_MOUNT = /^(?:\/var)?\/run\/secrets\/|\/\.\.\d{4}_\d\d_\d\d_/;
 
-/**
- * The secret in a file, which may be replaced at any time. Each use looks at the file's times, size and
- * inode, and reads the file only when one of them has changed.
- */
+/** The secret in a file, which may be replaced at any time. Each use reads the file. */
 export function fileSecret<Secret>(options: SecretFileOptions<Secret>): SecretSource<Secret> {
   const { variable, path, parse, Unusable } = options;
-  let known: { readonly version: string; readonly secret: Secret } | null = null;
-
-  async function current(knownVersion = known?.version): Promise<Secret> {
-    const read = readFile(path, knownVersion);
-    if ('fault' in read) throw new Unusable([`${variable}: ${read.fault}`]);
-    if (read.text === null && known !== null) return known.secret;
-    const secret = parse(read.text ?? '', `${variable}: ${path}`);
-    known = { version: read.version, secret };
-    return secret;
-  }
-  return { current: () => current(), reread: () => current('') };
+  return {
+    async current() {
+      const read = readSecretFile(path);
+      if ('fault' in read) throw new Unusable([`${variable}: ${read.fault}`]);
+      return parse(read.secret, `${variable}: ${path}`);
+    },
+  };
 }
 
 /**
  * The text of a secret file, without white space around it, or a description of why the file cannot be
- * used. For secrets that are read once. The rules for the file are those of `fileSecret`.
+ * used.
  */
 export function readSecretFile(
   path: string,
 ): { readonly secret: string } | { readonly fault: string } {
-  const read = readFile(path);
-  if ('fault' in read) return read;
-  const secret = read.text?.trim() ?? '';
-  return secret === '' ? { fault: `${path} is empty` } : { secret };
-}
-
-/** A text of null: the file has the version `knownVersion`. */
-function readFile(
-  path: string,
-  knownVersion = '',
-): { readonly version: string; readonly text: string | null } | { readonly fault: string } {
   try {
-    const { dev, ino, size, mode, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
-    const fault = openFileFault(path, realpathSync(path), { size, mode });
+    const fault = openFileFault(path, realpathSync(path), statSync(path));
     if (fault !== null) return { fault };
-    // The version is taken before the content: a file that is replaced in between is read again at
-    // the next use, never taken for the newer one.
-    const version = [dev, ino, size, mtimeNs, ctimeNs].join(':');
-    return { version, text: version === knownVersion ? null : readFileSync(path, 'utf8') };
+    const secret = readFileSync(path, 'utf8').trim();
+    return secret === '' ? { fault: `${path} is empty` } : { secret };
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
     return { fault: `cannot read ${path} (${String(error.code)})` };
@@ -91,14 +69,14 @@ function readFile(
 function openFileFault(
   path: string,
   realPath: string,
-  { size, mode }: { readonly size: bigint; readonly mode: bigint },
+  { size, mode }: Pick<Stats, 'size' | 'mode'>,
 ): string | null {
   if (size > MAX_SECRET_BYTES) return `${path} is larger than any token or secret`;
   if (process.platform === 'win32') return null;
-  if ((Number(mode) & OTHERS_WRITE) !== 0) {
+  if ((mode & OTHERS_WRITE) !== 0) {
     return `${path} can be written by others than its owner; run chmod 600 on it`;
   }
-  return (Number(mode) & EVERYBODY_READS) === 0 || SECRET_MOUNT.test(realPath)
+  return (mode & EVERYBODY_READS) === 0 || SECRET_MOUNT.test(realPath)
     ? null
     : `${path} can be read by everybody on this machine; run chmod 600 on it`;
 }

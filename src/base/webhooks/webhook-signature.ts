@@ -33,7 +33,7 @@ export function openWebhookSecret(
   }
   if (secret === null) return null;
   const key = parseSecret(secret, variable);
-  return { current: async () => key, reread: async () => key };
+  return { current: async () => key };
 }
 
 /** Says what is wrong with a secret, never what the secret is. */

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../base/database/database.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 // Constants of this program. No input reaches Prisma.raw.
@@ -17,19 +17,22 @@ export async function discardPlan(tx: Transaction, fence: bigint): Promise<void>
 }
 
 /**
- * Removes the rows whose fence belongs neither to a running attempt nor to a held pull.
+ * Removes the rows that killed processes left: their fence belongs neither to a running attempt nor to a held pull.
  * @returns the number of removed titles
  */
-export function discardStrayRows(tx: Transaction): Promise<number> {
+export function discardStrayRows({ prisma }: Pick<Database, 'prisma'>): Promise<number> {
   return deleteStaged(
-    tx,
+    prisma,
     Prisma.sql`
       fence NOT IN (SELECT fence FROM conciliation.pull
                     WHERE state IN ('running', 'held') AND fence IS NOT NULL)`,
   );
 }
 
-function deleteStaged(tx: Transaction, condition: Prisma.Sql): Promise<number> {
+function deleteStaged(
+  tx: Pick<Transaction, '$executeRaw'>,
+  condition: Prisma.Sql,
+): Promise<number> {
   const others = OTHER_TABLES.map(
     (table) => Prisma.sql`${table} AS (DELETE FROM conciliation.${table} WHERE ${condition})`,
   );

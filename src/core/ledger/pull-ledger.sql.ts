@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError, StaleFenceError } from '../../base/runtime/errors.ts';
 import { type CivilDate, toCivilDate } from '../../base/values/business-day.ts';
 import type { PullOrigin } from '../planner/pull-plan.ts';
-import { discardStaged, discardStrayRows } from './discard-staged.sql.ts';
+import { discardStaged } from './discard-staged.sql.ts';
 
 /** The states of a pull. The row in `conciliation.pull` decides, not the queue. */
 export const PULL_STATES = [
@@ -165,14 +165,6 @@ export function discardStaleAttempt(database: Database, attempt: Attempt): Promi
     const held = await tx.pull.count({ where: { fence: attempt.fence, state: 'held' } });
     if (held === 0) await discardStaged(tx, attempt.fence);
   });
-}
-
-/**
- * Removes the rows that killed processes left in the staging tables.
- * @returns the number of removed titles
- */
-export function discardAbandoned(database: Database): Promise<number> {
-  return database.prisma.$transaction(discardStrayRows);
 }
 
 export function staleFence(attempt: Pick<Attempt, 'pullId' | 'fence'>): StaleFenceError {

@@ -5,6 +5,7 @@
  * the loss of a slot, a job or a process, the next tick finds the work again.
  */
 
+import { latestSlot } from '../../base/config/cron-schedule.ts';
 import { requireSameClock } from '../../base/database/clock.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
@@ -12,7 +13,6 @@ import { decideRuns } from '../merge/decide-runs.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
 import type { MergePolicy } from '../merge/holds.ts';
 import { type JobKind, ONLY_JOB } from '../work/job-queue.ts';
-import { latestSlot } from './cron-slot.ts';
 import { planPulls, readWakeablePulls, WAKE_GRACE, type WakeGrace } from './plan-ledger.sql.ts';
 import { type PlanPolicy, pullUrgency } from './pull-plan.ts';
 

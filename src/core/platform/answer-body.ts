@@ -47,7 +47,10 @@ export function openBody(answer: HttpAnswer, timeoutMs: number, limits?: AnswerL
         if (stopReason !== null) throw stopReason;
         bytesReceived += piece.value?.length ?? 0;
         if (limits !== undefined && bytesReceived > limits.maxBytes) {
-          throw tooLong(limits.maxBytes);
+          throw new PlatformContractError(
+            `the answer is longer than ${limits.maxBytes} bytes (PLATFORM_MAX_BYTES)`,
+            { context: { limit: 'PLATFORM_MAX_BYTES' } },
+          );
         }
         return piece;
       } catch (error) {
@@ -75,13 +78,6 @@ function stopAfter({ message, stop }: HttpAnswer, maxMinutes: number): void {
   );
   const timer = setTimeout(() => stop(error), maxMinutes * MINUTE_MS);
   message.once('close', () => clearTimeout(timer));
-}
-
-function tooLong(maxBytes: number): PlatformContractError {
-  return new PlatformContractError(
-    `the answer is longer than ${maxBytes} bytes (PLATFORM_MAX_BYTES)`,
-    { context: { limit: 'PLATFORM_MAX_BYTES' } },
-  );
 }
 
 type Pieces = AsyncGenerator<Buffer, undefined, undefined>;

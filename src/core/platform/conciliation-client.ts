@@ -9,11 +9,9 @@
 import { PlatformContractError } from '../../base/runtime/errors.ts';
 import type { PullWindow } from '../planner/pull-plan.ts';
 import { type AnswerLimits, openBody } from './answer-body.ts';
-import { AuthorizedRequests, statusOf } from './authorized-requests.ts';
-import type { HttpAnswer } from './http-origin.ts';
+import { type HttpAnswer, HttpOrigin, type HttpOriginOptions } from './http-origin.ts';
 import { type ProvidersClient, pushProviders } from './providers-client.ts';
 import { toStatusError } from './status-error.ts';
-import type { TokenSource } from './token.ts';
 
 export interface ConciliationResponse {
   /** 200; any other status is an error. */
@@ -40,33 +38,25 @@ export interface PlatformClient extends ProvidersClient {
   close(): Promise<void>;
 }
 
-export interface PlatformClientOptions {
-  /** `http:` or `https:`. The path is the prefix of every request's path. */
-  readonly baseUrl: URL;
-  readonly token: TokenSource;
-  /** Limit for concurrent requests. A request ends with the body of its answer. */
-  readonly concurrency: number;
-  /** Longest silence of the platform, in milliseconds. */
-  readonly timeoutMs: number;
+export interface PlatformClientOptions extends HttpOriginOptions {
   /** Limits for each answer; default: none. */
   readonly limits?: AnswerLimits;
-  readonly userAgent: string;
 }
 
 export function createPlatformClient(options: PlatformClientOptions): PlatformClient {
   const { timeoutMs, limits } = options;
-  const requests = new AuthorizedRequests(options);
+  const origin = new HttpOrigin(options);
   return {
     async fetchTitles(window, signal) {
       const query = toQuery(window);
       const path = '/api/anticipations/conciliation';
-      const answer = await requests.send({ method: 'GET', path, query }, signal);
+      const answer = await origin.send({ method: 'GET', path, query }, signal);
       return accept(answer, timeoutMs, limits);
     },
     pushProviders: (providers, signal) =>
-      pushProviders(requests, timeoutMs, limits, providers, signal),
+      pushProviders(origin, timeoutMs, limits, providers, signal),
     async close() {
-      requests.close();
+      origin.close();
     },
   };
 }
@@ -84,8 +74,8 @@ function accept(
   timeoutMs: number,
   limits: AnswerLimits | undefined,
 ): ConciliationResponse {
+  const { status: httpStatus } = answer;
   const { headers } = answer.message;
-  const httpStatus = statusOf(answer);
   try {
     if (httpStatus !== 200) throw toStatusError(httpStatus, headers, new Date());
     if (headers['content-range'] !== undefined) {

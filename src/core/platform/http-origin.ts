@@ -6,12 +6,16 @@ import {
   PlatformUnavailableError,
   ShutdownError,
 } from '../../base/runtime/errors.ts';
+import { isTokenRefused } from './status-error.ts';
+import type { TokenSource } from './token.ts';
 
 /** Idle connections are closed before most servers close theirs, so that few requests meet a closed one. */
 const IDLE_CONNECTION_MS = 4000;
 
 export interface HttpOriginOptions {
+  /** `http:` or `https:`. The path is the prefix of every request's path. */
   readonly baseUrl: URL;
+  readonly token: TokenSource;
   /** Limit for concurrent requests. Further ones wait, and the wait counts towards no timeout. */
   readonly concurrency: number;
   /**
@@ -19,18 +23,22 @@ export interface HttpOriginOptions {
    * of the body.
    */
   readonly timeoutMs: number;
+  readonly userAgent: string;
 }
 
-export interface HttpRequest {
+/** An operation of the platform, named as in its documentation. */
+export interface PlatformRequest {
   readonly method: 'GET' | 'POST';
-  readonly url: URL;
-  readonly headers: http.OutgoingHttpHeaders;
-  /** Null: no body. */
-  readonly body: Buffer | null;
+  /** The path below the base address, beginning with `/`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
 }
 
 /** An answer with its headers. Holds its connection until the body is read or destroyed. */
 export interface HttpAnswer {
+  readonly status: number;
   readonly message: http.IncomingMessage;
   /** Ends the answer; reading it then fails. The first reason counts. */
   stop(reason: ConciliationError): void;
@@ -38,7 +46,7 @@ export interface HttpAnswer {
   stopReason(): ConciliationError | null;
 }
 
-/** Connections to one origin, on Node's own HTTP client: no redirects, no retries, no cookies. */
+/** Requests with the token to one origin, on Node's own HTTP client: no redirects, no cookies. */
 export class HttpOrigin {
   readonly #options: HttpOriginOptions;
   readonly #agent: http.Agent;
@@ -60,23 +68,27 @@ export class HttpOrigin {
   }
 
   /**
-   * Sends a request and waits for the headers.
+   * Sends a request, waits for the headers, and returns the answer with any status. If the platform refuses the
+   * token and the source holds another one, the request is sent a second time, once.
    * @throws PlatformUnavailableError when no answer begins
    * @throws PlatformContractError when the answer is not HTTP
+   * @throws TokenUnusableError when the source has no usable token
    * @throws the error of `toStopReason` when the signal aborts, also during the wait for a connection
    */
-  async send(
-    { method, url, headers, body }: HttpRequest,
-    signal: AbortSignal,
-  ): Promise<HttpAnswer> {
-    if (this.#isClosed) throw new ShutdownError('the client is closed');
-    if (signal.aborted) throw toStopReason(signal);
-    const open = url.protocol === 'https:' ? https.request : http.request;
-    const request = open(url, { agent: this.#agent, method, headers });
-    const exchange = new Exchange(request, this.#options.timeoutMs, signal);
-    this.#open.add(exchange);
-    exchange.whenOver(() => this.#open.delete(exchange));
-    return exchange.answer(body);
+  async send(request: PlatformRequest, signal: AbortSignal): Promise<HttpAnswer> {
+    const { token } = this.#options;
+    const bearer = await token.current();
+    const answer = await this.#sendWith(bearer, request, signal);
+    if (!isTokenRefused(answer.status)) return answer;
+    // The token may have been replaced since it was read. An unchanged token, or a second refusal,
+    // needs a person.
+    const rotated = await token.current().catch((error: unknown) => {
+      answer.message.destroy();
+      throw error;
+    });
+    if (rotated === bearer) return answer;
+    answer.message.destroy();
+    return this.#sendWith(rotated, request, signal);
   }
 
   /** Stops every request with a ShutdownError and closes the connections. */
@@ -84,6 +96,39 @@ export class HttpOrigin {
     this.#isClosed = true;
     for (const exchange of this.#open) exchange.stop(new ShutdownError('the client was closed'));
     this.#agent.destroy();
+  }
+
+  async #sendWith(
+    bearer: string,
+    { method, path, query = {}, body }: PlatformRequest,
+    signal: AbortSignal,
+  ): Promise<HttpAnswer> {
+    if (this.#isClosed) throw new ShutdownError('the client is closed');
+    if (signal.aborted) throw toStopReason(signal);
+    const { baseUrl, timeoutMs, userAgent } = this.#options;
+    const url = new URL(baseUrl);
+    url.pathname = url.pathname.replace(/\/+$/, '') + path;
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const content = body === undefined ? null : Buffer.from(JSON.stringify(body));
+    const open = url.protocol === 'https:' ? https.request : http.request;
+    const request = open(url, {
+      agent: this.#agent,
+      method,
+      headers: {
+        accept: 'application/json',
+        'accept-encoding': 'gzip',
+        authorization: `Bearer ${bearer}`,
+        'user-agent': userAgent,
+        ...(content !== null && {
+          'content-type': 'application/json',
+          'content-length': content.length,
+        }),
+      },
+    });
+    const exchange = new Exchange(request, timeoutMs, signal);
+    this.#open.add(exchange);
+    exchange.whenOver(() => this.#open.delete(exchange));
+    return exchange.answer(content);
   }
 }
 
@@ -132,6 +177,7 @@ class Exchange {
         // in any case.
         message.on('error', () => {});
         resolve({
+          status: message.statusCode ?? 0,
           message,
           stop: (reason) => this.stop(reason),
           stopReason: () => this.#findStopReason(),
@@ -189,8 +235,8 @@ function toConnectionError(error: Error): ConciliationError {
 export class SilenceTimer {
   readonly #timeoutMs: number;
   readonly #onSilence: () => void;
-  #timeout: NodeJS.Timeout | null = null;
-  #immediate: NodeJS.Immediate | null = null;
+  #timeout: NodeJS.Timeout | undefined;
+  #immediate: NodeJS.Immediate | undefined;
 
   constructor(timeoutMs: number, onSilence: () => void) {
     this.#timeoutMs = timeoutMs;
@@ -207,9 +253,7 @@ export class SilenceTimer {
   }
 
   clear(): void {
-    if (this.#timeout !== null) clearTimeout(this.#timeout);
-    if (this.#immediate !== null) clearImmediate(this.#immediate);
-    this.#timeout = null;
-    this.#immediate = null;
+    clearTimeout(this.#timeout);
+    clearImmediate(this.#immediate);
   }
 }

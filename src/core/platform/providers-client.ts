@@ -1,7 +1,6 @@
 import { type ConciliationError, PlatformContractError } from '../../base/runtime/errors.ts';
 import { type AnswerBody, type AnswerLimits, openBody } from './answer-body.ts';
-import { type AuthorizedRequests, statusOf } from './authorized-requests.ts';
-import type { HttpAnswer } from './http-origin.ts';
+import type { HttpAnswer, HttpOrigin } from './http-origin.ts';
 import { toStatusError } from './status-error.ts';
 
 /** The documented limit. The platform refuses a request with more. */
@@ -33,7 +32,7 @@ export interface ProvidersClient {
 
 /** @param limits as for the answer to a pull */
 export async function pushProviders(
-  requests: AuthorizedRequests,
+  origin: HttpOrigin,
   timeoutMs: number,
   limits: AnswerLimits | undefined,
   providers: readonly object[],
@@ -42,13 +41,13 @@ export async function pushProviders(
   if (providers.length === 0 || providers.length > MAX_PROVIDERS_PER_REQUEST) {
     throw new RangeError(`a request takes 1 to ${MAX_PROVIDERS_PER_REQUEST} providers`);
   }
-  const answer = await requests.send(
+  const answer = await origin.send(
     { method: 'POST', path: '/api/providers', body: { providers } },
     signal,
   );
-  const httpStatus = statusOf(answer);
+  const { status: httpStatus } = answer;
   try {
-    const error = toError(answer, httpStatus);
+    const error = toError(answer);
     const open = () => openBody(answer, timeoutMs, limits);
     return { httpStatus, body: await readBody(open, error !== null, signal), error };
   } finally {
@@ -60,8 +59,8 @@ export async function pushProviders(
  * The body of a 200 is not documented and may be anything, including empty. A web page comes from a
  * proxy or another server and proves nothing.
  */
-function toError(answer: HttpAnswer, httpStatus: number): ConciliationError | null {
-  const { headers } = answer.message;
+function toError({ status: httpStatus, message }: HttpAnswer): ConciliationError | null {
+  const { headers } = message;
   if (httpStatus !== 200) return toStatusError(httpStatus, headers, new Date());
   return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? '')
     ? new PlatformContractError('the platform answered 200 with a web page', {

@@ -1,10 +1,7 @@
 import { TokenUnusableError } from '../../base/runtime/errors.ts';
 import { fileSecret, type SecretSource } from '../../base/runtime/secret-file.ts';
 
-/**
- * The source of the bearer token. Both calls throw TokenUnusableError if the source has no usable token.
- * `reread` returns the present token of the source, after the platform refused the last one.
- */
+/** The source of the bearer token. Throws TokenUnusableError if the source has no usable token. */
 export type TokenSource = SecretSource<string>;
 
 /** The token in a file, which another program replaces. */
@@ -23,7 +20,7 @@ export function fileToken(path: string): TokenSource {
  */
 export function fixedToken(token: string): TokenSource {
   const parsed = parseToken(token, 'PLATFORM_TOKEN');
-  return { current: async () => parsed, reread: async () => parsed };
+  return { current: async () => parsed };
 }
 
 /** Returns the token. A fault describes the problem and never quotes the token. */

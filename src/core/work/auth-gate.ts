@@ -17,30 +17,8 @@ const REFUSED = 'pulls and pushes are paused: the platform refuses the token; re
 /** Identifies a token: equal for equal tokens. The token cannot be computed from it. */
 type TokenFingerprint = string;
 
-/** The right to one attempt, which begins after the right was given. */
-interface GatePass {
-  readonly token: TokenFingerprint;
-  /** Number of refusals that had closed the gate before. */
-  readonly refusals: number;
-  /** On the clock of `performance.now()`. */
-  readonly givenAtMs: number;
-}
-
-/** The platform refused the token, or the source has had no usable token for a minute. */
+/** The platform refused the present token, or the source has had no usable token for a minute. */
 type TokenFault = Extract<ProcessFault, `token_${string}`>;
-
-/** The state of this process's token, for other processes and for people. */
-interface TokenReport {
-  /** Why attempts are held back; null: they are not. */
-  readonly fault: TokenFault | null;
-  /** The platform refused a token, and has accepted none in a request that was sent afterwards. */
-  readonly awaitsAcceptance: boolean;
-  /**
-   * Milliseconds since the newest accepted request was sent; null: the platform has accepted none
-   * since the last refusal.
-   */
-  readonly acceptedAgoMs: number | null;
-}
 
 /**
  * Holds back every pull and push of this process while no attempt can succeed: from a refusal of
@@ -48,19 +26,14 @@ interface TokenReport {
  */
 export interface AuthGate {
   /**
-   * Waits for a usable token.
-   * @returns the argument for `accept` or `refuse` after the attempt
+   * Waits for a usable token, and returns its fingerprint.
    * @throws ShutdownError when `signal` aborts meanwhile
    */
-  pass(signal: AbortSignal): Promise<GatePass>;
-  /** The platform accepted the token. No effect if the gate was closed after the pass. */
-  accept(pass: GatePass): void;
-  /** The platform refused the token. Closes the gate, unless it was closed after the pass. */
-  refuse(pass: GatePass): void;
+  pass(signal: AbortSignal): Promise<TokenFingerprint>;
+  /** The platform refused the token of a pass. Closes the gate while the source holds that token. */
+  refuse(token: TokenFingerprint): void;
   /** Reads the token's source and returns why attempts are held back, or null. */
   findFault(): Promise<TokenFault | null>;
-  /** Reads the token's source. */
-  report(): Promise<TokenReport>;
   /** The state at the last read of the source. */
   isOpen(): boolean;
 }
@@ -73,10 +46,7 @@ export function createAuthGate(options: {
 }): AuthGate {
   const { token, logger } = options;
   const { pollIntervalMs = POLL_INTERVAL_MS, patienceMs = PATIENCE_MS } = options;
-  let refused: TokenFingerprint | null = null;
-  let refusals = 0;
-  let awaitsAcceptance = false;
-  let acceptedAtMs: number | null = null;
+  const refused = new Set<TokenFingerprint>();
   let unusableSinceMs: number | null = null;
   let isOpen = true;
 
@@ -93,9 +63,8 @@ export function createAuthGate(options: {
       return null;
     }
     unusableSinceMs = null;
-    if (current === refused) {
+    if (refused.has(current)) {
       if (isOpen) logger.error(REFUSED);
-      awaitsAcceptance = true;
       isOpen = false;
       return null;
     }
@@ -115,43 +84,27 @@ export function createAuthGate(options: {
       for (;;) {
         if (signal.aborted) throw stopped();
         const usable = await look();
-        if (usable !== null) return { token: usable, refusals, givenAtMs: performance.now() };
+        if (usable !== null) return usable;
         await sleep(pollIntervalMs, undefined, { signal }).catch(() => {
           throw stopped();
         });
       }
     },
-    accept(pass) {
-      if (pass.refusals !== refusals) return;
-      awaitsAcceptance = false;
-      acceptedAtMs = Math.max(acceptedAtMs ?? 0, pass.givenAtMs);
-    },
-    refuse(pass) {
-      if (pass.refusals !== refusals) return;
-      refused = pass.token;
-      refusals += 1;
-      awaitsAcceptance = true;
-      acceptedAtMs = null;
+    refuse(token) {
+      if (refused.has(token)) return;
+      refused.add(token);
       isOpen = false;
       logger.error(REFUSED);
     },
     findFault,
-    async report() {
-      const fault = await findFault();
-      return {
-        fault,
-        awaitsAcceptance,
-        acceptedAgoMs: acceptedAtMs === null ? null : performance.now() - acceptedAtMs,
-      };
-    },
     isOpen: () => isOpen,
   };
 }
 
 /** How an attempt ended, for its job. */
 export interface Attempted {
-  /** What the platform said about the token; null: nothing. */
-  readonly token: 'accepted' | 'refused' | null;
+  /** Whether the platform refused the token. */
+  readonly isRefused: boolean;
   /** Null: the job is done. */
   readonly retryInMs: number | null;
 }
@@ -162,10 +115,9 @@ export function throughGate(
   attempt: (...call: Parameters<JobHandler>) => Promise<Attempted>,
 ): JobHandler {
   return async (id, signal, stopping) => {
-    const pass = await gate.pass(stopping);
-    const { token, retryInMs } = await attempt(id, signal, stopping);
-    if (token === 'accepted') gate.accept(pass);
-    if (token === 'refused') gate.refuse(pass);
+    const token = await gate.pass(stopping);
+    const { isRefused, retryInMs } = await attempt(id, signal, stopping);
+    if (isRefused) gate.refuse(token);
     return retryInMs === null ? undefined : { retryInMs };
   };
 }

@@ -118,8 +118,9 @@ const COMMAND_TIMEOUT_MS = 5_000;
  */
 const SOCKET_TIMEOUT_MS = 30_000;
 
+/** @param address that the configuration has checked */
 export async function openRedisBackend(address: string): Promise<QueueBackend> {
-  const url = parse(address);
+  const url = new URL(address);
   // As the parser of the configuration writes it. The driver would take REDISS:// for a plain connection.
   const redisUrl = url.href;
   const server = `${url.hostname}:${url.port === '' ? '6379' : url.port}`;
@@ -159,12 +160,4 @@ function tlsOptions({ hostname }: URL) {
     // SNI accepts names only. The certificate is checked against the host in both cases.
     ...(isIP(hostname.replace(/^\[|\]$/g, '')) === 0 && { servername: hostname }),
   };
-}
-
-function parse(address: string): URL {
-  const url = URL.canParse(address) ? new URL(address) : null;
-  if (url === null || (url.protocol !== 'redis:' && url.protocol !== 'rediss:')) {
-    throw new ConfigError(['REDIS_URL: expected redis://user:password@host:port/database']);
-  }
-  return url;
 }

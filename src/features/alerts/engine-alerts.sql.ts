@@ -107,13 +107,12 @@ export const engineAlerts = {
       return { paths: named.map(toSafePath).join(', '), more: places - named.length };
     },
   },
-  /** Only the fault of a refused token outlives its process. */
   platform_auth: {
     severity: 'critical',
     causes: () => [
       Prisma.sql`
         SELECT kind AS fault, count(*) AS processes FROM conciliation.process_fault
-        WHERE kind = 'token_refused' OR kind = 'token_unusable' AND ${IS_PRESENT}
+        WHERE kind IN ('token_refused', 'token_unusable') AND ${IS_PRESENT}
         GROUP BY kind ORDER BY kind LIMIT 1`,
     ],
   },

@@ -1,13 +1,12 @@
 /** Which alerts come of what the processes of a service report about themselves. */
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { ProcessFault } from '../../../src/core/work/process-fault.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { type FaultReport, reportFaults } from '../../../src/features/alerts/fault-reports.sql.ts';
+import { reportFaults } from '../../../src/features/alerts/fault-reports.sql.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { openAlertTable, readAlerts } from './alert-table.ts';
 
-const MINUTE_MS = 60_000;
 const POLICY = { timeZone: 'America/Sao_Paulo', maxLagDays: 3, maxIdleHours: 26 };
 
 const table = forFile(openAlertTable);
@@ -18,15 +17,8 @@ beforeEach(async () => {
 
 function startProcess() {
   const processId = randomUUID();
-  const report = (faults: readonly ProcessFault[], rest: Partial<FaultReport> = {}) =>
-    reportFaults(table.database, {
-      processId,
-      faults,
-      awaitsAcceptance: faults.includes('token_refused'),
-      acceptedAgoMs: null,
-      silenceMs: 3 * MINUTE_MS,
-      ...rest,
-    });
+  const report = (faults: readonly ProcessFault[]) =>
+    reportFaults(table.database, processId, faults);
   /** Lets its last report have been that long ago. */
   const ageBy = async (minutes: number) => {
     await table.database.prisma.$executeRaw`
@@ -44,74 +36,31 @@ async function alerts(): Promise<string[]> {
   );
 }
 
-describe('a refused token', () => {
-  test('is one alert until every process that met it has had a token accepted', async () => {
-    const [one, other] = [startProcess(), startProcess()];
-    await one.report(['token_refused']);
-    expect(await alerts()).toEqual(['platform_auth open']);
-    await other.report(['token_refused']);
-    expect(await alerts()).toEqual(['platform_auth open']);
-    await one.report([], { acceptedAgoMs: 0 });
-    expect(await alerts()).toEqual(['platform_auth open']);
-    await other.report([], { acceptedAgoMs: 0 });
-    expect(await alerts()).toEqual(['platform_auth over']);
-    await other.report(['token_refused']);
-    expect(await alerts()).toEqual(['platform_auth over', 'platform_auth open']);
-  });
+test('a refused token is one alert until every process that met it has another', async () => {
+  const [one, other] = [startProcess(), startProcess()];
+  await one.report(['token_refused']);
+  expect(await alerts()).toEqual(['platform_auth open']);
+  await other.report(['token_refused']);
+  expect(await alerts()).toEqual(['platform_auth open']);
+  await one.report([]);
+  expect(await alerts()).toEqual(['platform_auth open']);
+  await other.report([]);
+  expect(await alerts()).toEqual(['platform_auth over']);
+  await other.report(['token_refused']);
+  expect(await alerts()).toEqual(['platform_auth over', 'platform_auth open']);
+});
 
-  test('of a process that still reports is not ended by another process with another token', async () => {
-    const [paused, working] = [startProcess(), startProcess()];
-    await paused.report(['token_refused']);
-    await paused.ageBy(2);
-    await working.report([], { acceptedAgoMs: 0 });
-    expect(await alerts()).toEqual(['platform_auth open']);
-  });
-
-  test.each([
-    ['nothing was accepted', null, 'open'],
-    ['what was accepted was sent before its last report', 11 * MINUTE_MS, 'open'],
-    ['another token was accepted in a request sent after its last report', 9 * MINUTE_MS, 'over'],
-  ])('of a process that ended lasts or ends: %s', async (_, acceptedAgoMs, state) => {
-    const [ended, working] = [startProcess(), startProcess()];
-    await ended.report(['token_refused']);
-    await ended.ageBy(10);
-    expect(await alerts()).toEqual(['platform_auth open']);
-    await working.report([], { acceptedAgoMs });
-    expect(await alerts()).toEqual([`platform_auth ${state}`]);
-  });
-
-  test('is not ended by a process that has not reported for long enough to know', async () => {
-    const [paused, working] = [startProcess(), startProcess()];
-    await paused.report(['token_refused']);
-    await paused.ageBy(10);
-    await working.report([], { acceptedAgoMs: 0, silenceMs: null });
-    expect(await alerts()).toEqual(['platform_auth open']);
-  });
-
-  test('that was replaced lasts until any process has a token accepted', async () => {
-    const [paused, working] = [startProcess(), startProcess()];
-    await paused.report(['token_refused']);
-    await paused.report([], { awaitsAcceptance: true });
-    await working.report([], { acceptedAgoMs: 0 });
-    expect(await alerts()).toEqual(['platform_auth open']);
-    await paused.ageBy(4);
-    await paused.report([], { awaitsAcceptance: true });
-    expect(await alerts()).toEqual(['platform_auth open']);
-    await working.report([], { acceptedAgoMs: MINUTE_MS });
-    expect(await alerts()).toEqual(['platform_auth over']);
-  });
-
-  test('that is replaced by no token at all stays the same alert, in other words', async () => {
-    const process = startProcess();
-    await process.report(['token_refused']);
-    await alerts();
-    await process.report(['token_unusable']);
-    expect(await alerts()).toEqual(['platform_auth open']);
-    expect((await readAlerts(table.database))[0]?.message).toMatch(/cannot read a usable token/);
-  });
+test('a refused token that is replaced by no token at all stays the same alert, in other words', async () => {
+  const process = startProcess();
+  await process.report(['token_refused']);
+  await alerts();
+  await process.report(['token_unusable']);
+  expect(await alerts()).toEqual(['platform_auth open']);
+  expect((await readAlerts(table.database))[0]?.message).toMatch(/cannot read a usable token/);
 });
 
 test.each([
+  ['token_refused', 'platform_auth'],
   ['token_unusable', 'platform_auth'],
   ['clock_skew', 'pull_overdue'],
   ['planning_failed', 'pull_overdue'],

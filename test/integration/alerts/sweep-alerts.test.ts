@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
+import { slotBefore } from '../../../src/base/config/cron-schedule.ts';
 import { type CivilDate, datesBetween } from '../../../src/base/values/business-day.ts';
-import { slotBefore } from '../../../src/core/planner/cron-slot.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';

@@ -91,7 +91,8 @@ describe('the request', () => {
       const isRotated = message.headers.authorization === 'Bearer new';
       response.writeHead(isRotated ? 200 : 401).end();
     });
-    const token = { current: async () => 'old', reread: async () => 'new' };
+    const tokens = ['old', 'new'];
+    const token = { current: async () => tokens.shift() ?? '' };
     const answer = await push(platform, { token, concurrency: 1 });
     expect(answer.httpStatus).toBe(200);
     expect(platform.requests.map(({ body }) => body)).toEqual(

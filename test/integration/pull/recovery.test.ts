@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Database, toStagingError } from '../../../src/base/database/database.ts';
-import { discardAbandoned } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { discardStrayRows } from '../../../src/core/ledger/discard-staged.sql.ts';
 import { runPull } from '../../../src/core/work/run-pull.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
@@ -61,8 +61,8 @@ test('the staged rows of a killed process are removed, those of running and held
        SELECT (jsonb_populate_record(staged, '{"fence": 999999}')).* FROM conciliation.${table} staged`,
     );
   }
-  expect(await discardAbandoned(world.database)).toBe(1);
-  expect(await discardAbandoned(world.database)).toBe(0);
+  expect(await discardStrayRows(world.database)).toBe(1);
+  expect(await discardStrayRows(world.database)).toBe(0);
   const rows = staged.map(
     async (table) =>
       await world.database.prisma.$queryRawUnsafe(

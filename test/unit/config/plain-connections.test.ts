@@ -174,9 +174,12 @@ describe('REDIS_URL', () => {
     ]);
   });
 
-  test.each(['redis:localhost', 'rediss:/r.example'])('without // is refused: %s', (address) => {
-    expect(problemsOf({ REDIS_URL: address })).toEqual(['REDIS_URL: expected redis://host:6379']);
-  });
+  test.each(['redis:localhost', 'rediss:/r.example', 'http://127.0.0.1:6379', 'localhost:6379'])(
+    'that is none of a Redis is refused: %s',
+    (address) => {
+      expect(problemsOf({ REDIS_URL: address })).toEqual(['REDIS_URL: expected redis://host:6379']);
+    },
+  );
 
   test('in capital letters has TLS', () => {
     expect(problemsOf({ REDIS_URL: 'REDISS://r.example' })).toEqual([]);

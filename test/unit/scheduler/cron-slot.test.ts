@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cronFault } from '../../../src/base/config/cron-schedule.ts';
-import { latestSlot, slotBefore } from '../../../src/core/planner/cron-slot.ts';
+import { cronFault, latestSlot, slotBefore } from '../../../src/base/config/cron-schedule.ts';
 import { TIME_ZONES, wallClock } from './wall-clocks.ts';
 
 const slot = (expression: string, timeZone: string, now: string) =>

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { latestSlot } from '../../../src/base/config/cron-schedule.ts';
 import {
   addDays,
   type CivilDate,
@@ -8,7 +9,6 @@ import {
   lastClosedDate,
   toCivilDate,
 } from '../../../src/base/values/business-day.ts';
-import { latestSlot } from '../../../src/core/planner/cron-slot.ts';
 import { type DuePull, MAX_OPEN_PULLS, planDue } from '../../../src/core/planner/pull-plan.ts';
 import { LedgerInMemory } from './ledger-in-memory.ts';
 import { TIME_ZONES } from './wall-clocks.ts';

@@ -54,7 +54,7 @@ test('a refused token is reported, and no request is sent until there is another
   const handle = handlerOf(async () => answers.shift() ?? outcomes.failed);
   const [one, other] = await Promise.all([handle(1n, never, never), handle(2n, never, never)]);
   expect([one, other]).toEqual([{ retryInMs: 0 }, { retryInMs: 0 }]);
-  expect(await gate.report()).toMatchObject({ fault: 'token_refused', awaitsAcceptance: true });
+  expect(await gate.findFault()).toBe('token_refused');
 
   const waiting = handle(1n, never, never);
   await new Promise((resolve) => setTimeout(resolve, 30));
@@ -62,7 +62,7 @@ test('a refused token is reported, and no request is sent until there is another
   token = 'second';
   expect(await waiting).toBeUndefined();
   expect(requests).toBe(3);
-  expect(await gate.report()).toMatchObject({ fault: null, awaitsAcceptance: false });
+  expect(await gate.findFault()).toBeNull();
 });
 
 test('an attempt that found no usable token comes back, and refuses none', async () => {
@@ -113,27 +113,27 @@ describe('a push', () => {
   test.each(['synced', 'rejected', 'invalid', 'unchanged', 'relieved'] as const)(
     'that got something %s looks for the next batch at once',
     (count) => {
-      expect(ofPush(done({ [count]: 1 }))).toEqual({ token: null, retryInMs: 0 });
+      expect(ofPush(done({ [count]: 1 }))).toEqual({ isRefused: false, retryInMs: 0 });
     },
   );
 
   test('that decided nothing ends the job, and so does another pushing process', () => {
-    expect(ofPush(done({ requests: 1 }))).toEqual({ token: 'accepted', retryInMs: null });
-    expect(ofPush({ kind: 'busy', ...nothing })).toEqual({ token: null, retryInMs: null });
+    expect(ofPush(done({ requests: 1 }))).toEqual({ isRefused: false, retryInMs: null });
+    expect(ofPush({ kind: 'busy', ...nothing })).toEqual({ isRefused: false, retryInMs: null });
   });
 
   test.each(['retry', 'failed'] as const)(
     'whose request ended with %s waits as long as the tables say',
     (kind) => {
-      expect(ofPush(failure(kind, 4_200))).toEqual({ token: null, retryInMs: 4_200 });
+      expect(ofPush(failure(kind, 4_200))).toEqual({ isRefused: false, retryInMs: 4_200 });
     },
   );
 
   test('whose token is refused closes the gate, and a token that may not push does not', () => {
-    expect(ofPush(failure('unauthorized', 0))).toEqual({ token: 'refused', retryInMs: 0 });
+    expect(ofPush(failure('unauthorized', 0))).toEqual({ isRefused: true, retryInMs: 0 });
     const error = new TokenUnusableError(['PLATFORM_TOKEN_FILE: is empty']);
     expect(ofPush({ ...nothing, kind: 'unauthorized', delayMs: 0, error })).toEqual({
-      token: null,
+      isRefused: false,
       retryInMs: 0,
     });
   });
