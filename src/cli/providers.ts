@@ -3,17 +3,7 @@ import {
   importProviderFile,
   MAX_REPORTED_FAULTS,
 } from '../features/providers/import-providers.sql.ts';
-import { type ProviderSummary, readProviderSummary } from '../features/providers/providers.sql.ts';
-import { type PushOutcome, type PushWait, pushToEnd } from '../features/providers/push-to-end.ts';
-import {
-  argument,
-  type CommandResult,
-  command,
-  EXIT,
-  flag,
-  stagingCommand,
-  withPlatform,
-} from './command.ts';
+import { argument, EXIT, flag, stagingCommand } from './command.ts';
 import { formatCount } from './output/table.ts';
 
 const importFile = stagingCommand({
@@ -48,34 +38,7 @@ Example: conciliation providers import suppliers.csv --dry-run`,
   },
 });
 
-const push = command({
-  name: 'providers push',
-  does: 'push every pending provider now',
-  help: `Sends the pending rows of the staging table, at most 100 a request, and records the outcome for each. A
-request that the platform refuses is halved until each faulty provider is alone in a request. The service may
-keep running.
-
-Exit status: 0 nothing is left to push, 1 failed, 2 wrong usage, 3 done but some were rejected or invalid.
-
-Example: conciliation providers push`,
-  needs: { platform: true },
-  run(run) {
-    const { by: actor, config, logger, progress, signal } = run;
-    return withPlatform(run, async ({ database }, platform) => {
-      const retry = { attempts: config.pullAttempts, backoffSeconds: config.pullBackoffSeconds };
-      const outcome = await pushToEnd({ database, platform, logger, retry, actor }, signal, {
-        onWait(wait) {
-          progress.say(waitText(wait));
-        },
-        onProgress: ({ requests, synced }) =>
-          progress.update(`${formatCount(synced)} synced in ${formatCount(requests)} request(s)`),
-      });
-      return pushResult(outcome, await readProviderSummary(database));
-    });
-  },
-});
-
-export const COMMANDS = [importFile, push];
+export const COMMANDS = [importFile];
 
 function countsOf({ read, inserted, changed, unchanged, refused }: FileReport) {
   return { read, inserted, changed, unchanged, refused };
@@ -101,36 +64,4 @@ function importText(report: FileReport, isDryRun: boolean): string {
     lines.push(`Only the first ${formatCount(MAX_REPORTED_FAULTS)} faults are listed.`);
   }
   return lines.join('\n');
-}
-
-function waitText({ error, delayMs }: PushWait): string {
-  const seconds = Math.ceil(delayMs / 1000);
-  return error === null
-    ? `another process is pushing; looking again in ${seconds} s`
-    : `${error.message}; next attempt in ${seconds} s`;
-}
-
-function pushResult(outcome: PushOutcome, summary: ProviderSummary): CommandResult {
-  const { error, ...counts } = outcome;
-  const done =
-    `${formatCount(counts.synced)} synced, ${formatCount(counts.rejected)} rejected, ` +
-    `${formatCount(counts.invalid)} invalid, in ${formatCount(counts.requests)} request(s); ` +
-    `${formatCount(summary.pending)} pending.`;
-  if (error !== null) {
-    return {
-      document: {
-        ...counts,
-        pending: summary.pending,
-        error: { code: error.code, message: error.message },
-      },
-      text: `The push failed: ${error.message}.\n${done} Pending rows are pushed the next time.`,
-      exit: EXIT.failed,
-    };
-  }
-  const needsPerson = counts.rejected + counts.invalid > 0;
-  return {
-    document: { ...counts, pending: summary.pending },
-    text: needsPerson ? `${done}\nSee the page of the providers.` : done,
-    exit: needsPerson ? EXIT.needsPerson : EXIT.done,
-  };
 }

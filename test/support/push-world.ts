@@ -3,6 +3,7 @@ import { type Database, openDatabase } from '../../src/base/database/database.ts
 import { createPlatformClient } from '../../src/core/platform/conciliation-client.ts';
 import { fixedToken } from '../../src/core/platform/token.ts';
 import {
+  type PushCounts,
   type PushParts,
   type PushReport,
   pushOnce,
@@ -24,6 +25,10 @@ export interface PushWorld {
     signal?: AbortSignal,
     stopping?: AbortSignal,
   ): Promise<PushReport>;
+  /** As if a minute had passed since the last sign of the process with the newest request. */
+  forgetRequest(): Promise<unknown>;
+  /** Pushes until a batch does nothing more, as the service does, and returns the sums. */
+  pushAll(): Promise<PushCounts>;
   /** How many requests for providers the platform has received. */
   requests(): number;
   close(): Promise<void>;
@@ -83,6 +88,19 @@ export async function openPushWorld(options: PushWorldOptions = {}): Promise<Pus
     },
     push: (parts = {}, signal = new AbortController().signal, stopping = signal) =>
       pushOnce({ ...world.parts, ...parts }, signal, stopping),
+    forgetRequest: () => database.prisma.$executeRaw`
+      UPDATE conciliation.provider_batch SET next_attempt_at = clock_timestamp()
+      WHERE finished_at IS NULL`,
+    async pushAll() {
+      const total = { requests: 0, synced: 0, rejected: 0, invalid: 0, unchanged: 0, relieved: 0 };
+      const counts = Object.keys(total) as (keyof PushCounts)[];
+      for (;;) {
+        const report = await world.push();
+        if (report.kind !== 'done') throw new Error(`the push ended with ${report.kind}`);
+        if (counts.every((count) => report[count] === 0)) return total;
+        for (const count of counts) total[count] += report[count];
+      }
+    },
     requests: () => running.sandbox.requests.filter(({ path }) => path === '/api/providers').length,
     async close() {
       await stop();

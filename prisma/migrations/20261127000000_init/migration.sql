@@ -1784,7 +1784,7 @@ COMMENT ON COLUMN conciliation.provider_batch.created_at IS
 COMMENT ON COLUMN conciliation.provider_batch.finished_at IS
   'When the request ended. Null: it is running, or the program died during it.';
 COMMENT ON COLUMN conciliation.provider_batch.next_attempt_at IS
-  'Before then nothing is pushed after this request failed. Null: it did not fail.';
+  'Before then nothing is pushed: after this request failed, or while it is under way, which its process renews. Null: neither.';
 
 
 CREATE TABLE conciliation.party_account (

@@ -1,7 +1,7 @@
 import type { Transaction } from './database.ts';
 
 /** Rows of `program_lock` that a transaction keeps locked until it ends. */
-export type ProgramLock = 'closing' | 'planner' | 'alerts' | 'matching' | 'checks';
+export type ProgramLock = 'closing' | 'planner' | 'alerts' | 'push' | 'matching' | 'checks';
 
 /**
  * Waits for the lock. A separate statement, because only the following statements see what the transaction before

@@ -1,9 +1,10 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { IS_DECIDED_BATCH } from '../../base/database/decided-batch.sql.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
+import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { contentHash, lockProviders, rivals } from './providers.sql.ts';
-import type { PushLock } from './push-lock.sql.ts';
 
 /** A row of a request, with its content at the check. */
 export interface SentProvider {
@@ -26,20 +27,41 @@ export interface RecordedAnswer {
   readonly text: string | null;
 }
 
+/** While a request is under way, no other begins. A request whose process has died delays the next one so long. */
+const LEASE = Prisma.sql`clock_timestamp() + interval '60 seconds'`;
+const RENEWAL_MS = 15_000;
+
+/** The newest request of any process. */
+export interface NewestBatch {
+  /** Null: there is none. */
+  readonly id: bigint | null;
+  readonly isUnderWay: boolean;
+}
+
+export async function readNewestBatch(
+  client: Pick<Transaction, '$queryRaw'>,
+): Promise<NewestBatch> {
+  const [newest = { id: null, isUnderWay: false }] = await client.$queryRaw<[NewestBatch?]>`
+    SELECT id, finished_at IS NULL AND next_attempt_at > clock_timestamp() AS "isUnderWay"
+    FROM conciliation.provider_batch ORDER BY id DESC LIMIT 1`;
+  return newest;
+}
+
 /**
  * Records a request before it is sent. From here until an answer is recorded, the platform's
  * content of these rows is unknown. Otherwise, content that the ERP has restored meanwhile would
  * count as content that the platform still has.
- * @returns null when none of the rows may be sent
- * @throws StagingUnavailableError when the right to push is lost
+ * @param after the newest request when the rows were read, or that of the caller
+ * @returns null when none of the rows may be sent; busy when another process has begun a request since `after`
  */
 export function openBatch(
   database: Database,
-  lock: PushLock,
+  after: bigint | null,
   rows: readonly SentProvider[],
-): Promise<ProviderBatch | null> {
+): Promise<ProviderBatch | 'busy' | null> {
   return database.prisma.$transaction(async (tx) => {
-    await lock.assertHeld(tx);
+    await takeLock(tx, 'push');
+    if ((await readNewestBatch(tx)).id !== after) return 'busy';
     const [batch] = await tx.$queryRaw<[ProviderBatch?]>`
       WITH provider AS MATERIALIZED (${lockProviders(rows)}), claimed AS (
         SELECT provider.external_id, sent.tax_id, provider.sent_tax_ids
@@ -53,11 +75,30 @@ export function openBatch(
         WHERE provider.external_id = claimed.external_id
           AND (provider.synced_hash IS NOT NULL OR NOT claimed.tax_id = ANY(claimed.sent_tax_ids))
       )
-      INSERT INTO conciliation.provider_batch (external_ids)
-      SELECT array_agg(external_id) FROM claimed HAVING count(*) > 0
+      INSERT INTO conciliation.provider_batch (external_ids, next_attempt_at)
+      SELECT array_agg(external_id), ${LEASE} FROM claimed HAVING count(*) > 0
       RETURNING id AS "batchId", external_ids AS "externalIds"`;
     return batch ?? null;
   });
+}
+
+/**
+ * Keeps a request under way until `end`. `lost` aborts with a StagingUnavailableError when the database is not available,
+ * or when the process was stopped for so long that another one may push.
+ */
+export function keepUnderWay(
+  { prisma }: Database,
+  batchId: bigint,
+): { readonly lost: AbortSignal; readonly end: () => void } {
+  const loss = new AbortController();
+  const renew = async () => {
+    const renewed = await prisma.$executeRaw`
+      UPDATE conciliation.provider_batch SET next_attempt_at = ${LEASE}
+      WHERE id = ${batchId} AND finished_at IS NULL AND next_attempt_at > clock_timestamp()`;
+    if (renewed === 0) throw new StagingUnavailableError('another process may push now');
+  };
+  const timer = setInterval(() => renew().catch((error) => loss.abort(error)), RENEWAL_MS);
+  return { lost: loss.signal, end: () => clearInterval(timer) };
 }
 
 /** A row of an answered request. */
@@ -70,18 +111,20 @@ export interface AnsweredProvider extends SentProvider {
  * Records the platform's decision: the answer together with its rows. A row that the ERP has
  * changed or locked meanwhile stays pending and is sent again.
  * @param rows empty when the answer decided nothing about any single row
- * @throws StagingUnavailableError when the right to push is lost; nothing was recorded
+ * @throws StagingUnavailableError when another process has begun a request since; nothing was recorded
  */
 export function recordAnswer(
   database: Database,
-  lock: PushLock,
   batchId: bigint,
   answer: RecordedAnswer,
   rows: readonly AnsweredProvider[],
   actor: string,
 ): Promise<{ synced: number; rejected: number }> {
   return database.prisma.$transaction(async (tx) => {
-    await lock.assertHeld(tx);
+    await takeLock(tx, 'push');
+    if ((await readNewestBatch(tx)).id !== batchId) {
+      throw new StagingUnavailableError('another process has pushed since the request');
+    }
     await endBatch(tx, batchId, answer, null, null);
     const answered = await tx.$queryRaw<{ isCurrent: boolean; isRefused: boolean }[]>`
       WITH provider AS MATERIALIZED (${lockProviders(rows)}), answered AS (

@@ -1,7 +1,7 @@
 /**
  * providers/ sends the ERP's providers to the platform: pending rows are checked, sent in requests of at most
  * a hundred, and marked with the result. A refused request is halved until each faulty provider was sent
- * alone. This file handles one batch, from the right to push to the last answer. A crash loses nothing: a row
+ * alone. This file handles one batch, from the check to the last answer. A crash loses nothing: a row
  * is pending until an answer about its present content was recorded, and a row may be sent twice.
  */
 
@@ -35,12 +35,13 @@ import { findRefusals, toAnswerText } from './provider-answer.ts';
 import type { SentProvider } from './provider-batches.sql.ts';
 import {
   countFailuresInARow,
+  keepUnderWay,
   openBatch,
   type RecordedAnswer,
+  readNewestBatch,
   recordAnswer,
   recordBatchFailure,
 } from './provider-batches.sql.ts';
-import { type PushLock, tryPushLock } from './push-lock.sql.ts';
 
 export interface PushParts {
   readonly database: Database;
@@ -68,7 +69,7 @@ export interface PushCounts {
 }
 
 /**
- * The outcome of one batch. `busy`: another process is pushing; nothing was done. `retry`,
+ * The outcome of one batch. `busy`: another process is pushing, and goes on with the rows. `retry`,
  * `unauthorized` and `failed`: a request decided nothing, its rows are still pending, and
  * `readPushDelayMs` waits for `delayMs`. After `failed` and `unauthorized` a person has to act.
  */
@@ -113,12 +114,16 @@ const MAX_REFUSAL_CHARACTERS = 2000;
 /** The state of one call of `pushOnce`: its counts, and the open request. */
 interface PushRun {
   readonly parts: PushParts;
-  readonly lock: PushLock;
   readonly signal: AbortSignal;
   readonly stopping: AbortSignal;
   readonly counts: { -readonly [Count in keyof PushCounts]: number };
+  /** The newest request of any process, as far as this run knows. */
+  newestId: bigint | null;
   open: { readonly batchId: bigint; answer: RecordedAnswer } | null;
 }
+
+/** Another process has begun a request. */
+class BusyError extends Error {}
 
 /**
  * Checks pending rows and pushes the next batch, with all requests that are necessary to isolate
@@ -135,14 +140,14 @@ export async function pushOnce(
   stopping: AbortSignal = signal,
 ): Promise<PushReport> {
   const counts = { requests: 0, synced: 0, rejected: 0, invalid: 0, unchanged: 0, relieved: 0 };
-  const lock = await tryPushLock(parts.database);
-  if (lock === null) return { kind: 'busy', ...counts };
+  const newest = await readNewestBatch(parts.database.prisma);
+  if (newest.isUnderWay) return { kind: 'busy', ...counts };
   const run: PushRun = {
     parts,
-    lock,
-    signal: AbortSignal.any([signal, lock.lost]),
-    stopping: AbortSignal.any([signal, stopping, lock.lost]),
+    signal,
+    stopping: AbortSignal.any([signal, stopping]),
     counts,
+    newestId: newest.id,
     open: null,
   };
   try {
@@ -153,9 +158,8 @@ export async function pushOnce(
     }
     return { kind: 'done', ...counts };
   } catch (error) {
+    if (error instanceof BusyError) return { kind: 'busy', ...counts };
     return { ...(await endFailedRequest(run, error)), ...counts };
-  } finally {
-    await lock.release();
   }
 }
 
@@ -174,20 +178,25 @@ async function request(run: PushRun, items: readonly CheckedProvider[]): Promise
   if (run.stopping.aborted) throw toStopReason(run.stopping);
   const batch = await openBatch(
     database,
-    run.lock,
+    run.newestId,
     items.map(({ row }) => row),
   );
+  if (batch === 'busy') throw new BusyError();
   // All rows have changed since the check. Another batch sends them.
   if (batch === null) return 'taken';
+  run.newestId = batch.batchId;
   run.open = { batchId: batch.batchId, answer: { httpStatus: null, text: null } };
   run.counts.requests += 1;
   const externalIds = new Set(batch.externalIds);
   const sent = items.filter(({ row }) => externalIds.has(row.externalId));
 
-  const { httpStatus, body, error } = await platform.pushProviders(
-    sent.map(({ provider }) => provider),
-    run.signal,
-  );
+  const underWay = keepUnderWay(database, batch.batchId);
+  const { httpStatus, body, error } = await platform
+    .pushProviders(
+      sent.map(({ provider }) => provider),
+      AbortSignal.any([run.signal, underWay.lost]),
+    )
+    .finally(underWay.end);
   const answer = { httpStatus, text: toAnswerText(body) };
   run.open.answer = answer;
   if (error !== null && !REFUSALS.has(httpStatus)) throw error;
@@ -200,7 +209,6 @@ async function request(run: PushRun, items: readonly CheckedProvider[]): Promise
   const decided = isRefused && sent.length > 1 ? [] : sent;
   const { synced, rejected } = await recordAnswer(
     database,
-    run.lock,
     batch.batchId,
     answer,
     decided.map(({ row }) => ({ ...row, refusal: refusals.get(row.externalId) ?? null })),

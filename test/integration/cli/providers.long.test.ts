@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type ChildResult, runCommand } from '../../support/child-command.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
-import { cpfOf, providerOf, writeProviders } from '../../support/provider-rows.ts';
+import { cpfOf, providerOf } from '../../support/provider-rows.ts';
 import { openPushWorld, type PushWorld } from '../../support/push-world.ts';
 
 const folder = forFile(openFolder);
@@ -66,35 +66,5 @@ describe('providers import', () => {
     expect(missing).toMatchObject({ exit: 2, stdout: '' });
     expect(missing.stderr).toContain('ENOENT');
     expect((await providers(['import'])).exit).toBe(2);
-  });
-});
-
-describe('providers push', () => {
-  test('pushes everything and says so', async () => {
-    await writeProviders(
-      world.database,
-      Array.from({ length: 150 }, (_, number) => providerOf(number)),
-    );
-    const ran = await providers(['push']);
-    expect(ran.exit).toBe(0);
-    expect(ran.stdout).toBe('150 synced, 0 rejected, 0 invalid, in 2 request(s); 0 pending.\n');
-    expect(world.sandbox.providers.size).toBe(150);
-    const again = await providers(['push', '--json']);
-    expect(JSON.parse(again.stdout)).toMatchObject({ requests: 0, synced: 0, pending: 0 });
-  });
-
-  test('ends 3 where the platform refuses some, and names none of their data', async () => {
-    await writeProviders(world.database, [
-      providerOf(1),
-      providerOf(2, { identificationNumber: 'CANARY' }),
-    ]);
-    world.sandbox.faults.add({ kind: 'status', status: 400, body: `CANARY ${cpfOf(1)}` });
-    const ran = await providers(['push']);
-    expect(ran.exit).toBe(3);
-    expect(ran.stdout).toContain('0 synced, 1 rejected, 1 invalid, in 1 request(s)');
-    for (const text of [ran.stdout, ran.stderr]) {
-      expect(text).not.toContain('CANARY');
-      expect(text).not.toContain(cpfOf(1));
-    }
   });
 });

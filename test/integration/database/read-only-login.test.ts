@@ -6,7 +6,6 @@ import { recordAudit } from '../../../src/base/audit/audit.ts';
 import { planPulls } from '../../../src/core/planner/plan-ledger.sql.ts';
 import { openQueues } from '../../../src/core/work/job-queue.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { tryPushLock } from '../../../src/features/providers/push-lock.sql.ts';
 import { runCommand } from '../../support/child-command.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
@@ -49,7 +48,7 @@ test('a reader may take no advisory lock, so not those of the queue, which the s
   await queues.close();
 });
 
-test('where a reader may take advisory locks, they stop neither pulls, plans, alerts, pushes, the audit log nor a start', async () => {
+test('where a reader may take advisory locks, they stop neither pulls, plans, alerts, the audit log nor a start', async () => {
   // As on a server where no superuser has run prisma/advisory-locks.sql.
   await world.database.pool.query('GRANT EXECUTE ON FUNCTION pg_advisory_lock(bigint) TO PUBLIC');
   for (const key of KEYS) await analyst.query('SELECT pg_advisory_lock($1::bigint)', [key]);
@@ -69,9 +68,6 @@ test('where a reader may take advisory locks, they stop neither pulls, plans, al
     timeZone: 'America/Sao_Paulo',
   });
   await recordAudit(world.database.prisma, { actor: 'ana', action: 'export' });
-  const lock = await tryPushLock(world.database);
-  expect(lock).not.toBeNull();
-  await lock?.release();
 });
 
 test('a reader cannot lock the rows that the program locks', async () => {

@@ -1,5 +1,4 @@
 import { beforeEach, expect, test } from 'vitest';
-import { pushToEnd } from '../../../src/features/providers/push-to-end.ts';
 import { pushWorldOfFile } from '../../support/file-world.ts';
 import {
   cpfOf,
@@ -44,9 +43,9 @@ test.each(['refuse-batch', 'apply-valid'] as const)(
     await writeProviders(world.database, providers);
 
     const before = world.requests();
-    const outcome = await pushToEnd(world.parts, new AbortController().signal);
+    const outcome = await world.pushAll();
     const requests = world.requests() - before;
-    expect(outcome).toMatchObject({ error: null, synced: 993, rejected: 7, requests });
+    expect(outcome).toMatchObject({ synced: 993, rejected: 7, requests });
     expect(requests).toBeLessThanOrEqual(10 + 7 * 2 * 7);
 
     const rows = await readProviders(world.database);

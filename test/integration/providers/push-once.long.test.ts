@@ -4,7 +4,6 @@ import {
   readProviderSummary,
   readPushDelayMs,
 } from '../../../src/features/providers/providers.sql.ts';
-import { pushToEnd } from '../../../src/features/providers/push-to-end.ts';
 import { pushWorldOfFile } from '../../support/file-world.ts';
 import {
   cpfOf,
@@ -40,8 +39,7 @@ const status = (code: number, more: object = {}): Fault => ({
 /** Rows with the number of another one. */
 const withNumberOf = (number: number, of: number) =>
   providerOf(number, { identificationNumber: cpfOf(of) });
-const expectToEnd = async (outcome: object) =>
-  expect(await pushToEnd(world.parts, signal)).toMatchObject({ error: null, ...outcome });
+const expectToEnd = async (outcome: object) => expect(await world.pushAll()).toMatchObject(outcome);
 /** A platform with which something happens when an answer has arrived. */
 const afterAnswer = (happen: () => unknown): Parameters<PushWorld['push']>[0] => {
   const { platform } = world.parts;
@@ -65,8 +63,8 @@ describe('batches', () => {
     [250, [100, 100, 50]],
   ])('%i pending rows take these requests: %j', async (count, sizes) => {
     if (count > 0) await write(...many(count));
-    const outcome = await pushToEnd(world.parts, signal);
-    expect(outcome).toMatchObject({ error: null, synced: count, requests: sizes.length });
+    const outcome = await world.pushAll();
+    expect(outcome).toMatchObject({ synced: count, requests: sizes.length });
     expect((await readBatches(world.database)).map(({ rows }) => rows)).toEqual(sizes);
     expect(world.requests()).toBe(sizes.length);
     expect(world.sandbox.providers.size).toBe(count);
@@ -380,7 +378,7 @@ describe('answers', () => {
       expect(await readBatches(world.database)).toMatchObject([
         { rows: 3, status: httpStatus, errorCode: `PLATFORM_${code}`, ...more },
       ]);
-      expect(await pushToEnd(world.parts, signal)).toMatchObject({ synced: 3 });
+      expect(await world.pushAll()).toMatchObject({ synced: 3 });
     },
   );
 
@@ -452,17 +450,6 @@ describe('after a failure', () => {
     expect(await world.push()).toMatchObject({ kind: 'retry', delayMs: 77_000 });
   });
 
-  test('a command gives up after as many attempts as it has, and everything stays pending', async () => {
-    await write(...many(3));
-    fail(99);
-    const waits: unknown[] = [];
-    const outcome = await pushToEnd(world.parts, signal, { onWait: (wait) => waits.push(wait) });
-    expect(outcome).toMatchObject({ requests: 3, synced: 0 });
-    expect(outcome.error?.code).toBe('PLATFORM_UNAVAILABLE');
-    expect(waits).toHaveLength(2);
-    expect((await readProviderSummary(world.database)).pending).toBe(3);
-  });
-
   test('a refused token costs no wait and counts as no failure', async () => {
     await write(...many(100));
     fail(2, 401);
@@ -478,14 +465,6 @@ describe('after a failure', () => {
     fail(2, 403);
     expect(await world.push(slow)).toMatchObject({ kind: 'failed', delayMs: 50_000 });
     expect(await world.push(slow)).toMatchObject({ kind: 'failed', delayMs: 100_000 });
-  });
-
-  test('a refused token ends a command at once', async () => {
-    await write(providerOf(1));
-    fail(1, 401);
-    const outcome = await pushToEnd(world.parts, signal);
-    expect(outcome.error?.code).toBe('PLATFORM_AUTH');
-    expect(outcome.requests).toBe(1);
   });
 
   test('a stop between two requests leaves the answered one as it is, and sends no other', async () => {
@@ -557,34 +536,25 @@ test('each request is reported when it has ended, with its outcome and without i
 describe('one at a time', () => {
   test('the second process does nothing, and nothing is sent twice', async () => {
     await write(...many(50));
+    world.sandbox.faults.add({ kind: 'latency', latencyMs: 2_000 });
     const reports = await Promise.all([world.push(), world.push(), world.push()]);
     expect(reports.map(({ kind }) => kind).sort()).toEqual(['busy', 'busy', 'done']);
     expect(world.requests()).toBe(1);
   });
 
-  test('a command waits for the other one to end', async () => {
-    await write(...many(3));
-    world.sandbox.faults.add({ kind: 'latency', latencyMs: 300 });
-    const waits: unknown[] = [];
-    const first = world.push();
-    await expect.poll(() => world.requests()).toBe(1);
-    const second = await pushToEnd(world.parts, signal, { onWait: (wait) => waits.push(wait) });
-    expect(waits).toEqual([{ delayMs: 1000, error: null }]);
-    expect(second).toMatchObject({ error: null, requests: 0 });
-    expect(await first).toMatchObject({ synced: 3 });
-  });
-
-  test('a process that loses the session of its right stops, and the rows stay pending', async () => {
+  test('a process that was stopped during its request records no answer after the request of another one', async () => {
     await write(providerOf(1));
-    world.sandbox.faults.add({ kind: 'stall', afterBytes: 1 });
-    const pushing = world.push().catch((error: unknown) => error);
+    world.sandbox.faults.add({ kind: 'latency', latencyMs: 1_000 });
+    const stopped = world.push().catch((error: unknown) => error);
     await expect.poll(() => world.requests()).toBe(1);
-    await world.database.prisma.$executeRaw`
-      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE datname = current_database() AND state = 'idle in transaction' AND query LIKE '%program_lock%'`;
-    expect(await pushing).toMatchObject({ code: 'STAGING_UNAVAILABLE' });
-    expect(await rowOf(1)).toMatchObject({ state: 'pending' });
+    await world.forgetRequest();
+    await write(providerOf(1, { name: 'Newer' }));
     expect(await world.push()).toMatchObject({ kind: 'done', synced: 1 });
+    expect(await stopped).toMatchObject({ code: 'STAGING_UNAVAILABLE' });
+    expect(await readBatches(world.database)).toMatchObject([
+      { status: null, errorCode: null },
+      { status: 200 },
+    ]);
   });
 
   test('a row that the ERP has locked waits, and does not delay others', async () => {
