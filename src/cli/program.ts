@@ -25,10 +25,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
   },
   restored: { load: () => import('./migrate.ts') },
   verify: { load: () => import('./verify.ts') },
-  providers: { does: "the ERP's suppliers: import and push", load: () => import('./providers.ts') },
+  providers: { does: "the ERP's suppliers: import and push", load: () => import('./erp-data.ts') },
   'erp-payables': {
     does: "the ERP's payables, with which titles are matched",
-    load: () => import('./erp-payables.ts'),
+    load: () => import('./erp-data.ts'),
   },
   export: { load: () => import('./export.ts') },
   user: { does: 'console users and their roles', load: () => import('./access.ts') },
