@@ -4,12 +4,14 @@ import { requireAbleToPlan, requireAbleToPull } from '../app/parts.ts';
 import type { Database } from '../base/database/database.ts';
 import { ConfigError, InputError } from '../base/runtime/errors.ts';
 import { datesBetween } from '../base/values/business-day.ts';
+import { readCheckpoint } from '../core/ledger/reads.ts';
 import type { AuthGate } from '../core/work/auth-gate.ts';
 import {
   type BackfillProgress,
   cancelBackfill,
   createBackfill,
   readBackfillProgress,
+  readBackfills,
 } from '../features/backfills/backfill-ledger.sql.ts';
 import {
   type BackfillRange,
@@ -32,7 +34,7 @@ import {
   toDate,
   withStaging,
 } from './command.ts';
-import { formatCount } from './output/table.ts';
+import { formatCount, renderTable, right } from './output/table.ts';
 
 const POLL_INTERVAL_MS = 300;
 
@@ -65,6 +67,31 @@ Example: conciliation backfill --from 2026-01-01 --to 2026-03-31 --concurrency 3
   },
 });
 
+/** Backfills that the list shows. */
+const MAX_LISTED = 50;
+
+const list = stagingCommand({
+  name: 'backfill list',
+  does: `show the newest ${MAX_LISTED} backfills`,
+  help: '',
+  async run(database) {
+    const backfills = await readBackfills(database.prisma, { offset: 0, limit: MAX_LISTED });
+    const heads = ['from', 'to', 'state', ...['pulled', 'failed', 'held', 'of'].map(right), 'by'];
+    const table = renderTable(
+      [right('number'), ...heads],
+      backfills.map(({ id, from, to, state, done, failed, held, total, requestedBy }) => [
+        ...[String(id), from, to, state],
+        ...[done, failed, held, total].map(formatCount),
+        requestedBy,
+      ]),
+    );
+    return {
+      document: { backfills },
+      text: backfills.length === 0 ? 'There is no backfill.' : table,
+    };
+  },
+});
+
 const cancel = stagingCommand({
   name: 'backfill cancel',
   does: 'stop a backfill; the dates that were pulled stay',
@@ -79,7 +106,7 @@ const cancel = stagingCommand({
   },
 });
 
-export const COMMANDS = [backfill, cancel];
+export const COMMANDS = [backfill, list, cancel];
 
 async function dryRun(run: CommandRun, range: BackfillRange): Promise<CommandResult> {
   const { today } = run;
@@ -115,6 +142,11 @@ function create(
   return withStaging(run, async (staging) => {
     const { database } = staging;
     await (isDetached ? requireAbleToPlan : requireAbleToPull)(config, database);
+    if (config.startDate === null && (await readCheckpoint(database)) === null) {
+      run.progress.say(
+        'START_DATE is not set, so the ledger begins yesterday; "conciliation start-date set" corrects the date',
+      );
+    }
     const id = await createBackfill(database, { range, concurrency, by }, today);
     if (!isDetached) {
       return withBackfillEngine({ config, logger }, staging, async ({ gate }) =>

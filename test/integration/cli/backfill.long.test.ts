@@ -60,6 +60,11 @@ test('every date of the range is pulled, and the outcome is printed', async () =
   expect(JSON.parse(ran.stdout)).toMatchObject({ state: 'done', total: 10, done: 10, titles: 10 });
   const days = await world.database.prisma.day.findMany({ where: { state: 'reconciled' } });
   expect(days).toHaveLength(10);
+  const listed = await run('list');
+  expect(listed.exit).toBe(0);
+  expect(listed.stdout).toMatch(
+    new RegExp(`^ +1 +${at(0)} +${at(9)} +done +10 +0 +0 +10 +command line`, 'm'),
+  );
 });
 
 test('Ctrl-C ends the command, and the service pulls every date once', async () => {
