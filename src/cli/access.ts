@@ -1,4 +1,5 @@
 import type { Database } from '../base/database/database.ts';
+import { InputError } from '../base/runtime/errors.ts';
 import {
   CONSOLE_ROLES,
   KEY_DAYS,
@@ -24,28 +25,27 @@ import {
 /** No password passes through a command line: users choose their passwords in the console. */
 const userAdd = stagingCommand({
   name: 'user add',
-  does: `add a user, and print a link that works once, for ${PASSWORD_LINK_HOURS} hours`,
+  does: `add a user, or find one, and print a link that works once, for ${PASSWORD_LINK_HOURS} hours`,
   words: {
     name: argument('the name to sign in with'),
-    role: required('<role>', 'what the user may do', oneOf(CONSOLE_ROLES)),
+    role: optional(
+      '<role>',
+      'of a new user; without it, the link is for a user that exists',
+      oneOf(CONSOLE_ROLES),
+    ),
     email: optional('<address>', 'of the account with which the user signs in at the company'),
   },
   help: `Roles: viewer reads, with tax identifiers and accounts masked; reviewer also decides and signs days off;
 operator decides, pulls and backfills; admin manages users and keys, pulls and backfills, and decides nothing.
 
+A user who has no password yet, or forgot it, gets another link by the name alone.
+
 Example: conciliation user add ana --role reviewer`,
   async run(database, { name, role, email = null }, run) {
-    await addUser(database, { name, role, email, by: run.by });
+    if (role !== undefined) await addUser(database, { name, role, email, by: run.by });
+    else if (email !== null) throw new InputError('--email: requires --role');
     return linkResult(run, database, name);
   },
-});
-
-const userLink = stagingCommand({
-  name: 'user link',
-  does: 'a new link for a user who has no password, or forgot it',
-  words: { name: argument('the user of the link') },
-  help: '',
-  run: (database, { name }, run) => linkResult(run, database, name),
 });
 
 const keyAdd = stagingCommand({
@@ -83,7 +83,7 @@ Example: conciliation key add "ERP import" --role viewer --scopes read,export --
   },
 });
 
-export const COMMANDS = [userAdd, userLink, keyAdd];
+export const COMMANDS = [userAdd, keyAdd];
 
 async function linkResult(
   { config, by }: CommandRun,

@@ -3,20 +3,19 @@ import { withBackfillEngine } from '../app/engine.ts';
 import { requireAbleToPlan, requireAbleToPull } from '../app/parts.ts';
 import type { Database } from '../base/database/database.ts';
 import { ConfigError, InputError } from '../base/runtime/errors.ts';
-import { datesBetween } from '../base/values/business-day.ts';
+import { readCheckpoint } from '../core/ledger/reads.ts';
 import type { AuthGate } from '../core/work/auth-gate.ts';
 import {
   type BackfillProgress,
   cancelBackfill,
   createBackfill,
   readBackfillProgress,
+  readBackfills,
 } from '../features/backfills/backfill-ledger.sql.ts';
 import {
   type BackfillRange,
-  backfillRangeFault,
   MAX_BACKFILL_CONCURRENCY,
 } from '../features/backfills/backfill-plan.ts';
-import { readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import {
   argument,
   type CommandResult,
@@ -32,7 +31,7 @@ import {
   toDate,
   withStaging,
 } from './command.ts';
-import { formatCount } from './output/table.ts';
+import { formatCount, renderTable, right } from './output/table.ts';
 
 const POLL_INTERVAL_MS = 300;
 
@@ -44,7 +43,6 @@ const backfill = command({
     from: optional('<date>', 'first date', toDate),
     to: optional('<date>', 'last date, not in the future', toDate),
     concurrency: preset('<n>', 'dates at once', 2, integerFrom(1, MAX_BACKFILL_CONCURRENCY)),
-    dryRun: flag('list the dates that would be pulled; no request is sent'),
     detach: flag('leave the dates to a running service'),
   },
   help: `Every date of the range is pulled once, in any state, by this command and by the services that run. Titles that
@@ -55,13 +53,37 @@ today. With --detach, a running service pulls all dates.
 Exit status: 0 done, 1 some dates failed, 2 wrong usage, 3 done but some dates are held.
 
 Example: conciliation backfill --from 2026-01-01 --to 2026-03-31 --concurrency 3`,
-  needs: ({ dryRun, detach }) => ({ platform: !dryRun && !detach }),
-  run(run, { from, to, concurrency, dryRun: isDryRun, detach: isDetached }) {
+  needs: ({ detach }) => ({ platform: !detach }),
+  run(run, { from, to, concurrency, detach: isDetached }) {
     if (from === undefined || to === undefined) {
       throw new InputError('backfill needs --from and --to');
     }
-    const range = { from, to };
-    return isDryRun ? dryRun(run, range) : create(run, { range, concurrency, isDetached });
+    return create(run, { range: { from, to }, concurrency, isDetached });
+  },
+});
+
+/** Backfills that the list shows. */
+const MAX_LISTED = 50;
+
+const list = stagingCommand({
+  name: 'backfill list',
+  does: `show the newest ${MAX_LISTED} backfills`,
+  help: '',
+  async run(database) {
+    const backfills = await readBackfills(database.prisma, { offset: 0, limit: MAX_LISTED });
+    const heads = ['from', 'to', 'state', ...['pulled', 'failed', 'held', 'of'].map(right), 'by'];
+    const table = renderTable(
+      [right('number'), ...heads],
+      backfills.map(({ id, from, to, state, done, failed, held, total, requestedBy }) => [
+        ...[String(id), from, to, state],
+        ...[done, failed, held, total].map(formatCount),
+        requestedBy,
+      ]),
+    );
+    return {
+      document: { backfills },
+      text: backfills.length === 0 ? 'There is no backfill.' : table,
+    };
   },
 });
 
@@ -79,29 +101,7 @@ const cancel = stagingCommand({
   },
 });
 
-export const COMMANDS = [backfill, cancel];
-
-async function dryRun(run: CommandRun, range: BackfillRange): Promise<CommandResult> {
-  const { today } = run;
-  const fault = backfillRangeFault(range, today);
-  if (fault !== null) throw new InputError(fault.message, { context: fault.context });
-  return withStaging(run, async ({ database }) => {
-    const known = new Map(
-      (await readLedgerDays(database, range, today)).map(({ date, state }) => [date, state]),
-    );
-    const dates = datesBetween(range.from, range.to);
-    const states: Record<string, number> = {};
-    for (const date of dates) {
-      const state = known.get(date) ?? 'never pulled';
-      states[state] = (states[state] ?? 0) + 1;
-    }
-    const lines = Object.entries(states).map(([state, days]) => `  ${formatCount(days)} ${state}`);
-    return {
-      document: { ...range, dates: dates.length, states },
-      text: `${formatCount(dates.length)} date(s) would be pulled, one request each; by their state now:\n${lines.join('\n')}`,
-    };
-  });
-}
+export const COMMANDS = [backfill, list, cancel];
 
 function create(
   run: CommandRun,
@@ -115,6 +115,11 @@ function create(
   return withStaging(run, async (staging) => {
     const { database } = staging;
     await (isDetached ? requireAbleToPlan : requireAbleToPull)(config, database);
+    if (config.startDate === null && (await readCheckpoint(database)) === null) {
+      run.progress.say(
+        'START_DATE is not set, so the ledger begins yesterday; "conciliation start-date set" corrects the date',
+      );
+    }
     const id = await createBackfill(database, { range, concurrency, by }, today);
     if (!isDetached) {
       return withBackfillEngine({ config, logger }, staging, async ({ gate }) =>
@@ -138,8 +143,6 @@ async function follow(
   id: bigint,
   gate: AuthGate,
 ): Promise<BackfillProgress> {
-  const startedMs = performance.now();
-  let first: BackfillProgress | undefined;
   for (;;) {
     const now = await readBackfillProgress(database, id);
     if (now === null) throw new InputError(`there is no backfill ${id}`);
@@ -149,19 +152,21 @@ async function follow(
         `the platform refuses the token; backfill ${id} goes on in a service that has another`,
       ]);
     }
-    first ??= now;
-    progress.update(progressBar(first, now, performance.now() - startedMs));
+    progress.update(`backfill ${id}: ${countsOf(now)}`);
     await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {});
   }
 }
 
-function resultOf(progress: BackfillProgress): CommandResult {
-  const { id, state, total, done, failed, held, titles } = progress;
-  const counts = [
+function countsOf({ total, done, failed, held, titles }: BackfillProgress): string {
+  return [
     `${formatCount(done)} of ${formatCount(total)} date(s) pulled, ${formatCount(titles)} titles`,
     ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
     ...(held > 0 ? [`${formatCount(held)} held`] : []),
-  ];
+  ].join(', ');
+}
+
+function resultOf(progress: BackfillProgress): CommandResult {
+  const { id, state, total, done, failed, held, titles } = progress;
   const advice =
     state === 'running'
       ? '\nThis command has stopped. A running service pulls the other dates.'
@@ -170,37 +175,7 @@ function resultOf(progress: BackfillProgress): CommandResult {
         : '';
   return {
     document: { backfillId: id, state, total, done, failed, held, titles },
-    text: `Backfill ${id}: ${counts.join(', ')}.${advice}`,
+    text: `Backfill ${id}: ${countsOf(progress)}.${advice}`,
     exit: state === 'running' || failed > 0 ? EXIT.failed : held > 0 ? EXIT.needsPerson : EXIT.done,
   };
-}
-
-const BAR_WIDTH = 24;
-
-const ended = (progress: BackfillProgress) => progress.done + progress.failed + progress.held;
-
-/**
- * One line with the number of ended dates, the rate since this process began to watch, and the
- * remaining time at that rate.
- */
-export function progressBar(
-  first: BackfillProgress,
-  now: BackfillProgress,
-  elapsedMs: number,
-): string {
-  const share = now.total === 0 ? 1 : ended(now) / now.total;
-  const filled = Math.round(share * BAR_WIDTH);
-  const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
-  const daysPerSecond = (ended(now) - ended(first)) / (elapsedMs / 1000);
-  const counts = `${formatCount(ended(now))}/${formatCount(now.total)} days, ${formatCount(now.titles)} titles`;
-  if (!(daysPerSecond > 0)) return `${bar} ${counts}`;
-  const left = formatSeconds((now.total - ended(now)) / daysPerSecond);
-  return `${bar} ${counts}, ${daysPerSecond.toFixed(1)} days/s, ${left} left`;
-}
-
-/** Formats an estimate: `42 s`, `7 min`, `2 h 5 min`. */
-export function formatSeconds(seconds: number): string {
-  if (seconds < 90) return `${Math.ceil(seconds)} s`;
-  const minutes = Math.ceil(seconds / 60);
-  return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

@@ -11,6 +11,7 @@ interface Group {
 /** The file of each first word. Loading all of them takes a second, so only the file of the requested command is loaded. */
 const GROUPS: Readonly<Record<string, Group>> = {
   start: { load: () => import('./start.ts') },
+  doctor: { load: () => import('./doctor.ts') },
   demo: { load: () => import('./demo.sql.ts') },
   pull: { load: () => import('./pull.ts') },
   backfill: { load: () => import('./backfill.ts') },
@@ -25,15 +26,14 @@ const GROUPS: Readonly<Record<string, Group>> = {
   },
   restored: { load: () => import('./migrate.ts') },
   verify: { load: () => import('./verify.ts') },
-  providers: { does: "the ERP's suppliers: import and push", load: () => import('./providers.ts') },
+  providers: { does: "the ERP's suppliers: import and push", load: () => import('./erp-data.ts') },
   'erp-payables': {
     does: "the ERP's payables, with which titles are matched",
-    load: () => import('./erp-payables.ts'),
+    load: () => import('./erp-data.ts'),
   },
   export: { load: () => import('./export.ts') },
   user: { does: 'console users and their roles', load: () => import('./access.ts') },
   key: { does: 'keys with which scripts use /api', load: () => import('./access.ts') },
-  audit: { does: 'the audit log', load: () => import('./verify.ts') },
   migrate: { load: () => import('./migrate.ts') },
   retention: { load: () => import('./privacy.ts') },
   'erase-party': { load: () => import('./privacy.ts') },

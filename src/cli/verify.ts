@@ -4,10 +4,11 @@ import {
   type ChainLink,
   verifyAuditChain,
 } from '../base/audit/audit-chain.sql.ts';
+import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import type { Problem } from '../features/verify/findings.sql.ts';
 import { readDates, verifyDate } from '../features/verify/verify.sql.ts';
-import { EXIT, optional, stagingCommand, toDate } from './command.ts';
+import { type CommandResult, EXIT, flag, optional, stagingCommand, toDate } from './command.ts';
 import { formatCount, renderTable, right } from './output/table.ts';
 
 const PROBLEMS: Readonly<Record<Problem, string>> = {
@@ -41,16 +42,31 @@ const verify = stagingCommand({
   words: {
     from: optional('<date>', 'the first accepted date, YYYY-MM-DD', toDate),
     to: optional('<date>', 'the last accepted date, YYYY-MM-DD', toDate),
+    audit: flag(
+      'check instead that no entry of the audit log was changed, removed, inserted or moved',
+    ),
+    anchor: optional(
+      '<position:hash>',
+      'of the audit log: a head that an earlier run printed',
+      toAnchor,
+    ),
   },
   help: `Compares the titles of each date with what the newest merge has left, and with the titles the day, the payment
 schedule and the payment holds; the booking lines with the seals that released them; the decisions with the
 audit log. The service does the same for every date once a day. A difference raises the alert titles_altered.
 Where a pull can correct it, the service makes one. The alert lasts for a day at least.
 
-Exit status: 0 no difference, 1 failed, 2 wrong usage, 3 a difference was found.
+Each entry of the audit log has a hash that covers the entry and the hash before it. With --audit, exit status 1
+names the first entry that was changed. Keep the printed head outside of this database and pass it to the
+next run as --anchor: a user who can delete the newest entries can delete their links too, and only the
+anchor reveals that.
+
+Exit status: 0 no difference, 1 failed, or the audit log was changed, 2 wrong usage, 3 a difference was found.
 
 Example: conciliation verify --from 2026-03-01 --to 2026-03-31`,
-  async run(database, { from, to }, { progress, signal }) {
+  async run(database, { from, to, audit, anchor }, { progress, signal }) {
+    if (audit) return verifyAudit(database, anchor ?? null);
+    if (anchor !== undefined) throw new InputError('--anchor: requires --audit');
     if (from !== undefined && to !== undefined && to < from) {
       throw new InputError('--to is before --from');
     }
@@ -94,39 +110,28 @@ const FAULTS: Readonly<Record<ChainFault, string>> = {
   anchor_changed: 'differs from the kept one: the chain was rewritten',
 };
 
-const verifyAudit = stagingCommand({
-  name: 'audit verify',
-  does: 'check that no entry of the audit log was changed, removed, inserted or moved',
-  words: { anchor: optional('<position:hash>', 'a head that an earlier run printed', toAnchor) },
-  help: `Each entry's hash covers the entry and the hash before it. With exit status 1 the command
-names the first entry that was changed. Keep the printed head outside of this database and pass it to the
-next run as --anchor: a user who can delete the newest entries can delete their links too, and only the
-anchor reveals that.
-
-Example: conciliation audit verify --anchor 412:5f1c…`,
-  async run(database, { anchor = null }) {
-    const report = await verifyAuditChain(database, anchor);
-    const { fault, head, links } = report;
-    if (fault !== null) {
-      const subject =
-        fault.entryId === null ? `the link ${fault.position}` : `entry ${fault.entryId}`;
-      return {
-        document: report,
-        text: `Broken after ${links} link(s): ${subject} ${FAULTS[fault.kind]}.`,
-        exit: EXIT.failed,
-      };
-    }
+async function verifyAudit(database: Database, anchor: ChainLink | null): Promise<CommandResult> {
+  const report = await verifyAuditChain(database, anchor);
+  const { fault, head, links } = report;
+  if (fault !== null) {
+    const subject =
+      fault.entryId === null ? `the link ${fault.position}` : `entry ${fault.entryId}`;
     return {
       document: report,
-      text:
-        head === null
-          ? 'The audit log is empty.'
-          : `${links} entries, none changed.\nHead, to be kept elsewhere: ${head.position}:${head.hash}`,
+      text: `Broken after ${links} link(s): ${subject} ${FAULTS[fault.kind]}.`,
+      exit: EXIT.failed,
     };
-  },
-});
+  }
+  return {
+    document: report,
+    text:
+      head === null
+        ? 'The audit log is empty.'
+        : `${links} entries, none changed.\nHead, to be kept elsewhere: ${head.position}:${head.hash}`,
+  };
+}
 
-export const COMMANDS = [verify, verifyAudit];
+export const COMMANDS = [verify];
 
 function toAnchor(text: string): ChainLink {
   const [, position = '', hash = ''] = /^([1-9]\d{0,15}):([0-9a-f]{64})$/.exec(text) ?? [];

@@ -1531,7 +1531,7 @@ CREATE UNIQUE INDEX audit_chain_entry_id_key ON conciliation.audit_chain (entry_
 CREATE UNIQUE INDEX audit_chain_previous_hash_key ON conciliation.audit_chain (previous_hash);
 
 COMMENT ON TABLE conciliation.audit_chain IS
-  'One link for each audit_entry, in the order of their commits. Each hash covers the entry and the hash before it, so that "conciliation audit verify" finds an entry that was changed, removed, inserted or moved. Append-only; written only by a trigger.';
+  'One link for each audit_entry, in the order of their commits. Each hash covers the entry and the hash before it, so that "conciliation verify --audit" finds an entry that was changed, removed, inserted or moved. Append-only; written only by a trigger.';
 COMMENT ON COLUMN conciliation.audit_chain.position IS
   'Place in the chain, from 1 without a gap.';
 COMMENT ON COLUMN conciliation.audit_chain.entry_id IS

@@ -154,6 +154,29 @@ function withMappedTransactions(client: DatabaseClient): DatabaseClient {
   });
 }
 
+/** Ends a dry run. Prisma rolls a transaction back when its callback throws. */
+class DryRunEnd extends Error {}
+
+/** Runs `work` in one transaction. That of a dry run is rolled back. */
+export async function inTransaction<T>(
+  database: Database,
+  options: { readonly isDryRun: boolean; readonly timeout: number; readonly maxWait: number },
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  const { isDryRun, ...limits } = options;
+  const done: { result?: { readonly of: T } } = {};
+  await database.prisma
+    .$transaction(async (tx) => {
+      done.result = { of: await work(tx) };
+      if (isDryRun) throw new DryRunEnd();
+    }, limits)
+    .catch((error: unknown) => {
+      if (!(error instanceof DryRunEnd)) throw error;
+    });
+  if (done.result === undefined) throw new Error('a transaction ended without a result');
+  return done.result.of;
+}
+
 /**
  * For work on a connection of the pool.
  * @throws the error that `toStagingError` returns for a failure of `work`

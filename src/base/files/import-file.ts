@@ -1,7 +1,48 @@
 import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { InputError } from '../runtime/errors.ts';
+import type { FieldFault } from '../values/field-reader.ts';
+import { type CsvRecord, readCsvRecords } from './csv-records.ts';
+
+/** The encodings of files. ISO-8859-1 is a part of Windows-1252. */
+export const ENCODINGS = ['utf-8', 'windows-1252'] as const;
+
+/** How a file is read. */
+export interface FileReading {
+  readonly path: string;
+  /**
+   * `windows-1252` permits that a file is not UTF-8. The bytes alone do not decide: an old code page such as CP850 and a
+   * UTF-8 text that was cut within a letter look the same, and names would be wrong without a word.
+   */
+  readonly encoding: (typeof ENCODINGS)[number];
+  /** Receives the line of the totals that end the file, if there are any. They are left out. */
+  readonly onTotals?: (line: number) => void;
+}
+
+/** What the files of one kind of records have. */
+export interface FileShape<Column extends string> {
+  /** The name of the list in JSON, such as `payables`. */
+  readonly list: string;
+  readonly columns: readonly Column[];
+  readonly required: readonly Column[];
+  /** The columns for people; absent: the columns. */
+  readonly columnsText?: string;
+}
+
+/** A record of a file, unchecked. */
+export interface FileRecord<Column extends string> {
+  /** The line of a CSV file on which it begins, or its place in a JSON list; both from 1. */
+  readonly at: number;
+  /** Of JSON: the item. Of CSV: the texts of its columns without surrounding blanks; blank ones are absent. */
+  readonly value: unknown;
+  /** The same as `value`, of CSV only. */
+  readonly cells: Readonly<Partial<Record<Column, string>>> | null;
+  /** What makes a row of CSV unreadable. */
+  readonly fault: FieldFault | null;
+  /** The row or the item as it was written. Personal data. */
+  readonly raw: string;
+}
 
 export type FileFormat = 'csv' | 'json';
 
@@ -17,14 +58,119 @@ export function formatOf(path: string): FileFormat {
 }
 
 /**
- * Removes a byte order mark.
- * @throws InputError when the file cannot be read or is not UTF-8
+ * Reads the records of a file and checks each of them. Left out is a last row of totals: a row that the check refuses,
+ * with the word "total" in one cell, and nothing but numbers in the others.
+ * @param check has to refuse a record with a fault
+ * @throws InputError when the file cannot be read, or does not have the format of its name
  */
-export async function* readText(path: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+export async function* readFile<
+  Column extends string,
+  Item extends { readonly faults: readonly FieldFault[] },
+>(
+  reading: FileReading,
+  shape: FileShape<Column>,
+  check: (record: FileRecord<Column>) => Item,
+): AsyncGenerator<Item> {
+  if (formatOf(reading.path) === 'json') {
+    for (const [index, value] of listIn(await readJson(reading), shape.list).entries()) {
+      yield check({ at: index + 1, value, cells: null, fault: null, raw: JSON.stringify(value) });
+    }
+    return;
+  }
+  let table: CsvTable<Column> | null = null;
+  let totals: { readonly line: number; readonly item: Item } | null = null;
+  for await (const row of readCsvRecords(readText(reading))) {
+    if (table === null) {
+      table = new CsvTable(row, shape);
+      continue;
+    }
+    if (totals !== null) yield totals.item;
+    totals = null;
+    const item = check(table.read(row));
+    if (item.faults.length > 0 && isTotals(row.cells)) totals = { line: row.line, item };
+    else yield item;
+  }
+  if (table === null) throw new InputError('the file is empty');
+  if (totals !== null) reading.onTotals?.(totals.line);
+}
+
+/** The columns of a CSV file, from its first row. */
+class CsvTable<Column extends string> {
+  readonly #columns: readonly Column[];
+  /** The number of cells of every row; null before the first. */
+  #width: number | null;
+
+  /** @throws InputError when the first row is not a header of known columns without repetitions */
+  constructor({ line, cells, separator, fault }: CsvRecord, shape: FileShape<Column>) {
+    const refuse = (problem: string) => new InputError(`line ${line}: ${problem}`);
+    if (fault !== null) throw refuse(fault);
+    const named = cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== '') + 1);
+    const plain = (name: string) => name.trim().replaceAll('_', '').toLowerCase();
+    const columns = named.map((cell) => shape.columns.find((name) => plain(name) === plain(cell)));
+    const unknown = columns.flatMap((column, index) => (column === undefined ? [index + 1] : []));
+    // The text may be data of a record instead of a column's name, so it is not quoted.
+    if (unknown.length > 0) {
+      const expected = shape.columnsText ?? shape.columns.join(', ');
+      throw refuse(`no known name in column ${unknown.join(', ')}; expected ${expected}`);
+    }
+    this.#columns = columns.filter((column) => column !== undefined);
+    const missing = shape.required.filter((column) => !this.#columns.includes(column));
+    if (missing.length > 0) throw refuse(`the header lacks ${missing.join(', ')}`);
+    const repeated = this.#columns.find((column, at) => this.#columns.indexOf(column) !== at);
+    if (repeated !== undefined) throw refuse(`the column ${repeated} occurs twice`);
+    // A comma may also be the decimal sign of an amount without quotes, which makes one more cell.
+    this.#width = separator === ',' ? cells.length : null;
+  }
+
+  read({ line: at, cells, fault }: CsvRecord): FileRecord<Column> {
+    const raw = JSON.stringify(cells);
+    const refused = (expected: string) => ({
+      ...{ at, raw, value: null, cells: null, fault: { field: '(row)', expected } },
+    });
+    if (fault !== null) return refused(fault);
+    const columns = this.#columns;
+    const surplus = cells.slice(columns.length);
+    const isEnded = cells.length >= columns.length && surplus.every((cell) => cell.trim() === '');
+    // A row may end with separators that the header lacks, and the other way round, if every row does as the first.
+    if (isEnded) this.#width ??= cells.length;
+    const width = this.#width ?? columns.length;
+    if (cells.length !== width || !isEnded) {
+      return refused(`expected ${width} cells, got ${cells.length}`);
+    }
+    const texts = columns.map((column, index) => [column, cells[index]?.trim() ?? '']);
+    const stated = Object.fromEntries(texts.filter(([, text]) => text !== ''));
+    return { at, raw, value: stated, cells: stated, fault: null };
+  }
+}
+
+const TOTALS_WORD = /^(?:sub)?tota(?:l|is)(?: geral| general)?:?$/i;
+const NUMBER = /^(?:R\$)?[\s\d.,-]*$/i;
+
+function isTotals(cells: readonly string[]): boolean {
+  const others = cells.map((cell) => cell.trim()).filter((cell) => !NUMBER.test(cell));
+  return others.length === 1 && others.every((cell) => TOTALS_WORD.test(cell));
+}
+
+/** @throws InputError when `value` is neither a list nor an object with the list */
+function listIn(value: unknown, name: string): readonly unknown[] {
+  const list = typeof value === 'object' && value !== null ? Reflect.get(value, name) : null;
+  for (const known of [value, list]) if (Array.isArray(known)) return known;
+  throw new InputError(`expected {"${name}": [...]} or a list of ${name}`);
+}
+
+/**
+ * Removes a byte order mark.
+ * @throws InputError when the file cannot be read, or does not have the encoding
+ */
+async function* readText({ path, encoding }: FileReading): AsyncGenerator<string> {
   try {
+    const isOther = encoding !== 'utf-8' && !(await isUtf8(path));
+    const decoder = new TextDecoder(isOther ? encoding : 'utf-8', { fatal: true });
     for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-      yield decoder.decode(chunk, { stream: true });
+      const text = decoder.decode(chunk, { stream: true });
+      // Bytes without a letter, which every other text of the encoding is free of.
+      if (isOther && /[\x7F-\x9F]/.test(text)) throw new InputError(`the file is not ${encoding}`);
+      yield text;
     }
     yield decoder.decode();
   } catch (error) {
@@ -32,20 +178,35 @@ export async function* readText(path: string): AsyncGenerator<string> {
   }
 }
 
+/** @throws InputError when some letters are UTF-8 and others are not, so that each reading makes some of them wrong */
+async function isUtf8(path: string): Promise<boolean> {
+  let [isBroken, hasLetters] = [false, false];
+  for await (const text of createReadStream(path, 'utf8') as AsyncIterable<string>) {
+    isBroken ||= text.includes('\uFFFD');
+    hasLetters ||= /[^\0-\x7F\uFFFD]/.test(text);
+  }
+  if (!isBroken || !hasLetters) return !isBroken;
+  throw new InputError('the file mixes UTF-8 with another encoding');
+}
+
 /**
  * Reads a JSON file.
- * @throws InputError when the file cannot be read, is too large, or is not JSON in UTF-8
+ * @throws InputError when the file cannot be read, is too large, or is not JSON
  */
-export async function readJson(path: string): Promise<unknown> {
+async function readJson(reading: FileReading): Promise<unknown> {
+  const { size } = await stat(reading.path).catch((error: unknown) => {
+    throw toFileError(error);
+  });
+  if (size > MAX_JSON_BYTES) {
+    throw new InputError('the file is too large for JSON; split it, or use CSV');
+  }
+  let text = '';
+  for await (const piece of readText(reading)) text += piece;
   try {
-    if ((await stat(path)).size > MAX_JSON_BYTES) {
-      throw new InputError('the file is too large for JSON; split it, or use CSV');
-    }
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path)));
+    return JSON.parse(text);
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw toFileError(error);
     // The parser's message quotes the text.
-    const place = /at position \d+/.exec(error.message)?.[0];
+    const place = /at position \d+/.exec(String(error))?.[0];
     throw new InputError(`the file is not JSON${place === undefined ? '' : ` (${place})`}`);
   }
 }
@@ -54,7 +215,9 @@ function toFileError(error: unknown): unknown {
   if (error instanceof InputError || !(error instanceof Error) || !('code' in error)) return error;
   const code = String(error.code);
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
-    return new InputError('the file is not UTF-8; save it as "CSV UTF-8" or convert it');
+    return new InputError(
+      'the file is not UTF-8; if it is ISO-8859-1 or Windows-1252, add --encoding windows-1252',
+    );
   }
   return new InputError(`the file cannot be read (${code})`, { cause: error });
 }

@@ -22,6 +22,8 @@ export interface QueueOptions {
   readonly redisUrl: string | null;
   readonly databaseUrl: string;
   readonly logger: Logger;
+  /** Waiting time for a Redis that starts together with this process, in milliseconds; default: 15 s. */
+  readonly patienceMs?: number | undefined;
 }
 
 /** The kinds of jobs, by the names of their queues. */
@@ -91,10 +93,10 @@ const EVENT_STREAM_LENGTH = 100;
  * @throws StagingUnavailableError when the server cannot be reached
  */
 export async function openQueues(options: QueueOptions): Promise<Queues> {
-  const { redisUrl, databaseUrl, logger } = options;
+  const { redisUrl, databaseUrl, logger, patienceMs } = options;
   const backend = await (redisUrl === null
     ? openPostgresBackend(databaseUrl, logger)
-    : openRedisBackend(redisUrl));
+    : openRedisBackend(redisUrl, patienceMs));
   const bullQueueOf = (kind: JobKind) =>
     new Queue<JobPayload, void>(
       QUEUE_NAMES[kind],

@@ -119,13 +119,16 @@ const COMMAND_TIMEOUT_MS = 5_000;
 const SOCKET_TIMEOUT_MS = 30_000;
 
 /** @param address that the configuration has checked */
-export async function openRedisBackend(address: string): Promise<QueueBackend> {
+export async function openRedisBackend(
+  address: string,
+  patienceMs = PATIENCE_MS,
+): Promise<QueueBackend> {
   const url = new URL(address);
   // As the parser of the configuration writes it. The driver would take REDISS:// for a plain connection.
   const redisUrl = url.href;
   const server = `${url.hostname}:${url.port === '' ? '6379' : url.port}`;
   const tls = url.protocol === 'rediss:' ? { tls: tlsOptions(url) } : {};
-  await checkRedis(redisUrl, server, tls);
+  await checkRedis(redisUrl, server, tls, patienceMs);
   const common = {
     url: redisUrl,
     ...tls,

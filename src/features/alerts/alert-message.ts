@@ -59,6 +59,7 @@ export function alertMessage(alert: DueAlert, style: MessageStyle): Message {
       resolvedAt: resolvedAt?.toISOString() ?? null,
       nextStep,
       link: link?.href ?? null,
+      runbook: `docs/operating.md#${kind}`,
     },
   };
 }

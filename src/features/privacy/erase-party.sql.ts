@@ -7,7 +7,12 @@
 
 import { randomBytes } from 'node:crypto';
 import { recordAudit } from '../../base/audit/audit.ts';
-import type { Database, QueryClient, Transaction } from '../../base/database/database.ts';
+import {
+  type Database,
+  inTransaction,
+  type QueryClient,
+  type Transaction,
+} from '../../base/database/database.ts';
 import { taxIdOf } from '../../base/database/tax-id.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
@@ -186,37 +191,26 @@ function pseudonymOf(partyId: bigint): string {
   return `erased-${partyId}`;
 }
 
-class Undo extends Error {}
-
-async function eraseEverywhere(
+function eraseEverywhere(
   database: Database,
   names: PartyNames,
   { by, isDryRun, reason }: ErasureRequest,
   partyId: bigint | null,
 ): Promise<ErasureCounts> {
   const pseudonym = pseudonymOf(partyId ?? 0n);
-  let counts: ErasureCounts | null = null;
-  await database.prisma
-    .$transaction(async (tx) => {
-      await tx.$executeRaw`
-        SELECT set_config('statement_timeout', '0', true),
-               set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
-      await findTitles(tx, names);
-      const erased = await eraseRows(tx, names, pseudonym);
-      counts = erased.counts;
-      if (isDryRun) throw new Undo();
-      const { digests } = erased;
-      const details = { erasedPartyId: Number(partyId), ...counts, digests };
-      const isEmpty = Object.values(counts).every((count) => count === 0);
-      if (!isEmpty) {
-        await recordAudit(tx, { actor: by, action: 'party.erased', reason, details });
-      }
-    }, TRANSACTION)
-    .catch((error: unknown) => {
-      if (!(error instanceof Undo)) throw error;
-    });
-  if (counts === null) throw new Error('an erasure has no counts');
-  return counts;
+  return inTransaction(database, { isDryRun, ...TRANSACTION }, async (tx) => {
+    await tx.$executeRaw`
+      SELECT set_config('statement_timeout', '0', true),
+             set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
+    await findTitles(tx, names);
+    const { counts, digests } = await eraseRows(tx, names, pseudonym);
+    const details = { erasedPartyId: Number(partyId), ...counts, digests };
+    const isEmpty = Object.values(counts).every((count) => count === 0);
+    if (!isDryRun && !isEmpty) {
+      await recordAudit(tx, { actor: by, action: 'party.erased', reason, details });
+    }
+    return counts;
+  });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { recordAudit } from '../../base/audit/audit.ts';
-import type { Database, Transaction } from '../../base/database/database.ts';
-import { type FileFormat, formatOf } from '../../base/files/import-file.ts';
+import { type Database, inTransaction, type Transaction } from '../../base/database/database.ts';
+import { type FileReading, formatOf } from '../../base/files/import-file.ts';
 import { ShutdownError } from '../../base/runtime/errors.ts';
 import { MERGE_TRANSACTION } from '../../core/merge/merge-transaction.sql.ts';
 import type { Provider } from './provider.ts';
@@ -15,7 +15,6 @@ interface FileFault {
 }
 
 export interface FileReport {
-  readonly format: FileFormat;
   /** Providers in the file. */
   readonly read: number;
   readonly inserted: number;
@@ -37,6 +36,14 @@ const REPEATED = {
   identificationNumber: 'belongs to another externalId in',
 } as const;
 
+interface ImportOptions {
+  readonly isDryRun: boolean;
+  readonly actor: string;
+  readonly signal: AbortSignal;
+  /** Receives the number of providers read so far. */
+  readonly onProgress?: (read: number) => void;
+}
+
 /**
  * Imports the providers of a file into `conciliation.provider` in one transaction, which lasts as long as the reading
  * of the file. Providers with a fault are reported and left out. A provider replaces the existing row: fields that the
@@ -45,54 +52,46 @@ const REPEATED = {
  * @throws InputError when the file cannot be read in the format of its name; nothing was imported
  * @throws ShutdownError when `signal` is aborted; nothing was imported
  */
-export async function importProviderFile(
+export function importProviderFile(
   database: Database,
-  path: string,
-  options: { readonly isDryRun: boolean; readonly actor: string; readonly signal: AbortSignal },
+  reading: FileReading,
+  options: ImportOptions,
 ): Promise<FileReport> {
-  const format = formatOf(path);
-  const dryRun: { report?: FileReport } = {};
-  return database.prisma
-    .$transaction(async (tx) => {
-      await createImportTable(tx);
-      const { faults, refusedIds, ...count } = await readRows(tx, path, options.signal);
-      const repeated = await takeRepeatedRows(tx, refusedIds);
-      const place = format === 'csv' ? 'line' : 'item';
-      for (const { at, field, otherAt } of repeated) {
-        faults.push({ at, field, expected: `${REPEATED[field]} ${place} ${otherAt}` });
-      }
-      const written = await writeProviders(tx);
-      const report = {
-        format,
-        ...count,
-        refused: count.refused + new Set(repeated.map(({ at }) => at)).size,
-        ...written,
-        faults: faults.sort((a, b) => a.at - b.at).slice(0, MAX_REPORTED_FAULTS),
-      };
-      if (options.isDryRun) {
-        dryRun.report = report;
-        throw new RolledBack();
-      }
-      const { actor } = options;
+  const { actor, isDryRun } = options;
+  return inTransaction(database, { isDryRun, ...MERGE_TRANSACTION }, async (tx) => {
+    await createImportTable(tx);
+    const { faults, refusedIds, ...count } = await readRows(tx, reading, options);
+    const repeated = await takeRepeatedRows(tx, refusedIds);
+    const place = formatOf(reading.path) === 'csv' ? 'line' : 'item';
+    for (const { at, field, otherAt } of repeated) {
+      faults.push({ at, field, expected: `${REPEATED[field]} ${place} ${otherAt}` });
+    }
+    const written = await writeProviders(tx);
+    if (!isDryRun) {
       await recordAudit(tx, { actor, action: 'providers.import', details: { ...written } });
-      return report;
-    }, MERGE_TRANSACTION)
-    .catch((error: unknown) => {
-      if (error instanceof RolledBack && dryRun.report !== undefined) return dryRun.report;
-      throw error;
-    });
+    }
+    return {
+      ...count,
+      refused: count.refused + new Set(repeated.map(({ at }) => at)).size,
+      ...written,
+      faults: faults.sort((a, b) => a.at - b.at).slice(0, MAX_REPORTED_FAULTS),
+    };
+  });
 }
 
-/** Ends a dry run. Prisma rolls a transaction back when its callback throws. */
-class RolledBack extends Error {}
-
 /** Reads the file into the table of the import. Returns the rows with faults, and counts. */
-async function readRows(tx: Transaction, path: string, signal: AbortSignal) {
+async function readRows(
+  tx: Transaction,
+  reading: FileReading,
+  { signal, onProgress }: Pick<ImportOptions, 'signal' | 'onProgress'>,
+) {
   const faults: FileFault[] = [];
   const refusedIds: { at: number; externalId: string }[] = [];
   const count = { read: 0, refused: 0, raised: 0 };
   let rows: { at: number; provider: Provider }[] = [];
-  for await (const { at, provider, isRaised, refusedId, faults: found } of readProviderFile(path)) {
+  for await (const { at, provider, isRaised, refusedId, faults: found } of readProviderFile(
+    reading,
+  )) {
     count.read += 1;
     if (isRaised) count.raised += 1;
     if (provider !== null) rows.push({ at, provider });
@@ -104,6 +103,7 @@ async function readRows(tx: Transaction, path: string, signal: AbortSignal) {
     }
     if (rows.length < ROWS_AT_ONCE) continue;
     if (signal.aborted) break;
+    onProgress?.(count.read);
     await addRows(tx, rows);
     rows = [];
   }

@@ -1,19 +1,9 @@
-import { type CsvRecord, readCsvRecords } from '../../base/files/csv-records.ts';
-import { formatOf, readJson, readText } from '../../base/files/import-file.ts';
-import { InputError } from '../../base/runtime/errors.ts';
+import { type FileReading, type FileRecord, readFile } from '../../base/files/import-file.ts';
 import { type FieldFault, isObject, isStorableText } from '../../base/values/field-reader.ts';
-import {
-  ACCOUNT_FIELDS,
-  checkProvider,
-  OWN_FIELDS,
-  type Provider,
-  type ProviderAccount,
-} from './provider.ts';
+import { ACCOUNT_FIELDS, checkProvider, OWN_FIELDS, type Provider } from './provider.ts';
 
 /** One provider of a file, or its faults. */
-interface FileProvider {
-  /** The line of a CSV file on which it begins, or its index in a JSON list; both from 1. */
-  readonly at: number;
+interface FileProvider extends Pick<FileRecord<string>, 'at'> {
   /** Null if there are faults. */
   readonly provider: Provider | null;
   readonly isRaised: boolean;
@@ -23,138 +13,72 @@ interface FileProvider {
   readonly faults: readonly FieldFault[];
 }
 
+/** `account1` to `account9`. */
+const ACCOUNTS = Array.from({ length: 9 }, (_, index) => `account${index + 1}`);
+const SHAPE = {
+  list: 'providers',
+  columns: [
+    ...OWN_FIELDS,
+    ...ACCOUNTS.flatMap((account) => ACCOUNT_FIELDS.map((field) => `${account}.${field}`)),
+  ],
+  required: ['externalId', 'identificationNumber', 'name'],
+  columnsText: `${OWN_FIELDS.join(', ')}, or account1.${ACCOUNT_FIELDS[0]} and so on`,
+};
+/** Separates several phones or addresses in one cell. */
+const LIST_SEPARATOR = '|';
+
+type Cells = Readonly<Partial<Record<string, string>>>;
+
 /**
  * Reads the providers of a file and checks each of them. The import checks conflicts between providers.
  * @throws InputError when the file cannot be read, or does not have the format of its name
  */
-export async function* readProviderFile(path: string): AsyncGenerator<FileProvider> {
-  if (formatOf(path) === 'json') {
-    for (const [index, value] of listIn(await readJson(path)).entries()) {
-      yield checked(index + 1, value, (field) => field);
-    }
-    return;
-  }
-  let csv: ProviderCsv | null = null;
-  for await (const record of readCsvRecords(readText(path))) {
-    if (csv === null) {
-      csv = new ProviderCsv(record);
-      continue;
-    }
-    const read = csv.read(record);
-    yield 'expected' in read
-      ? { at: record.line, provider: null, isRaised: false, refusedId: null, faults: [read] }
-      : checked(record.line, read.candidate, read.toColumn);
-  }
-  if (csv === null) throw new InputError('the file is empty');
+export function readProviderFile(reading: FileReading): AsyncGenerator<FileProvider> {
+  return readFile(reading, SHAPE, ({ at, value, cells, fault }) => {
+    const refused = { at, provider: null, isRaised: false, refusedId: null };
+    if (fault !== null) return { ...refused, faults: [fault] };
+    const accounts = cells === null ? [] : accountsOf(cells);
+    const stated = cells === null ? value : toProvider(cells, accounts);
+    const check = checkProvider(stated);
+    if (check.ok) return { at, ...check, refusedId: null, faults: [] };
+    const id = isObject(stated) ? stated['externalId'] : null;
+    const toField = (field: string) => (cells === null ? field : toColumn(field, accounts));
+    return {
+      ...refused,
+      refusedId: typeof id === 'string' && isStorableText(id) ? id : null,
+      faults: check.faults.map(({ field, expected }) => ({ field: toField(field), expected })),
+    };
+  });
 }
 
-function checked(at: number, value: unknown, toField: (field: string) => string): FileProvider {
-  const check = checkProvider(value);
-  if (check.ok) return { at, ...check, refusedId: null, faults: [] };
-  const id = isObject(value) ? value['externalId'] : null;
+/** The accounts of which a row states something. */
+function accountsOf(cells: Cells): readonly string[] {
+  return ACCOUNTS.filter((account) =>
+    Object.keys(cells).some((column) => column.startsWith(account)),
+  );
+}
+
+/** Returns the cells in the shape of a provider, unchecked. */
+function toProvider(cells: Cells, accounts: readonly string[]): object {
+  const { phones, emailAddresses, canAnticipate } = cells;
+  const own = OWN_FIELDS.flatMap((field) => (cells[field] ? [[field, cells[field]]] : []));
   return {
-    at,
-    provider: null,
-    isRaised: false,
-    refusedId: typeof id === 'string' && isStorableText(id) ? id : null,
-    faults: check.faults.map((fault) => ({ ...fault, field: toField(fault.field) })),
+    ...Object.fromEntries(own),
+    ...(canAnticipate && { canAnticipate: toFlag(canAnticipate) }),
+    ...(phones && { phones: toList(phones).map((number) => ({ number })) }),
+    ...(emailAddresses && {
+      emailAddresses: toList(emailAddresses).map((email) => ({ email })),
+    }),
+    ...(accounts.length > 0 && { accounts: accounts.map((account) => toAccount(cells, account)) }),
   };
 }
 
-function listIn(value: unknown): readonly unknown[] {
-  const list = isObject(value) ? value['providers'] : value;
-  if (Array.isArray(list)) return list;
-  throw new InputError('expected {"providers": [...]} or a list of providers');
-}
-
-const REQUIRED_COLUMNS = ['externalId', 'identificationNumber', 'name'] as const;
-/** `account1.bankNumber` to `account9.defaultAccount`. */
-const ACCOUNT_COLUMN = /^account([1-9])\.(\w+)$/;
-/** Separates several phones or addresses in one cell. */
-const LIST_SEPARATOR = '|';
-
-/** The meaning of a column of the file. */
-type Column =
-  | { readonly field: (typeof OWN_FIELDS)[number] }
-  | { readonly account: number; readonly field: keyof ProviderAccount };
-
-/** A row in the shape of a provider, unchecked. */
-export interface CsvCandidate {
-  readonly candidate: Readonly<Record<string, unknown>>;
-  /** Returns the column for the field of a fault. */
-  readonly toColumn: (field: string) => string;
-}
-
-/** Reads the rows of a file according to its first line. */
-export class ProviderCsv {
-  readonly #columns: readonly Column[];
-
-  /** @throws InputError when the first line is not a header of known columns without repetitions */
-  constructor(header: CsvRecord) {
-    if (header.fault !== null) throw new InputError(`line ${header.line}: ${header.fault}`);
-    const named = header.cells.map((cell) => toColumn(cell.trim()));
-    const unknown = named.flatMap((column, index) => (column === null ? [index + 1] : []));
-    // The text may be a provider's data instead of a column's name, so it is not quoted.
-    if (unknown.length > 0) {
-      throw new InputError(
-        `line ${header.line}: no known name in column ${unknown.join(', ')}; expected ${OWN_FIELDS.join(', ')}, or account1.${ACCOUNT_FIELDS[0]} and so on`,
-      );
-    }
-    const columns = named.filter((column) => column !== null);
-    const names = columns.map(nameOf);
-    const missing = REQUIRED_COLUMNS.filter((name) => !names.includes(name));
-    if (missing.length > 0) {
-      throw new InputError(`line ${header.line}: the header lacks ${missing.join(', ')}`);
-    }
-    const repeated = names.find((name, index) => names.indexOf(name) !== index);
-    if (repeated !== undefined) {
-      throw new InputError(`line ${header.line}: the column ${repeated} occurs twice`);
-    }
-    this.#columns = columns;
-  }
-
-  /** Returns the provider, or the fault that makes the row unreadable. */
-  read(record: CsvRecord): CsvCandidate | FieldFault {
-    if (record.fault !== null) return { field: '(row)', expected: record.fault };
-    if (record.cells.length !== this.#columns.length) {
-      const expected = `expected ${this.#columns.length} cells, got ${record.cells.length}`;
-      return { field: '(row)', expected };
-    }
-    const candidate: Record<string, unknown> = {};
-    const accounts = new Map<number, Record<string, unknown>>();
-    for (const [index, column] of this.#columns.entries()) {
-      const cell = record.cells[index] ?? '';
-      if (cell.trim() === '') continue;
-      if (!('account' in column)) candidate[column.field] = toValue(column.field, cell);
-      else {
-        const account = accounts.get(column.account) ?? {};
-        account[column.field] = column.field === 'defaultAccount' ? toFlag(cell) : cell;
-        accounts.set(column.account, account);
-      }
-    }
-    const numbers = [...accounts.keys()].sort();
-    if (numbers.length > 0) candidate['accounts'] = numbers.map((number) => accounts.get(number));
-    return { candidate, toColumn: (field) => toColumnName(field, numbers) };
-  }
-}
-
-function toColumn(name: string): Column | null {
-  const field = OWN_FIELDS.find((known) => known.toLowerCase() === name.toLowerCase());
-  if (field !== undefined) return { field };
-  const [, number, text = ''] = ACCOUNT_COLUMN.exec(name) ?? [];
-  const accountField = ACCOUNT_FIELDS.find((known) => known.toLowerCase() === text.toLowerCase());
-  return accountField === undefined ? null : { account: Number(number), field: accountField };
-}
-
-function nameOf(column: Column): string {
-  return 'account' in column ? `account${column.account}.${column.field}` : column.field;
-}
-
-function toValue(field: (typeof OWN_FIELDS)[number], cell: string): unknown {
-  if (field === 'canAnticipate') return toFlag(cell);
-  if (field === 'phones') return toList(cell).map((number) => ({ number }));
-  if (field === 'emailAddresses') return toList(cell).map((email) => ({ email }));
-  return cell;
+function toAccount(cells: Cells, account: string): object {
+  const stated = ACCOUNT_FIELDS.flatMap((field) => {
+    const cell = cells[`${account}.${field}`];
+    return cell === undefined ? [] : [[field, field === 'defaultAccount' ? toFlag(cell) : cell]];
+  });
+  return Object.fromEntries(stated);
 }
 
 function toList(cell: string): string[] {
@@ -166,8 +90,8 @@ function toList(cell: string): string[] {
 
 /** The words for yes and no of spreadsheets in English and Portuguese. */
 const FLAGS = new Map([
-  ...['true', 'yes', 'verdadeiro', 'sim'].map((word) => [word, true] as const),
-  ...['false', 'no', 'falso', 'não', 'nao'].map((word) => [word, false] as const),
+  ...['true', 'yes', 'y', 'verdadeiro', 'sim', 's', '1'].map((word) => [word, true] as const),
+  ...['false', 'no', 'n', 'falso', 'não', 'nao', '0'].map((word) => [word, false] as const),
 ]);
 
 /** Other values stay text, which the check refuses. */
@@ -176,8 +100,8 @@ function toFlag(cell: string): boolean | string {
 }
 
 /** Maps `accounts[0].bankNumber` to `account1.bankNumber`, `phones[1].number` to `phones`. */
-function toColumnName(field: string, accountNumbers: readonly number[]): string {
+function toColumn(field: string, accounts: readonly string[]): string {
   const [, list = field, index, rest] = /^(\w+)\[(\d+)\](?:\.(.*))?$/.exec(field) ?? [];
   if (list !== 'accounts' || index === undefined) return list;
-  return `account${accountNumbers[Number(index)] ?? 1}.${rest ?? ''}`;
+  return `${accounts[Number(index)] ?? 'account1'}.${rest ?? ''}`;
 }

@@ -67,6 +67,7 @@ test('an alert is delivered once when it is raised and once when it is over', as
       resolvedAt: null,
       nextStep: expect.stringMatching(/^Open the day/),
       link: 'https://conciliation.example/days/2026-03-02',
+      runbook: 'docs/operating.md#day_held',
     },
     expect.objectContaining({
       kind: 'day_held',

@@ -234,28 +234,28 @@ test('links and entries cannot be changed and have no second successor, for any 
   ).rejects.toMatchObject({ code: '23505' });
 });
 
-test('audit verify prints the head, takes it as an anchor, and ends with 1 at the first broken entry', async () => {
+test('verify --audit prints the head, takes it as an anchor, and ends with 1 at the first broken entry', async () => {
   await fill();
   const environment = environmentOf(world);
-  const whole = await runCommand(['audit', 'verify', '--json'], environment);
+  const whole = await runCommand(['verify', '--audit', '--json'], environment);
   expect(whole).toMatchObject({ exit: 0, stderr: '' });
   const { links, head } = JSON.parse(whole.stdout) as { links: number; head: ChainLink };
   expect(links).toBe(5);
   const anchor = `${head.position}:${head.hash}`;
-  const anchored = await runCommand(['audit', 'verify', '--anchor', anchor], environment);
+  const anchored = await runCommand(['verify', '--audit', '--anchor', anchor], environment);
   expect(anchored.exit).toBe(0);
   expect(anchored.stdout).toContain(anchor);
 
   await tamper(`UPDATE conciliation.audit_entry SET actor = 'bob' WHERE id >= 3`);
-  const broken = await runCommand(['audit', 'verify'], environment);
+  const broken = await runCommand(['verify', '--audit'], environment);
   expect(broken).toMatchObject({
     exit: 1,
     stdout: 'Broken after 2 link(s): entry 3 was changed after it was written.\n',
   });
-  const json = await runCommand(['audit', 'verify', '--json'], environment);
+  const json = await runCommand(['verify', '--audit', '--json'], environment);
   expect(json.exit).toBe(1);
   expect(JSON.parse(json.stdout)).toMatchObject({ fault: { kind: 'changed', entryId: 3 } });
 
-  const wrong = await runCommand(['audit', 'verify', '--anchor', 'latest'], environment);
+  const wrong = await runCommand(['verify', '--audit', '--anchor', 'latest'], environment);
   expect(wrong.exit).toBe(2);
 });

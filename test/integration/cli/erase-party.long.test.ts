@@ -364,7 +364,7 @@ describe('erased', () => {
       { action: 'party.erase', reason, details: {} },
       { action: 'party.erased', reason, details: { ...COUNTS, digests } },
     ]);
-    const verified = await runCommand(['audit', 'verify'], environmentOf(world));
+    const verified = await runCommand(['verify', '--audit'], environmentOf(world));
     expect(verified.exit).toBe(0);
   });
 

@@ -23,13 +23,13 @@ test('a user is added with a link, and gets another one', async () => {
   expect((await run('user', 'add', 'ana', '--role', 'viewer')).exit).toBe(2);
   expect((await run('user', 'add', 'not a name', '--role', 'viewer')).exit).toBe(2);
   expect((await run('user', 'add', 'bia', '--role', 'king')).exit).toBe(2);
-  expect((await run('user', 'link', 'ana')).exit).toBe(0);
-  expect((await run('user', 'link', 'nobody')).exit).toBe(2);
+  expect((await run('user', 'add', 'ana')).exit).toBe(0);
+  expect((await run('user', 'add', 'nobody')).exit).toBe(2);
   expect(await readUsers(world.database)).toMatchObject([
     { name: 'ana', role: 'reviewer', hasPassword: false, disabledAt: null },
   ]);
   await changeUser(world.database, { name: 'ana', isDisabled: true, by: 'rosa' });
-  expect((await run('user', 'link', 'ana')).exit).toBe(2);
+  expect((await run('user', 'add', 'ana')).exit).toBe(2);
 });
 
 test('a user is added with an e-mail address', async () => {

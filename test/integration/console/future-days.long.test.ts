@@ -31,7 +31,6 @@ const PAGES = [
 const COMMANDS = [
   ['status', '--json'],
   ['status', '--from', DAY, '--to', '9999-12-31', '--json'],
-  ['backfill', '--from', DAY, '--to', daysFrom(3), '--dry-run', '--json'],
 ];
 
 let folder: string;

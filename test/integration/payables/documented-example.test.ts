@@ -20,13 +20,17 @@ test('the CSV is imported', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'documented-'));
   const path = join(folder, 'payables.csv');
   await writeFile(path, blockOf('csv'));
-  const report = await importPayableFile(world.database, path, {
-    kind: 'snapshot',
-    actor: 'test',
-    announced: 2,
-    isDryRun: false,
-    signal: new AbortController().signal,
-  });
+  const report = await importPayableFile(
+    world.database,
+    { path, encoding: 'utf-8' },
+    {
+      kind: 'snapshot',
+      actor: 'test',
+      announced: 2,
+      isDryRun: false,
+      signal: new AbortController().signal,
+    },
+  );
   await rm(folder, { recursive: true });
   expect(report).toMatchObject({ inserted: 2, rejected: 0, isComplete: true });
 });

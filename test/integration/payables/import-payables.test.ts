@@ -27,14 +27,18 @@ async function importRows(
 ) {
   const path = join(folder, 'payables.csv');
   await writeFile(path, [HEAD, ...rows].join('\n'));
-  return importPayableFile(world.database, path, {
-    kind: 'snapshot',
-    actor: 'test',
-    announced: null,
-    isDryRun: false,
-    signal: new AbortController().signal,
-    ...options,
-  });
+  return importPayableFile(
+    world.database,
+    { path, encoding: 'utf-8' },
+    {
+      kind: 'snapshot',
+      actor: 'test',
+      announced: null,
+      isDryRun: false,
+      signal: new AbortController().signal,
+      ...options,
+    },
+  );
 }
 
 const payables = () => world.database.prisma.$queryRaw<unknown[]>`

@@ -22,7 +22,11 @@ const signal = new AbortController().signal;
 async function importFile(name: string, content: string | Uint8Array, isDryRun = false) {
   const path = join(folder, name);
   await writeFile(path, content);
-  return importProviderFile(world.database, path, { isDryRun, actor: 'test', signal });
+  return importProviderFile(
+    world.database,
+    { path, encoding: 'utf-8' },
+    { isDryRun, actor: 'test', signal },
+  );
 }
 
 const HEADER =
@@ -57,7 +61,7 @@ test('of 10,000 lines with 30 bad ones 9,970 are imported and 30 reported, by li
     [{ canAnticipate: 'talvez' }, 'canAnticipate'],
     [{ emailAddresses: 'a@example.com|nowhere' }, 'emailAddresses'],
     [{ 'account1.bankNumber': '' }, 'account1.bankNumber'],
-    [{ 'account1.defaultAccount': '1' }, 'account1.defaultAccount'],
+    [{ 'account1.defaultAccount': '2' }, 'account1.defaultAccount'],
     [{ name: 'x'.repeat(1001) }, 'name'],
     [{ name: '"a" b' }, '(row)'],
   ];
@@ -190,7 +194,7 @@ describe('JSON', () => {
       providerOf(4, { fone: '1' }),
     ];
     const report = await importFile('a.json', JSON.stringify(wrap(list)));
-    expect(report).toMatchObject({ format: 'json', read: 4, inserted: 1, refused: 3 });
+    expect(report).toMatchObject({ read: 4, inserted: 1, refused: 3 });
     expect(report.faults).toEqual([
       { at: 2, field: 'name', expected: 'expected text' },
       { at: 3, field: '(provider)', expected: 'expected an object' },
@@ -232,7 +236,7 @@ test('the table has room for the largest provider that the check accepts, and a 
 test('a file that is not there, or of another kind, is an error of the input', async () => {
   const options = { isDryRun: false, actor: 'test', signal };
   const importing = (name: string) =>
-    importProviderFile(world.database, join(folder, name), options);
+    importProviderFile(world.database, { path: join(folder, name), encoding: 'utf-8' }, options);
   await expect(importing('none.csv')).rejects.toThrow('cannot be read (ENOENT)');
   await expect(importing('none.json')).rejects.toBeInstanceOf(InputError);
   await expect(importing('none.xlsx')).rejects.toThrow('.csv or .json');
@@ -242,11 +246,15 @@ test('an import that is stopped has changed nothing', async () => {
   const path = join(folder, 'stopped.csv');
   await writeFile(path, csvOf(Array.from({ length: 3000 }, (_, number) => lineOf(number))));
   const stop = AbortSignal.abort();
-  const importing = importProviderFile(world.database, path, {
-    isDryRun: false,
-    actor: 'test',
-    signal: stop,
-  });
+  const importing = importProviderFile(
+    world.database,
+    { path, encoding: 'utf-8' },
+    {
+      isDryRun: false,
+      actor: 'test',
+      signal: stop,
+    },
+  );
   await expect(importing).rejects.toBeInstanceOf(ShutdownError);
   expect((await readProviders(world.database)).size).toBe(0);
 });

@@ -64,7 +64,7 @@ test('the service and every command do all their work as the worker’s user, wh
       join(folder, 'x'),
     );
     await command('status');
-    await command('audit', 'verify');
+    await command('verify', '--audit');
 
     // The attack that the verification is for: the service's own user changes an amount.
     const worker = new Client({ connectionString: users.urlOf('worker') });

@@ -128,6 +128,16 @@ const promtool = findProgram('promtool');
 describe.skipIf(promtool === null)('promtool (skipped where it is not installed)', () => {
   const run = (...parameters: string[]) => runProgram(promtool ?? '', parameters);
 
+  test('check metrics', async () => {
+    const unread = () => Promise.reject(new Error('not read'));
+    const { registry } = createMetrics({ readLedger: unread, countJobs: unread });
+    const metrics = await registry.metrics();
+    expect(runProgram(promtool ?? '', ['check', 'metrics'], metrics)).toEqual({
+      status: 0,
+      output: '',
+    });
+  });
+
   test('check rules', () => {
     const { status, output } = run('check', 'rules', join(ROOT, RULES));
     expect(output).toContain(`SUCCESS: ${rules.length} rules found`);

@@ -1,16 +1,20 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readPayableFile } from '../../../src/features/matching/payables/payable-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'payables-'));
 
-async function read(name: string, text: string) {
+async function read(
+  name: string,
+  text: string | Buffer,
+  more: Partial<Parameters<typeof readPayableFile>[0]> = {},
+) {
   const path = join(folder, name);
   writeFileSync(path, text);
   const rows = [];
-  for await (const row of readPayableFile(path)) rows.push(row);
+  for await (const row of readPayableFile({ path, encoding: 'utf-8', ...more })) rows.push(row);
   return rows;
 }
 
@@ -29,7 +33,122 @@ it('reads the amounts and dates of Brazilian files exactly', async () => {
 });
 
 it.each([
-  ['an ambiguous amount', '1;F1;2026-03-31;1.234;open', 'openValue', /such as 1234.50/],
+  ['R$ 1.234,50', '1234.50'],
+  ['R$1234.5', '1234.5'],
+  ['-R$\u00a01.234,50', '-1234.50'],
+  ['r$ -0,17', '-0.17'],
+])('reads the amount %s as %s', async (cell, openValue) => {
+  const rows = await read('amount.csv', `${HEAD}\n1;F1;;${cell};aberto`);
+  expect(rows).toMatchObject([{ payable: { openValue, status: 'open' } }]);
+});
+
+it.each([
+  '31-03-2026',
+  '31.03.2026',
+  '20260331',
+  '2026-03-31 00:00:00',
+  '2026-03-31T00:00:00.000',
+  '31/03/2026 00:00',
+])('reads the date %s', async (cell) => {
+  const rows = await read('date.csv', `${HEAD}\n1;F1;${cell};1;PAGO`);
+  expect(rows).toMatchObject([{ payable: { dueDate: '2026-03-31', status: 'paid' } }]);
+});
+
+it.each([
+  ['sep=;', `sep=;\r\n${HEAD}\r\n1;F1;;2;\r\n`],
+  ['tabs', `${HEAD}\n1;F1;;2;\n`.replaceAll(';', '\t')],
+  ['sep= and a tab', `sep=\t\n${HEAD}\n1;F1;;2;\n`.replaceAll(';', '\t')],
+  ['a separator at the end of each line', `${HEAD};\n1;F1;;2;;\n3;F1;;2;;\n`],
+  ['a separator at the end of each row only', `${HEAD}\n1;F1;;2;;\n3;F1;;2;;\n`],
+  ['a separator at the end of the header only', `${HEAD};\n1;F1;;2;\n3;F1;;2;\n`],
+])('reads a file with %s', async (_, text) => {
+  const rows = await read('shape.csv', text);
+  expect(rows.flatMap(({ faults }) => faults)).toEqual([]);
+  expect(rows[0]).toMatchObject({ payable: { erpKey: '1', openValue: '2' } });
+});
+
+it.each([
+  [
+    'one row that is longer than the others',
+    'erpKey;supplierExternalId;openValue;document',
+    '2;F;1;x;',
+  ],
+  // The comma of 1234,50 makes a cell, and the document would be 50.
+  ['a comma that may be decimal', 'erpKey,supplierExternalId,openValue,document', '2,F1,1234,50,'],
+])('refuses %s, although only its last cell is empty', async (_, head, row) => {
+  const rows = await read('shifted.csv', `${head}\n${head.replace(/\w+/g, '1')}\n${row}`);
+  expect(rows.map(({ faults }) => faults.map(({ expected }) => expected))).toEqual([
+    [],
+    ['expected 4 cells, got 5'],
+  ]);
+});
+
+it.each([['Total;;;1.234,50;'], [';;;1.234,50;TOTAL GERAL:'], ['Totais;2;R$ 1.234,50']])(
+  'leaves out the totals %s at the end, and only there',
+  async (totals) => {
+    const lines: number[] = [];
+    const onTotals = (line: number) => lines.push(line);
+    const good = '1;F1;;2;';
+    const ended = await read('totals.csv', `${HEAD}\n${good}\n${totals}\n`, { onTotals });
+    expect(ended.map(({ at }) => at)).toEqual([2]);
+    expect(lines).toEqual([3]);
+    const within = await read('totals.csv', `${HEAD}\n${totals}\n${good}\n`, { onTotals });
+    expect(within.map(({ at, payable }) => [at, payable === null])).toEqual([
+      [2, true],
+      [3, false],
+    ]);
+    expect(lines).toEqual([3]);
+  },
+);
+
+it.each([
+  ['is good', 'Total;F1;;10,00;', true],
+  ['names a supplier', ';Total;;x;', true],
+  ['has another word', 'Total;F1;;x;', true],
+])('keeps a last row that %s', async (_, row) => {
+  const rows = await read('kept.csv', `${HEAD}\n${row}\n`);
+  expect(rows).toHaveLength(1);
+});
+
+describe('of a file that is not UTF-8', () => {
+  const latin = (text: string) => Buffer.from(`${HEAD};company\n1;F1;;2;;${text}\n`, 'latin1');
+
+  it('refuses the bytes and names the option', async () => {
+    await expect(read('latin.csv', latin('Açúcar'))).rejects.toThrow('--encoding windows-1252');
+    await expect(read('latin.json', latin('Açúcar'))).rejects.toThrow('--encoding windows-1252');
+  });
+
+  it('reads every letter with the option, and UTF-8 as it is', async () => {
+    const encoding = 'windows-1252';
+    const companies = async (bytes: Buffer) =>
+      (await read('encoded.csv', bytes, { encoding })).map(({ payable }) => payable?.company);
+    expect(await companies(latin('Açúcar \x96 São João'))).toEqual(['Açúcar – São João']);
+    expect(await companies(Buffer.from(latin('Açúcar').toString('latin1')))).toEqual(['Açúcar']);
+  });
+
+  it.each([
+    // UTF-8 whose last letter was cut: as Windows-1252 the first would be "Ã§".
+    ['mixes', Buffer.concat([Buffer.from(`${HEAD}\n1;ção;;2;\n2;S`), Buffer.from([0xc3, 0x0a])])],
+    // CP850: 0x81 is "ü" and no letter of Windows-1252.
+    ['is not windows-1252', latin('M\x81ller')],
+  ])('refuses bytes of which some letters would be wrong: %s', async (message, bytes) => {
+    const reading = read('mixed.csv', bytes, { encoding: 'windows-1252' });
+    await expect(reading).rejects.toThrow(message);
+  });
+});
+
+it.each([
+  [
+    'an ambiguous amount',
+    '1;F1;2026-03-31;1.234;open',
+    'openValue',
+    /such as 1234.50.*got the form 9.999, .*write 1.234,00/,
+  ],
+  ['an ambiguous amount in reais', '1;F1;;-R$ 1,234;open', 'openValue', /write 1.234,00/],
+  ['a foreign currency', '1;F1;;US$ 1.234,50;open', 'openValue', /form AA\$ 9.999,99$/],
+  ['a year of two digits', '1;F1;31/03/26;1;open', 'dueDate', /31-03-2026.*form 99\/99\/99$/],
+  ['two separators in a date', '1;F1;31/03-2026;1;open', 'dueDate', /four digits/],
+  ['a time that may be another day', '1;F1;2026-03-31 21:00:00;1;open', 'dueDate', /00:00:00/],
   [
     'an amount with leading zeros',
     '1;F1;2026-03-31;000123,50;open',

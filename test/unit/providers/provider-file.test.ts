@@ -1,95 +1,106 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ProviderCsv } from '../../../src/features/providers/provider-file.ts';
+import { readProviderFile } from '../../../src/features/providers/provider-file.ts';
 
-const record = (cells: readonly string[], fault: string | null = null) => ({
-  line: 1,
-  cells,
-  fault,
-});
-const csvOf = (header: string) => new ProviderCsv(record(header.split(';')));
+const path = join(mkdtempSync(join(tmpdir(), 'providers-')), 'providers.csv');
 
+async function read(header: string, ...rows: readonly string[]) {
+  writeFileSync(path, [header, ...rows].join('\n'));
+  const providers = [];
+  for await (const row of readProviderFile({ path, encoding: 'utf-8' })) providers.push(row);
+  return providers;
+}
+
+const CPF = '52998224725';
 const LEAST = 'externalId;identificationNumber;name';
 
-describe('ProviderCsv', () => {
-  it('makes a provider of a row, with the columns in any order', () => {
-    const csv = csvOf(
+describe('readProviderFile', () => {
+  it('makes a provider of a row, with the columns in any order', async () => {
+    const rows = await read(
       'name;ExternalID; identificationNumber;type;canAnticipate;phones;emailAddresses;' +
-        'account2.bankNumber;account2.defaultAccount;account1.bankNumber;account1.accountNumber',
+        'account2.bankNumber;account2.agencyNumber;account2.accountNumber;account2.defaultAccount;' +
+        'account1.bankNumber;account1.agencyNumber;account1.accountNumber',
+      `N ;F1;${CPF};INDIVIDUAL;TRUE;1 | 2|;a@b.com;237;1;2;false;001;3;9`,
     );
-    const cells = 'N;F1;1;INDIVIDUAL;TRUE;1 | 2|;a@b.c;237;false;001;9'.split(';');
-    expect(csv.read(record(cells))).toMatchObject({
-      candidate: {
-        name: 'N',
-        externalId: 'F1',
-        identificationNumber: '1',
-        type: 'INDIVIDUAL',
-        canAnticipate: true,
-        phones: [{ number: '1' }, { number: '2' }],
-        emailAddresses: [{ email: 'a@b.c' }],
-        accounts: [
-          { bankNumber: '001', accountNumber: '9' },
-          { bankNumber: '237', defaultAccount: false },
-        ],
-      },
+    expect(rows).toMatchObject([{ at: 2, faults: [] }]);
+    expect(rows[0]?.provider).toEqual({
+      name: 'N',
+      externalId: 'F1',
+      identificationNumber: CPF,
+      type: 'INDIVIDUAL',
+      canAnticipate: true,
+      phones: [{ number: '1' }, { number: '2' }],
+      emailAddresses: [{ email: 'a@b.com' }],
+      accounts: [
+        { bankNumber: '001', agencyNumber: '3', accountNumber: '9' },
+        { bankNumber: '237', agencyNumber: '1', accountNumber: '2', defaultAccount: false },
+      ],
     });
   });
 
-  it('states nothing for an empty cell', () => {
-    const csv = csvOf(`${LEAST};phones;account1.bankNumber`);
-    expect(csv.read(record(['F1', '1', 'N', '', ' ']))).toMatchObject({
-      candidate: { externalId: 'F1', identificationNumber: '1', name: 'N' },
-    });
+  it('states nothing for an empty cell', async () => {
+    const rows = await read(`${LEAST};phones;account1.bankNumber`, `F1;${CPF};N;; `);
+    const stated = { externalId: 'F1', identificationNumber: CPF, name: 'N' };
+    expect(rows[0]?.provider).toEqual(stated);
   });
 
   it.each([
     ['VERDADEIRO', true],
     ['sim', true],
     ['Yes', true],
+    ['S', true],
+    ['1', true],
     ['FALSO', false],
     ['Não', false],
     ['NA\u0303O', false],
     ['nao', false],
-    ['1', '1'],
-    ['talvez', 'talvez'],
-  ])('reads the flag %s, and leaves other texts for the check to refuse', (cell, canAnticipate) => {
-    const csv = csvOf(`${LEAST};canAnticipate`);
-    expect(csv.read(record(['F1', '1', 'N', cell]))).toMatchObject({
-      candidate: { canAnticipate },
-    });
+    ['N', false],
+    ['0', false],
+    ['2', undefined],
+    ['talvez', undefined],
+  ])('reads the flag %s, and refuses other texts', async (cell, canAnticipate) => {
+    const [row] = await read(`${LEAST};canAnticipate`, `F1;${CPF};N;${cell}`);
+    expect(row?.provider?.canAnticipate).toBe(canAnticipate);
+    expect(row?.faults).toEqual(
+      canAnticipate === undefined
+        ? [{ field: 'canAnticipate', expected: 'expected true or false' }]
+        : [],
+    );
   });
 
-  it('names the column that a fault is about', () => {
-    const csv = csvOf(`${LEAST};account3.bankNumber;account5.bankNumber`);
-    const read = csv.read(record(['F1', '1', 'N', '001', '237']));
-    const toColumn = 'toColumn' in read ? read.toColumn : () => '';
-    expect(toColumn('accounts[1].agencyNumber')).toBe('account5.agencyNumber');
-    expect(toColumn('accounts[0].bankNumber')).toBe('account3.bankNumber');
-    expect(toColumn('accounts')).toBe('accounts');
-    expect(toColumn('phones[4].number')).toBe('phones');
-    expect(toColumn('identificationNumber')).toBe('identificationNumber');
+  it('names the column that a fault is about', async () => {
+    const [row] = await read(
+      `${LEAST};account3.bankNumber;account5.bankNumber;account5.agencyNumber;phones`,
+      `F1;1;N;001;237;1;${'9'.repeat(1001)}`,
+    );
+    expect(row).toMatchObject({ provider: null, refusedId: 'F1' });
+    expect(row?.faults.map(({ field }) => field)).toEqual([
+      'identificationNumber',
+      'phones',
+      'account3.agencyNumber',
+      'account3.accountNumber',
+      'account5.accountNumber',
+    ]);
   });
 
   it.each([
-    [['F1', '1'], 'expected 3 cells, got 2'],
-    [['F1', '1', 'N', ''], 'expected 3 cells, got 4'],
-  ])('refuses a row of another length: %j', (cells, expected) => {
-    expect(csvOf(LEAST).read(record(cells))).toEqual({ field: '(row)', expected });
-  });
-
-  it('refuses a broken row', () => {
-    const read = csvOf(LEAST).read(record(['F1', '1', 'N'], 'broken'));
-    expect(read).toEqual({ field: '(row)', expected: 'broken' });
+    ['F1;1', 'expected 3 cells, got 2'],
+    ['F1;1;N;x', 'expected 3 cells, got 4'],
+    ['F1;1;"N"x', 'text follows the end of a quoted cell'],
+  ])('refuses the row %s', async (cells, expected) => {
+    expect(await read(LEAST, cells)).toMatchObject([{ faults: [{ field: '(row)', expected }] }]);
   });
 
   it.each([
     ['externalId;name', /lacks identificationNumber/],
     [`${LEAST};name`, /name occurs twice/],
-    [`${LEAST};account1.type;Account1.TYPE`, /no known name in column 5;/],
-    [`${LEAST};account1.type;account1.TYPE`, /account1.type occurs twice/],
+    [`${LEAST};account1.type;Account1.TYPE`, /account1.type occurs twice/],
     [`${LEAST};account0.type`, /no known name in column 4;/],
     ['F1;52998224725;Maria', /no known name in column 1, 2, 3; expected externalId, type/],
-  ])('refuses the header %s without repeating it', (header, message) => {
-    expect(() => csvOf(header)).toThrow(message);
-    expect(() => csvOf(header)).not.toThrow(/52998224725|Maria/);
+  ])('refuses the header %s without repeating it', async (header, message) => {
+    await expect(read(header)).rejects.toThrow(message);
+    await expect(read(header)).rejects.not.toThrow(/52998224725|Maria/);
   });
 });

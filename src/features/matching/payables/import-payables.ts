@@ -1,5 +1,5 @@
-import type { Database, Transaction } from '../../../base/database/database.ts';
-import { type FileFormat, formatOf } from '../../../base/files/import-file.ts';
+import { type Database, inTransaction, type Transaction } from '../../../base/database/database.ts';
+import type { FileReading } from '../../../base/files/import-file.ts';
 import { ShutdownError } from '../../../base/runtime/errors.ts';
 import { readPayableFile, type StatedPayable } from './payable-file.ts';
 import {
@@ -14,7 +14,6 @@ import {
 } from './payable-import.sql.ts';
 
 export type PayableFileReport = EndedImport & {
-  readonly format: FileFormat;
   /** The faults in the order of the file; at most `MAX_REPORTED_REJECTS`. */
   readonly rejects: readonly PayableReject[];
   /** ERP keys of downgraded payables; at most `MAX_REPORTED_KEYS`. */
@@ -32,6 +31,8 @@ interface ImportOptions {
   readonly announced: number | null;
   readonly isDryRun: boolean;
   readonly signal: AbortSignal;
+  /** Receives the number of payables read so far. */
+  readonly onProgress?: (read: number) => void;
 }
 
 /**
@@ -40,37 +41,32 @@ interface ImportOptions {
  * @throws InputError when the file cannot be read in the format of its name; nothing was imported
  * @throws ShutdownError when `signal` is aborted; nothing was imported
  */
-export async function importPayableFile(
+export function importPayableFile(
   database: Database,
-  path: string,
+  reading: FileReading,
   options: ImportOptions,
 ): Promise<PayableFileReport> {
-  const format = formatOf(path);
-  const dryRun: { report?: PayableFileReport } = {};
-  return database.prisma
-    .$transaction(async (tx) => {
-      const report = { format, ...(await importAll(tx, path, options)) };
-      if (!options.isDryRun) return report;
-      dryRun.report = report;
-      throw new RolledBack();
-    }, IMPORT_TRANSACTION)
-    .catch((error: unknown) => {
-      if (error instanceof RolledBack && dryRun.report !== undefined) return dryRun.report;
-      throw error;
-    });
+  const { isDryRun } = options;
+  return inTransaction(database, { isDryRun, ...IMPORT_TRANSACTION }, (tx) =>
+    importAll(tx, reading, options),
+  );
 }
 
-/** Ends a dry run. Prisma rolls a transaction back when its callback throws. */
-class RolledBack extends Error {}
-
-async function importAll(tx: Transaction, path: string, options: ImportOptions) {
+async function importAll(
+  tx: Transaction,
+  reading: FileReading,
+  options: ImportOptions,
+): Promise<PayableFileReport> {
   const { actor: by, announced, kind, signal } = options;
   const importId = await beginImport(tx, { kind, by });
   const rejects: PayableReject[] = [];
   const downgradedKeys: string[] = [];
-  for await (const batch of batchesOf(readPayableFile(path))) {
+  let read = 0;
+  for await (const batch of batchesOf(readPayableFile(reading))) {
     if (signal.aborted) throw new ShutdownError('the import was interrupted');
     const report = await addPayables(tx, importId, batch);
+    read += batch.length;
+    options.onProgress?.(read);
     rejects.push(...report.rejects.slice(0, MAX_REPORTED_REJECTS - rejects.length));
     downgradedKeys.push(
       ...report.downgradedKeys.slice(0, MAX_REPORTED_KEYS - downgradedKeys.length),

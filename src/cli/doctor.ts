@@ -1,0 +1,160 @@
+import { statfs } from 'node:fs/promises';
+import { openPlatform, openStaging, openToken } from '../app/parts.ts';
+import type { Config } from '../base/config/config.ts';
+import { findClockFault } from '../base/database/clock.ts';
+import type { Database } from '../base/database/database.ts';
+import { ConciliationError, ConfigError } from '../base/runtime/errors.ts';
+import { describeError } from '../base/runtime/logger.ts';
+import { OverdueError, within } from '../base/runtime/within.ts';
+import { dayWindow } from '../core/planner/pull-plan.ts';
+import { openQueues, type QueueOptions } from '../core/work/job-queue.ts';
+import { type CommandRun, command, EXIT } from './command.ts';
+import { renderTable } from './output/table.ts';
+
+/** The first part waits for the server of the database, and the second for the others. */
+const [DATABASE_MS, OTHERS_MS] = [4_000, 3_000];
+const LEAST_FREE_BYTES = 1024 ** 3;
+
+const NEXT_STEPS = {
+  database: 'start the server, or correct DATABASE_URL',
+  rights:
+    'as the owner of the schema, run "conciliation migrate --roles"; then GRANT conciliation_worker TO the user of DATABASE_URL',
+  clock: 'let NTP set the clocks of this machine and of the database',
+  platform: 'replace the token, or correct PLATFORM_BASE_URL',
+  queue: 'start the server, or correct REDIS_URL',
+  disk: 'free space on the disk of DATA_DIR',
+} as const;
+
+interface Check {
+  readonly name: keyof typeof NEXT_STEPS;
+  readonly ok: boolean;
+  /** What was found, or what is wrong. */
+  readonly found: string;
+  readonly nextStep: string | null;
+}
+
+const doctor = command({
+  name: 'doctor',
+  does: 'check what the service needs, in ten seconds',
+  help: `Checks the configuration, the database with its schema and rights, the clock, the platform with one request of
+which the titles are not read, the queue, and the disk of an embedded database. Nothing is pulled. A wrong
+configuration ends with status 2 and names each variable.
+
+Exit status: 0 all are in order, 1 a check failed, 2 wrong usage or configuration.
+
+Example: conciliation doctor`,
+  needs: { platform: true },
+  async run(run) {
+    const { config, logger } = run;
+    const platform = check('platform', DATABASE_MS + OTHERS_MS, (signal) =>
+      askPlatform(run, signal),
+    );
+    const opening = openStaging(config, logger);
+    const database = await check('database', DATABASE_MS, async () =>
+      readVersion((await opening).database),
+    );
+    const checks = [database];
+    if (database.ok) {
+      const staging = await opening;
+      const { redisUrl, dataDir } = config;
+      const others = [
+        check('rights', OTHERS_MS, () => findRights(staging.database)),
+        check('clock', OTHERS_MS, () => compareClocks(staging.database)),
+        check('queue', OTHERS_MS, () =>
+          askQueue({ redisUrl, databaseUrl: staging.databaseUrl, logger }),
+        ),
+        ...(config.databaseUrl === null
+          ? [check('disk', OTHERS_MS, () => findSpace(dataDir))]
+          : []),
+      ];
+      checks.push(...(await Promise.all(others)));
+    }
+    void opening.then(
+      (staging) => staging.close(),
+      () => undefined,
+    );
+    checks.push(await platform);
+    const isInOrder = checks.every(({ ok }) => ok);
+    return {
+      document: { ok: isInOrder, checks },
+      text: renderTable(
+        ['check', 'state', 'found', 'next step'],
+        checks.map(({ name, ok, found, nextStep }) => [
+          name,
+          ok ? 'ok' : 'fault',
+          found,
+          nextStep ?? '',
+        ]),
+      ),
+      exit: isInOrder ? EXIT.done : EXIT.failed,
+    };
+  },
+});
+
+export const COMMANDS = [doctor];
+
+/** @param find returns what it found, and throws what is wrong; its signal aborts when the time is over */
+async function check(
+  name: Check['name'],
+  timeoutMs: number,
+  find: (signal: AbortSignal) => Promise<string>,
+): Promise<Check> {
+  const stop = new AbortController();
+  try {
+    return { name, ok: true, found: await within(timeoutMs, find(stop.signal)), nextStep: null };
+  } catch (error) {
+    stop.abort();
+    const isKnown = error instanceof ConciliationError || error instanceof OverdueError;
+    const found = isKnown ? error.message : JSON.stringify(describeError(error));
+    return { name, ok: false, found, nextStep: NEXT_STEPS[name] };
+  }
+}
+
+async function readVersion(database: Database): Promise<string> {
+  const [{ version }] = await database.prisma.$queryRaw<[{ version: string }]>`
+    SELECT current_setting('server_version') AS version`;
+  return `PostgreSQL ${version}, no migration is missing`;
+}
+
+async function findRights({ prisma }: Database): Promise<string> {
+  const [{ login, may }] = await prisma.$queryRaw<[{ login: string; may: boolean }]>`
+    SELECT current_user AS login,
+           has_table_privilege('conciliation.title', 'INSERT')
+             AND has_table_privilege('conciliation.pull', 'INSERT') AS may`;
+  if (!may) throw new ConfigError([`${login} may not write titles and pulls`]);
+  return `${login} may write titles and pulls`;
+}
+
+async function compareClocks(database: Database): Promise<string> {
+  const fault = await findClockFault(database);
+  if (fault !== null) throw new ConfigError([`the clock of this machine is ${fault}`]);
+  return 'as that of the database';
+}
+
+/** Leaves the answer after its first bytes: status and type show that the token is accepted. */
+async function askPlatform({ config, today }: CommandRun, signal: AbortSignal): Promise<string> {
+  const token = openToken(config);
+  await token.current();
+  const platform = openPlatform(config, token);
+  try {
+    const { chunks, httpStatus } = await platform.fetchTitles(dayWindow(today), signal);
+    for await (const _ of chunks) break;
+    return `accepts the token, answered ${httpStatus}`;
+  } finally {
+    await platform.close();
+  }
+}
+
+async function askQueue(options: QueueOptions): Promise<string> {
+  const queues = await openQueues({ ...options, patienceMs: 0 });
+  await queues.pull.counts();
+  await queues.close();
+  return options.redisUrl === null ? 'on the database' : 'on Redis';
+}
+
+async function findSpace(dataDir: Config['dataDir']): Promise<string> {
+  const { bavail, bsize } = await statfs(dataDir);
+  const found = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB are free`;
+  if (bavail * bsize < LEAST_FREE_BYTES) throw new ConfigError([found]);
+  return found;
+}

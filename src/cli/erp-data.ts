@@ -1,0 +1,186 @@
+/** The commands for the data of the ERP: payables and suppliers. */
+import { ENCODINGS, type FileReading, formatOf } from '../base/files/import-file.ts';
+import { InputError } from '../base/runtime/errors.ts';
+import {
+  importPayableFile,
+  MAX_REPORTED_REJECTS,
+} from '../features/matching/payables/import-payables.ts';
+import {
+  importProviderFile,
+  MAX_REPORTED_FAULTS,
+} from '../features/providers/import-providers.sql.ts';
+import {
+  argument,
+  EXIT,
+  flag,
+  integerFrom,
+  oneOf,
+  optional,
+  preset,
+  stagingCommand,
+} from './command.ts';
+import { formatCount } from './output/table.ts';
+
+const FILE_WORDS = {
+  file: argument('a .json or .csv file'),
+  encoding: preset(
+    '<name>',
+    'windows-1252 also takes a file that is not UTF-8, such as one in ISO-8859-1',
+    ENCODINGS[0],
+    oneOf(ENCODINGS),
+  ),
+  dryRun: flag('report what would change, and change nothing'),
+};
+
+const importPayables = stagingCommand({
+  name: 'erp-payables import',
+  does: 'write the payables of a file into the staging table',
+  words: {
+    ...FILE_WORDS,
+    snapshot: flag('the file has all open payables; those that it lacks are closed'),
+    delta: flag('the file has payables that changed; no other is touched'),
+    count: optional(
+      '<number>',
+      'the number of payables that the ERP wrote; with another number a snapshot closes nothing',
+      integerFrom(0, 2_147_483_647),
+    ),
+  },
+  help: `JSON: {"payables": [...]} or only the list. CSV with ";", "," or tabs and a header of these columns, in any order;
+erpKey, openValue and one of the two columns of the supplier are required:
+
+  erpKey, company, supplierExternalId, supplierTaxId, document, instalment, orderUid, dueDate, openValue,
+  status, payee, version, settledAs, settledBy, settledOn, paidTo, totalValue, currency, bookingKey,
+  issueDate
+
+A payable is replaced as a whole. In a delta, an older version replaces no newer one: the payable is outdated
+and stays as it is. Payables with a fault are reported by line and field, kept in
+erp_payable_reject and left out; all others are imported together. A snapshot with such a payable is not
+complete and closes nothing. docs/integration.md describes the columns.
+
+Exit status: 0 all imported, 1 failed, 2 wrong usage or file, 3 imported but not complete.
+
+Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
+  async run(
+    database,
+    { file, encoding, snapshot, delta, count: announced = null, dryRun: isDryRun },
+    { by: actor, progress, signal },
+  ) {
+    if (snapshot === delta) throw new InputError('expected one of --snapshot and --delta');
+    const kind = snapshot ? 'snapshot' : 'delta';
+    const onProgress = (read: number) => progress.update(`${formatCount(read)} payables read`);
+    const request = { kind, actor, announced, isDryRun, signal, onProgress } as const;
+    const reading = readingOf(file, encoding);
+    const report = await importPayableFile(database, reading, request);
+    const count = (
+      name: 'inserted' | 'changed' | 'unchanged' | 'outdated' | 'rejected' | 'closed',
+    ) => formatCount(report[name]);
+    const { downgraded, downgradedKeys, incomparable, isComplete } = report;
+    const lines = [
+      `${isDryRun ? 'Nothing was changed. Payables would be' : 'Payables were'}: ` +
+        `${count('inserted')} inserted, ${count('changed')} changed, ` +
+        `${count('unchanged')} left as they are, ${count('outdated')} outdated, ` +
+        `${count('rejected')} rejected, ${count('closed')} closed.`,
+    ];
+    if (kind === 'snapshot' && !isComplete) {
+      lines.push('The snapshot is not complete. No payable is closed because of it.');
+    }
+    if (downgraded > 0) {
+      lines.push(
+        `${formatCount(downgraded)} of the changed payables went back to an older version: ` +
+          `${downgradedKeys.join(', ')}${downgraded > downgradedKeys.length ? ', …' : ''}.`,
+      );
+    }
+    if (incomparable > 0) {
+      lines.push(
+        `${formatCount(incomparable)} of the changed payables have a version that cannot be compared with the one before.`,
+      );
+    }
+    return {
+      document: {
+        ...{ dryRun: isDryRun, ...report, importId: isDryRun ? null : report.importId },
+        totalsLine: reading.totalsLine,
+      },
+      text: [...lines, ...faultLines(reading, report.rejects, MAX_REPORTED_REJECTS)].join('\n'),
+      exit: isComplete ? EXIT.done : EXIT.needsPerson,
+    };
+  },
+});
+
+const importProviders = stagingCommand({
+  name: 'providers import',
+  does: 'write the suppliers of a file into the staging table',
+  words: FILE_WORDS,
+  help: `JSON in the interface's shape, {"providers": [...]} or only the list. CSV with ";", "," or tabs and a
+header of these columns, in any order; only the first three are required:
+
+  externalId, identificationNumber, name, type, canAnticipate, phones, emailAddresses,
+  account1.bankNumber, account1.agencyNumber, account1.accountNumber, account1.accountDigit,
+  account1.type, account1.defaultAccount, and the same for account2 to account9
+
+Several phones or addresses share one cell, with "|" between them. A provider is replaced as a whole: a
+field that the file does not have is empty afterwards. Providers with a fault are reported by line and field
+and left out; all others are imported together. Providers that did not change are not pushed again.
+
+Exit status: 0 all imported, 1 failed, 2 wrong usage or file, 3 imported but some were left out.
+
+Example: conciliation providers import suppliers.csv --dry-run`,
+  async run(
+    database,
+    { file, encoding, dryRun: isDryRun },
+    { by: actor, logger, progress, signal },
+  ) {
+    const onProgress = (read: number) => progress.update(`${formatCount(read)} suppliers read`);
+    const reading = readingOf(file, encoding);
+    const report = await importProviderFile(database, reading, {
+      ...{ isDryRun, actor, signal, onProgress },
+    });
+    const { faults, raised, ...counts } = report;
+    logger.info({ ...counts, isDryRun }, 'providers imported');
+    const lines = [
+      `${isDryRun ? 'Nothing was changed. Of' : 'Of'} ${formatCount(counts.read)} provider(s) ` +
+        `${isDryRun ? 'would be' : 'were'}: ${formatCount(counts.inserted)} inserted, ` +
+        `${formatCount(counts.changed)} changed, ${formatCount(counts.unchanged)} left as they are, ` +
+        `${formatCount(counts.refused)} left out.`,
+    ];
+    if (raised > 0) {
+      lines.push(
+        `In ${formatCount(raised)} identificationNumber(s) lower case letters were raised.`,
+      );
+    }
+    return {
+      document: { dryRun: isDryRun, ...report, totalsLine: reading.totalsLine },
+      text: [...lines, ...faultLines(reading, faults, MAX_REPORTED_FAULTS)].join('\n'),
+      exit: counts.refused > 0 ? EXIT.needsPerson : EXIT.done,
+    };
+  },
+});
+
+export const COMMANDS = [importPayables, importProviders];
+
+interface Reading extends FileReading {
+  totalsLine: number | null;
+}
+
+function readingOf(path: string, encoding: FileReading['encoding']): Reading {
+  const reading: Reading = {
+    ...{ path, encoding, totalsLine: null },
+    onTotals: (line) => {
+      reading.totalsLine = line;
+    },
+  };
+  return reading;
+}
+
+/** The lines about the totals and the faults of a file. */
+function faultLines(
+  { path, totalsLine }: Reading,
+  faults: readonly { readonly at: number; readonly field: string; readonly expected: string }[],
+  most: number,
+): string[] {
+  const place = formatOf(path) === 'csv' ? 'line' : 'item';
+  return [
+    ...(totalsLine === null ? [] : [`line ${totalsLine} has totals and was left out.`]),
+    ...faults.map(({ at, field, expected }) => `${place} ${at}: ${field}: ${expected}`),
+    ...(faults.length === most ? [`Only the first ${formatCount(most)} faults are listed.`] : []),
+  ];
+}
