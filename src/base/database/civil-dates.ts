@@ -30,6 +30,8 @@ export const CIVIL_DATES = {
     settledOn: optionalCivilDate('settledOn'),
     issueDate: optionalCivilDate('issueDate'),
   },
+  holiday: { date: civilDate('date') },
+  closedDay: { date: civilDate('date'), businessDay: civilDate('businessDay') },
   matchRun: { bookingsFrom: civilDate('bookingsFrom') },
   monthSeal: { month: civilDate('month') },
   partyAccount: { lastAcceptedDate: civilDate('lastAcceptedDate') },
