@@ -67,10 +67,10 @@ BEGIN
     conciliation.audit_entry, conciliation.backfill, conciliation.booking_batch, conciliation.booking_consumer,
     conciliation.booking_line, conciliation.booking_offer, conciliation.booking_position,
     conciliation.booking_receipt, conciliation.booking_start, conciliation.break_decision,
-    conciliation.check_finding, conciliation.checkpoint, conciliation.company_buyer, conciliation.console_link,
+    conciliation.check_finding, conciliation.checkpoint, conciliation.closed_day, conciliation.company_buyer, conciliation.console_link,
     conciliation.console_oidc_login, conciliation.console_session, conciliation.console_user, conciliation.date_digest,
     conciliation.day, conciliation.day_buyer, conciliation.day_check, conciliation.digest_delivery, conciliation.drift,
-    conciliation.erp_payable, conciliation.erp_payable_import, conciliation.erp_payable_reject,
+    conciliation.erp_payable, conciliation.erp_payable_import, conciliation.erp_payable_reject, conciliation.holiday,
     conciliation.match_run, conciliation.month_seal, conciliation.party_account, conciliation.party_equivalent,
     conciliation.payment_hold, conciliation.process_fault, conciliation.provider, conciliation.provider_batch,
     conciliation.pull, conciliation.rejected_title, conciliation.schedule_total, conciliation.sign_in_limit,
@@ -81,7 +81,7 @@ BEGIN
     conciliation.title_succession
     TO conciliation_worker;
   GRANT DELETE ON
-    conciliation.console_oidc_login, conciliation.console_session, conciliation.process_fault,
+    conciliation.closed_day, conciliation.console_oidc_login, conciliation.console_session, conciliation.process_fault,
     conciliation.schedule_total, conciliation.sign_in_limit, conciliation.staged_account,
     conciliation.staged_base, conciliation.staged_change, conciliation.staged_missing,
     conciliation.staged_reject, conciliation.staged_title
@@ -104,6 +104,7 @@ BEGIN
     ON conciliation.check_finding TO conciliation_worker;
   GRANT UPDATE (last_reconciled_date, pull_id, start_date, updated_at)
     ON conciliation.checkpoint TO conciliation_worker;
+  GRANT UPDATE (business_day) ON conciliation.closed_day TO conciliation_worker;
   GRANT UPDATE (ended_at, ended_by) ON conciliation.company_buyer TO conciliation_worker;
   GRANT UPDATE (used_at) ON conciliation.console_link TO conciliation_worker;
   GRANT UPDATE (last_seen_at, token_hash, totp_offer) ON conciliation.console_session TO conciliation_worker;
@@ -127,6 +128,7 @@ BEGIN
   GRANT UPDATE (changed, closed, downgraded, ended_at, incomparable, inserted, is_complete, outdated, rejected,
     unchanged)
     ON conciliation.erp_payable_import TO conciliation_worker;
+  GRANT UPDATE (ended_at, ended_by) ON conciliation.holiday TO conciliation_worker;
   GRANT UPDATE (agreed, breaks, breaks_known, matched, reopened, unmapped_companies) ON conciliation.match_run TO conciliation_worker;
   GRANT UPDATE (last_accepted_date, last_seen_at, tax_id) ON conciliation.party_account TO conciliation_worker;
   GRANT UPDATE (ended_at, ended_by) ON conciliation.party_equivalent TO conciliation_worker;
@@ -185,7 +187,7 @@ BEGIN
     conciliation.check_finding, conciliation.day_check, conciliation.day_buyer,
     conciliation.erp_payable, conciliation.erp_payable_import, conciliation.match_run,
     conciliation.title_match, conciliation.title_payable, conciliation.payables_to_block, conciliation.break_decision,
-    conciliation.company_buyer, conciliation.party_equivalent,
+    conciliation.company_buyer, conciliation.party_equivalent, conciliation.holiday, conciliation.closed_day,
     conciliation.account_change, conciliation.audit_entry, conciliation.audit_chain
     TO conciliation_finance;
 

@@ -3,6 +3,7 @@ import { accounts } from '../features/accounts/index.ts';
 import { alerts } from '../features/alerts/index.ts';
 import { backfills } from '../features/backfills/index.ts';
 import { bookings } from '../features/bookings/index.ts';
+import { calendar } from '../features/calendar/index.ts';
 import { checks } from '../features/checks/index.ts';
 import { home } from '../features/home/index.ts';
 import { matching } from '../features/matching/index.ts';
@@ -23,6 +24,7 @@ export const FEATURES: readonly Feature[] = [
   schedule,
   checks,
   matching,
+  calendar,
   bookings,
   sweep,
   backfills,

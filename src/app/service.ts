@@ -37,6 +37,7 @@ import { createMetrics, type Metrics, readLedgerGauges } from '../features/alert
 import { moveBookings } from '../features/bookings/booking-start.sql.ts';
 import { startReleases } from '../features/bookings/releases.ts';
 import { startWakeUps } from '../features/bookings/wake-ups.ts';
+import { openCalendar } from '../features/calendar/own-holidays.ts';
 import { startCheckLoop } from '../features/checks/check-loop.ts';
 import { startMatchingLoop } from '../features/matching/run-matching.sql.ts';
 import { startVerification } from '../features/verify/verify.sql.ts';
@@ -113,6 +114,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       logger.warn({ changes }, 'settings differ from those of the last start');
     if (roles.has('scheduler') || roles.has('console')) {
       await moveBookings(shared.database, options.config.bookingsFrom);
+      await openCalendar(shared.database, options.config.businessDayRule);
     }
     startReports(shared, roles, stops);
     if (roles.has('worker')) {
@@ -296,6 +298,7 @@ async function startConsole(
       version: packageVersion(),
       ...alertPolicy(config),
       fourEyes: config.signOffFourEyes,
+      businessDayRule: config.businessDayRule,
       bookingsFrom: config.bookingsFrom,
       requiresChecks: true,
       requiresSecondFactor: config.consoleSecondFactor === 'required',

@@ -2453,6 +2453,51 @@ COMMENT ON COLUMN conciliation.party_equivalent.ended_by IS
   'The person who ended the pair. Null: the pair counts.';
 
 
+CREATE TABLE conciliation.holiday (
+  id           bigserial   PRIMARY KEY,
+  date         date        NOT NULL,
+  name         text        NOT NULL,
+  confirmed_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  confirmed_by text        NOT NULL,
+  ended_at     timestamptz,
+  ended_by     text,
+
+  CONSTRAINT holiday_end_check CHECK ((ended_at IS NULL) = (ended_by IS NULL))
+);
+
+CREATE UNIQUE INDEX holiday_key ON conciliation.holiday (date) WHERE ended_at IS NULL;
+
+COMMENT ON TABLE conciliation.holiday IS
+  'Holidays that a person has added to the national ones, such as those of a state or a city.';
+COMMENT ON COLUMN conciliation.holiday.id IS
+  'Key of the row.';
+COMMENT ON COLUMN conciliation.holiday.date IS
+  'The day without service.';
+COMMENT ON COLUMN conciliation.holiday.name IS
+  'The name of the holiday.';
+COMMENT ON COLUMN conciliation.holiday.confirmed_at IS
+  'When the person added the holiday.';
+COMMENT ON COLUMN conciliation.holiday.confirmed_by IS
+  'The person who added the holiday.';
+COMMENT ON COLUMN conciliation.holiday.ended_at IS
+  'When a person ended the holiday. Null: the holiday counts.';
+COMMENT ON COLUMN conciliation.holiday.ended_by IS
+  'The person who ended the holiday. Null: the holiday counts.';
+
+
+CREATE TABLE conciliation.closed_day (
+  date         date PRIMARY KEY,
+  business_day date NOT NULL
+);
+
+COMMENT ON TABLE conciliation.closed_day IS
+  'Every day of the years 2010 to 2059 on which banks pay nothing, with the day on which they pay instead. The service writes the rows at its start and when a holiday changes.';
+COMMENT ON COLUMN conciliation.closed_day.date IS
+  'Saturday, Sunday, national holiday, 31 December, or a date of the table holiday.';
+COMMENT ON COLUMN conciliation.closed_day.business_day IS
+  'The next or the last business day, as BUSINESS_DAY_RULE says.';
+
+
 CREATE TABLE conciliation.title_match (
   id            bigserial   PRIMARY KEY,
   title_id      bigint      NOT NULL,

@@ -42,6 +42,8 @@ const AUDIT_ACTIONS = {
   'findings.resolve': 'decision',
   'key.add': 'event',
   'key.revoke': 'event',
+  'holiday.confirm': 'event',
+  'holiday.end': 'event',
   'list.export': 'look',
   'match.make': 'decision',
   'match.undo': 'decision',

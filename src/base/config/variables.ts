@@ -288,6 +288,11 @@ export const SECTIONS = {
   },
   Dates: {
     TIMEZONE: timeZone,
+    BUSINESS_DAY_RULE: choice('following', ['following', 'preceding'], {
+      isAudited: true,
+      meaning:
+        'The [business day](matching.md#business-days) on which a payment that is due on a day without service is made.',
+    }),
     START_DATE: date({
       takes: 'a date that is over, as `YYYY-MM-DD`',
       unset: 'the day before the first start',

@@ -31,6 +31,8 @@ export interface ConsoleParts {
   readonly sweepSlotBefore?: (now: Date) => Date;
   /** Whether a user who decided about a day may not sign it off. */
   readonly fourEyes: boolean;
+  /** BUSINESS_DAY_RULE. Absent: following. */
+  readonly businessDayRule?: 'following' | 'preceding';
   /** The first accepted date whose seals release bookings. Absent or null: seals release nothing. */
   readonly bookingsFrom?: CivilDate | null;
   /** Whether the checks have to run on the content of a day before its sign-off. Absent: no. */

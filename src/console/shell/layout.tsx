@@ -82,7 +82,7 @@ const SECTIONS = {
   closing: ['/sign-offs', '/months', '/restated'],
   titles: ['/titles'],
   erp: ['/breaks', '/booking-lines'],
-  payments: ['/schedule', '/account-changes', '/providers'],
+  payments: ['/schedule', '/account-changes', '/providers', '/holidays'],
 } as const;
 type Section = keyof typeof SECTIONS;
 

@@ -16,6 +16,8 @@ import {
 } from '../../console/api/schema-parts.ts';
 import type { DayObstacle } from '../../console/day-obstacle.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { businessDayOf, isSameDue } from '../calendar/business-days.sql.ts';
+import { MAX_MOVE_DAYS } from '../calendar/holidays.ts';
 import { type AskedScope, askedLines, identityOf } from './asked-lines.sql.ts';
 import {
   DUE_TOLERANCE_DAYS,
@@ -158,10 +160,13 @@ const SAME_SUPPLIER = Prisma.sql`(${SAME_CODE} OR ${sameParty(TITLE_TAX_ID)})`;
 const SAME_VALUE = Prisma.sql`
   (payable.open_value = title.original_value OR (payable.total_value = title.original_value) IS TRUE)`;
 
+/** Whether a title and a payable have the same due date. */
+const SAME_DUE = isSameDue(Prisma.sql`payable.due_date`, Prisma.sql`title.anticipated_due_date`);
+
 const COMPARED = Prisma.sql`payable.erp_key, payable.status, payable.document, payable.closed_at IS NOT NULL AS is_closed,
   ${SAME_VALUE} AS same_value, payable.open_value = 0 AND payable.total_value IS NULL AS is_empty,
   payable.order_uid = title.order_uid AS same_order,
-  payable.due_date = title.anticipated_due_date AS same_due,
+  ${SAME_DUE} AS same_due,
   abs(payable.due_date - title.anticipated_due_date) AS days`;
 
 /** Payables that share the order, or the supplier and the value or the due date, with a title `title`. */
@@ -169,7 +174,7 @@ const NEAR = Prisma.sql`
   SELECT ${COMPARED} FROM conciliation.erp_payable AS payable
   WHERE (payable.order_uid = title.order_uid
          OR ${SAME_SUPPLIER} AND (payable.open_value = title.original_value
-                                  OR payable.due_date = title.anticipated_due_date))`;
+                                  OR ${SAME_DUE}))`;
 
 const PAPER = Prisma.sql`
   ROW(payable.company, ltrim(payable.document, '0'), payable.instalment, payable.due_date)`;
@@ -212,9 +217,9 @@ const BOOKING_OF_PAYABLE = Prisma.sql`regexp_replace(payable.booking_key, ':[0-9
 
 /** The columns of a title `title` that are compared with payables. */
 const SIDE = Prisma.sql`title.id, title.order_uid, title.original_value, title.anticipated_due_date,
-  ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id`;
+  ${businessDayOf(Prisma.sql`title.anticipated_due_date`)} AS business_day, ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id`;
 
-const RIVAL = Prisma.sql`${PAIR}, title.order_uid AS title_order, title.rule, title.made_at, title.place, title.own_days,
+const RIVAL = Prisma.sql`${PAIR}, title.order_uid AS title_order, title.rule, title.made_at, title.place, title.own_days, title.own_due,
   title.own_document, title.own_instalment, payable.is_settled, payable.instalment, payable.changed_at`;
 
 /** The rows that a statement reads. A break is complete if all rows of the break are read. */
@@ -297,8 +302,8 @@ const RIVALS_BY_INDEX = Prisma.sql`
   (payable.order_uid = ANY(ARRAY(SELECT order_uid FROM matched))
    OR (payable.supplier_external_id = ANY(ARRAY(SELECT provider_external_id FROM matched))
        OR left(payable.supplier_tax_id, 8) = ANY(ARRAY(SELECT left(tax_id, 8) FROM matched)))
-      AND payable.due_date BETWEEN (SELECT min(anticipated_due_date) - ${DUE_TOLERANCE_DAYS}::int FROM matched)
-                               AND (SELECT max(anticipated_due_date) + ${DUE_TOLERANCE_DAYS}::int FROM matched))`;
+      AND payable.due_date BETWEEN (SELECT min(anticipated_due_date) - ${MAX_MOVE_DAYS}::int FROM matched)
+                               AND (SELECT max(anticipated_due_date) + ${MAX_MOVE_DAYS}::int FROM matched))`;
 
 /** @param among of `other`, titles */
 const indexedScope = (among: Prisma.Sql) => {
@@ -366,8 +371,9 @@ const nearMatches = ({ isWhole, near }: Scope) => Prisma.sql`
        : Prisma.sql`erp_key = ANY(ARRAY(SELECT erp_key FROM conciliation.erp_payable AS payable WHERE ${near}))`
    })`;
 
-/** A due date within the tolerance; of one order also a due date that the ERP does not state. */
-const IS_NEAR = Prisma.sql`(days <= ${DUE_TOLERANCE_DAYS} OR days IS NULL AND same_order)`;
+const IS_NEAR_DUE = Prisma.sql`(days <= ${DUE_TOLERANCE_DAYS} OR same_due)`;
+/** The same due date, or one within the tolerance; of one order also a due date that the ERP does not state. */
+const IS_NEAR = Prisma.sql`(${IS_NEAR_DUE} OR days IS NULL AND same_order)`;
 
 /**
  * Whether a pair fits: the value, and the order or the due date. A payable of the order that the ERP has settled may
@@ -381,7 +387,7 @@ const FITS = Prisma.sql`
 const CLAIM = Prisma.sql`title.id AS title_id, title.buyer_identification, ${COMPARED}`;
 
 /** Whether a pair fits, and the payable is open. */
-const FITS_OPEN = Prisma.sql`(status = 'open' AND same_value AND (same_order OR days <= ${DUE_TOLERANCE_DAYS}))`;
+const FITS_OPEN = Prisma.sql`(status = 'open' AND same_value AND (same_order OR ${IS_NEAR_DUE}))`;
 
 /** Why a match ended whose title was withdrawn. */
 export const WITHDRAWN = 'the title is withdrawn';
@@ -399,7 +405,7 @@ const IS_RIVAL = Prisma.sql`
   (same_order AND place IN (2, 3) AND status <> 'cancelled' AND (same_value OR same_supplier AND ${IS_NEAR})
    OR is_settled AND (same_value OR same_order AND is_empty AND status = 'paid') AND ${IS_NEAR}
       AND (rival_place < place OR rival_place = place AND (days <= own_days) IS NOT FALSE
-           OR rival_place = 2 AND place = 1 AND (own_days = 0) IS NOT TRUE))
+           OR rival_place = 2 AND place = 1 AND own_due IS NOT TRUE))
   AND (rule <> 'person' OR changed_at > made_at)
   AND ((status = 'cancelled' OR is_closed AND status <> 'paid')
        AND ltrim(document, '0') = ltrim(own_document, '0') AND instalment IS NOT DISTINCT FROM own_instalment
@@ -441,8 +447,9 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), matched AS MATERIALIZED (
     SELECT ${SIDE}, rule, made_at, held.erp_key, open_value, ${IS_PLAIN} AS is_plain, document AS own_document,
            instalment AS own_instalment, abs(payable.due_date - title.anticipated_due_date) AS own_days,
+           ${SAME_DUE} AS own_due,
            CASE WHEN rule = 'sum' THEN 4 WHEN payable.order_uid = title.order_uid THEN 1
-                WHEN payable.due_date = title.anticipated_due_date THEN 2 ELSE 3 END AS place
+                WHEN ${SAME_DUE} THEN 2 ELSE 3 END AS place
     FROM held
     JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = title_id
     JOIN ${payablesOf(Prisma.sql`held`, scope.isWhole)} AS payable ON payable.erp_key = held.erp_key
@@ -488,7 +495,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       GROUP BY order_uid HAVING count(*) = 1
     ) AS single USING (order_uid)
   ), free AS MATERIALIZED (
-    SELECT * FROM conciliation.erp_payable AS payable
+    SELECT *, ${businessDayOf(Prisma.sql`payable.due_date`)} AS business_day FROM conciliation.erp_payable AS payable
     WHERE closed_at IS NULL AND status <> 'cancelled' AND ${IS_COMPARED}
       AND ${scope.isWhole ? ALL : scope.near}
       AND NOT EXISTS (SELECT FROM ${nearMatches(scope)} AS match WHERE match.erp_key = payable.erp_key)
@@ -598,7 +605,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), situated AS MATERIALIZED (
     SELECT pair.title_id, pair.erp_key, source, place, pair.days, source = 0 AS is_matched, rule,
            title.buyer_is_financial IS TRUE AS is_early, title.status = 'current' AS is_current,
-           ${scope.isBooked} AS is_booked, title.anticipated_due_date AS title_due_date,
+           ${scope.isBooked} AS is_booked, ${businessDayOf(Prisma.sql`title.anticipated_due_date`)} AS title_due_date,
            payable.settled_on, payable.changed_at,
            ${STATED_AT} AS stated_at,
            ${situationOf(
@@ -688,7 +695,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
              AND count(DISTINCT paper) FILTER (WHERE fits) = 1 AS is_doubled,
            min(erp_key) FILTER (WHERE status = 'open' AND NOT same_value) AS other_value,
            (array_agg(erp_key ORDER BY days, erp_key)
-              FILTER (WHERE status = 'open' AND same_value AND days > ${DUE_TOLERANCE_DAYS}))[1] AS other_due
+              FILTER (WHERE status = 'open' AND same_value AND NOT ${IS_NEAR_DUE}))[1] AS other_due
     FROM (SELECT *, ${FITS_OPEN} AS fits FROM related) AS related
     GROUP BY title_id
   ), in_doubt AS MATERIALIZED (
@@ -714,15 +721,15 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), value_of_due AS MATERIALIZED (
     -- Three values of a supplier and due date suffice to decide whether exactly one payable has another value.
     SELECT * FROM (
-      SELECT supplier_external_id, supplier_tax_id, due_date, open_value, min(erp_key) AS erp_key, count(*) AS rows,
-             row_number() OVER (PARTITION BY supplier_external_id, supplier_tax_id, due_date) AS place
+      SELECT supplier_external_id, supplier_tax_id, business_day, open_value, min(erp_key) AS erp_key, count(*) AS rows,
+             row_number() OVER (PARTITION BY supplier_external_id, supplier_tax_id, business_day) AS place
       FROM free WHERE status = 'open' GROUP BY 1, 2, 3, 4
     ) AS valued WHERE place <= 3
   ), due AS MATERIALIZED (
     SELECT title_id, min(erp_key) AS erp_key FROM (${pairsOfSupplier(
       Prisma.sql`title.id AS title_id, payable.erp_key, payable.rows`,
       Prisma.sql`value_of_due`,
-      Prisma.sql`payable.due_date = title.anticipated_due_date
+      Prisma.sql`payable.business_day = title.business_day
         AND payable.open_value <> title.original_value`,
     )}) AS pair GROUP BY title_id HAVING sum(rows) = 1
   ), ordered AS MATERIALIZED (
@@ -787,13 +794,13 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT CASE WHEN open_value <> original_value THEN 'value_differs' ELSE 'due_date_differs' END, 1, false, id, erp_key
     FROM matched JOIN live ON live.title_id = id
     WHERE rule = 'inherited' AND is_plain AND NOT is_own AND NOT is_posted
-      AND (open_value <> original_value OR own_days > ${DUE_TOLERANCE_DAYS})
+      AND (open_value <> original_value OR own_days > ${DUE_TOLERANCE_DAYS} AND NOT own_due)
     UNION ALL
     SELECT 'due_before_release', 2, false, title.id, held.erp_key
     FROM run CROSS JOIN held
     JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = held.title_id
     WHERE title_part = 0 AND title.status = 'current' AND ${scope.isBooked}
-      AND title.anticipated_due_date <= (now() AT TIME ZONE run.time_zone)::date
+      AND ${businessDayOf(Prisma.sql`title.anticipated_due_date`)} <= (now() AT TIME ZONE run.time_zone)::date
       AND title.id NOT IN (SELECT title_id FROM live WHERE is_own)
       AND title.id NOT IN (SELECT title_id FROM judged WHERE severity > 0)
     UNION ALL

@@ -1,9 +1,11 @@
 import { taxIdOf } from '../../base/database/tax-id.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { businessDayOf, isSameDue } from '../calendar/business-days.sql.ts';
+import { MAX_MOVE_DAYS } from '../calendar/holidays.ts';
 import type { CompanyFacts } from './companies.sql.ts';
 
 /** Stored with every match. A change of a rule raises the version. */
-export const RULE_VERSION = 4;
+export const RULE_VERSION = 5;
 
 /** The rules of the program, in their order. */
 export const RULES = ['order', 'exact', 'tolerance', 'sum'] as const;
@@ -73,6 +75,9 @@ export const MAY_BE_COMPANY = Prisma.sql`
         WHEN left(title.buyer, 8) = ANY(payable.roots) THEN NOT (title.is_claimed AND payable.is_named)
         ELSE false END)`;
 
+/** Whether the due dates of a title and a payable, each with its business day, are the same one. */
+export const SAME_DUE = Prisma.sql`payable.business_day = title.business_day`;
+
 /**
  * Whether the company of a payable is known to be that of the title, as far as `MAY_BE_COMPANY` is true. A payable
  * without company, or with a code that is no CNPJ and that no person has mapped, belongs to the title by the order and
@@ -80,7 +85,7 @@ export const MAY_BE_COMPANY = Prisma.sql`
  */
 export const IS_COMPANY = Prisma.sql`
   ((title.buyer IS NOT NULL AND payable.buyers IS NOT NULL OR payable.is_single
-    OR payable.order_uid = title.order_uid AND payable.due_date = title.anticipated_due_date) IS TRUE)`;
+    OR payable.order_uid = title.order_uid AND ${SAME_DUE}) IS TRUE)`;
 
 /** False where the supplier is the financial agent of the title: the payable is what a posting has made. */
 const IS_OF_SUPPLIER = Prisma.sql`
@@ -112,18 +117,18 @@ const IS_SUPPLIER_OF_ORDER = Prisma.sql`
    OR length(payable.supplier_tax_id) = 14 AND length(title.tax_id) = 14
       AND left(payable.supplier_tax_id, 8) = left(title.tax_id, 8))`;
 
+/** A due date within the tolerance, or the same one. */
+const NEAR_DUE = Prisma.sql`
+  (abs(payable.due_date - title.anticipated_due_date) <= ${DUE_TOLERANCE_DAYS}::int OR ${SAME_DUE})`;
+
 /** The pairs of the rule `order`, except for the value. */
 const ofOrder = (titles: Prisma.Sql, payables: Prisma.Sql) => Prisma.sql`
   FROM ${titles} AS title JOIN ${payables} AS payable
     ON payable.order_uid = title.order_uid AND ${IS_SUPPLIER_OF_ORDER}
-   AND (abs(payable.due_date - title.anticipated_due_date) <= ${DUE_TOLERANCE_DAYS}::int) IS NOT FALSE
+   AND (${NEAR_DUE}) IS NOT FALSE
    AND ${MAY_BE_COMPANY} AND ${IS_OF_SUPPLIER}`;
 
 const SAME_VALUE = Prisma.sql`payable.open_value = title.original_value`;
-const SAME_DUE = Prisma.sql`payable.due_date = title.anticipated_due_date`;
-const NEAR_DUE = Prisma.sql`
-  payable.due_date BETWEEN title.anticipated_due_date - ${DUE_TOLERANCE_DAYS}::int
-                       AND title.anticipated_due_date + ${DUE_TOLERANCE_DAYS}::int`;
 
 /** Long enough that few windows of the tolerance lie in two spans. */
 const SPAN_DAYS = 100;
@@ -134,8 +139,8 @@ const SPAN_DAYS = 100;
  */
 const spanOf = (date: Prisma.Sql) =>
   Prisma.sql`((${date} - DATE '0001-01-01') / ${SPAN_DAYS}::int)`;
-const FIRST_SPAN = spanOf(Prisma.sql`(title.anticipated_due_date - ${DUE_TOLERANCE_DAYS}::int)`);
-const LAST_SPAN = spanOf(Prisma.sql`(title.anticipated_due_date + ${DUE_TOLERANCE_DAYS}::int)`);
+const FIRST_SPAN = spanOf(Prisma.sql`(title.anticipated_due_date - ${MAX_MOVE_DAYS}::int)`);
+const LAST_SPAN = spanOf(Prisma.sql`(title.anticipated_due_date + ${MAX_MOVE_DAYS}::int)`);
 
 /** The titles of a relation, once for each span of their windows. */
 const inSpans = (titles: Prisma.Sql) => Prisma.sql`
@@ -147,18 +152,20 @@ const NEAR = Prisma.sql`payable.due_span = title.due_span AND ${NEAR_DUE}`;
 const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_hash::text AS title_text,
   payable.ground AS payable_text, title.is_fixed AS title_is_fixed, payable.is_fixed AS payable_is_fixed,
   title.match_id AS title_match, payable.match_id AS payable_match,
-  (payable.order_uid <> title.order_uid) IS NOT TRUE AND ${IS_COMPANY} AS is_permitted, (${SAME_DUE}) IS TRUE AS is_due`;
+  (payable.order_uid <> title.order_uid) IS NOT TRUE AND ${IS_COMPANY} AS is_permitted, (${SAME_DUE}) IS TRUE AS is_due,
+  (payable.due_date = title.anticipated_due_date) IS TRUE AS is_day`;
 
 /** The columns of a title that the rules compare, without surrounding blanks, with `PARTY_NAMES`. */
 const TITLE_SIDE = Prisma.sql`title.id, ${TITLE_ORDER} AS order_uid, original_value, anticipated_due_date,
-  ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id, agent, buyer, is_claimed`;
+  ${businessDayOf(Prisma.sql`title.anticipated_due_date`)} AS business_day, ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id, agent, buyer, is_claimed`;
 /** What the company of a payable says, with `COMPANY_NAME`. */
 const COMPANY_SIDE = Prisma.sql`company_name.buyers, company_name.roots, company_name.is_named,
   (SELECT is_single FROM company_fact) AS is_single`;
 
 /** The columns of a payable that pairs are made of. */
 const STATED_PAYABLE = Prisma.sql`payable.erp_key, supplier_external_id, supplier_tax_id, document, order_uid,
-  due_date, ${spanOf(Prisma.sql`due_date`)} AS due_span, open_value, ${COMPANY_SIDE}`;
+  due_date, ${businessDayOf(Prisma.sql`payable.due_date`)} AS business_day,
+  ${spanOf(Prisma.sql`due_date`)} AS due_span, open_value, ${COMPANY_SIDE}`;
 /** Joins the buyers of a payable's company. */
 export const COMPANY_NAME = Prisma.sql`
   LEFT JOIN company_name ON company_name.company = coalesce(payable.company, '')`;
@@ -237,7 +244,9 @@ export const CANDIDATES = Prisma.sql`
     ${pairsBySupplier(PAIR, Prisma.sql`${SAME_VALUE} AND ${NEAR}`, { titles: inSpans(Prisma.sql`open_title`) })}
   ), pair AS MATERIALIZED (
     SELECT 1 AS place, ${PAIR} ${ofOrder(Prisma.sql`open_title`, Prisma.sql`open_payable`)} AND ${SAME_VALUE}
-    UNION ALL SELECT 2, near.* FROM near WHERE is_due
+    -- Beside a payable of the title's own due date, one of another date with the same business day does not count.
+    UNION ALL SELECT 2, near.* FROM near
+    WHERE is_due AND (is_day OR title_id NOT IN (SELECT title_id FROM near WHERE is_day))
     UNION ALL SELECT 3, near.* FROM near
   )`;
 
@@ -286,6 +295,11 @@ const HAD_VALUE = Prisma.sql`
    OR payable.status = 'paid' AND payable.open_value = 0 AND payable.total_value IS NULL
       AND payable.order_uid = title.order_uid)`;
 
+/** A paid payable of the title's due date without any value and order may be the title's own. */
+const MAY_HAVE_HAD_VALUE = Prisma.sql`
+  (payable.status = 'paid' AND payable.open_value = 0 AND payable.total_value IS NULL
+   AND payable.order_uid IS NULL AND ${SAME_DUE})`;
+
 /** Whether a payable `fresh` has the supplier, the document and the instalment of a payable `gone`. */
 export const isEnteredAgain = (fresh: Prisma.Sql) => Prisma.sql`
   (${fresh}.document = gone.document
@@ -298,7 +312,7 @@ export const IS_SETTLED = Prisma.sql`
 
 const DAYS = Prisma.sql`abs(payable.due_date - title.anticipated_due_date)`;
 const SETTLED_PAIR = Prisma.sql`title.id AS title_id, title.order_uid, title.anticipated_due_date, payable.erp_key,
-  ${DAYS} AS days`;
+  ${DAYS} AS days, ${SAME_DUE} AS is_due`;
 const FREE_TITLE = Prisma.sql`(SELECT * FROM open_title WHERE NOT is_fixed)`;
 
 /** The place of a payable of the title's order that has another value or another due date. */
@@ -321,7 +335,7 @@ export const VETOED = Prisma.sql`
            OR supplier_external_id IN (SELECT provider_external_id FROM open_title WHERE NOT is_fixed)
            OR left(supplier_tax_id, 8) IN (SELECT left(tax_id, 8) FROM open_title WHERE NOT is_fixed))
   ), order_payable AS MATERIALIZED (
-    SELECT payable.erp_key, order_uid, due_date, status, open_value, total_value, supplier_external_id, supplier_tax_id
+    SELECT payable.erp_key, order_uid, due_date, ${businessDayOf(Prisma.sql`payable.due_date`)} AS business_day, status, open_value, total_value, supplier_external_id, supplier_tax_id
     FROM conciliation.erp_payable AS payable
     WHERE status <> 'cancelled' AND ${IS_COMPARED} AND order_uid IS NOT NULL
       AND erp_key NOT IN (SELECT erp_key FROM chosen)
@@ -331,9 +345,9 @@ export const VETOED = Prisma.sql`
     SELECT ${ORDER_PLACE}::numeric, ${SETTLED_PAIR} FROM ${FREE_TITLE} AS title JOIN order_payable AS payable
       ON payable.order_uid = title.order_uid AND ${IS_SUPPLIER_OF_ORDER} AND (${NEAR_DUE} OR ${HAD_VALUE})
     UNION ALL
-    SELECT CASE WHEN days = 0 THEN 2 ELSE 3 END, near.* FROM (${pairsBySupplier(
+    SELECT CASE WHEN is_due THEN 2 ELSE 3 END, near.* FROM (${pairsBySupplier(
       SETTLED_PAIR,
-      Prisma.sql`${NEAR} AND ${HAD_VALUE}`,
+      Prisma.sql`${NEAR} AND (${HAD_VALUE} OR ${MAY_HAVE_HAD_VALUE})`,
       { titles: inSpans(FREE_TITLE), payables: Prisma.sql`settled_payable` },
     )}) AS near
   ), unexplained AS MATERIALIZED (
@@ -360,7 +374,7 @@ export const VETOED = Prisma.sql`
            OR rival.place = chosen.place
               AND (rival.days <= abs(payable.due_date - rival.anticipated_due_date)) IS NOT FALSE
            OR rival.place = 2 AND chosen.place = 1
-              AND (payable.due_date = rival.anticipated_due_date) IS NOT TRUE)
+              AND ${isSameDue(Prisma.sql`payable.due_date`, Prisma.sql`rival.anticipated_due_date`)} IS NOT TRUE)
       AND ((settled.status = 'cancelled' OR settled.closed_at IS NOT NULL AND settled.status <> 'paid')
            AND ltrim(settled.document, '0') = ltrim(payable.document, '0')
            AND settled.instalment IS NOT DISTINCT FROM payable.instalment

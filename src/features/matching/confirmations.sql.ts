@@ -173,7 +173,7 @@ export async function endConfirmation(
 const authorOf = ({ by, reason }: Decision) => ({ confirmedBy: by, reason });
 
 /** Makes a decision, and a run of the matching due. The audit log names the rows, which are kept. */
-function decide(
+export function decide(
   database: Database,
   action: AuditAction,
   { by, reason, fourEyes }: MatchDecision,

@@ -4,6 +4,7 @@ import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { ensureCalendar } from '../calendar/write-calendar.sql.ts';
 import { askedLines } from './asked-lines.sql.ts';
 import { CHANGED, COUNTED_AGREED, COUNTED_BREAKS, joinWholeSets, WITHDRAWN } from './breaks.sql.ts';
 import {
@@ -66,6 +67,7 @@ export function runMatching(
 ): Promise<MatchingRun> {
   return database.prisma.$transaction(async (tx) => {
     await takeLock(tx, 'matching');
+    await ensureCalendar(tx);
     await joinWholeSets(tx);
     const [{ id: runId }] = await tx.$queryRaw<[{ id: bigint }]>`
       INSERT INTO conciliation.match_run

@@ -1,13 +1,11 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { IS_COMPANY, pairsBySupplier } from './candidates.sql.ts';
+import { IS_COMPANY, pairsBySupplier, SAME_DUE } from './candidates.sql.ts';
 
 /** The most candidates of a title or a payable among which the rule `sum` looks for items. */
 export const SUM_CANDIDATES = 12;
 
 /** The most items of a sum. */
 export const SUM_ITEMS = 5;
-
-const SAME_DUE_DATE = Prisma.sql`payable.due_date = title.anticipated_due_date`;
 
 const NEAR = Prisma.sql`title.id AS title_id, title.order_uid AS title_order, title.original_value,
   payable.erp_key, payable.order_uid AS payable_order, payable.open_value,
@@ -19,21 +17,18 @@ interface Side {
   readonly key: Prisma.Sql;
   readonly pairKey: Prisma.Sql;
   readonly code: Prisma.Sql;
-  readonly dueDate: Prisma.Sql;
 }
 const TITLES: Side = {
   table: Prisma.sql`open_title`,
   key: Prisma.sql`id`,
   pairKey: Prisma.sql`title_id`,
   code: Prisma.sql`provider_external_id`,
-  dueDate: Prisma.sql`anticipated_due_date`,
 };
 const PAYABLES: Side = {
   table: Prisma.sql`open_payable`,
   key: Prisma.sql`erp_key`,
   pairKey: Prisma.sql`erp_key`,
   code: Prisma.sql`supplier_external_id`,
-  dueDate: Prisma.sql`due_date`,
 };
 
 /**
@@ -46,13 +41,13 @@ const counted = (own: Side, others: Side, name: Prisma.Sql) => Prisma.sql`
          fitting.key IS NULL AS fits_none
   FROM ${own.table} AS own
   LEFT JOIN (SELECT DISTINCT ${own.pairKey} AS key FROM pair) AS fitting ON fitting.key = own.${own.key}
-  LEFT JOIN (SELECT ${others.code} AS code, ${others.dueDate} AS due, count(*) AS rows
+  LEFT JOIN (SELECT ${others.code} AS code, business_day AS due, count(*) AS rows
              FROM ${others.table} WHERE ${others.code} IS NOT NULL GROUP BY 1, 2) AS by_code
-    ON by_code.code = ${own.code} AND by_code.due = ${own.dueDate}
-  LEFT JOIN (SELECT party, ${others.dueDate} AS due, count(*) AS rows,
+    ON by_code.code = ${own.code} AND by_code.due = own.business_day
+  LEFT JOIN (SELECT party, business_day AS due, count(*) AS rows,
                     count(*) FILTER (WHERE ${others.code} IS NULL) AS without_code
              FROM ${others.table} WHERE party IS NOT NULL GROUP BY 1, 2) AS by_party
-    ON by_party.party = own.party AND by_party.due = ${own.dueDate}`;
+    ON by_party.party = own.party AND by_party.due = own.business_day`;
 
 /** All combinations of an owner's candidates that add up to the owner's value, as `owner` and `items`. */
 const combinations = (names: {
@@ -97,7 +92,7 @@ export const SUMS = Prisma.sql`
   ), lone_payable AS MATERIALIZED (
     SELECT * FROM counted_payable WHERE titles <= ${SUM_CANDIDATES} AND fits_none
   ), lone_pair AS MATERIALIZED (
-    ${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: Prisma.sql`lone_title`, payables: Prisma.sql`lone_payable` })}
+    ${pairsBySupplier(NEAR, SAME_DUE, { titles: Prisma.sql`lone_title`, payables: Prisma.sql`lone_payable` })}
   ), near_title AS MATERIALIZED (
     SELECT * FROM lone_title WHERE id IN (
       SELECT title_id FROM lone_pair GROUP BY title_id
@@ -108,16 +103,16 @@ export const SUMS = Prisma.sql`
         SELECT erp_key FROM lone_pair GROUP BY erp_key HAVING count(*) > count(DISTINCT title_order)))
   ), near_payable AS MATERIALIZED (
     SELECT * FROM counted_payable WHERE titles <= ${SUM_CANDIDATES} AND erp_key IN (
-      SELECT erp_key FROM (${pairsBySupplier(Prisma.sql`payable.erp_key`, SAME_DUE_DATE, { titles: Prisma.sql`near_title`, payables: Prisma.sql`counted_payable` })}) AS near)
+      SELECT erp_key FROM (${pairsBySupplier(Prisma.sql`payable.erp_key`, SAME_DUE, { titles: Prisma.sql`near_title`, payables: Prisma.sql`counted_payable` })}) AS near)
   ), rival_title AS MATERIALIZED (
     SELECT * FROM counted_title WHERE id IN (
-      SELECT title_id FROM (${pairsBySupplier(Prisma.sql`title.id AS title_id`, SAME_DUE_DATE, { titles: Prisma.sql`counted_title`, payables: Prisma.sql`near_payable` })}) AS near)
+      SELECT title_id FROM (${pairsBySupplier(Prisma.sql`title.id AS title_id`, SAME_DUE, { titles: Prisma.sql`counted_title`, payables: Prisma.sql`near_payable` })}) AS near)
   ), near_by_due AS MATERIALIZED (
     SELECT *, max(titles) OVER (PARTITION BY title_id) > ${SUM_CANDIDATES}
            OR max(payables) OVER (PARTITION BY erp_key) > ${SUM_CANDIDATES} AS is_large
     FROM (${pairsBySupplier(
       NEAR,
-      Prisma.sql`${SAME_DUE_DATE}
+      Prisma.sql`${SAME_DUE}
         AND (title.payables <= ${SUM_CANDIDATES} OR payable.titles <= ${SUM_CANDIDATES})`,
       { titles: Prisma.sql`rival_title`, payables: Prisma.sql`counted_payable` },
     )}) AS near

@@ -4,6 +4,7 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import type { BankAccount } from '../../core/title/destination.ts';
 import { AMOUNT_COLUMNS, type AmountColumn } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { businessDayOf } from '../calendar/business-days.sql.ts';
 import {
   CHANGED_PAYEE_HASH,
   IS_UNNAMED,
@@ -61,7 +62,11 @@ interface ScheduleFigures {
   readonly overall: ScheduleTotals;
   readonly changed: ChangedTotals;
   /** In date order, without the dates that have no title. */
-  readonly dates: readonly (ScheduleTotals & { readonly date: CivilDate })[];
+  readonly dates: readonly (ScheduleTotals & {
+    readonly date: CivilDate;
+    /** On which payments that are due on the date are made. */
+    readonly businessDay: CivilDate;
+  })[];
   readonly groupCount: number;
   /** Current titles without a due date, which belong to no range. */
   readonly undated: { readonly titles: number; readonly originalValue: string };
@@ -136,7 +141,8 @@ const figuresOf = (range: DueRange, amounts: Amounts) => Prisma.sql`
     (SELECT jsonb_build_object('groups', count(*), 'titles', coalesce(sum(titles), 0),
                                'originalValue', coalesce(sum(original_value), 0)::text)
      FROM total WHERE payee IN (SELECT payee FROM changed)) AS changed,
-    (SELECT coalesce(jsonb_agg(jsonb_build_object('date', due_date, ${totalsJson(amounts)}) ORDER BY due_date), '[]')
+    (SELECT coalesce(jsonb_agg(jsonb_build_object('date', due_date, 'businessDay', ${businessDayOf(Prisma.sql`due_date`)},
+                                                  ${totalsJson(amounts)}) ORDER BY due_date), '[]')
      FROM total WHERE level = 1) AS dates,
     (SELECT count(*)::float8 FROM total WHERE level = 2) AS "groupCount",
     (SELECT jsonb_build_object('titles', coalesce(sum(titles), 0),

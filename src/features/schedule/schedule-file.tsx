@@ -103,7 +103,9 @@ function Waiting({ totals }: { readonly totals: ScheduleTotals }) {
 /** The totals of a due date; of all of them, where the date is null. */
 export const dateColumns = (
   hrefOf: (date: CivilDate) => string,
-): readonly Column<ScheduleTotals & { readonly date: CivilDate | null }>[] => [
+): readonly Column<
+  ScheduleTotals & { readonly date: CivilDate | null; readonly businessDay?: CivilDate }
+>[] => [
   {
     name: 'due_date',
     head: 'schedule.dueDate',
@@ -112,6 +114,12 @@ export const dateColumns = (
     cell: ({ date }, { formats }) =>
       date !== null && <a href={hrefOf(date)}>{formats.date(date)}</a>,
     isHead: true,
+  },
+  {
+    name: 'business_day',
+    head: 'calendar.businessDay',
+    kind: 'date',
+    value: ({ businessDay = null }) => businessDay,
   },
   ...TOTALS_COLUMNS,
   {

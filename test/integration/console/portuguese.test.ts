@@ -175,6 +175,7 @@ test('no page in Portuguese has English text', async () => {
       '/break?kind=missing_on_platform&payable=AP-1',
     ],
     'GET /companies': ['/companies'],
+    'GET /holidays': ['/holidays?year=2026'],
     'GET /providers': ['/providers', '/providers?state=invalid'],
     'GET /provider': ['/provider?id=P-1', '/provider?id=F000002'],
     'GET /account-changes': ['/account-changes?state=all'],
@@ -292,8 +293,10 @@ test('each sentence is in both languages, and few are the same', () => {
   const same = [...MESSAGES.en].filter(([key, text]) => MESSAGES['pt-BR'].get(key) === text);
   expect(same.map(([, text]) => text).sort()).toMatchInlineSnapshot(`
     [
+      "Corpus Christi",
       "E-mail",
       "ERP",
+      "Tiradentes",
       "buyerDiscountedValue",
       "financialDiscountedValue",
       "manual",

@@ -95,6 +95,7 @@ test('the settings of the audit log are text by the names of their variables', (
   const config = readConfig({ CHECK_SEVERITIES: 'fee_unusual=off' }, { platform: false });
   expect(auditedSettings(config)).toEqual({
     TIMEZONE: 'America/Sao_Paulo',
+    BUSINESS_DAY_RULE: 'following',
     ERP_PAYABLES_MAX_AGE_HOURS: '30',
     WITHDRAWAL_LIMIT_PERCENT: '20',
     PLAUSIBILITY: 'on',

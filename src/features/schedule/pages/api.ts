@@ -45,7 +45,7 @@ const PaymentSchedule = Type.Object({
     { groups: count, titles: count, originalValue: amount },
     { description: 'On accounts that changed, where no person has confirmed the change.' },
   ),
-  dates: Type.Array(Type.Object({ date, ...scheduleTotals })),
+  dates: Type.Array(Type.Object({ date, businessDay: date, ...scheduleTotals })),
   groupCount: count,
   groups: Type.Array(
     Type.Object({

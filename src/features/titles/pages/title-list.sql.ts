@@ -11,6 +11,7 @@ import {
 } from '../../../console/api/schema-parts.ts';
 import type { ListTotal, Place } from '../../../console/list/list.tsx';
 import { Prisma } from '../../../generated/prisma/client.ts';
+import { businessDayOf } from '../../calendar/business-days.sql.ts';
 import { readGroupTotals } from '../../schedule/read-schedule.sql.ts';
 import { groupOf, type TitleFilter, type TitleSort, whereOf } from './title-filters.sql.ts';
 
@@ -23,6 +24,7 @@ export const TitleRow = Type.Object({
   provider: orNull('string'),
   agent: orNull('string'),
   dueDate: dateOrNull,
+  businessDay: dateOrNull,
   originalValue: amount,
   changedAt: instant,
 });
@@ -55,6 +57,7 @@ export async function readTitles(
     SELECT id::float8 AS id, status, accepted_date::text AS "acceptedDate",
            order_uid AS "orderUid", occurrence, provider_external_id AS provider,
            financial_agent_name AS agent, anticipated_due_date::text AS "dueDate",
+           ${businessDayOf(Prisma.sql`anticipated_due_date`)}::text AS "businessDay",
            original_value::text AS "originalValue", changed_at AS "changedAt"
     FROM conciliation.title WHERE ${await whereOf(tx, filter)}
     ORDER BY ${Prisma.join(keys.map((key) => Prisma.sql`${key} ${direction}`))}

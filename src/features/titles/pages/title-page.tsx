@@ -10,6 +10,7 @@ import { EVERYBODY, forPeople, mayUse, STAFF } from '../../../console/shell/rout
 import { sendPage } from '../../../console/shell/send-page.ts';
 import type { TitleColumn } from '../../../core/title/title.ts';
 import { RevealForm } from '../../accounts/pages/change-list.tsx';
+import { DueDate } from '../../calendar/pages/due-date.tsx';
 import { type Finding, readTitleFindings } from '../../checks/findings.sql.ts';
 import { TitleFindings } from '../../checks/pages/findings.tsx';
 import { readOwnSealOfMatch } from '../../matching/match-decisions.sql.ts';
@@ -230,7 +231,7 @@ function FieldRow(props: {
         ) : column === 'provider_external_id' && shown !== '' ? (
           <a href={providerHref(shown)}>{shown}</a>
         ) : column === 'anticipated_due_date' ? (
-          formats.date(toCivilDate(shown))
+          <DueDate date={toCivilDate(shown)} businessDay={props.title.businessDay} />
         ) : column === 'buyer_is_financial' ? (
           text(shown === 'true' ? 'title.yes' : 'title.no')
         ) : shown === '' ? (

@@ -5,6 +5,7 @@ import { declareList } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { DayLink } from '../../../console/shell/parts.tsx';
 import type { DayState } from '../../../core/ledger/day-state.ts';
+import { DueDate } from '../../calendar/pages/due-date.tsx';
 import { readLedgerDay } from '../../review/ledger-days.sql.ts';
 import { DayHead } from '../../review/pages/day-page.tsx';
 import { type Payee, readPayee } from '../../schedule/read-schedule.sql.ts';
@@ -43,7 +44,14 @@ const COLUMNS: readonly Column<TitleRow>[] = [
     value: ({ acceptedDate }) => acceptedDate,
     cell: ({ acceptedDate }) => <DayLink date={acceptedDate} />,
   },
-  { name: 'due', head: 'titles.due', kind: 'date', sort: 'due', value: ({ dueDate }) => dueDate },
+  {
+    name: 'due',
+    head: 'titles.due',
+    kind: 'date',
+    sort: 'due',
+    value: ({ dueDate }) => dueDate,
+    cell: ({ dueDate, businessDay }) => <DueDate date={dueDate} businessDay={businessDay} />,
+  },
   {
     name: 'provider',
     head: 'titles.provider',
