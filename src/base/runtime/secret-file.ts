@@ -37,7 +37,7 @@ export function fileSecret<Secret>(options: SecretFileOptions<Secret>): SecretSo
   const { variable, path, parse, Unusable } = options;
   return {
     async current() {
-      const read = readSecretFile(path);
+      const read = readSecretFile(path, { mayBeEmpty: true });
       if ('fault' in read) throw new Unusable([`${variable}: ${read.fault}`]);
       return parse(read.secret, `${variable}: ${path}`);
     },
@@ -50,12 +50,13 @@ export function fileSecret<Secret>(options: SecretFileOptions<Secret>): SecretSo
  */
 export function readSecretFile(
   path: string,
+  { mayBeEmpty = false } = {},
 ): { readonly secret: string } | { readonly fault: string } {
   try {
     const fault = openFileFault(path, realpathSync(path), statSync(path));
     if (fault !== null) return { fault };
     const secret = readFileSync(path, 'utf8').trim();
-    return secret === '' ? { fault: `${path} is empty` } : { secret };
+    return secret === '' && !mayBeEmpty ? { fault: `${path} is empty` } : { secret };
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
     return { fault: `cannot read ${path} (${String(error.code)})` };
