@@ -11,7 +11,7 @@ interface Group {
 /** The file of each first word. Loading all of them takes a second, so only the file of the requested command is loaded. */
 const GROUPS: Readonly<Record<string, Group>> = {
   start: { load: () => import('./start.ts') },
-  doctor: { load: () => import('./doctor.ts') },
+  doctor: { load: () => import('./doctor.sql.ts') },
   demo: { load: () => import('./demo.sql.ts') },
   pull: { load: () => import('./pull.ts') },
   backfill: { load: () => import('./backfill.ts') },
