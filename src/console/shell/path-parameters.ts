@@ -3,7 +3,7 @@ import { InputError } from '../../base/runtime/errors.ts';
 import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
 import { textParameter } from './page-context.ts';
 
-const MAX_REASON_LENGTH = 500;
+export const MAX_REASON_LENGTH = 500;
 
 /** Returns the date of `/days/:date`; null: the page does not exist. */
 export function dateOfPath(request: FastifyRequest): CivilDate | null {
