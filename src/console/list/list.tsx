@@ -62,25 +62,59 @@ interface ListReader {
 }
 
 /** What a page is made of. */
-interface ListParts {
+interface ListParts<Total extends ListTotal> {
   /** The heading and the introduction. */
   readonly head: VNode;
   /** The form and the tabs of the filter. */
   readonly filter: VNode;
   /** The table with its numbered pages and files. */
   readonly table: VNode;
+  readonly total: Total;
 }
 
-export interface ListDeclaration<Fields extends FilterFields, Row> {
+/** Reads the total and the rows separately, or together if one statement finds both. */
+type ListReads<Fields extends FilterFields, Row, Total extends ListTotal> =
+  | {
+      readonly total: (
+        db: Transaction,
+        filter: FilterOf<Fields>,
+        reader: ListReader,
+      ) => Promise<Total>;
+      /** Returns the rows of a place, in an order that the filter alone decides. */
+      readonly read: (
+        db: Transaction,
+        filter: FilterOf<Fields>,
+        place: Place,
+        reader: ListReader,
+      ) => Promise<Row[]>;
+    }
+  | {
+      readonly together: (
+        tx: Transaction,
+        filter: FilterOf<Fields>,
+        place: Place,
+      ) => Promise<{ readonly total: Total; readonly rows: Row[] }>;
+    };
+
+export type ListDeclaration<Fields extends FilterFields, Row, Total extends ListTotal> = ListReads<
+  Fields,
+  Row,
+  Total
+> &
+  ListLook<Fields, Row, Total>;
+
+interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
   /** In the audit log, and in the keys of the texts `lists.….title`, `intro` (may be absent) and `none`. */
   readonly name: ListName;
+  /** The sentence in place of a table without rows. Absent: `lists.….none`. */
+  readonly none?: (filter: FilterOf<Fields>) => TextKey;
   readonly path: `/${string}`;
   /** The entry of the navigation. */
   readonly active: NavigationPath;
   /** Absent: every role. */
   readonly who?: readonly ConsoleRole[];
   readonly filter: Fields;
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly Column<Row>[] | ((filter: FilterOf<Fields>) => readonly Column<Row>[]);
   readonly rowClass?: (row: Row) => string | undefined;
   readonly rowsPerPage?: number;
   /**
@@ -88,18 +122,6 @@ export interface ListDeclaration<Fields extends FilterFields, Row> {
    * the headings of such columns lead. Absent: the list has one order.
    */
   readonly order?: (filter: FilterOf<Fields>) => string;
-  readonly total: (
-    db: Transaction,
-    filter: FilterOf<Fields>,
-    reader: ListReader,
-  ) => Promise<ListTotal>;
-  /** Returns the rows of a place, in an order that the filter alone decides. */
-  readonly read: (
-    db: Transaction,
-    filter: FilterOf<Fields>,
-    place: Place,
-    reader: ListReader,
-  ) => Promise<Row[]>;
   /** Returns a row as this reader may see it. Absent: the rows hold nothing that has to be masked. */
   readonly mask?: (row: Row, principal: Principal | null) => Row;
   /** The operation of the API: `GET /api` and the path of the page. */
@@ -120,7 +142,7 @@ export interface ListDeclaration<Fields extends FilterFields, Row> {
     parts: ConsoleParts,
     filter: FilterOf<Fields>,
     request: FastifyRequest,
-  ) => Promise<(page: ListParts) => VNode>;
+  ) => Promise<(page: ListParts<Total>) => VNode>;
 }
 
 type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
@@ -136,19 +158,37 @@ export interface List<Fields extends FilterFields = FilterFields> {
 
 const ROWS_PER_PAGE = 50;
 const ROWS_PER_READ = 5_000;
+const MAX_OFFSET = 1_000_000_000;
 /** A slow download keeps its snapshot so long. */
 const FILE_TIMEOUT_MS = 15 * 60_000;
 
 /** @param schema of a row: it types the row, and is published as OpenAPI */
-export function declareList<Fields extends FilterFields, Schema extends TObject>(
-  schema: Schema,
-  list: ListDeclaration<Fields, Readonly<Static<Schema>>>,
-): List<Fields> {
+export function declareList<
+  Fields extends FilterFields,
+  Schema extends TObject,
+  Total extends ListTotal = ListTotal,
+>(schema: Schema, list: ListDeclaration<Fields, Readonly<Static<Schema>>, Total>): List<Fields> {
   type Row = Readonly<Static<Schema>>;
   const { path, name } = list;
   const who = list.who ?? EVERYBODY;
   const masked = (rows: Row[], { principal }: FastifyRequest) =>
     list.mask === undefined ? rows : rows.map((row) => list.mask?.(row, principal) ?? row);
+  const columnsOf = (filter: FilterOf<Fields>) =>
+    typeof list.columns === 'function' ? list.columns(filter) : list.columns;
+  const readPlace = async (
+    { database }: ConsoleParts,
+    filter: FilterOf<Fields>,
+    place: Place,
+    reader: ListReader,
+  ) => {
+    const { prisma } = database;
+    if ('together' in list) return prisma.$transaction((tx) => list.together(tx, filter, place));
+    const [total, rows] = await Promise.all([
+      list.total(prisma, filter, reader),
+      list.read(prisma, filter, place, reader),
+    ]);
+    return { total, rows };
+  };
   const href: List<Fields>['href'] = (filter, page = 1) => {
     const query = new URLSearchParams(
       parametersOf(list.filter, filter).filter(
@@ -171,22 +211,29 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
       const { language } = pageContext(request, parts.timeZone);
       const { filter, faults } = readFilter(list.filter, source, language);
       const reader = { parts, actor: actorOf(request) };
-      const total = await list.total(prisma, filter, reader);
-      const paging = pagingOf(source, 'page', total.rows, list.rowsPerPage ?? ROWS_PER_PAGE);
-      const [read, layout] = await Promise.all([
-        list.read(prisma, filter, paging, reader),
+      const pageOf = (rows: number) =>
+        pagingOf(source, 'page', rows, list.rowsPerPage ?? ROWS_PER_PAGE);
+      const asked = pageOf(MAX_OFFSET);
+      const [first, layout] = await Promise.all([
+        readPlace(parts, filter, asked, reader),
         list.layout?.(parts, filter, request) ?? inOrder,
       ]);
-      const rows = masked(read, request);
+      const { total } = first;
+      const paging = pageOf(total.rows);
+      const isThere = paging.page === asked.page;
+      const read = isThere ? first : await readPlace(parts, filter, paging, reader);
+      const rows = masked(read.rows, request);
       return sendPage(request, reply, parts, (context) => ({
         title: context.text(`lists.${name}.title`),
         active: list.active,
         body: layout({
+          total,
           head: <Head name={name} />,
           filter: <Filter list={list} filter={filter} faults={faults} href={href} total={total} />,
           table: (
             <Rows
               list={list}
+              columns={columnsOf(filter)}
               filter={filter}
               rows={rows}
               paging={paging}
@@ -219,7 +266,11 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
       const batches = async function* (db: Transaction, signal: AbortSignal) {
         for (let offset = 0; ; offset += ROWS_PER_READ) {
           signal.throwIfAborted();
-          const rows = await list.read(db, filter, { offset, limit: ROWS_PER_READ }, reader);
+          const place = { offset, limit: ROWS_PER_READ };
+          const rows =
+            'together' in list
+              ? (await list.together(db, filter, place)).rows
+              : await list.read(db, filter, place, reader);
           yield masked(rows, request);
           if (rows.length < ROWS_PER_READ) return;
         }
@@ -227,7 +278,10 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
       return sendFile(reply, parts.logger, (signal, send) =>
         prisma.$transaction(
           async (tx) => {
-            const { rows } = await list.total(tx, filter, reader);
+            const { rows } =
+              'together' in list
+                ? (await list.together(tx, filter, { offset: 0, limit: 1 })).total
+                : await list.total(tx, filter, reader);
             await recordAudit(prisma, {
               actor: reader.actor,
               action: 'list.export',
@@ -237,7 +291,7 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
             const content = { rows: batches(tx, signal), rowCount: rows, sheet: title };
             await send({
               name: `${title}-${todayOf(parts)}.${format}`,
-              ...encodeList({ ...content, columns: list.columns }, format, page),
+              ...encodeList({ ...content, columns: columnsOf(filter) }, format, page),
             });
           },
           { isolationLevel: 'RepeatableRead', timeout: FILE_TIMEOUT_MS },
@@ -247,7 +301,6 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
   };
 
   const addApi: AddRoutes = (api, parts) => {
-    const { prisma } = parts.database;
     if (list.api === undefined) return;
     const { tag, operationId, summary } = list.api;
     api.get(
@@ -267,10 +320,7 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
         requireRead(faults);
         const place = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
         const reader = { parts, actor: actorOf(request) };
-        const [total, rows] = await Promise.all([
-          list.total(prisma, filter, reader),
-          list.read(prisma, filter, place, reader),
-        ]);
+        const { total, rows } = await readPlace(parts, filter, place, reader);
         return {
           total: total.rows,
           ...(total.sums !== undefined && { sums: total.sums }),
@@ -283,7 +333,7 @@ export function declareList<Fields extends FilterFields, Schema extends TObject>
   return { addPage, addApi, href };
 }
 
-const inOrder = ({ head, filter, table }: ListParts) => (
+const inOrder = ({ head, filter, table }: ListParts<ListTotal>) => (
   <>
     {head}
     {filter}
@@ -318,7 +368,7 @@ type TargetOf<Fields extends FilterFields> = (
 ) => Target;
 
 interface FilterProps<Fields extends FilterFields, Row> {
-  readonly list: ListDeclaration<Fields, Row>;
+  readonly list: ListLook<Fields, Row, never>;
   readonly filter: FilterOf<Fields>;
   readonly total: ListTotal;
 }
@@ -350,6 +400,7 @@ function Filter<Fields extends FilterFields, Row>(
 
 function Rows<Fields extends FilterFields, Row>(
   props: FilterProps<Fields, Row> & {
+    readonly columns: readonly Column<Row>[];
     readonly rows: readonly Row[];
     readonly paging: Paging;
     readonly targetOf: TargetOf<Fields>;
@@ -358,12 +409,15 @@ function Rows<Fields extends FilterFields, Row>(
   const { list, filter, rows, paging, targetOf, total } = props;
   const { text } = usePage();
   const label = text(`lists.${list.name}.title`);
-  if (rows.length === 0) return <p class="quiet">{text(`lists.${list.name}.none`)}</p>;
+  if (rows.length === 0) {
+    const none = list.none?.(filter);
+    return <p class="quiet">{none === undefined ? text(`lists.${list.name}.none`) : text(none)}</p>;
+  }
   return (
     <section class="card stack">
       <ListTable
         label={label}
-        columns={list.columns}
+        columns={props.columns}
         rows={rows}
         sums={total.sums}
         rowClass={list.rowClass}

@@ -10,6 +10,7 @@ type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
 /** A part of the product with its own pages, operations and hooks into the engine. `app/features.ts` lists the features. */
 export interface Feature extends EngineFeature {
   readonly pages?: readonly AddRoutes[];
+  readonly actions?: readonly { readonly add: AddRoutes }[];
   /** Lists that make a page and an operation of `/api`. */
   readonly lists?: readonly { readonly addPage: AddRoutes; readonly addApi: AddRoutes }[];
   /** Operations of `/api`. */

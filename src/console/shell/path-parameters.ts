@@ -3,7 +3,7 @@ import { InputError } from '../../base/runtime/errors.ts';
 import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
 import { textParameter } from './page-context.ts';
 
-const MAX_REASON_LENGTH = 500;
+export const MAX_REASON_LENGTH = 500;
 
 /** Returns the date of `/days/:date`; null: the page does not exist. */
 export function dateOfPath(request: FastifyRequest): CivilDate | null {
@@ -29,7 +29,7 @@ export function requireReason(body: unknown): string {
 }
 
 /** @throws InputError when the reason is too long */
-export function optionalReason(body: unknown): string | null {
+function optionalReason(body: unknown): string | null {
   const reason = textParameter(body, 'reason');
   if (reason !== null && reason.length > MAX_REASON_LENGTH) {
     throw new InputError(`a reason has at most ${MAX_REASON_LENGTH} characters`, {

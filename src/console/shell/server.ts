@@ -3,7 +3,7 @@
  * (`/healthz`), can work (`/readyz`) and its metrics (`/metrics`). Signed-in users see the ledger
  * and decide about it. Scripts use the same data and actions as JSON under `/api`. server.ts:
  * routes, headers, errors. route-access.ts: the rights for each route. guard.ts: authentication and
- * CSRF. `*-routes` and `*-page` of a feature: queries and actions, markup.
+ * CSRF. declare.tsx: what a feature declares as a page or an action.
  */
 
 import type { AddressInfo } from 'node:net';
@@ -132,8 +132,10 @@ async function addPages(
   addLoginRoutes(server, parts, signInCheck);
   addAccountRoutes(server, parts, signInCheck);
   addOidcRoutes(server, parts);
-  for (const { pages = [], lists = [] } of parts.features) {
-    for (const add of [...pages, ...lists.map(({ addPage }) => addPage)]) add(server, parts);
+  for (const { pages = [], lists = [], actions = [] } of parts.features) {
+    for (const add of pages) add(server, parts);
+    for (const { addPage } of lists) addPage(server, parts);
+    for (const { add } of actions) add(server, parts);
   }
   addUsersRoutes(server, parts);
   await addApiRoutes(server, parts, parts.version);

@@ -1,14 +1,15 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { planBackfills } from './backfill-plans.sql.ts';
 import { addBackfillsApi } from './pages/api.ts';
-import { addBackfillRoutes, BACKFILLS } from './pages/backfills.tsx';
+import { BACKFILL, BACKFILL_ACTIONS, BACKFILLS } from './pages/backfills.tsx';
 
 export const backfills: Feature = {
   name: 'backfills',
   engine: {
     inPlanning: (tx, { maxOpenBackfillPulls }) => planBackfills(tx, maxOpenBackfillPulls),
   },
-  pages: [addBackfillRoutes],
+  pages: [BACKFILL],
+  actions: BACKFILL_ACTIONS,
   lists: [BACKFILLS],
   api: [addBackfillsApi],
 };

@@ -1,11 +1,12 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { addBookingsApi } from './pages/api-bookings.ts';
-import { LINES } from './pages/bookings.tsx';
-import { addBookingsRoutes } from './pages/bookings-routes.tsx';
+import { BOOKING } from './pages/booking-page.tsx';
+import { BOOKING_ACTIONS, LINES } from './pages/bookings.tsx';
 
 export const bookings: Feature = {
   name: 'bookings',
-  pages: [addBookingsRoutes],
+  pages: [BOOKING],
+  actions: BOOKING_ACTIONS,
   lists: [LINES],
   api: [addBookingsApi],
 };

@@ -1,8 +1,8 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { addFindingsRoutes, FINDINGS } from './pages/findings.tsx';
+import { FINDINGS, RESOLVE_FINDINGS } from './pages/findings.tsx';
 
 export const checks: Feature = {
   name: 'checks',
-  pages: [addFindingsRoutes],
+  actions: [RESOLVE_FINDINGS],
   lists: [FINDINGS],
 };

@@ -101,7 +101,7 @@ export const BREAK_CODES = ['corrected', 'booked_outside', 'agreed', 'accepted',
 export type BreakCode = (typeof BREAK_CODES)[number];
 
 /** A break, and the decision that counts while both sides are as the person saw them. All null: open. */
-const ListedBreak = Type.Object({
+export const ListedBreak = Type.Object({
   ...Break.properties,
   decidedAt: instantOrNull,
   decidedBy: textOrNull,
@@ -932,14 +932,18 @@ export async function readBreaksOf(
 }
 
 /** Returns the breaks of a filter, the most urgent first, then by the greatest value. */
-export function listBreaks(
-  database: Database,
-  request: BreakFilter & { readonly offset: number; readonly limit: number },
-): Promise<BreakList> {
+export const listBreaks = (
+  { prisma }: Pick<Database, 'prisma'>,
+  request: BreakRequest,
+): Promise<BreakList> => prisma.$transaction((tx) => readBreakList(tx, request));
+
+type BreakRequest = BreakFilter & { readonly offset: number; readonly limit: number };
+
+/** Does the same in a transaction of the caller. */
+export async function readBreakList(tx: Transaction, request: BreakRequest): Promise<BreakList> {
   const { state = 'open', kind, date, offset, limit } = request;
-  return database.prisma.$transaction(async (tx) => {
-    await joinWholeSets(tx);
-    const [row] = await tx.$queryRaw<[BreakList]>`
+  await joinWholeSets(tx);
+  const [row] = await tx.$queryRaw<[BreakList]>`
     WITH ${breaksOf({ ...wholeScope(date), isResolved: state === 'resolved' })},
     filtered AS (SELECT * FROM broken WHERE ${isIn(request)}),
     place AS (
@@ -961,8 +965,7 @@ export function listBreaks(
               ORDER BY severity DESC, place.place, place.value DESC, title_id, place.erp_key), '[]')
        FROM place LEFT JOIN ${titlesOf(Prisma.sql`place`)} AS title ON title.id = title_id
        LEFT JOIN ${payablesOf(Prisma.sql`place`)} AS payable ON payable.erp_key = place.erp_key) AS breaks`;
-    return row;
-  });
+  return row;
 }
 
 /** Counts the breaks of the whole ledger, as JSON: date (null: payables without a title), kind, isUrgent, breaks, value. */

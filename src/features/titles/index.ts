@@ -1,11 +1,11 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { addTitlesApi } from './pages/api.ts';
-import { addTitleRoutes } from './pages/title-page.tsx';
+import { TITLE } from './pages/title-page.tsx';
 import { TITLES } from './pages/titles-page.tsx';
 
 export const titles: Feature = {
   name: 'titles',
-  pages: [addTitleRoutes],
+  pages: [TITLE],
   lists: [TITLES],
   api: [addTitlesApi],
 };

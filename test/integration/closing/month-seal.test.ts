@@ -275,7 +275,7 @@ describe('the pages', () => {
       expect.stringContaining('Houve dias fechados de novo depois da sua consulta.'),
     ]);
     const sealed = await reviewer.post('/months/2026-03/seal', {
-      digest: digestIn(stale.text),
+      digest: digestIn((await reviewer.get('/months/2026-03')).text),
       reason: 'agrees with the books',
     });
     expect(sealed.location).toBe('/months/2026-03?notice=month_sealed');

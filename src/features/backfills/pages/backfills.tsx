@@ -1,22 +1,14 @@
-import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { addDays, lastClosedDate, parseCivilDate } from '../../../base/values/business-day.ts';
+import { id } from '../../../console/api/schema-parts.ts';
+import { declareAction, declarePage } from '../../../console/declare.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
-import { faultSentence } from '../../../console/shell/error-page.tsx';
 import { Field } from '../../../console/shell/layout.tsx';
-import { textParameter, usePage } from '../../../console/shell/page-context.ts';
-import {
-  ActionForm,
-  Author,
-  authorText,
-  FormFault,
-  Instant,
-  Submit,
-} from '../../../console/shell/parts.tsx';
-import { actorOf, idOfPath } from '../../../console/shell/path-parameters.ts';
-import { EVERYBODY, forPeople, mayUse, OPERATE } from '../../../console/shell/route-access.ts';
-import { sendPage } from '../../../console/shell/send-page.ts';
+import { usePage } from '../../../console/shell/page-context.ts';
+import { Author, authorText, FormFault, Instant } from '../../../console/shell/parts.tsx';
+import { OPERATE } from '../../../console/shell/route-access.ts';
 import {
   Backfill,
   type BackfillProgress,
@@ -94,22 +86,79 @@ export const BACKFILLS = declareList(Backfill, {
   },
 });
 
-/** @param props.form the fields, as they were written */
+const written = Type.Optional(Type.String());
+
+const START_BACKFILL = declareAction({
+  path: '/backfills',
+  who: OPERATE,
+  input: { from: written, to: written, concurrency: written },
+  deed: startBackfill,
+  next: (_, id) => `/backfills/${id}`,
+  refused: ({ text }, fault, form) => ({
+    title: text('lists.backfills.title'),
+    active: '/backfills',
+    body: <StartForm form={form as BackfillForm} fault={fault} />,
+  }),
+});
+
+/** Cancels or resumes a backfill. */
+const changeOf = (
+  path: `/${string}`,
+  notice: 'backfill_cancelled' | 'backfill_resumed',
+  change: typeof cancelBackfill,
+) =>
+  declareAction({
+    path,
+    who: OPERATE,
+    input: { id },
+    deed: async ({ database, plan }, { id }, by) => {
+      await change(database, BigInt(id), by);
+      plan();
+    },
+    next: ({ id }) => `/backfills/${id}`,
+    notice,
+  });
+const CANCEL = changeOf('/backfills/:id/cancel', 'backfill_cancelled', cancelBackfill);
+const RESUME = changeOf('/backfills/:id/resume', 'backfill_resumed', resumeBackfill);
+
+export const BACKFILL_ACTIONS = [START_BACKFILL, CANCEL, RESUME];
+
+export const BACKFILL = declarePage({
+  path: '/backfills/:id',
+  active: '/backfills',
+  input: { id },
+  read: ({ database }, { id }) => readBackfillProgress(database, BigInt(id)),
+  title: ({ text }, { id }) => `${text('backfills.number')} ${id}`,
+  answer: ({ state }) => (state === 'running' ? { refreshSeconds: REFRESH_SECONDS } : {}),
+  body: (backfill) => <BackfillBody backfill={backfill} />,
+});
+
+/** The fields as they are written. */
+interface BackfillForm {
+  readonly from?: string;
+  readonly to?: string;
+  readonly concurrency?: string;
+}
+
 function StartForm(props: {
-  readonly form: { readonly from: string; readonly to: string; readonly concurrency: string };
+  readonly form: BackfillForm;
   /** Why the form cannot be carried out; null: it was not sent. */
   readonly fault: string | null;
 }) {
   const { form, fault } = props;
-  const { text, principal } = usePage();
-  if (!mayUse(principal?.role ?? 'viewer', 'POST', '/backfills')) return null;
+  const { text } = usePage();
   return (
-    <ActionForm action="/backfills" class="card filters">
+    <START_BACKFILL.Form
+      values={{}}
+      class="card filters"
+      button={text('backfills.start')}
+      look="primary"
+    >
       <Field label={text('backfills.from')}>
-        <input type="date" name="from" required value={form.from} />
+        <input type="date" name="from" required value={form.from ?? ''} />
       </Field>
       <Field label={text('backfills.to')}>
-        <input type="date" name="to" required value={form.to} />
+        <input type="date" name="to" required value={form.to ?? ''} />
       </Field>
       <Field label={text('backfills.concurrency')}>
         <input
@@ -117,26 +166,20 @@ function StartForm(props: {
           name="concurrency"
           min="1"
           max={MAX_BACKFILL_CONCURRENCY}
-          value={form.concurrency}
+          value={form.concurrency ?? ''}
         />
       </Field>
-      <div class="buttons">
-        <Submit class="primary">{text('backfills.start')}</Submit>
-      </div>
       <FormFault fault={fault} />
-    </ActionForm>
+    </START_BACKFILL.Form>
   );
 }
 
 /** The number of dates whose pull has come to an end. */
 const endedOf = ({ done, failed, held }: BackfillProgress) => done + failed + held;
 
-function BackfillPage({ backfill }: { readonly backfill: BackfillProgress }) {
-  const context = usePage();
-  const { text, formats } = context;
-  const role = context.principal?.role ?? 'viewer';
+function BackfillBody({ backfill }: { readonly backfill: BackfillProgress }) {
+  const { text, formats } = usePage();
   const ended = endedOf(backfill);
-  const isRunning = backfill.state === 'running';
   const rows = [
     ['done', text('backfills.pulled')],
     ['open', text('backfills.open')],
@@ -188,79 +231,26 @@ function BackfillPage({ backfill }: { readonly backfill: BackfillProgress }) {
             <Instant at={backfill.finishedAt} />
           </dd>
         </dl>
-        {isRunning && mayUse(role, 'POST', '/backfills/:id/cancel') && (
-          <ActionForm action={`/backfills/${backfill.id}/cancel`}>
-            <Submit class="danger">{text('backfills.cancel')}</Submit>
-            <p class="quiet small">{text('backfills.cancelHelp')}</p>
-          </ActionForm>
+        {backfill.state === 'running' && (
+          <CANCEL.Form
+            values={{ id: backfill.id }}
+            button={text('backfills.cancel')}
+            look="danger"
+            help={text('backfills.cancelHelp')}
+          />
         )}
-        {backfill.state === 'cancelled' && mayUse(role, 'POST', '/backfills/:id/resume') && (
-          <ActionForm action={`/backfills/${backfill.id}/resume`}>
-            <Submit>{text('backfills.resume')}</Submit>
-          </ActionForm>
+        {backfill.state === 'cancelled' && (
+          <RESUME.Form values={{ id: backfill.id }} button={text('backfills.resume')} />
         )}
       </section>
     </>
   );
 }
 
-/** Adds the routes that start, watch and cancel backfills. */
-export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  const { database } = parts;
-
-  server.post('/backfills', forPeople(OPERATE), async (request, reply) => {
-    const { body } = request;
-    const written = (name: string) => textParameter(body, name) ?? '';
-    const form = { from: written('from'), to: written('to'), concurrency: written('concurrency') };
-    try {
-      const id = await startBackfill(parts, body, actorOf(request));
-      return reply.redirect(`/backfills/${id}`, 303);
-    } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-      return sendPage(request, reply, parts, (context) => ({
-        title: context.text('lists.backfills.title'),
-        active: '/backfills',
-        status: 400,
-        body: <StartForm form={form} fault={faultSentence(context, error)} />,
-      }));
-    }
-  });
-
-  server.get('/backfills/:id', forPeople(EVERYBODY), async (request, reply) => {
-    const id = idOfPath(request);
-    const backfill = id === null ? null : await readBackfillProgress(database, id);
-    if (backfill === null) return reply.callNotFound();
-    return sendPage(request, reply, parts, (context) => ({
-      title: `${context.text('backfills.number')} ${backfill.id}`,
-      active: '/backfills',
-      ...(backfill.state === 'running' && { refreshSeconds: REFRESH_SECONDS }),
-      body: <BackfillPage backfill={backfill} />,
-    }));
-  });
-
-  const change = (
-    path: string,
-    notice: string,
-    deed: (id: bigint, by: string) => Promise<void>,
-  ) => {
-    server.post(path, forPeople(OPERATE), async (request, reply) => {
-      const id = idOfPath(request);
-      if (id === null) return reply.callNotFound();
-      await deed(id, actorOf(request));
-      parts.plan();
-      return reply.redirect(`/backfills/${id}?notice=${notice}`, 303);
-    });
-  };
-  change('/backfills/:id/cancel', 'backfill_cancelled', (id, by) =>
-    cancelBackfill(database, id, by),
-  );
-  change('/backfills/:id/resume', 'backfill_resumed', (id, by) => resumeBackfill(database, id, by));
-}
-
 /** @throws InputError for an invalid range or concurrency */
 export async function startBackfill(
   parts: ConsoleParts,
-  source: unknown,
+  source: BackfillForm,
   by: string,
 ): Promise<bigint> {
   const asked = { ...parseBackfill(source), by };
@@ -269,15 +259,15 @@ export async function startBackfill(
   return id;
 }
 
-function parseBackfill(source: unknown): { range: BackfillRange; concurrency: number } {
-  const from = parseCivilDate(textParameter(source, 'from') ?? '');
-  const to = parseCivilDate(textParameter(source, 'to') ?? '');
+function parseBackfill(source: BackfillForm): { range: BackfillRange; concurrency: number } {
+  const from = parseCivilDate(source.from ?? '');
+  const to = parseCivilDate(source.to ?? '');
   if (from === null || to === null) {
     throw new InputError('from and to: expected two dates as YYYY-MM-DD', {
       context: { fault: 'range_missing' },
     });
   }
-  const concurrency = textParameter(source, 'concurrency') ?? DEFAULT_CONCURRENCY;
+  const { concurrency = DEFAULT_CONCURRENCY } = source;
   return {
     range: { from, to },
     concurrency: /^\d{1,3}$/.test(concurrency) ? Number(concurrency) : 0,

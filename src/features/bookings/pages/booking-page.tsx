@@ -1,12 +1,34 @@
+import { id } from '../../../console/api/schema-parts.ts';
+import { declarePage } from '../../../console/declare.tsx';
 import { ListTable } from '../../../console/list/columns.tsx';
+import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
-import type { ListedLine } from './booking-list.sql.ts';
-import type { DayBookings, ListedReceipt } from './booking-receipts.sql.ts';
+import { type ListedLine, readVersions } from './booking-list.sql.ts';
+import { type DayBookings, type ListedReceipt, readReceiptsOf } from './booking-receipts.sql.ts';
 import { LINE_COLUMNS, ReceiptsTable } from './bookings.tsx';
 
+export const BOOKING = declarePage({
+  path: '/bookings/:id',
+  active: '/booking-lines',
+  input: { id },
+  read: async ({ database }, { id }, { principal }) => {
+    const [versions, receipts] = await Promise.all([
+      readVersions(database.prisma, BigInt(id)),
+      readReceiptsOf(database, BigInt(id)),
+    ]);
+    if (versions.length === 0) return null;
+    return {
+      versions: versions.map((line) => maskErpTexts(line, principal)),
+      receipts: receipts.map((receipt) => maskErpTexts(receipt, principal)),
+    };
+  },
+  title: ({ text }) => text('bookings.history'),
+  body: (data) => <BookingBody {...data} />,
+});
+
 /** The versions and the receipts of one booking. */
-export function BookingPage(props: {
+function BookingBody(props: {
   readonly versions: readonly ListedLine[];
   readonly receipts: readonly ListedReceipt[];
 }) {

@@ -1,5 +1,8 @@
+import { Type } from 'typebox';
 import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
+import { id, words } from '../../../console/api/schema-parts.ts';
+import { dateIn, declareAction, ledgerDate, reason } from '../../../console/declare.tsx';
 import { type Column, dayColumn, ListTable } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice, dateField, numberField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
@@ -16,20 +19,76 @@ import {
   DecisionButtons,
   InstantCell,
   OwnSeal,
-  Submit,
 } from '../../../console/shell/parts.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
-import { mayUse } from '../../../console/shell/route-access.ts';
-import { breaksHref } from '../../matching/pages/breaks-page.tsx';
+import { EVERYBODY, REVIEW } from '../../../console/shell/route-access.ts';
+import { BREAKS } from '../../matching/pages/breaks-page.tsx';
+import { sendMoved } from '../../review/pages/restated-export.ts';
+import { readMoved } from '../../review/restated-days.sql.ts';
 import { BOOKING_OVERDUE_DAYS } from '../booking-alerts.sql.ts';
 import { LINE_KINDS } from '../feed.sql.ts';
 import { type ConsumerLag, readConsumerLags } from '../open-lines.sql.ts';
-import { RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
+import { answerReceipts, RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
 import { type ReceiptQuestions, readReceiptQuestions } from '../receipts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../release.sql.ts';
-import { readUnbookedChanges, type UnbookedChange } from '../unbooked-changes.sql.ts';
+import {
+  confirmUnbookedChange,
+  noDifference,
+  readUnbookedChanges,
+  type UnbookedChange,
+} from '../unbooked-changes.sql.ts';
 import { countLines, LINE_STATES, ListedLine, readLines } from './booking-list.sql.ts';
 import { type ListedReceipt, readKeptReceipts } from './booking-receipts.sql.ts';
+
+/** The receipts that a person chose: the date, the first and the last id, and the number. */
+const ANSWER_RECEIPTS = declareAction({
+  path: '/bookings/receipts',
+  who: REVIEW,
+  input: {
+    receipts: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d/\\d{1,15}/\\d{1,15}/\\d{1,9}$' }),
+    answer: words(RECEIPT_ANSWERS),
+    reason,
+  },
+  deed: ({ database, bookingsFrom = null, ...parts }, { receipts, answer, reason }, by) => {
+    const [date = '', ...numbers] = receipts.split('/');
+    const [first = 0, last = 0, count = 0] = numbers.map(Number);
+    const { fourEyes, payablesMaxAgeHours, timeZone } = parts;
+    const rules = { bookingsFrom, fourEyes, payablesMaxAgeHours, timeZone };
+    const chosen = { date: dateIn(date), first, last, count };
+    return answerReceipts(database, chosen, answer, { by, reason, ...rules });
+  },
+  next: () => '/booking-lines',
+  notice: 'receipts_answered',
+});
+
+/** What the ERP lacks of a day before bookings began, as a file. */
+const EXPORT_DIFFERENCE = declareAction({
+  path: '/bookings/differences/:date/export',
+  who: EVERYBODY,
+  input: { date: ledgerDate },
+  answer: async (request, reply, parts, { date }) =>
+    sendMoved(request, reply, parts, 'fileNames.difference', date, async () => {
+      const changes = await readUnbookedChanges(parts.database.prisma);
+      const change = changes.find((day) => day.date === date);
+      if (change === undefined) throw noDifference(date);
+      const details = { signOffId: change.signOffId };
+      const entry = { action: 'bookings.export', date, details } as const;
+      return { entry, read: (snapshot) => readMoved(snapshot, [change]) };
+    }),
+  isDownload: true,
+});
+
+const CONFIRM_DIFFERENCE = declareAction({
+  path: '/bookings/differences/:date',
+  who: REVIEW,
+  input: { date: ledgerDate, seal: id, reason },
+  deed: ({ database, fourEyes }, { date, seal: signOffId, reason }, by) =>
+    confirmUnbookedChange(database, date, { by, reason, signOffId, fourEyes }),
+  next: () => '/booking-lines',
+  notice: 'difference_posted',
+});
+
+export const BOOKING_ACTIONS = [ANSWER_RECEIPTS, EXPORT_DIFFERENCE, CONFIRM_DIFFERENCE];
 
 const KEPT_SHOWN = 50;
 const DATES_SHOWN = 20;
@@ -219,7 +278,7 @@ const WAITING_COLUMNS: readonly Column<WaitingDays>[] = [
         {dates.slice(0, DATES_SHOWN).map((date) => (
           <>
             {fault === 'titles' ? (
-              <a href={breaksHref({ date })}>{formats.date(date)}</a>
+              <a href={BREAKS.href({ date })}>{formats.date(date)}</a>
             ) : (
               <DayLink date={date} />
             )}{' '}
@@ -249,8 +308,7 @@ function Differences(props: {
   readonly own: readonly CivilDate[];
 }) {
   const { changes, own } = props;
-  const { text, principal } = usePage();
-  const mayConfirm = mayUse(principal?.role ?? 'viewer', 'POST', '/bookings/differences/:date');
+  const { text } = usePage();
   return (
     <Card title={text('bookings.differences')} class="stack">
       <p>{text('bookings.differencesHelp')}</p>
@@ -269,19 +327,12 @@ function Differences(props: {
             <InstantCell at={signedOffAt} />
             <td>{authorText(text, signedOffBy)}</td>
             <td>
-              <ActionForm action={`/bookings/differences/${date}/export`} isDownload>
-                <Submit>{text('bookings.download')}</Submit>
-              </ActionForm>
-              {mayConfirm && own.includes(date) && <OwnSeal date={date} />}
-              {mayConfirm && !own.includes(date) && (
-                <ActionForm action={`/bookings/differences/${date}`}>
-                  <input type="hidden" name="seal" value={String(signOffId)} />
-                  <Field label={text('day.reason')}>
-                    <input name="reason" required maxLength={500} />
-                  </Field>
-                  <Submit>{text('bookings.confirmDifference')}</Submit>
-                </ActionForm>
-              )}
+              <EXPORT_DIFFERENCE.Form values={{ date }} button={text('bookings.download')} />
+              <CONFIRM_DIFFERENCE.Form
+                values={{ date, seal: signOffId }}
+                button={text('bookings.confirmDifference')}
+                ownDate={own.includes(date) ? date : null}
+              />
             </td>
           </tr>
         ))}
@@ -299,8 +350,9 @@ function Kept(props: {
   readonly own: readonly CivilDate[];
 }) {
   const { count, receipts, own } = props;
-  const { text, formats, principal } = usePage();
-  const mayAnswer = mayUse(principal?.role ?? 'viewer', 'POST', '/bookings/receipts');
+  const page = usePage();
+  const { text, formats } = page;
+  const mayAnswer = ANSWER_RECEIPTS.isOffered(page);
   const isOpen = ({ date }: { readonly date: CivilDate }) => !own.includes(date);
   const questions = props.questions.filter(isOpen);
   return (

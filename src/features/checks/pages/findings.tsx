@@ -1,16 +1,15 @@
-import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
 import type { Text } from '../../../base/texts/texts.ts';
 import { parseCivilDate } from '../../../base/values/business-day.ts';
 import { CHECK_CODES } from '../../../base/values/checks.ts';
+import { id, words } from '../../../console/api/schema-parts.ts';
+import { declareAction, ledgerDate, reason } from '../../../console/declare.tsx';
 import { type Column, dayColumn, ListTable, type Words } from '../../../console/list/columns.tsx';
-import { anyOf, asTabs, choice, dateField, readFilter } from '../../../console/list/filter.tsx';
+import { anyOf, asTabs, choice, dateField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
-import { Field } from '../../../console/shell/layout.tsx';
-import { textParameter, usePage } from '../../../console/shell/page-context.ts';
-import { ActionForm, authorText, Card, Submit } from '../../../console/shell/parts.tsx';
-import { actorOf, requireReason } from '../../../console/shell/path-parameters.ts';
-import { DECIDE, forPeople, mayUse } from '../../../console/shell/route-access.ts';
+import { usePage } from '../../../console/shell/page-context.ts';
+import { authorText, Card } from '../../../console/shell/parts.tsx';
+import { DECIDE } from '../../../console/shell/route-access.ts';
 import {
   countFindings,
   FINDING_STATES,
@@ -149,11 +148,11 @@ function Check(props: {
   readonly group: FindingGroup | undefined;
 }) {
   const { check, group } = props;
-  const { text, formats, principal } = usePage();
+  const { text, formats } = usePage();
   return (
     <Card title={text(`checks.names.${check}`)}>
       <p>{text(`checks.texts.${check}`)}</p>
-      {group !== undefined && mayUse(principal?.role ?? 'viewer', 'POST', '/findings') && (
+      {group !== undefined && (
         <ResolveForm
           group={group}
           label={text('findings.resolveAll', { count: formats.count(group.findings) })}
@@ -163,60 +162,46 @@ function Check(props: {
   );
 }
 
-/** Adds the route that resolves findings. */
-export function addFindingsRoutes(server: FastifyInstance, { database }: ConsoleParts): void {
-  server.post('/findings', forPeople(DECIDE), async (request, reply) => {
-    const { date, check: code } = readFilter(FILTER, request.body).filter;
-    const newestId = idOf(request.body, 'newestId');
-    if (date === null || code === null || newestId === null) return reply.callNotFound();
-    const titleId = idOf(request.body, 'titleId');
-    await resolveFindings(
-      database,
-      { date, code, newestId, titleId },
-      { by: actorOf(request), reason: requireReason(request.body) },
-    );
-    const query = new URLSearchParams({ notice: 'findings_resolved' });
-    return titleId === null
-      ? reply.redirect(`${FINDINGS.href({ date })}&${query}`, 303)
-      : reply.redirect(`/titles/${titleId}?${query}`, 303);
-  });
-}
+/** Resolves the findings of a check on a date, or of one title, up to the newest one that the page shows. */
+export const RESOLVE_FINDINGS = declareAction({
+  path: '/findings',
+  who: DECIDE,
+  input: {
+    ...{ date: ledgerDate, check: words(CHECK_CODES), newestId: id },
+    titleId: Type.Optional(id),
+    reason,
+  },
+  deed: ({ database }, { date, check: code, newestId, titleId, reason }, by) => {
+    const ofTitle = titleId === undefined ? null : BigInt(titleId);
+    const chosen = { date, code, newestId: BigInt(newestId), titleId: ofTitle };
+    return resolveFindings(database, chosen, { by, reason });
+  },
+  next: ({ date, titleId }) =>
+    titleId === undefined ? FINDINGS.href({ date }) : `/titles/${titleId}`,
+  notice: 'findings_resolved',
+});
 
-function idOf(body: unknown, name: string): bigint | null {
-  const text = textParameter(body, name) ?? '';
-  return /^[1-9]\d{0,17}$/.test(text) ? BigInt(text) : null;
-}
-
-/** Resolves the findings of a check on a date up to the newest one that the page shows. */
 function ResolveForm(props: {
   readonly group: Pick<FindingGroup, 'date' | 'code' | 'newestId'>;
   readonly label: string;
   /** Absent: each title. */
   readonly titleId?: number;
 }) {
-  const { group } = props;
+  const { date, code: check, newestId } = props.group;
   const { text } = usePage();
   return (
-    <ActionForm action="/findings">
-      <input type="hidden" name="date" value={group.date} />
-      <input type="hidden" name="check" value={group.code} />
-      <input type="hidden" name="newestId" value={String(group.newestId)} />
-      {props.titleId !== undefined && (
-        <input type="hidden" name="titleId" value={String(props.titleId)} />
-      )}
-      <Field label={`${props.label}: ${text('day.reason')}`}>
-        <input name="reason" required maxLength={500} />
-      </Field>
-      <p class="quiet small">{text('findings.resolveHelp')}</p>
-      <Submit>{text('findings.resolve')}</Submit>
-    </ActionForm>
+    <RESOLVE_FINDINGS.Form
+      values={{ date, check, newestId, titleId: props.titleId }}
+      reason={`${props.label}: ${text('day.reason')}`}
+      button={text('findings.resolve')}
+      help={text('findings.resolveHelp')}
+    />
   );
 }
 
 /** The findings of one title, each with a form to resolve it. */
 export function TitleFindings({ findings }: { readonly findings: readonly Finding[] }) {
-  const { text, principal } = usePage();
-  const mayResolve = mayUse(principal?.role ?? 'viewer', 'POST', '/findings');
+  const { text } = usePage();
   if (findings.length === 0) return null;
   return (
     <Card title={text('findings.ofTitle')}>
@@ -234,7 +219,7 @@ export function TitleFindings({ findings }: { readonly findings: readonly Findin
             <p class="small">
               <FindingStateText finding={finding} />
             </p>
-            {finding.state === 'open' && mayResolve && (
+            {finding.state === 'open' && (
               <ResolveForm
                 group={{ date: finding.date, code: finding.code, newestId: finding.id }}
                 titleId={finding.titleId}

@@ -1,25 +1,102 @@
+import type { ComponentChildren } from 'preact';
+import { Type } from 'typebox';
+import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
+import { id, words } from '../../../console/api/schema-parts.ts';
+import { declareAction, declarePage, ledgerDate, reason } from '../../../console/declare.tsx';
 import { DataTable, right } from '../../../console/shell/data-table.tsx';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
-import {
-  ActionForm,
-  AmountCell,
-  Card,
-  DayLink,
-  Disclosure,
-  Options,
-  OwnSeal,
-  Submit,
-} from '../../../console/shell/parts.tsx';
-import { mayUse } from '../../../console/shell/route-access.ts';
+import { AmountCell, Card, DayLink, Options, OwnSeal } from '../../../console/shell/parts.tsx';
+import { actorOf } from '../../../console/shell/path-parameters.ts';
+import { REVIEW } from '../../../console/shell/route-access.ts';
 import {
   BREAK_CODES,
+  BREAK_KINDS,
   type Break,
+  type BreakKind,
   type BreakPayable,
   type BreakTitle,
   type Candidate,
+  readBreak,
+  readCandidates,
 } from '../breaks.sql.ts';
+import { matchByPerson, resolveBreak, resolveBreaks, WAITS } from '../match-decisions.sql.ts';
+
+export const MAX_TEXT = 255;
+const kind = words(BREAK_KINDS);
+const code = words(BREAK_CODES);
+const erpKey = Type.String({ maxLength: MAX_TEXT });
+/** Of the break. The list of this date follows. */
+const date = Type.Optional(ledgerDate);
+const KEY = { kind, title: Type.Optional(id), payable: Type.Optional(erpKey) };
+
+const keyOf = (input: { kind: BreakKind; title?: number; payable?: string }) => ({
+  kind: input.kind,
+  titleId: input.title === undefined ? null : BigInt(input.title),
+  erpKey: input.payable ?? null,
+});
+
+const listOf = (input: { readonly date?: CivilDate }) =>
+  input.date === undefined ? '/breaks' : `/breaks?date=${input.date}`;
+
+export const BREAK = declarePage({
+  path: '/break',
+  active: '/breaks',
+  input: KEY,
+  read: async ({ database, fourEyes }, input, request) => {
+    const { prisma } = database;
+    if (input.title === undefined && input.payable === undefined) return null;
+    const found = await readBreak(prisma, keyOf(input));
+    const title = found?.title ?? null;
+    const candidates =
+      title === null || title.isWithdrawn ? [] : await readCandidates(database, BigInt(title.id));
+    const dates = [title?.acceptedDate ?? null];
+    const own = fourEyes ? await readOwnSeals(prisma, dates, actorOf(request), WAITS) : [];
+    return { found, candidates, ownDate: own[0] ?? null };
+  },
+  title: ({ text }, _, { kind }) => text(`matching.kinds.${kind}`),
+  answer: ({ found }) => (found === null ? { status: 404 } : {}),
+  body: ({ found, ...others }, { kind }) =>
+    found === null ? <NoBreak kind={kind} /> : <BreakBody found={found} {...others} />,
+});
+
+const MATCH = declareAction({
+  path: '/break/match',
+  who: REVIEW,
+  input: { title: id, payable: erpKey, date, reason },
+  deed: ({ database, fourEyes }, { title, payable, reason }, by) =>
+    matchByPerson(database, { titleId: BigInt(title), erpKey: payable }, { by, reason, fourEyes }),
+  next: listOf,
+  notice: 'matched',
+});
+
+const RESOLVE_BREAK = declareAction({
+  path: '/break/resolve',
+  who: REVIEW,
+  input: { ...KEY, date, ground: Type.String(), code, reason },
+  deed: ({ database, fourEyes }, { ground, code, reason, ...key }, by) =>
+    resolveBreak(database, { ...keyOf(key), seenGround: ground }, { by, code, reason, fourEyes }),
+  next: listOf,
+  notice: 'break_resolved',
+});
+
+export const RESOLVE_BREAKS = declareAction({
+  path: '/breaks/resolve',
+  who: REVIEW,
+  input: {
+    ...{ kind, date, supplier: Type.Optional(erpKey), digest: Type.String(), code, reason },
+  },
+  deed: ({ database, fourEyes }, input, by) => {
+    const { kind, date = null, supplier = null, digest: seenDigest, code, reason } = input;
+    const filter = { kind, date, supplier, seenDigest };
+    return resolveBreaks(database, filter, { by, code, reason, fourEyes });
+  },
+  next: listOf,
+  notice: 'break_resolved',
+});
+
+export const BREAK_ACTIONS = [MATCH, RESOLVE_BREAK, RESOLVE_BREAKS];
 
 interface BreakPageProps {
   readonly found: Break;
@@ -29,35 +106,60 @@ interface BreakPageProps {
 }
 
 /** Both sides of a break, the payables near the title, and what a person can decide. */
-export function BreakPage(props: BreakPageProps) {
-  const context = usePage();
-  const { found } = props;
-  const { text } = context;
-  const role = context.principal?.role ?? 'viewer';
-  const isReviewer = mayUse(role, 'POST', '/break/resolve');
-  const mayDecide = isReviewer && props.ownDate === null;
-  const { title } = found;
+function BreakBody(props: BreakPageProps) {
+  const { found, ownDate } = props;
+  const page = usePage();
+  const { text } = page;
+  const { kind, ground, title, payable } = found;
+  const isReviewer = RESOLVE_BREAK.isOffered(page);
+  const mayDecide = isReviewer && ownDate === null;
   return (
     <>
       <div>
-        <h1>{text(`matching.kinds.${found.kind}`)}</h1>
-        <p>{text(`matching.help.${found.kind}`)}</p>
-        {props.ownDate !== null && isReviewer && <OwnSeal date={props.ownDate} />}
+        <h1>{text(`matching.kinds.${kind}`)}</h1>
+        <p>{text(`matching.help.${kind}`)}</p>
+        {ownDate !== null && isReviewer && <OwnSeal date={ownDate} />}
         {!isReviewer && <p class="quiet">{text('matching.reviewersDecide')}</p>}
       </div>
       <div class="columns">
         <Card title={text('matching.onPlatform')}>
-          <TitleSide title={title} payable={found.payable} />
+          <TitleSide title={title} payable={payable} />
         </Card>
         <Card title={text('matching.inErp')}>
-          <PayableSide payable={found.payable} title={title} />
+          <PayableSide payable={payable} title={title} />
         </Card>
       </div>
       {title !== null && !title.isWithdrawn && (
         <Candidates {...props} title={title} mayDecide={mayDecide} />
       )}
-      {mayDecide && <Resolve found={found} />}
+      {mayDecide && (
+        <ResolveCard title={text('matching.resolve')}>
+          <RESOLVE_BREAK.Form
+            values={{
+              ...{ kind, ground, title: title?.id, date: title?.acceptedDate },
+              payable: payable?.erpKey,
+            }}
+            button={text('matching.resolve')}
+            look="primary"
+          >
+            <CodeField />
+          </RESOLVE_BREAK.Form>
+        </ResolveCard>
+      )}
     </>
+  );
+}
+
+function NoBreak({ kind }: { readonly kind: BreakKind }) {
+  const { text } = usePage();
+  return (
+    <section class="card stack">
+      <h1>{text(`matching.kinds.${kind}`)}</h1>
+      <p>{text('matching.gone')}</p>
+      <p>
+        <a href="/breaks">← {text('lists.breaks.title')}</a>
+      </p>
+    </section>
   );
 }
 
@@ -193,17 +295,16 @@ function Candidates(
               </td>
               {props.mayDecide && (
                 <td>
-                  <Disclosure label={text('matching.matchHere')}>
-                    <ActionForm action="/break/match">
-                      <input type="hidden" name="title" value={String(props.title.id)} />
-                      <input type="hidden" name="date" value={props.title.acceptedDate} />
-                      <input type="hidden" name="payable" value={payable.erpKey} />
-                      <ReasonField />
-                      <Submit class="primary">
-                        {text('matching.matchWith', { key: payable.erpKey })}
-                      </Submit>
-                    </ActionForm>
-                  </Disclosure>
+                  <MATCH.Form
+                    values={{
+                      title: props.title.id,
+                      date: props.title.acceptedDate,
+                      payable: payable.erpKey,
+                    }}
+                    button={text('matching.matchWith', { key: payable.erpKey })}
+                    look="primary"
+                    isFolded
+                  />
                 </td>
               )}
             </tr>
@@ -214,58 +315,30 @@ function Candidates(
   );
 }
 
-export function ReasonField() {
-  const { text } = usePage();
-  return (
-    <Field label={text('matching.reason')}>
-      <input name="reason" required maxLength={500} />
-    </Field>
-  );
-}
-
-/** The code and the reason of a decision about breaks, and the button that resolves them. */
-export function ResolveForm(props: {
+export function ResolveCard(props: {
   readonly title: string;
-  readonly action: string;
-  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly children: ComponentChildren;
 }) {
-  const { text } = usePage();
   return (
     <Card title={props.title}>
-      <p class="quiet">{text('matching.resolveHelp')}</p>
-      <ActionForm action={props.action}>
-        {props.fields.map(([name, value]) => (
-          <input key={name} type="hidden" name={name} value={value} />
-        ))}
-        <Field label={text('matching.code')}>
-          <select name="code">
-            <Options
-              values={BREAK_CODES}
-              chosen="corrected"
-              text={(code) => text(`matching.codes.${code}`)}
-            />
-          </select>
-        </Field>
-        <ReasonField />
-        <Submit class="primary">{text('matching.resolve')}</Submit>
-      </ActionForm>
+      <p class="quiet">{usePage().text('matching.resolveHelp')}</p>
+      {props.children}
     </Card>
   );
 }
 
-function Resolve({ found }: { readonly found: Break }) {
+/** The code of a decision about breaks. */
+export function CodeField() {
   const { text } = usePage();
-  const { kind, title, payable, ground } = found;
-  const fields: [string, string][] = [
-    ['kind', kind],
-    ...(title === null
-      ? []
-      : ([
-          ['title', String(title.id)],
-          ['date', title.acceptedDate],
-        ] as [string, string][])),
-    ...(payable === null ? [] : ([['payable', payable.erpKey]] as [string, string][])),
-    ['ground', ground],
-  ];
-  return <ResolveForm title={text('matching.resolve')} action="/break/resolve" fields={fields} />;
+  return (
+    <Field label={text('matching.code')}>
+      <select name="code">
+        <Options
+          values={BREAK_CODES}
+          chosen="corrected"
+          text={(code) => text(`matching.codes.${code}`)}
+        />
+      </select>
+    </Field>
+  );
 }

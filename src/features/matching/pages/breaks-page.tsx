@@ -1,36 +1,26 @@
-import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
-import { FileButtons } from '../../../console/list/file.tsx';
-import {
-  anyOf,
-  asTabs,
-  choice,
-  dateField,
-  FilterFaults,
-  FilterForm,
-  FilterTabs,
-  parametersOf,
-  textField,
-} from '../../../console/list/filter.tsx';
-import { textParameter, usePage } from '../../../console/shell/page-context.ts';
-import { Pager, type Paging } from '../../../console/shell/paging.tsx';
-import { Card, DayLink } from '../../../console/shell/parts.tsx';
+import { anyOf, asTabs, choice, dateField, textField } from '../../../console/list/filter.tsx';
+import { declareList } from '../../../console/list/list.tsx';
+import { payablesMaxAge } from '../../../console/shell/console-parts.ts';
+import { usePage } from '../../../console/shell/page-context.ts';
+import { DayLink } from '../../../console/shell/parts.tsx';
 import {
   BREAK_KINDS,
   BREAK_STATES,
   type BreakCount,
   type BreakFilter,
-  type BreakKey,
   type BreakList,
-  type ListedBreak,
+  ListedBreak,
+  readBreakList,
 } from '../breaks.sql.ts';
 import { MAX_BREAKS_TO_RESOLVE } from '../match-decisions.sql.ts';
-import type { PayableState } from '../payables/payable-state.sql.ts';
-import { ResolveForm } from './break-page.tsx';
-
-const MAX_TEXT = 255;
-const ID = /^[1-9]\d{0,17}$/;
+import {
+  arePayablesStale,
+  type PayableState,
+  readPayableState,
+} from '../payables/payable-state.sql.ts';
+import { CodeField, MAX_TEXT, RESOLVE_BREAKS, ResolveCard } from './break-page.tsx';
 
 const STATES = { open: 'matching.states.open', resolved: 'matching.states.resolved' } as const;
 
@@ -40,23 +30,6 @@ export const BREAK_FILTER = {
   date: dateField('matching.date'),
   supplier: textField('matching.supplier', MAX_TEXT),
 };
-
-export const breaksHref = (filter: Partial<BreakFilter>, page = 1) =>
-  `/breaks?${new URLSearchParams([
-    ...parametersOf(BREAK_FILTER, filter),
-    ...(page > 1 ? [['page', String(page)]] : []),
-  ] as [string, string][])}`;
-
-/** Returns the break that a query or a form names; null: it names none. */
-export function breakKey(source: unknown): BreakKey | null {
-  const kind = BREAK_KINDS.find((known) => known === textParameter(source, 'kind'));
-  const title = textParameter(source, 'title');
-  const erpKey = textParameter(source, 'payable');
-  if (kind === undefined || (title === null && erpKey === null)) return null;
-  if (title !== null && !ID.test(title)) return null;
-  if (erpKey !== null && erpKey.length > MAX_TEXT) return null;
-  return { kind, titleId: title === null ? null : BigInt(title), erpKey };
-}
 
 const breakHref = ({ kind, title, payable }: ListedBreak) =>
   `/break?${new URLSearchParams({
@@ -214,9 +187,6 @@ const DECISION_COLUMNS: readonly Column<ListedBreak>[] = [
   },
 ];
 
-export const breakColumns = ({ state }: BreakFilter) =>
-  state === 'resolved' ? [...COLUMNS, ...DECISION_COLUMNS] : COLUMNS;
-
 const countColumns = (filter: BreakFilter): readonly Column<BreakCount>[] => [
   {
     name: 'kind',
@@ -224,7 +194,7 @@ const countColumns = (filter: BreakFilter): readonly Column<BreakCount>[] => [
     kind: 'text',
     value: ({ kind }) => kind,
     cell: ({ kind }, { text }) => (
-      <a href={breaksHref({ ...filter, kind })}>{text(`matching.kinds.${kind}`)}</a>
+      <a href={BREAKS.href({ ...filter, kind })}>{text(`matching.kinds.${kind}`)}</a>
     ),
     isHead: true,
   },
@@ -232,113 +202,113 @@ const countColumns = (filter: BreakFilter): readonly Column<BreakCount>[] => [
   { name: 'value', head: 'matching.value', kind: 'amount', value: ({ value }) => value },
 ];
 
-/** The breaks of a filter, with counts and sums over the whole filter. */
-export function BreaksPage(props: {
+/** The breaks of a filter, with counts and sums over the whole filter, and the form that resolves those of a kind. */
+export const BREAKS = declareList(ListedBreak, {
+  name: 'breaks',
+  path: '/breaks',
+  active: '/breaks',
+  filter: BREAK_FILTER,
+  columns: ({ state }) => (state === 'resolved' ? [...COLUMNS, ...DECISION_COLUMNS] : COLUMNS),
+  none: ({ state, ...others }) =>
+    state === 'resolved'
+      ? 'matching.noneResolved'
+      : Object.values(others).some((value) => value !== null)
+        ? 'matching.noneFound'
+        : 'lists.breaks.none',
+  together: async (tx, filter, place) => {
+    const { breaks, total, ...list } = await readBreakList(tx, { ...filter, ...place });
+    return { total: { rows: total, list }, rows: breaks };
+  },
+  layout: async (parts, filter) => {
+    const { prisma } = parts.database;
+    const state = await readPayableState(prisma);
+    const isStale = state !== null && (await arePayablesStale(prisma, payablesMaxAge(parts)));
+    return ({ head, filter: form, table, total: { rows, list } }) => (
+      <>
+        {head}
+        <SnapshotAge state={state} isStale={isStale} />
+        {form}
+        {list.counts.length > 0 && <Counts filter={filter} list={list} />}
+        {table}
+        <ResolveAll filter={filter} rows={rows} list={list} />
+        <CompaniesLink />
+      </>
+    );
+  },
+});
+
+interface ListProps {
   readonly filter: BreakFilter;
-  readonly faults: readonly TextKey[];
+  readonly list: Pick<BreakList, 'counts' | 'sum' | 'digest'>;
+}
+
+function Counts({ filter, list }: ListProps) {
+  const label = usePage().text('matching.breaks');
+  return (
+    <section class="card">
+      <ListTable label={label} columns={countColumns(filter)} rows={list.counts} sums={list.sum} />
+    </section>
+  );
+}
+
+/** Resolves all breaks of a kind that the filter selects, as the person sees them. */
+function ResolveAll({ filter, rows, list }: ListProps & { readonly rows: number }) {
+  const page = usePage();
+  const { text, formats } = page;
+  const { state, kind, date, supplier } = filter;
+  const isPossible = state === 'open' && rows > 0 && rows <= MAX_BREAKS_TO_RESOLVE;
+  if (kind === null || !isPossible || !RESOLVE_BREAKS.isOffered(page)) return null;
+  const value = list.counts.find((counted) => counted.kind === kind)?.value ?? '0';
+  return (
+    <ResolveCard
+      title={text('matching.resolveAll', {
+        count: formats.count(rows),
+        value: formats.amount(value),
+      })}
+    >
+      <RESOLVE_BREAKS.Form
+        values={{ kind, date, supplier, digest: list.digest }}
+        button={text('matching.resolve')}
+        look="primary"
+      >
+        <CodeField />
+      </RESOLVE_BREAKS.Form>
+    </ResolveCard>
+  );
+}
+
+function CompaniesLink() {
+  return (
+    <p>
+      <a href="/companies">{usePage().text('matching.companies')}</a>
+    </p>
+  );
+}
+
+function SnapshotAge(props: {
   /** Null: the ERP has given no payables. */
   readonly state: PayableState | null;
   /** Whether the payables are older than the limit. */
   readonly isStale: boolean;
-  readonly list: BreakList;
-  readonly paging: Paging;
-  readonly isReviewer: boolean;
 }) {
-  const { filter, list } = props;
-  const { text, formats } = usePage();
-  const parameters = parametersOf(BREAK_FILTER, filter);
-  return (
-    <>
-      <div>
-        <h1>{text('matching.title')}</h1>
-        <p class="quiet">{text('matching.intro')}</p>
-        <SnapshotAge state={props.state} />
-        {props.isStale && <p class="error">{text('matching.stale')}</p>}
-      </div>
-      <Card title={text('filter.title')}>
-        <FilterForm fields={BREAK_FILTER} filter={{ ...filter }} path="/breaks" />
-      </Card>
-      <FilterFaults faults={props.faults} />
-      <FilterTabs
-        fields={BREAK_FILTER}
-        filter={{ ...filter }}
-        hrefOf={(change) => breaksHref({ ...filter, ...change })}
-      />
-      {list.counts.length > 0 && (
-        <section class="card">
-          <ListTable
-            label={text('matching.breaks')}
-            columns={countColumns(filter)}
-            rows={list.counts}
-            sums={list.sum}
-          />
-        </section>
-      )}
-      <section class="card stack">
-        {list.breaks.length === 0 ? (
-          <p class="quiet">
-            {text(
-              filter.state === 'resolved'
-                ? 'matching.noneResolved'
-                : parameters.length > 0
-                  ? 'matching.noneFound'
-                  : 'matching.none',
-            )}
-          </p>
-        ) : (
-          <>
-            <ListTable
-              label={text('matching.title')}
-              columns={breakColumns(filter)}
-              rows={list.breaks}
-            />
-            <Pager
-              label={text('matching.title')}
-              paging={props.paging}
-              hrefOf={(page) => breaksHref(filter, page)}
-            />
-            <FileButtons path="/breaks" parameters={parameters} />
-          </>
-        )}
-      </section>
-      {props.isReviewer &&
-        filter.state === 'open' &&
-        filter.kind !== null &&
-        list.total > 0 &&
-        list.total <= MAX_BREAKS_TO_RESOLVE && (
-          <ResolveForm
-            title={text('matching.resolveAll', {
-              count: formats.count(list.total),
-              value: formats.amount(
-                list.counts.find(({ kind }) => kind === filter.kind)?.value ?? '0',
-              ),
-            })}
-            action="/breaks/resolve"
-            fields={[...parameters, ['digest', list.digest]]}
-          />
-        )}
-      <p>
-        <a href="/companies">{text('matching.companies')}</a>
-      </p>
-    </>
-  );
-}
-
-function SnapshotAge({ state }: { state: PayableState | null }) {
+  const { state, isStale } = props;
   const { text, formats } = usePage();
   if (state === null) return <p class="quiet">{text('matching.noPayables')}</p>;
-  const { snapshotAt } = state;
+  const { snapshotAt, incompleteAt } = state;
   return (
-    <p class="quiet">
-      {text('matching.open', {
-        count: formats.count(state.open),
-        value: formats.amount(state.openValue),
-      })}
-      .{' '}
-      {snapshotAt === null
-        ? text('matching.noSnapshot')
-        : text('matching.snapshot', { at: formats.instant(snapshotAt) })}
-      {state.incompleteAt !== null && ` ${text('matching.incomplete')}`}
-    </p>
+    <>
+      <p class="quiet">
+        {text('matching.open', {
+          count: formats.count(state.open),
+          value: formats.amount(state.openValue),
+        })}
+        .{' '}
+        {snapshotAt === null
+          ? text('matching.noSnapshot')
+          : text('matching.snapshot', { at: formats.instant(snapshotAt) })}
+        {incompleteAt !== null && ` ${text('matching.incomplete')}`}
+      </p>
+      {isStale && <p class="error">{text('matching.stale')}</p>}
+    </>
   );
 }

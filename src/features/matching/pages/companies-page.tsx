@@ -1,87 +1,138 @@
+import { Type } from 'typebox';
+import type { TextKey } from '../../../base/texts/texts.ts';
+import { id } from '../../../console/api/schema-parts.ts';
+import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
-import { DataTable } from '../../../console/shell/data-table.tsx';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { ActionForm, Card, Disclosure, Instant, Submit } from '../../../console/shell/parts.tsx';
-import { mayUse } from '../../../console/shell/route-access.ts';
-import type { Confirmation, Confirmations, UnmappedCompany } from '../confirmations.sql.ts';
-import { ReasonField } from './break-page.tsx';
+import { Card, Instant } from '../../../console/shell/parts.tsx';
+import { REVIEW } from '../../../console/shell/route-access.ts';
+import {
+  type Confirmation,
+  type Confirmations,
+  confirmAgent,
+  confirmCompanies,
+  endConfirmation,
+  readConfirmations,
+  type UnmappedCompany,
+} from '../confirmations.sql.ts';
 
-interface PageProps {
-  readonly data: Confirmations;
-}
+const text = Type.Optional(Type.String());
+const PAGE = '/companies';
 
-/** The form value of a company and a buyer. A CNPJ has 14 characters. */
-const pairValue = (company: string, buyer: string) => `${buyer} ${company}`;
-export const pairOf = (value: string) => ({ buyer: value.slice(0, 14), company: value.slice(15) });
+const CONFIRM_COMPANIES = declareAction({
+  path: PAGE,
+  who: REVIEW,
+  // A pair is a CNPJ, which has 14 characters, a blank and the company.
+  input: { pair: Type.Optional(Type.Array(Type.String())), company: text, buyer: text, reason },
+  deed: ({ database, fourEyes }, { pair = [], company, buyer, reason }, by) => {
+    const pairs = pair.map((text) => ({ buyer: text.slice(0, 14), company: text.slice(15) }));
+    if (company !== undefined || buyer !== undefined) {
+      pairs.push({ buyer: buyer ?? '', company: company ?? '' });
+    }
+    return confirmCompanies(database, pairs, { by, reason, fourEyes });
+  },
+  next: () => PAGE,
+  notice: 'confirmed',
+});
+
+const CONFIRM_AGENT = declareAction({
+  path: '/agents',
+  who: REVIEW,
+  input: { taxId: text, sameAs: text, reason },
+  deed: ({ database, fourEyes }, { taxId = '', sameAs = '', reason }, by) =>
+    confirmAgent(database, { taxId, sameAs }, { by, reason, fourEyes }),
+  next: () => PAGE,
+  notice: 'confirmed',
+});
+
+const endOf = (kind: 'company' | 'agent', path: `/${string}`) =>
+  declareAction({
+    path,
+    who: REVIEW,
+    input: { id, reason },
+    deed: ({ database }, { id, reason }, by) =>
+      endConfirmation(database, kind, BigInt(id), { by, reason }),
+    next: () => PAGE,
+    notice: 'confirmation_ended',
+  });
+const END_COMPANY = endOf('company', '/companies/:id/end');
+const END_AGENT = endOf('agent', '/agents/:id/end');
+
+export const COMPANY_ACTIONS = [CONFIRM_COMPANIES, CONFIRM_AGENT, END_COMPANY, END_AGENT];
+
+export const COMPANIES = declarePage({
+  path: PAGE,
+  active: '/breaks',
+  input: {},
+  read: ({ database }) => readConfirmations(database),
+  title: (context) => context.text('matching.companies'),
+  body: (data) => <CompaniesBody data={data} />,
+});
 
 /** The buyers of the ERP's companies and the tax identifiers of financial agents, and what a person can confirm. */
-export function CompaniesPage({ data }: PageProps) {
-  const context = usePage();
-  const { text } = context;
-  const mayDecide = mayUse(context.principal?.role ?? 'viewer', 'POST', '/companies');
+function CompaniesBody({ data }: { readonly data: Confirmations }) {
+  const page = usePage();
+  const { text } = page;
+  const label = text('matching.unmapped');
+  const unmapped =
+    data.unmapped.length === 0 ? (
+      <p class="quiet">{text('matching.unmappedNone')}</p>
+    ) : (
+      <ListTable label={label} columns={UNMAPPED_COLUMNS} rows={data.unmapped} />
+    );
+  const form = { values: {}, button: text('matching.confirm'), look: 'primary' } as const;
   return (
     <>
       <div>
         <h1>{text('matching.companies')}</h1>
         <p class="quiet">{text('matching.companiesHelp')}</p>
       </div>
-      <Card title={text('matching.unmapped')}>
-        {mayDecide ? (
-          <ActionForm action="/companies" class="stack">
-            <Unmapped data={data} mayDecide />
-            <p class="quiet">{text('matching.otherPair')}</p>
-            <div class="filters">
-              <Field label={text('matching.company')}>
-                <input name="company" maxLength={255} />
-              </Field>
-              <Field label={text('matching.buyer')}>
-                <input name="buyer" maxLength={20} />
-              </Field>
-              <ReasonField />
-              <Submit class="primary">{text('matching.confirm')}</Submit>
-            </div>
-          </ActionForm>
-        ) : (
-          <Unmapped data={data} mayDecide={false} />
-        )}
+      <Card title={label}>
+        {!CONFIRM_COMPANIES.isOffered(page) && unmapped}
+        <CONFIRM_COMPANIES.Form {...form} class="stack">
+          {unmapped}
+          <p class="quiet">{text('matching.otherPair')}</p>
+          <div class="filters">
+            <Field label={text('matching.company')}>
+              <input name="company" maxLength={255} />
+            </Field>
+            <Field label={text('matching.buyer')}>
+              <input name="buyer" maxLength={20} />
+            </Field>
+          </div>
+        </CONFIRM_COMPANIES.Form>
       </Card>
       <Card title={text('matching.confirmed')}>
         <Confirmed
-          label={text('matching.confirmed')}
-          heads={[text('matching.company'), text('matching.buyer')]}
+          label="matching.confirmed"
+          heads={['matching.company', 'matching.buyer']}
           rows={data.companies.map((row) => ({ ...row, cells: [row.company, row.buyer] }))}
-          path="/companies"
-          mayEnd={mayDecide}
+          end={END_COMPANY}
         />
       </Card>
       <Card title={text('matching.agents')}>
         <p class="quiet">{text('matching.agentsHelp')}</p>
         <Confirmed
-          label={text('matching.agents')}
-          heads={[text('matching.agent'), text('matching.sameAs')]}
+          label="matching.agents"
+          heads={['matching.agent', 'matching.sameAs']}
           rows={data.agents.map((row) => ({ ...row, cells: [row.taxId, row.sameAs] }))}
-          path="/agents"
-          mayEnd={mayDecide}
+          end={END_AGENT}
         />
-        {mayDecide && (
-          <ActionForm action="/agents" class="filters">
-            <Field label={text('matching.agent')}>
-              <input name="taxId" required maxLength={20} />
-            </Field>
-            <Field label={text('matching.sameAs')}>
-              <input name="sameAs" required maxLength={20} />
-            </Field>
-            <ReasonField />
-            <Submit class="primary">{text('matching.confirm')}</Submit>
-          </ActionForm>
-        )}
+        <CONFIRM_AGENT.Form {...form} class="filters">
+          <Field label={text('matching.agent')}>
+            <input name="taxId" required maxLength={20} />
+          </Field>
+          <Field label={text('matching.sameAs')}>
+            <input name="sameAs" required maxLength={20} />
+          </Field>
+        </CONFIRM_AGENT.Form>
       </Card>
     </>
   );
 }
 
-const unmappedColumns = (mayDecide: boolean): readonly Column<UnmappedCompany>[] => [
+const UNMAPPED_COLUMNS: readonly Column<UnmappedCompany>[] = [
   {
     name: 'company',
     head: 'matching.company',
@@ -96,77 +147,63 @@ const unmappedColumns = (mayDecide: boolean): readonly Column<UnmappedCompany>[]
     head: 'matching.proposals',
     kind: 'text',
     value: ({ proposals }) => proposals.map(({ buyer }) => buyer).join(' ') || null,
-    cell: ({ company, proposals }, { text, formats }) =>
-      // Without a proposal, the cell has the value, which is none.
+    // Without a proposal, the cell has the value, which is none.
+    cell: ({ company, proposals }, page) =>
       (proposals.length > 0 ? proposals : null)?.map(({ buyer, matches }) => {
+        const { text, formats } = page;
         const proposal = text('matching.proposal', { buyer, matches: formats.count(matches) });
-        return (
-          <div key={buyer}>
-            {mayDecide ? (
-              <label>
-                <input type="checkbox" name="pair" value={pairValue(company, buyer)} checked />{' '}
-                {proposal}
-              </label>
-            ) : (
-              proposal
-            )}
-          </div>
+        return CONFIRM_COMPANIES.isOffered(page) ? (
+          <label class="check" key={buyer}>
+            <input type="checkbox" name="pair" value={`${buyer} ${company}`} checked /> {proposal}
+          </label>
+        ) : (
+          <div key={buyer}>{proposal}</div>
         );
       }),
   },
 ];
 
-function Unmapped({ data, mayDecide }: PageProps & { readonly mayDecide: boolean }) {
-  const { text } = usePage();
-  if (data.unmapped.length === 0) return <p class="quiet">{text('matching.unmappedNone')}</p>;
-  const columns = unmappedColumns(mayDecide);
-  return <ListTable label={text('matching.unmapped')} columns={columns} rows={data.unmapped} />;
-}
+type ConfirmedRow = Confirmation & { readonly cells: readonly [string, string] };
 
 function Confirmed(props: {
-  readonly label: string;
-  readonly heads: readonly string[];
-  readonly rows: readonly (Confirmation & { readonly cells: readonly string[] })[];
-  readonly path: string;
-  readonly mayEnd: boolean;
+  readonly label: TextKey;
+  readonly heads: readonly [TextKey, TextKey];
+  readonly rows: readonly ConfirmedRow[];
+  readonly end: typeof END_AGENT;
 }) {
-  const { text } = usePage();
-  if (props.rows.length === 0) return <p class="quiet">{text('matching.confirmedNone')}</p>;
-  return (
-    <DataTable
-      label={props.label}
-      heads={[
-        ...props.heads,
-        text('matching.at'),
-        text('matching.reason'),
-        ...(props.mayEnd ? [text('matching.end')] : []),
-      ]}
-    >
-      {props.rows.map((row) => (
-        <tr key={String(row.id)}>
-          {row.cells.map((cell) => (
-            <td key={cell} class="anywhere">
-              {cell}
-            </td>
-          ))}
-          <td>
-            <Instant at={row.confirmedAt} />
-            <br />
-            <span class="quiet small">{row.confirmedBy}</span>
-          </td>
-          <td class="anywhere">{row.reason}</td>
-          {props.mayEnd && (
-            <td>
-              <Disclosure label={text('matching.end')}>
-                <ActionForm action={`${props.path}/${row.id}/end`}>
-                  <ReasonField />
-                  <Submit class="primary">{text('matching.end')}</Submit>
-                </ActionForm>
-              </Disclosure>
-            </td>
-          )}
-        </tr>
-      ))}
-    </DataTable>
-  );
+  const { rows, end } = props;
+  const page = usePage();
+  const { text } = page;
+  if (rows.length === 0) return <p class="quiet">{text('matching.confirmedNone')}</p>;
+  const columns: readonly Column<ConfirmedRow>[] = [
+    ...props.heads.map((head, place) => ({
+      ...{ name: head, head, kind: 'text' as const },
+      value: ({ cells }: ConfirmedRow) => cells[place] ?? null,
+    })),
+    {
+      name: 'at',
+      head: 'matching.at',
+      kind: 'instant',
+      value: ({ confirmedAt }) => confirmedAt,
+      cell: ({ confirmedAt, confirmedBy }) => (
+        <>
+          <Instant at={confirmedAt} />
+          <br />
+          <span class="quiet small">{confirmedBy}</span>
+        </>
+      ),
+    },
+    { name: 'reason', head: 'matching.reason', kind: 'text', value: (row) => row.reason },
+    {
+      name: 'end',
+      head: 'matching.end',
+      kind: 'text',
+      value: () => null,
+      cell: ({ id }) => (
+        <end.Form values={{ id }} button={text('matching.end')} look="primary" isFolded />
+      ),
+    },
+  ];
+  const shown = end.isOffered(page) ? columns : columns.slice(0, -1);
+  return <ListTable label={text(props.label)} columns={shown} rows={rows} />;
 }

@@ -1,23 +1,28 @@
 import type { CivilDate } from '../../../base/values/business-day.ts';
+import { id } from '../../../console/api/schema-parts.ts';
+import { declareAction, reason } from '../../../console/declare.tsx';
 import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
-import {
-  ActionForm,
-  authorText,
-  Card,
-  Disclosure,
-  Metric,
-  OwnSeal,
-  Submit,
-} from '../../../console/shell/parts.tsx';
-import { mayUse } from '../../../console/shell/route-access.ts';
+import { authorText, Card, Metric } from '../../../console/shell/parts.tsx';
+import { REVIEW } from '../../../console/shell/route-access.ts';
+import { undoMatch } from '../match-decisions.sql.ts';
 import type { DayMatching, TitleMatch } from '../match-reads.sql.ts';
 import { MATCHING_ACTOR } from '../run-matching.sql.ts';
-import { PayableSide, ReasonField } from './break-page.tsx';
-import { breaksHref } from './breaks-page.tsx';
+import { PayableSide } from './break-page.tsx';
+import { BREAKS } from './breaks-page.tsx';
 
 /** The author of a match or of its end. */
 const authorOf = ({ text }: PageContext, name: string) =>
   name === MATCHING_ACTOR ? text('matching.matching') : authorText(text, name);
+
+export const UNDO_MATCH = declareAction({
+  path: '/matches/:id/undo',
+  who: REVIEW,
+  input: { id, reason },
+  deed: ({ database, fourEyes }, { id, reason }, by) =>
+    undoMatch(database, BigInt(id), { by, reason, fourEyes }),
+  next: (_, titleId) => `/titles/${titleId}`,
+  notice: 'match_undone',
+});
 
 /** How far a day is: captured, matched with the ERP, signed. */
 export function DayStages(props: {
@@ -30,7 +35,7 @@ export function DayStages(props: {
   return (
     <Card
       title={text('matching.stages')}
-      aside={<a href={breaksHref({ date })}>{text('matching.openBreaks')}</a>}
+      aside={<a href={BREAKS.href({ date })}>{text('matching.openBreaks')}</a>}
       class="stack"
     >
       <dl class="metrics">
@@ -39,7 +44,7 @@ export function DayStages(props: {
           label={text('matching.matched')}
           value={formats.count(matching.matched)}
           class={matching.isStale || matching.matched < matching.titles ? 'is-warning' : ''}
-          href={breaksHref({ date })}
+          href={BREAKS.href({ date })}
         />
         <Metric
           label={text('matching.signed')}
@@ -59,7 +64,6 @@ export function TitleMatches(props: {
 }) {
   const context = usePage();
   const { text, formats } = context;
-  const role = context.principal?.role ?? 'viewer';
   const [newest] = props.matches;
   const present = newest?.endedAt === null ? newest : undefined;
   const payables = props.matches.filter(({ endedAt }) => endedAt === null);
@@ -97,18 +101,14 @@ export function TitleMatches(props: {
               {present.reason !== null && `: ${present.reason}`}
             </span>
           </p>
-          {mayUse(role, 'POST', '/matches/:id/undo') &&
-            (props.ownDate === null ? (
-              <Disclosure label={text('matching.undo')}>
-                <ActionForm action={`/matches/${present.id}/undo`}>
-                  <p class="small">{text('matching.undoHelp')}</p>
-                  <ReasonField />
-                  <Submit class="primary">{text('matching.undo')}</Submit>
-                </ActionForm>
-              </Disclosure>
-            ) : (
-              <OwnSeal date={props.ownDate} />
-            ))}
+          <UNDO_MATCH.Form
+            values={{ id: present.id }}
+            button={text('matching.undo')}
+            look="primary"
+            help={text('matching.undoHelp')}
+            ownDate={props.ownDate}
+            isFolded
+          />
         </div>
       )}
       <ul class="small">

@@ -278,7 +278,7 @@ export const readBrokenMonths = (client: QueryClient): Promise<BrokenMonth[]> =>
 /**
  * Seals a month whose days are all signed off and reconciled. A new seal succeeds the one before, which is kept.
  * @returns the seal
- * @throws InputError when the month cannot be sealed; `context.fault` is a `MonthFault`
+ * @throws InputError when the month cannot be sealed; `context.fault` is a `MonthFault` behind `sealing_`
  */
 export async function sealMonth(
   database: Database,
@@ -359,13 +359,9 @@ function requireDigest(month: CivilMonth, days: readonly MonthDay[]): string {
   return digest;
 }
 
-function refusal(month: CivilMonth, fault: MonthFault, days: readonly MonthDay[] = []): InputError {
-  const named =
-    days.length === 0
-      ? ''
-      : `: ${listDates(
-          days.map(({ date }) => date),
-          'en',
-        )}`;
-  return new InputError(`${month}: ${MONTH_FAULTS[fault]}${named}`, { context: { fault } });
+function refusal(month: CivilMonth, why: MonthFault, days: readonly MonthDay[] = []): InputError {
+  const dates = days.map(({ date }) => date);
+  const named = dates.length === 0 ? '' : `: ${listDates(dates, 'en')}`;
+  const fault = `sealing_${why}`;
+  return new InputError(`${month}: ${MONTH_FAULTS[why]}${named}`, { context: { fault } });
 }

@@ -11,10 +11,11 @@ import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forKeys, OPERATE, STAFF } from '../../../console/shell/route-access.ts';
 import { DayChanges, readDayChanges } from '../changed-titles.sql.ts';
 import { readLedgerDays } from '../ledger-days.sql.ts';
+import { type CivilMonth, parseMonth } from '../months/civil-month.ts';
 import { Month, MonthDay, MonthSeal } from '../months/month-seal.sql.ts';
 import { JudgedDay, withObstacles } from '../obstacles.sql.ts';
 import { requestPull } from '../request-pull.ts';
-import { monthOfPath, readMonthPage, sendEvidence } from './months-routes.tsx';
+import { readMonthPage, sendEvidence } from './months-pages.tsx';
 
 const MAX_DAYS = 1_000;
 const MAX_CHANGES = 1_000;
@@ -102,9 +103,7 @@ export function addReviewApi(api: FastifyInstance, parts: ConsoleParts): void {
       },
     ),
     async (request, reply) => {
-      const name = monthOfPath(request);
-      if (name === null) throw new InputError('month: expected a month as YYYY-MM');
-      const data = await readMonthPage(parts, name);
+      const data = await readMonthPage(parts, requireMonth(request));
       if (data === null) return reply.callNotFound();
       return {
         ...data.month,
@@ -128,9 +127,7 @@ export function addReviewApi(api: FastifyInstance, parts: ConsoleParts): void {
       },
     ),
     async (request, reply) => {
-      const month = monthOfPath(request);
-      if (month === null) throw new InputError('month: expected a month as YYYY-MM');
-      return sendEvidence(request, reply, parts, month);
+      return sendEvidence(request, reply, parts, requireMonth(request));
     },
   );
 
@@ -146,6 +143,12 @@ export function addReviewApi(api: FastifyInstance, parts: ConsoleParts): void {
       return reply.code(202).send({ pullId: Number(pullId) });
     },
   );
+}
+
+function requireMonth(request: FastifyRequest): CivilMonth {
+  const month = parseMonth(textParameter(request.params, 'month') ?? '');
+  if (month === null) throw new InputError('month: expected a month as YYYY-MM');
+  return month;
 }
 
 function mask<T extends { column: string; before: string | null; after: string | null }>(field: T) {

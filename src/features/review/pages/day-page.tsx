@@ -1,6 +1,7 @@
 import { addDays, type CivilDate } from '../../../base/values/business-day.ts';
+import { declarePage, ledgerDate } from '../../../console/declare.tsx';
+import { payablesMaxAge, todayOf } from '../../../console/shell/console-parts.ts';
 import { DataTable } from '../../../console/shell/data-table.tsx';
-import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import {
   ActionForm,
@@ -15,25 +16,91 @@ import {
   StateBadge,
   Submit,
 } from '../../../console/shell/parts.tsx';
-import { mayUse } from '../../../console/shell/route-access.ts';
-import type { DayPull, DayReject } from '../../../core/ledger/reads.ts';
+import { actorOf } from '../../../console/shell/path-parameters.ts';
+import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
+import {
+  type DayPull,
+  type DayReject,
+  readDayPulls,
+  readDayRejects,
+} from '../../../core/ledger/reads.ts';
 import { DayBookingsCard } from '../../bookings/pages/booking-page.tsx';
-import type { DayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
+import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import { FINDINGS } from '../../checks/pages/findings.tsx';
-import type { DayMatching } from '../../matching/match-reads.sql.ts';
+import { type DayMatching, readDayMatching } from '../../matching/match-reads.sql.ts';
 import { DayStages } from '../../matching/pages/match-cards.tsx';
 import { PartyTable } from '../../titles/pages/party-table.tsx';
-import type { DayChanges } from '../changed-titles.sql.ts';
-import type { Hold, LedgerDay } from '../ledger-days.sql.ts';
-import type { JudgedDay } from '../obstacles.sql.ts';
-import type { SignOff } from '../sign-off.sql.ts';
+import { type DayChanges, readDayChanges } from '../changed-titles.sql.ts';
+import { type Hold, type LedgerDay, readLedgerDay } from '../ledger-days.sql.ts';
+import { type JudgedDay, withObstacles } from '../obstacles.sql.ts';
+import { obstacleRules, readSignOffs, type SignOff } from '../sign-off.sql.ts';
+import { readNextToSign } from '../signable-days.sql.ts';
 import { ChangesTable } from './changed-titles.tsx';
-import type { DayTotalsBy } from './day-totals.sql.ts';
+import { ACCEPT_REJECTS, PULL_DAY } from './day-actions.ts';
+import { type DayTotalsBy, readDayTotals } from './day-totals.sql.ts';
 import { reasonsText } from './reason-text.ts';
-import { holdText } from './release-page.tsx';
+import { holdText, RELEASE } from './release-page.tsx';
 import { obstacleText, SignOffCard } from './remarks.tsx';
 
-export interface DayPageData {
+const PARTIES_SHOWN = 8;
+const MOVED_SHOWN = 100;
+const REJECTS_SHOWN = 50;
+const PULLS_SHOWN = 20;
+
+/** The path that shows the rejected titles as the platform sent them. */
+const REVEAL = '/days/:date/rejects';
+
+export const DAY = declarePage({
+  path: '/days/:date',
+  active: '/sign-offs',
+  input: { date: ledgerDate },
+  read: async (parts, { date }, request, withRaw) => {
+    const { database } = parts;
+    const { prisma } = database;
+    const today = todayOf(parts);
+    const rules = obstacleRules(parts, actorOf(request));
+    const [known, rejects, pulls, seals, changes, matching, bookings] = await Promise.all([
+      readLedgerDay(database, date, today),
+      readDayRejects(database, date, { withRaw, limit: REJECTS_SHOWN }),
+      readDayPulls(database, date, PULLS_SHOWN),
+      readSignOffs(database, date),
+      readDayChanges(database, date, MOVED_SHOWN),
+      readDayMatching(database, date, payablesMaxAge(parts)),
+      (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, [date], parts),
+    ]);
+    const [day = null] = known === null ? [] : await withObstacles(prisma, [known], rules);
+    const isSigned = day !== null && day.signedOffAt !== null && !day.isRestated;
+    const nextToSign = isSigned ? await readNextToSign(prisma, date, today, rules) : null;
+    const ofDay = { bookings: bookings?.get(date) ?? null, nextToSign };
+    return { date, day, rejects, pulls, seals, changes, matching, ...ofDay };
+  },
+  title: ({ formats }, { date }) => formats.date(date),
+  // The page follows a pull to its end.
+  answer: ({ pulls }) =>
+    pulls.some(({ state }) => state === 'queued' || state === 'running')
+      ? { refreshSeconds: 2 }
+      : {},
+  body: (data) => <DayPage data={data} />,
+  reveal: { path: REVEAL, who: STAFF, entry: ({ date }) => ({ action: 'rejects.reveal', date }) },
+});
+
+/** The totals of a day by its parties. They take a scan of its titles, so they have a page of their own. */
+export const PARTIES = declarePage({
+  path: '/days/:date/parties',
+  active: '/sign-offs',
+  input: { date: ledgerDate },
+  read: async (parts, { date }) => {
+    const [day, totals] = await Promise.all([
+      readLedgerDay(parts.database, date, todayOf(parts)),
+      readDayTotals(parts.database, date, PARTIES_SHOWN),
+    ]);
+    return { date, day, totals };
+  },
+  title: ({ formats }, { date }) => formats.date(date),
+  body: (data) => <PartiesPage {...data} />,
+});
+
+interface DayPageData {
   readonly date: CivilDate;
   readonly day: JudgedDay | null;
   readonly changes: DayChanges;
@@ -48,7 +115,7 @@ export interface DayPageData {
   readonly nextToSign: CivilDate | null;
 }
 
-export function DayPage({ data }: { data: DayPageData }) {
+function DayPage({ data }: { data: DayPageData }) {
   const context = usePage();
   const { day, date } = data;
   const { text } = context;
@@ -68,8 +135,7 @@ export function DayPage({ data }: { data: DayPageData }) {
   );
 }
 
-/** The totals of a day by its parties. They take a scan of its titles, so they have a page of their own. */
-export function PartiesPage(props: {
+function PartiesPage(props: {
   readonly date: CivilDate;
   readonly day: LedgerDay | null;
   readonly totals: DayTotalsBy;
@@ -204,7 +270,6 @@ function Banners({ day }: { day: JudgedDay }) {
 function HeldBanner({ day, hold }: { readonly day: LedgerDay; readonly hold: Hold }) {
   const context = usePage();
   const { text, formats } = context;
-  const role = context.principal?.role ?? 'viewer';
   const pull = String(day.heldPullId);
   // Titles that cannot be read cannot be released, so this banner has no link.
   if (hold.reason === 'unreadable') {
@@ -231,7 +296,7 @@ function HeldBanner({ day, hold }: { readonly day: LedgerDay; readonly hold: Hol
           titles: formats.count(day.titles),
         })}
       </p>
-      {mayUse(role, 'GET', '/pulls/:id/release') ? (
+      {RELEASE.isOffered(context) ? (
         <a class="button" href={`/pulls/${pull}/release`}>
           {text('day.review')}
         </a>
@@ -374,47 +439,40 @@ function DayRejects(props: {
         ))}
       </ul>
       {hasOpen && props.isSigned && <p class="quiet small">{text('day.acceptSigned')}</p>}
-      {mayUse(role, 'POST', '/days/:date/rejects') && (
-        <div class="buttons">
-          {!isRevealed && (
-            <Disclosure label={text('day.showRaw')}>
-              <ActionForm action={`/days/${date}/rejects`}>
-                <p class="small">{text('day.showRawHelp')}</p>
-                <Submit>{text('day.showRaw')}</Submit>
-              </ActionForm>
-            </Disclosure>
-          )}
-          {hasOpen && !props.isSigned && (
-            <Disclosure label={text('day.accept')}>
-              <ActionForm action={`/days/${date}/accept-rejects`}>
-                <p class="small">{text('day.acceptHelp')}</p>
-                <Field label={text('day.reason')}>
-                  <input name="reason" required maxLength={500} />
-                </Field>
-                <Submit class="primary">{text('day.accept')}</Submit>
-              </ActionForm>
-            </Disclosure>
-          )}
-        </div>
-      )}
+      <div class="buttons">
+        {!isRevealed && mayUse(role, 'POST', REVEAL) && (
+          <Disclosure label={text('day.showRaw')}>
+            <ActionForm action={`/days/${date}/rejects`}>
+              <p class="small">{text('day.showRawHelp')}</p>
+              <Submit>{text('day.showRaw')}</Submit>
+            </ActionForm>
+          </Disclosure>
+        )}
+        {hasOpen && !props.isSigned && (
+          <ACCEPT_REJECTS.Form
+            values={{ date }}
+            button={text('day.accept')}
+            look="primary"
+            help={text('day.acceptHelp')}
+            isFolded
+          />
+        )}
+      </div>
     </Card>
   );
 }
 
 function DayActions(props: { readonly date: CivilDate; readonly day: LedgerDay | null }) {
-  const context = usePage();
   const { date, day } = props;
-  const { text } = context;
-  const role = context.principal?.role ?? 'viewer';
-  const pull = day === null ? text('day.pullFirst') : text('day.pull');
+  const { text } = usePage();
   return (
     <div class="buttons">
-      {mayUse(role, 'POST', '/days/:date/pull') && (
-        <ActionForm action={`/days/${date}/pull`} class="buttons">
-          <Submit>{pull}</Submit>
-          {day !== null && <span class="quiet small">{text('day.pullHelp')}</span>}
-        </ActionForm>
-      )}
+      <PULL_DAY.Form
+        values={{ date }}
+        button={text(day === null ? 'day.pullFirst' : 'day.pull')}
+        {...(day !== null && { help: text('day.pullHelp') })}
+        class="buttons"
+      />
       {day !== null && (
         <a class="button" href={`/titles?from=${date}&to=${date}&status=current`}>
           {text('day.exportDay')}

@@ -1,13 +1,19 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { renderToString } from 'preact-render-to-string';
+import { Type } from 'typebox';
 import type { Transaction } from '../../../base/database/database.ts';
 import { toCivilDate } from '../../../base/values/business-day.ts';
+import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { DataTable, right } from '../../../console/shell/data-table.tsx';
-import { Field } from '../../../console/shell/layout.tsx';
-import { type PageContext, PageProvider, usePage } from '../../../console/shell/page-context.ts';
 import {
-  ActionForm,
+  type PageContext,
+  PageProvider,
+  pageContext,
+  usePage,
+} from '../../../console/shell/page-context.ts';
+import {
   AmountCell,
   authorText,
   Banner,
@@ -18,21 +24,27 @@ import {
   Metric,
   StateBadge,
   StateIcon,
-  Submit,
 } from '../../../console/shell/parts.tsx';
-import { mayUse } from '../../../console/shell/route-access.ts';
-import { breaksHref } from '../../matching/pages/breaks-page.tsx';
-import type { CivilMonth, MonthFault } from '../months/civil-month.ts';
-import type { Evidence } from '../months/evidence.sql.ts';
+import { actorOf } from '../../../console/shell/path-parameters.ts';
+import { REVIEW, STAFF } from '../../../console/shell/route-access.ts';
+import { sendFile } from '../../../console/shell/send-file.ts';
+import { BREAKS } from '../../matching/pages/breaks-page.tsx';
+import { type CivilMonth, firstDateOf, lastDateOf } from '../months/civil-month.ts';
+import { type Evidence, readEvidence, writeEvidenceFile } from '../months/evidence.sql.ts';
 import {
   blockersOf,
+  digestOfDays,
   type ErpStage,
   Month,
   type MonthDay,
   type MonthSeal,
   type MonthState,
   type MonthTotals,
+  readErpStages,
+  readMonthDays,
+  readMonthSeals,
   readMonths,
+  sealMonth,
 } from '../months/month-seal.sql.ts';
 
 /** The looks of days, which mean the same for a month. */
@@ -114,7 +126,81 @@ export const MONTHS = declareList(Month, {
   },
 });
 
-export interface MonthPageData {
+const month = Type.Unsafe<CivilMonth>({
+  type: 'string',
+  pattern: '^(19|[2-8][0-9])[0-9]{2}-(0[1-9]|1[0-2])$',
+});
+
+export const MONTH = declarePage({
+  path: '/months/:month',
+  active: '/months',
+  input: { month },
+  read: (parts, { month }) => readMonthPage(parts, month),
+  title: ({ formats }, { month }) => formats.month(month.month),
+  body: (data) => <MonthBody data={data} />,
+});
+
+export const SEAL_MONTH = declareAction({
+  path: '/months/:month/seal',
+  who: REVIEW,
+  input: { month, digest: Type.Optional(Type.String()), reason: Type.Optional(reason) },
+  deed: ({ database }, { month, digest: seenDigest = '', reason = null }, by) =>
+    sealMonth(database, month, { by, reason, seenDigest }),
+  next: ({ month }) => `/months/${month}`,
+  notice: 'month_sealed',
+});
+
+export const EVIDENCE = declareAction({
+  path: '/months/:month/evidence',
+  who: STAFF,
+  input: { month },
+  answer: (request, reply, parts, { month }) => sendEvidence(request, reply, parts, month),
+  isDownload: true,
+});
+
+/**
+ * Streams the evidence of a month. The audit log records the file before the first byte.
+ * @throws InputError when the month is not sealed
+ */
+export function sendEvidence(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { database, logger, timeZone }: ConsoleParts,
+  month: CivilMonth,
+): Promise<FastifyReply> {
+  const actor = actorOf(request);
+  const context = pageContext(request, timeZone);
+  return sendFile(reply, logger, (signal, send) =>
+    readEvidence(database, { month, actor }, signal, async (evidence) => {
+      const range = { from: firstDateOf(month), to: lastDateOf(month) };
+      const made = { at: new Date(), by: actor };
+      const data = { evidence, made, stages: await readErpStages(database, range) };
+      return send({
+        name: `${context.text('fileNames.evidence')}-${month}.zip`,
+        type: 'application/zip',
+        bytes: writeEvidenceFile(evidence, { ...made, summary: renderSummary(context, data) }),
+      });
+    }),
+  );
+}
+
+/** Returns the data of a month; null: the ledger does not have the month. */
+export async function readMonthPage(
+  parts: ConsoleParts,
+  name: CivilMonth,
+): Promise<MonthPageData | null> {
+  const { database } = parts;
+  const [month] = await readMonths(database.prisma, todayOf(parts), name);
+  if (month === undefined) return null;
+  const [days, seals, stages] = await Promise.all([
+    readMonthDays(database.prisma, month),
+    readMonthSeals(database.prisma, name),
+    readErpStages(database, month),
+  ]);
+  return { month, days, seals, stages, presentDigest: digestOfDays(name, days) };
+}
+
+interface MonthPageData {
   readonly month: Month;
   readonly days: readonly MonthDay[];
   readonly stages: readonly ErpStage[];
@@ -122,12 +208,10 @@ export interface MonthPageData {
   readonly seals: readonly MonthSeal[];
   /** The digest of a seal over the present seals of the days; null: a day cannot be covered. */
   readonly presentDigest: string | null;
-  /** Why the month was just not sealed; null: it was not tried. */
-  readonly refusal: MonthFault | null;
 }
 
 /** One month with its days, its seals and the form to seal it. */
-export function MonthPage({ data }: { readonly data: MonthPageData }) {
+function MonthBody({ data }: { readonly data: MonthPageData }) {
   const context = usePage();
   const { text, formats } = context;
   const { month } = data;
@@ -137,11 +221,6 @@ export function MonthPage({ data }: { readonly data: MonthPageData }) {
         <h1>{formats.month(month.month)}</h1>
         <State state={month.state} />
       </div>
-      {data.refusal !== null && (
-        <Banner look="failed" title={text('months.refused')}>
-          <p>{text(`months.refusals.${data.refusal}`)}</p>
-        </Banner>
-      )}
       {month.broken.length > 0 && (
         <Banner look="restated" title={text('months.broken')}>
           <ul class="small">
@@ -196,7 +275,6 @@ function SealCard({ data }: { data: MonthPageData }) {
   const { text, formats } = context;
   const { month, presentDigest } = data;
   const { seal } = month;
-  const maySeal = mayUse(context.principal?.role ?? 'viewer', 'POST', '/months/:month/seal');
   const isSealed = month.state === 'sealed';
   return (
     <Card title={text('months.seal')}>
@@ -222,24 +300,19 @@ function SealCard({ data }: { data: MonthPageData }) {
         {!isSealed &&
           blockersOf(data.days).map(({ fault, days }) => (
             <p key={fault}>
-              {text(`months.refusals.${fault}`)}{' '}
+              {text(`faults.sealing_${fault}`)}{' '}
               {days.map(({ date }) => [<DayLink key={date} date={date} />, ' '])}
             </p>
           ))}
-        {!isSealed && presentDigest !== null && !maySeal && (
-          <p class="quiet">{text('months.reviewersSeal')}</p>
-        )}
-        {!isSealed && presentDigest !== null && maySeal && (
-          <ActionForm action={`/months/${month.month}/seal`}>
-            <input type="hidden" name="digest" value={presentDigest} />
-            <Field label={text('months.note')}>
-              <input name="reason" maxLength={500} />
-            </Field>
-            <Submit class="primary">
-              {seal === null ? text('months.sealMonth') : text('months.sealAgain')}
-            </Submit>
-            <p class="quiet small">{text('months.sealHelp')}</p>
-          </ActionForm>
+        {!isSealed && presentDigest !== null && (
+          <SEAL_MONTH.Form
+            values={{ month: month.month, digest: presentDigest }}
+            reason={text('months.note')}
+            button={text(seal === null ? 'months.sealMonth' : 'months.sealAgain')}
+            look="primary"
+            help={text('months.sealHelp')}
+            otherwise={text('months.reviewersSeal')}
+          />
         )}
       </div>
     </Card>
@@ -247,22 +320,17 @@ function SealCard({ data }: { data: MonthPageData }) {
 }
 
 function EvidenceCard(props: { readonly month: CivilMonth; readonly isBroken: boolean }) {
-  const context = usePage();
-  const { text } = context;
-  const path = '/months/:month/evidence';
-  const mayExport = mayUse(context.principal?.role ?? 'viewer', 'POST', path);
+  const { text } = usePage();
   return (
     <Card title={text('months.evidence')}>
       <div class="stack">
         <p class="small">{text('months.evidenceHelp')}</p>
         {props.isBroken && <p class="small">{text('months.evidenceBroken')}</p>}
-        {mayExport ? (
-          <ActionForm action={path.replace(':month', props.month)} isDownload>
-            <Submit>{text('months.evidenceDownload')}</Submit>
-          </ActionForm>
-        ) : (
-          <p class="quiet small">{text('months.evidenceForbidden')}</p>
-        )}
+        <EVIDENCE.Form
+          values={{ month: props.month }}
+          button={text('months.evidenceDownload')}
+          otherwise={text('months.evidenceForbidden')}
+        />
       </div>
     </Card>
   );
@@ -316,7 +384,7 @@ function DaysTable(props: {
         {props.isFile || breaks === 0 || date === null ? (
           counted(context, breaks, breaksValue)
         ) : (
-          <a href={breaksHref({ date })}>{counted(context, breaks, breaksValue)}</a>
+          <a href={BREAKS.href({ date })}>{counted(context, breaks, breaksValue)}</a>
         )}
       </td>
       <td class="right number">{counted(context, stage.posted, stage.postedValue)}</td>
@@ -419,7 +487,7 @@ const PRINT_STYLE = `
   svg { display: none; } @page { size: A4 landscape; margin: 1.2cm; } @media print { body { margin: 0; } }`;
 
 /** What an evidence file holds, as an HTML document for people. */
-export function renderSummary(
+function renderSummary(
   context: PageContext,
   data: {
     readonly evidence: Evidence;

@@ -1,17 +1,54 @@
+import { Type } from 'typebox';
 import { capitalised } from '../../../base/values/display-text.ts';
+import { id, words } from '../../../console/api/schema-parts.ts';
+import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { DataTable, right } from '../../../console/shell/data-table.tsx';
-import { Field } from '../../../console/shell/layout.tsx';
 import { maskTaxId } from '../../../console/shell/masking.ts';
 import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
-import { ActionForm, AmountCell, Card, Submit } from '../../../console/shell/parts.tsx';
-import { mayUse } from '../../../console/shell/route-access.ts';
+import { AmountCell, Card } from '../../../console/shell/parts.tsx';
+import { DECIDE } from '../../../console/shell/route-access.ts';
+import { readHeldRun, releaseRun } from '../../../core/merge/decide-runs.sql.ts';
+import { releasePull } from '../../../core/merge/decisions.sql.ts';
 import { implausibleText, isImplausible } from '../../../core/merge/plausibility.ts';
 import type { Hold } from '../ledger-days.sql.ts';
-import type { ReleasePreview } from '../release-preview.sql.ts';
+import { previewRelease, type ReleasePreview } from '../release-preview.sql.ts';
 import { ChangesTable } from './changed-titles.tsx';
+import { PULL_DAY } from './day-actions.ts';
 
-export function ReleasePage(props: {
-  readonly pullId: bigint;
+const MOVED_SHOWN = 100;
+
+const PATH = '/pulls/:id/release';
+
+export const RELEASE_PAGE = declarePage({
+  path: PATH,
+  who: DECIDE,
+  active: '/sign-offs',
+  input: { id },
+  read: async (parts, { id }) => {
+    const preview = await previewRelease(parts, BigInt(id), MOVED_SHOWN);
+    const heldRun = await readHeldRun(parts.database, BigInt(id));
+    return { pullId: id, preview, others: Math.max(0, heldRun.length - 1) };
+  },
+  title: ({ text }, { pullId }) => text('release.title', { pull: String(pullId) }),
+  answer: ({ preview }) => (preview === null ? { status: 404 } : {}),
+  body: (data) => <ReleaseBody {...data} />,
+});
+
+export const RELEASE = declareAction({
+  path: PATH,
+  who: DECIDE,
+  input: { id, run: Type.Optional(words(['on'])), reason },
+  deed: async (parts, { id, run, reason }, by) => {
+    const decision = { by, reason };
+    if (run === undefined) return releasePull(parts, BigInt(id), decision);
+    await releaseRun(parts, BigInt(id), decision);
+    return null;
+  },
+  next: (_, released) => (released === null ? '/' : `/days/${released.date}?notice=released`),
+});
+
+function ReleaseBody(props: {
+  readonly pullId: number;
   readonly preview: ReleasePreview | null;
   /** Other held pulls of the run that one decision can release. */
   readonly others: number;
@@ -37,7 +74,6 @@ export function ReleasePage(props: {
     withdrawals: preview.withdrawn,
   };
   const { moved } = preview;
-  const mayPull = mayUse(context.principal?.role ?? 'viewer', 'POST', '/days/:date/pull');
   return (
     <>
       <nav class="crumbs" aria-label={text('nav.days')}>
@@ -94,29 +130,28 @@ export function ReleasePage(props: {
       </Card>
       <div class="columns">
         <Card title={text('release.release')}>
-          <ActionForm action={`/pulls/${props.pullId}/release`}>
-            <Field label={text('release.confirm')}>
-              <input name="reason" required maxLength={500} />
-            </Field>
+          <RELEASE.Form
+            values={{ id: props.pullId }}
+            reason={text('release.confirm')}
+            button={text('release.release')}
+            look="danger"
+            help={text('release.releaseHelp')}
+          >
             {props.others > 0 && (
               <label>
                 <input type="checkbox" name="run" value="on" />{' '}
                 {text('release.wholeRun', { count: props.others })}
               </label>
             )}
-            <Submit class="danger">{text('release.release')}</Submit>
-            <p class="quiet small">{text('release.releaseHelp')}</p>
-          </ActionForm>
+          </RELEASE.Form>
         </Card>
         <Card title={text('release.refuse')} class="stack">
           <p>{text('release.refuseHelp', { titles: formats.count(preview.currentTitles) })}</p>
-          {mayPull ? (
-            <ActionForm action={`/days/${preview.date}/pull`}>
-              <Submit>{text('release.refuseAndPull')}</Submit>
-            </ActionForm>
-          ) : (
-            <p class="quiet">{text('release.operatorPulls')}</p>
-          )}
+          <PULL_DAY.Form
+            values={{ date: preview.date }}
+            button={text('release.refuseAndPull')}
+            otherwise={text('release.operatorPulls')}
+          />
         </Card>
       </div>
     </>

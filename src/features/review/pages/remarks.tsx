@@ -1,19 +1,11 @@
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import type { DayObstacle } from '../../../console/day-obstacle.ts';
 import type { Words } from '../../../console/list/columns.tsx';
-import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
-import {
-  ActionForm,
-  authorText,
-  Card,
-  DayLink,
-  Disclosure,
-  Submit,
-} from '../../../console/shell/parts.tsx';
-import { mayUse } from '../../../console/shell/route-access.ts';
+import { authorText, Card, DayLink } from '../../../console/shell/parts.tsx';
 import { isKept, type JudgedDay, OBSTACLES, type Obstacle } from '../obstacles.sql.ts';
 import type { SignOff } from '../sign-off.sql.ts';
+import { REOPEN_DAY, SIGN_DAY } from './day-actions.ts';
 
 /** The text of an obstacle, with its number and value. */
 export function obstacleText(
@@ -63,8 +55,7 @@ export function SignOffCard(props: {
   const context = usePage();
   const { day, seals } = props;
   const { text, formats } = context;
-  const role = context.principal?.role ?? 'viewer';
-  const mayReview = mayUse(role, 'POST', '/days/:date/sign-off');
+  const mayReview = SIGN_DAY.isOffered(context);
   const isOpen = day.signedOffAt === null || day.isRestated;
   const ended = seals.filter((seal) => seal.endedAt !== null);
   const note = seals.find((seal) => seal.endedAt === null)?.reason ?? null;
@@ -84,19 +75,16 @@ export function SignOffCard(props: {
         ) : (
           <p>{text('day.notSigned')}</p>
         )}
-        {isOpen && !mayReview && <p class="quiet">{text('day.reviewersSign')}</p>}
         {isOpen && <Remarks day={day} />}
-        {isOpen && mayReview && !isKept(day) && (
-          <ActionForm action={`/days/${day.date}/sign-off`}>
-            <input type="hidden" name="digest" value={day.contentDigest ?? ''} />
-            <Field label={text('day.note')}>
-              <input name="reason" maxLength={500} />
-            </Field>
-            <Submit class="primary">
-              {day.isRestated ? text('day.signAgain') : text('day.sign')}
-            </Submit>
-            <p class="quiet small">{text('day.signHelp')}</p>
-          </ActionForm>
+        {isOpen && !(isKept(day) && mayReview) && (
+          <SIGN_DAY.Form
+            values={{ date: day.date, digest: day.contentDigest }}
+            reason={text('day.note')}
+            button={text(day.isRestated ? 'day.signAgain' : 'day.sign')}
+            look="primary"
+            help={text('day.signHelp')}
+            otherwise={text('day.reviewersSign')}
+          />
         )}
         {!isOpen && mayReview && props.nextToSign !== null && (
           <p>
@@ -104,16 +92,14 @@ export function SignOffCard(props: {
             <a href="/sign-offs">{text('lists.signOffs.title')}</a>
           </p>
         )}
-        {day.signedOffAt !== null && mayReview && (
-          <Disclosure label={text('day.reopen')}>
-            <ActionForm action={`/days/${day.date}/reopen`}>
-              <p class="small">{text('day.reopenHelp')}</p>
-              <Field label={text('day.reason')}>
-                <input name="reason" required maxLength={500} />
-              </Field>
-              <Submit class="danger">{text('day.reopen')}</Submit>
-            </ActionForm>
-          </Disclosure>
+        {day.signedOffAt !== null && (
+          <REOPEN_DAY.Form
+            values={{ date: day.date }}
+            button={text('day.reopen')}
+            look="danger"
+            help={text('day.reopenHelp')}
+            isFolded
+          />
         )}
         {ended.length > 0 && (
           <div>

@@ -1,8 +1,18 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type AuditRecord, recordAudit } from '../../../base/audit/audit.ts';
 import { localDecimal, writeCsv } from '../../../base/export/csv.ts';
+import { type Snapshot, withSnapshot } from '../../../base/export/snapshot.sql.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../../base/export/table.ts';
 import { type Language, textOf } from '../../../base/texts/texts.ts';
+import type { CivilDate } from '../../../base/values/business-day.ts';
 import { isPlainDecimal } from '../../../base/values/decimal.ts';
+import { maySeePersonalData } from '../../../base/values/role.ts';
+import { fileTypeOf } from '../../../console/list/file.tsx';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { maskColumn } from '../../../console/shell/masking.ts';
+import { pageContext } from '../../../console/shell/page-context.ts';
+import { actorOf } from '../../../console/shell/path-parameters.ts';
+import { sendFile } from '../../../console/shell/send-file.ts';
 import { AMOUNT_COLUMNS } from '../../../core/title/title.ts';
 import { headingOf, withHeadings } from '../../titles/title-file.ts';
 import type { ChangedRows } from '../restated-days.sql.ts';
@@ -25,13 +35,35 @@ const FIELDS_COLUMNS: readonly ExportColumn[] = [
 
 const AMOUNTS: ReadonlySet<string> = new Set(AMOUNT_COLUMNS);
 
-/** The differing titles as a CSV file. */
-export function writeMoved(
-  moved: ChangedRows,
-  isMasked: boolean,
-  locale: Language,
-): AsyncIterable<Uint8Array> {
-  return writeCsv(withHeadings(FIELDS_COLUMNS, locale), fieldRows(moved, isMasked, locale), locale);
+/**
+ * Sends the differing titles as a CSV file, masked for readers without the right to see identifiers.
+ * @param begin returns the entry for the audit log, which is written before the first byte, and what reads the titles
+ */
+export function sendMoved(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { database, logger, timeZone }: ConsoleParts,
+  name: 'fileNames.restated' | 'fileNames.difference',
+  date: CivilDate,
+  begin: () => Promise<{
+    readonly entry: Omit<AuditRecord, 'actor'>;
+    readonly read: (snapshot: Snapshot) => ChangedRows;
+  }>,
+): Promise<FastifyReply> {
+  const { language, text } = pageContext(request, timeZone);
+  const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
+  return sendFile(reply, logger, (signal, send) =>
+    withSnapshot(database, signal, async (snapshot) => {
+      const { entry, read } = await begin();
+      await recordAudit(database.prisma, { actor: actorOf(request), ...entry });
+      const rows = fieldRows(read(snapshot), isMasked, language);
+      return send({
+        name: `${text(name)}-${date}.csv`,
+        type: fileTypeOf('csv'),
+        bytes: writeCsv(withHeadings(FIELDS_COLUMNS, language), rows, language),
+      });
+    }),
+  );
 }
 
 async function* fieldRows(moved: ChangedRows, isMasked: boolean, locale: Language): RowBatches {

@@ -1,17 +1,15 @@
-import type { FastifyInstance } from 'fastify';
-import { recordAudit } from '../../../base/audit/audit.ts';
-import { withSnapshot } from '../../../base/export/snapshot.sql.ts';
-import { type TextKey, textOf } from '../../../base/texts/texts.ts';
+import { Type } from 'typebox';
+import type { TextKey } from '../../../base/texts/texts.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
+import { declareAction } from '../../../console/declare.tsx';
 import { type Column, dayColumn } from '../../../console/list/columns.tsx';
 import { choice, readFilter, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
-import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
-import { type PageContext, pageContext, usePage } from '../../../console/shell/page-context.ts';
-import { ActionForm, authorText, Submit } from '../../../console/shell/parts.tsx';
+import { todayOf } from '../../../console/shell/console-parts.ts';
+import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
+import { authorText } from '../../../console/shell/parts.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
-import { EVERYBODY, forPeople } from '../../../console/shell/route-access.ts';
-import { sendFile } from '../../../console/shell/send-file.ts';
+import { EVERYBODY } from '../../../console/shell/route-access.ts';
 import { AMOUNT_COLUMNS } from '../../../core/title/title.ts';
 import {
   countRestated,
@@ -21,7 +19,7 @@ import {
   SEALED_MEASURES,
   type SealedMeasure,
 } from '../restated-days.sql.ts';
-import { writeMoved } from './restated-export.ts';
+import { sendMoved } from './restated-export.ts';
 
 const COUNTS: Readonly<Record<string, TextKey>> = {
   title_count: 'days.titles',
@@ -106,40 +104,33 @@ export const RESTATED = declareList(RestatedDay, {
   },
 });
 
+/** The file of the changed fields: a row for each differing field of a title. */
+export const CHANGED_FIELDS = declareAction({
+  path: '/restated',
+  who: EVERYBODY,
+  input: { by: Type.Optional(FILTER.by.schema) },
+  answer: (request, reply, parts) => {
+    const { by } = readFilter(FILTER, request.body).filter;
+    const entry = { action: 'restated.export', details: { format: 'csv' } } as const;
+    return sendMoved(request, reply, parts, 'fileNames.restated', todayOf(parts), async () => ({
+      entry,
+      read: (snapshot) => readRestatedTitles(snapshot, by),
+    }));
+  },
+  isDownload: true,
+});
+
 function ChangedFields(props: { readonly by: string | null; readonly mine: string }) {
   const { text, principal } = usePage();
   const isMasked = !maySeePersonalData(principal?.role ?? 'viewer');
   return (
-    <ActionForm action="/restated" class="buttons" isDownload>
+    <CHANGED_FIELDS.Form
+      values={{ by: props.by }}
+      class="buttons"
+      button={text('restated.files.fields')}
+      help={text(isMasked ? 'exports.masked' : 'restated.personal')}
+    >
       <a href={props.mine}>{text('restated.mine')}</a>
-      {props.by !== null && <input type="hidden" name="by" value={props.by} />}
-      <Submit>{text('restated.files.fields')}</Submit>
-      <p class="quiet small">{isMasked ? text('exports.masked') : text('restated.personal')}</p>
-    </ActionForm>
+    </CHANGED_FIELDS.Form>
   );
-}
-
-/** Adds the file of the changed fields: a row for each differing field of a title. */
-export function addRestatedRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  const { database, logger, timeZone } = parts;
-  server.post('/restated', forPeople(EVERYBODY), (request, reply) => {
-    const { by } = readFilter(FILTER, request.body).filter;
-    const { language } = pageContext(request, timeZone);
-    const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
-    const today = todayOf(parts);
-    return sendFile(reply, logger, (signal, send) =>
-      withSnapshot(database, signal, async (snapshot) => {
-        await recordAudit(database.prisma, {
-          actor: actorOf(request),
-          action: 'restated.export',
-          details: { format: 'csv' },
-        });
-        return send({
-          name: `${textOf(language)('fileNames.restated')}-${today}.csv`,
-          type: 'text/csv; charset=utf-8',
-          bytes: writeMoved(readRestatedTitles(snapshot, by), isMasked, language),
-        });
-      }),
-    );
-  });
 }

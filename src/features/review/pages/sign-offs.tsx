@@ -1,16 +1,15 @@
-import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { type CivilDate, parseCivilDate } from '../../../base/values/business-day.ts';
+import { dateIn, declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { type Column, dayColumn, ListTable } from '../../../console/list/columns.tsx';
 import { asHidden, asTabs, choice } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
-import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
-import { Field } from '../../../console/shell/layout.tsx';
-import { textParameter, textParameters, usePage } from '../../../console/shell/page-context.ts';
-import { ActionForm, Card, DayLink, Submit } from '../../../console/shell/parts.tsx';
-import { actorOf, optionalReason } from '../../../console/shell/path-parameters.ts';
-import { forPeople, mayUse, REVIEW } from '../../../console/shell/route-access.ts';
+import { todayOf } from '../../../console/shell/console-parts.ts';
+import { textParameter, usePage } from '../../../console/shell/page-context.ts';
+import { Card, DayLink, Submit } from '../../../console/shell/parts.tsx';
+import { actorOf } from '../../../console/shell/path-parameters.ts';
+import { REVIEW } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
 import type { SignOffRefusal } from '../../../core/ledger/sign-off.ts';
 import { Released } from '../../bookings/pages/booking-page.tsx';
@@ -86,16 +85,16 @@ export const SIGN_OFFS = declareList(SignableDay, {
   columns: [
     {
       ...DATE_COLUMN,
-      cell: (day: SignableDay, { text, formats, principal }) => (
+      cell: (day: SignableDay, page) => (
         <span class="tight">
-          {!isKept(day) && mayUse(principal?.role ?? 'viewer', 'POST', '/sign-offs') && (
+          {!isKept(day) && SIGN_DAYS.isOffered(page) && (
             <input
               type="checkbox"
               form={FORM}
               name="day"
               value={day.date}
               checked={day.isSelected}
-              aria-label={text('signOffs.select', { date: formats.date(day.date) })}
+              aria-label={page.text('signOffs.select', { date: page.formats.date(day.date) })}
             />
           )}{' '}
           <DayLink date={day.date} />
@@ -145,11 +144,12 @@ function SelectForm(props: {
   readonly isAll: boolean;
   readonly other: string;
 }) {
-  const { text, principal } = usePage();
+  const page = usePage();
+  const { text } = page;
   return (
     <form id={FORM} method="get" action="/sign-offs/preview" class="stack">
       {props.isClean && <p class="quiet">{text('signOffs.cleanHelp')}</p>}
-      {mayUse(principal?.role ?? 'viewer', 'POST', '/sign-offs') ? (
+      {SIGN_DAYS.isOffered(page) ? (
         <div class="buttons">
           <Submit class="primary">{text('signOffs.toPreview')}</Submit>
           <a class="button" href={props.other}>
@@ -163,13 +163,14 @@ function SelectForm(props: {
   );
 }
 
-/** Adds the preview and the sign-off of many days. */
-export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  const { database } = parts;
-  const { prisma } = database;
-
-  server.get('/sign-offs/preview', forPeople(REVIEW), async (request, reply) => {
-    const dates = datesOf(textParameters(request.query, 'day'));
+export const SIGN_OFF_PREVIEW = declarePage({
+  path: '/sign-offs/preview',
+  who: REVIEW,
+  active: '/sign-offs',
+  input: { day: Type.Optional(Type.Array(Type.String())) },
+  read: async (parts, { day = [] }, request) => {
+    const { prisma } = parts.database;
+    const dates = datesOf(day);
     if (dates.length > MAX_DAYS_TO_SIGN) {
       throw new InputError(`days: expected 1 to ${MAX_DAYS_TO_SIGN} days`, {
         context: { fault: 'days_to_sign', max: MAX_DAYS_TO_SIGN },
@@ -188,24 +189,31 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
     const refused = judged.filter(({ refusal }) => refusal !== null);
     const days = chosen.filter(({ date }) => refused.every((other) => other.date !== date));
     const totals = await readDayTotals(prisma, isOneOf(days.map(({ date }) => date)));
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text('signOffs.previewTitle'),
-      active: '/sign-offs',
-      body: <SignOffPreviewPage days={days} totals={totals} refused={refused} />,
-    }));
-  });
+    return { days, totals, refused };
+  },
+  title: ({ text }) => text('signOffs.previewTitle'),
+  body: (data) => <SignOffPreview {...data} />,
+});
 
-  server.post('/sign-offs', forPeople(REVIEW), async (request, reply) => {
-    const seen = textParameters(request.body, 'day').map(parseSeenDay);
-    const outcomes = await signOffDays(database, seen, {
+/** Signs off the days as the preview has shown them. The answer is what became of each. */
+export const SIGN_DAYS = declareAction({
+  path: '/sign-offs',
+  who: REVIEW,
+  input: {
+    day: Type.Array(Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d:.' })),
+    reason: Type.Optional(reason),
+  },
+  answer: async (request, reply, parts, { day, reason = null }) => {
+    const { database } = parts;
+    const outcomes = await signOffDays(database, day.map(parseSeenDay), {
       by: actorOf(request),
-      reason: optionalReason(request.body),
+      reason,
       ...signingRules(parts),
     });
     const signed = outcomes.flatMap(({ date, refusal }) => (refusal === null ? date : []));
     const [seals, { days: remaining }, bookings] = await Promise.all([
       readNewestSeals(database, signed),
-      readDayTotals(prisma, isSignable(todayOf(parts), null)),
+      readDayTotals(database.prisma, isSignable(todayOf(parts), null)),
       (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, signed, parts),
     ]);
     const refused = outcomes.filter(({ refusal }) => refusal !== null);
@@ -214,8 +222,8 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
       active: '/sign-offs',
       body: <SignOffResultPage data={{ seals, bookings, refused, remaining }} />,
     }));
-  });
-}
+  },
+});
 
 /** The dates among the texts, each once, newest first. */
 function datesOf(texts: readonly string[]): CivilDate[] {
@@ -225,14 +233,8 @@ function datesOf(texts: readonly string[]): CivilDate[] {
 
 /** Parses `2026-03-02:<digest>`. */
 function parseSeenDay(text: string): SeenDay {
-  const [dateText = '', seenDigest = ''] = text.split(':');
-  const date = parseCivilDate(dateText);
-  if (date === null || seenDigest === '') {
-    throw new InputError('day: expected a date as YYYY-MM-DD, a colon and a digest', {
-      context: { fault: 'day_form' },
-    });
-  }
-  return { date, seenDigest };
+  const [date = '', seenDigest = ''] = text.split(':');
+  return { date: dateIn(date), seenDigest };
 }
 
 /** A chosen date, and why it is not signed off; null: it is, or can be. */
@@ -243,7 +245,7 @@ interface JudgedDate {
 }
 
 /** The chosen days that can be signed off, with the sum of all, and the others. The form has the digest of each. */
-function SignOffPreviewPage(props: {
+function SignOffPreview(props: {
   readonly days: readonly JudgedDay[];
   readonly totals: SignableTotals;
   readonly refused: readonly JudgedDate[];
@@ -270,16 +272,13 @@ function SignOffPreviewPage(props: {
             rows={days}
             sums={{ titles: totals.titles, original_value: totals.originalValueSum }}
           />
-          <ActionForm action="/sign-offs">
-            {days.map(({ date, contentDigest }) => (
-              <input key={date} type="hidden" name="day" value={`${date}:${contentDigest}`} />
-            ))}
-            <Field label={text('signOffs.note')}>
-              <input name="reason" maxLength={500} />
-            </Field>
-            <Submit class="primary">{text('signOffs.sign', { days: days.length })}</Submit>
-            <p class="quiet small">{text('day.signHelp')}</p>
-          </ActionForm>
+          <SIGN_DAYS.Form
+            values={{ day: days.map(({ date, contentDigest }) => `${date}:${contentDigest}`) }}
+            reason={text('signOffs.note')}
+            button={text('signOffs.sign', { days: days.length })}
+            look="primary"
+            help={text('day.signHelp')}
+          />
         </section>
       )}
       <Refused title={text('signOffs.cannot')} refused={refused} />

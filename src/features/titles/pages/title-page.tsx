@@ -1,13 +1,11 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { recordAudit } from '../../../base/audit/audit.ts';
 import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { id } from '../../../console/api/schema-parts.ts';
+import { declarePage } from '../../../console/declare.tsx';
 import { isSensitive, maskColumn } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Author, Card, DayLink, Instant, PlatformValue } from '../../../console/shell/parts.tsx';
-import { actorOf, idOfPath } from '../../../console/shell/path-parameters.ts';
-import { EVERYBODY, forPeople, mayUse, STAFF } from '../../../console/shell/route-access.ts';
-import { sendPage } from '../../../console/shell/send-page.ts';
+import { actorOf } from '../../../console/shell/path-parameters.ts';
+import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
 import type { TitleColumn } from '../../../core/title/title.ts';
 import { RevealForm } from '../../accounts/pages/change-list.tsx';
 import { DueDate } from '../../calendar/pages/due-date.tsx';
@@ -62,6 +60,32 @@ const GROUP_OF: Readonly<Record<TitleColumn, (typeof GROUPS)[number]>> = {
   extra: 'other',
 };
 const COLUMNS = Object.keys(GROUP_OF) as TitleColumn[];
+
+export const TITLE = declarePage({
+  path: '/titles/:id',
+  active: '/titles',
+  input: { id },
+  read: async ({ database, fourEyes }, input, request) => {
+    const { prisma } = database;
+    const id = BigInt(input.id);
+    const title = await readTitleDetail(database, id);
+    if (title === null) return null;
+    return {
+      title,
+      matches: (await hasPayables(prisma)) ? await readTitleMatches(database, id) : null,
+      ownDate: fourEyes ? await readOwnSealOfMatch(prisma, id, actorOf(request)) : null,
+      findings: await readTitleFindings(database, id),
+    };
+  },
+  title: ({ text }, { title }) => text('title.title', { order: title.fields.order_uid ?? '' }),
+  body: (data, _, isRevealed) => <TitlePageBody {...data} isRevealed={isRevealed} />,
+  reveal: {
+    who: STAFF,
+    entry: ({ title }) => ({
+      ...{ action: 'title.reveal', date: title.acceptedDate, details: { titleId: title.id } },
+    }),
+  },
+});
 
 function TitlePageBody(props: {
   readonly title: TitleDetail;
@@ -253,40 +277,4 @@ function PullText({ pull }: { pull: ChangingPull }) {
       <Author name={pull.requestedBy} />
     </>
   );
-}
-
-/** Routes for one title. */
-export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  const { database } = parts;
-
-  const showTitle = async (request: FastifyRequest, reply: FastifyReply, isRevealed: boolean) => {
-    const id = idOfPath(request);
-    const title = id === null ? null : await readTitleDetail(database, id);
-    if (title === null) return reply.callNotFound();
-    if (isRevealed) {
-      // Before the title is shown, so that every access leaves an entry.
-      await recordAudit(database.prisma, {
-        actor: actorOf(request),
-        action: 'title.reveal',
-        date: title.acceptedDate,
-        details: { titleId: title.id },
-      });
-    }
-    const matches = (await hasPayables(database.prisma))
-      ? await readTitleMatches(database, BigInt(title.id))
-      : null;
-    const ownDate = parts.fourEyes
-      ? await readOwnSealOfMatch(database.prisma, BigInt(title.id), actorOf(request))
-      : null;
-    const findings = await readTitleFindings(database, BigInt(title.id));
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text('title.title', { order: title.fields.order_uid ?? '' }),
-      active: '/titles',
-      body: <TitlePageBody {...{ context, title, matches, ownDate, findings, isRevealed }} />,
-    }));
-  };
-  server.get('/titles/:id', forPeople(EVERYBODY), (request, reply) =>
-    showTitle(request, reply, false),
-  );
-  server.post('/titles/:id', forPeople(STAFF), (request, reply) => showTitle(request, reply, true));
 }

@@ -1,0 +1,280 @@
+/**
+ * A page and an action are declared once, as a list is. An action states its path, its roles, its input, the deed, and
+ * the page that follows. The declaration makes the route and the form. The schemas of the input check the path, the
+ * query and the form before the declaration's functions run.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ComponentChildren, VNode } from 'preact';
+import { type Static, type TObject, type TProperties, Type } from 'typebox';
+import { type AuditRecord, recordAudit } from '../base/audit/audit.ts';
+import { InputError } from '../base/runtime/errors.ts';
+import type { TextKey } from '../base/texts/texts.ts';
+import { type CivilDate, parseCivilDate } from '../base/values/business-day.ts';
+import type { ConsoleRole } from '../base/values/role.ts';
+import type { ConsoleParts } from './shell/console-parts.ts';
+import { faultSentence } from './shell/error-page.tsx';
+import { Field, type NavigationPath } from './shell/layout.tsx';
+import { type PageContext, textParameters, usePage } from './shell/page-context.ts';
+import { ActionForm, Disclosure, OwnSeal, Submit } from './shell/parts.tsx';
+import { actorOf, MAX_REASON_LENGTH, requireReason } from './shell/path-parameters.ts';
+import { EVERYBODY, forPeople } from './shell/route-access.ts';
+import { type PageAnswer, sendPage } from './shell/send-page.ts';
+
+/** Why a person decides. The form has a field for an input of this name. */
+export const reason = Type.String({ maxLength: MAX_REASON_LENGTH });
+/** A date of the ledger. Pages link to its neighbours, which the first and the last date of the calendar lack. */
+export const ledgerDate = Type.Unsafe<CivilDate>({
+  type: 'string',
+  format: 'date',
+  pattern: '^(?!000[01]|9999)',
+});
+
+/** @throws InputError when a part of an input is no calendar date */
+export function dateIn(text: string): CivilDate {
+  const date = parseCivilDate(text);
+  if (date !== null) return date;
+  throw new InputError('expected a calendar date as YYYY-MM-DD', { context: { fault: 'form' } });
+}
+
+type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
+type InputOf<Input extends TProperties> = Readonly<Static<TObject<Input>>>;
+
+const isInPath = (path: string, name: string) => path.split('/').includes(`:${name}`);
+
+/** The options of a route: the roles, and the schemas of the input. */
+function checked(
+  path: string,
+  who: readonly ConsoleRole[],
+  input: TProperties,
+  part: 'querystring' | 'body',
+) {
+  const [inPath, others] = [true, false].map((wanted) =>
+    Type.Object(
+      Object.fromEntries(Object.entries(input).filter(([name]) => isInPath(path, name) === wanted)),
+    ),
+  );
+  return {
+    ...forPeople(who),
+    attachValidation: true,
+    preValidation: async (request: FastifyRequest) => {
+      request.query = cleaned(request.query);
+      request.body = cleaned(request.body);
+    },
+    schema: { params: inPath, [part]: others },
+  };
+}
+
+/** The parameters without blanks at their ends, and without the empty ones, which count as absent. */
+const cleaned = (source: unknown) =>
+  Object.fromEntries(
+    Object.keys(source ?? {}).flatMap((name) => {
+      const texts = textParameters(source, name);
+      return texts.length === 0 ? [] : [[name, texts.length === 1 ? texts[0] : texts]];
+    }),
+  );
+
+/**
+ * Returns the input that the schemas have checked; null: there is no such page.
+ * @throws InputError when the form does not fit
+ */
+function inputOf<Input extends TProperties>(request: FastifyRequest): InputOf<Input> | null {
+  const { validationError: fault, params, query, body } = request;
+  if (fault === undefined) return Object.assign({}, query, body, params) as InputOf<Input>;
+  const [{ instancePath, params: about, message } = NO_FAULT] = fault.validation ?? [];
+  if (fault.validationContext !== 'body') return null;
+  const name = String(about['missingProperty'] ?? instancePath.slice(1));
+  if (name === 'reason') requireReason(body);
+  const words = about['allowedValues'];
+  throw new InputError(`${name}: ${message}${words === undefined ? '' : `: ${words}`}`, {
+    context: { fault: 'form' },
+  });
+}
+
+const NO_FAULT = { instancePath: '', params: {} as Record<string, unknown>, message: 'invalid' };
+
+export interface PageDeclaration<Input extends TProperties, Data> {
+  readonly path: `/${string}`;
+  /** Absent: every role. */
+  readonly who?: readonly ConsoleRole[];
+  /** The entry of the navigation. */
+  readonly active: NavigationPath;
+  /** Of the path and the query. */
+  readonly input: Input;
+  /** Null: there is no such page. */
+  readonly read: (
+    parts: ConsoleParts,
+    input: InputOf<Input>,
+    request: FastifyRequest,
+    isRevealed: boolean,
+  ) => Promise<Data | null>;
+  readonly title: (context: PageContext, data: Data, input: InputOf<Input>) => string;
+  readonly body: (data: Data, input: InputOf<Input>, isRevealed: boolean) => VNode;
+  /** What differs from an ordinary page. */
+  readonly answer?: (data: Data) => Pick<PageAnswer, 'status' | 'refreshSeconds'>;
+  /** The form to see what is masked. It leaves an entry in the audit log before anything is shown. */
+  readonly reveal?: {
+    /** Absent: that of the page. */
+    readonly path?: `/${string}`;
+    readonly who: readonly ConsoleRole[];
+    readonly entry: (data: Data) => Omit<AuditRecord, 'actor'>;
+  };
+}
+
+export function declarePage<Input extends TProperties, Data>(
+  page: PageDeclaration<Input, Data>,
+): AddRoutes {
+  const { path, who = EVERYBODY, active, input: inputs, reveal } = page;
+  return (server, parts) => {
+    const show = (isRevealed: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
+      const input = inputOf<Input>(request);
+      const data = input && (await page.read(parts, input, request, isRevealed));
+      if (input === null || data === null) return reply.callNotFound();
+      if (reveal !== undefined && isRevealed) {
+        const entry = { actor: actorOf(request), ...reveal.entry(data) };
+        await recordAudit(parts.database.prisma, entry);
+      }
+      return sendPage(request, reply, parts, (context) => ({
+        title: page.title(context, data, input),
+        active,
+        ...page.answer?.(data),
+        body: page.body(data, input, isRevealed),
+      }));
+    };
+    server.get(path, checked(path, who, inputs, 'querystring'), show(false));
+    if (reveal === undefined) return;
+    const revealed = reveal.path ?? path;
+    server.post(revealed, checked(revealed, reveal.who, inputs, 'querystring'), show(true));
+  };
+}
+
+type NameIn<Key> = Key extends `notices.${infer Name}` ? Name : never;
+
+interface ActionBase<Input extends TProperties> {
+  readonly path: `/${string}`;
+  readonly who: readonly ConsoleRole[];
+  /** Of the path and the form. */
+  readonly input: Input;
+}
+
+interface Deed<Input extends TProperties, Result> extends ActionBase<Input> {
+  readonly deed: (parts: ConsoleParts, input: InputOf<Input>, by: string) => Promise<Result>;
+  /** The address of the page that follows. A reload of that page does not repeat the deed. */
+  readonly next: (input: InputOf<Input>, result: Awaited<Result>) => string;
+  /** Of that page. */
+  readonly notice?: NameIn<TextKey>;
+  /** The page with the form as it was written, and why it is refused. Absent: a page with the fault alone. */
+  readonly refused?: (
+    context: PageContext,
+    fault: string,
+    written: unknown,
+  ) => Omit<PageAnswer, 'status'>;
+}
+
+/** An action whose answer is a page of its own, or a file. */
+interface Answer<Input extends TProperties> extends ActionBase<Input> {
+  readonly answer: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    parts: ConsoleParts,
+    input: InputOf<Input>,
+  ) => Promise<FastifyReply>;
+  readonly isDownload?: true;
+}
+
+type Written = string | number | bigint | null | undefined;
+
+interface FormProps<Input extends TProperties> {
+  /** The hidden fields, and the parameters of the path. */
+  readonly values: { readonly [Name in keyof Input]?: Written | readonly string[] };
+  /** The text of the button. */
+  readonly button: string;
+  readonly look?: 'primary' | 'danger';
+  /** Of the field for the reason. */
+  readonly reason?: string;
+  /** Below the button. */
+  readonly help?: string;
+  /** Whether a button with the same text opens the form. */
+  readonly isFolded?: boolean;
+  /** Shown to a reader who may not use the action. Absent: nothing is. */
+  readonly otherwise?: string;
+  /** The day whose seal keeps this person from the action. */
+  readonly ownDate?: CivilDate | null;
+  readonly class?: string;
+  /** Further fields, in front of the reason. */
+  readonly children?: ComponentChildren;
+}
+
+export interface Action<Input extends TProperties = TProperties> {
+  readonly add: AddRoutes;
+  /** Whether the reader of the page may use the action. */
+  readonly isOffered: (page: Pick<PageContext, 'principal'>) => boolean;
+  /** The form, for a reader who may use the action. */
+  readonly Form: (props: FormProps<Input>) => VNode | null;
+}
+
+export function declareAction<Input extends TProperties, Result>(
+  action: Deed<Input, Result> | Answer<Input>,
+): Action<Input> {
+  const { path, who } = action;
+  const isOffered: Action['isOffered'] = ({ principal }) =>
+    who.includes(principal?.role ?? 'viewer');
+  const { required = [] } = Type.Object(action.input) as { required?: string[] };
+
+  const add: AddRoutes = (server, parts) => {
+    server.post(path, checked(path, who, action.input, 'body'), async (request, reply) => {
+      try {
+        const input = inputOf<Input>(request);
+        if (input === null) return reply.callNotFound();
+        if ('answer' in action) return await action.answer(request, reply, parts, input);
+        const next = action.next(input, await action.deed(parts, input, actorOf(request)));
+        const mark = next.includes('?') ? '&' : '?';
+        const notice = action.notice === undefined ? '' : `${mark}notice=${action.notice}`;
+        return reply.redirect(next + notice, 303);
+      } catch (error) {
+        const { refused } = 'deed' in action ? action : {};
+        if (refused === undefined || !(error instanceof InputError)) throw error;
+        return sendPage(request, reply, parts, (context) => ({
+          ...refused(context, faultSentence(context, error), request.body),
+          status: 400,
+        }));
+      }
+    });
+  };
+
+  const Form: Action<Input>['Form'] = (props) => {
+    const page = usePage();
+    const { button, look, help, otherwise } = props;
+    if (!isOffered(page)) return otherwise === undefined ? null : <p class="quiet">{otherwise}</p>;
+    if (props.ownDate) return <OwnSeal date={props.ownDate} />;
+    const values = Object.entries<Written | readonly string[]>(props.values).flatMap(
+      ([name, value]) => [value ?? []].flat().map((each) => [name, String(each)] as const),
+    );
+    const form = (
+      <ActionForm
+        action={values.reduce((to, [name, value]) => to.replace(`:${name}`, value), path as string)}
+        {...(props.class !== undefined && { class: props.class })}
+        isDownload={'answer' in action && action.isDownload === true}
+      >
+        {values
+          .filter(([name]) => !isInPath(path, name))
+          .map(([name, value]) => (
+            <input key={`${name} ${value}`} type="hidden" name={name} value={value} />
+          ))}
+        {props.children}
+        {'reason' in action.input && (
+          <Field label={props.reason ?? page.text('day.reason')}>
+            <input
+              name="reason"
+              required={required.includes('reason')}
+              maxLength={MAX_REASON_LENGTH}
+            />
+          </Field>
+        )}
+        <Submit {...(look !== undefined && { class: look })}>{button}</Submit>
+        {help !== undefined && <p class="quiet small">{help}</p>}
+      </ActionForm>
+    );
+    return props.isFolded === true ? <Disclosure label={button}>{form}</Disclosure> : form;
+  };
+  return { add, isOffered, Form };
+}
