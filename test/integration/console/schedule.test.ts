@@ -78,7 +78,13 @@ test('the month has its due dates, groups and marks', async () => {
     '12,345,678,901,239,729.39',
     '1 waiting',
   ]);
-  expect(rowWith(text, '>11 Dec 2026</a>')).toEqual(['11 Dec 2026', '11 Dec 2026', '1', '3.00', '']);
+  expect(rowWith(text, '>11 Dec 2026</a>')).toEqual([
+    '11 Dec 2026',
+    '11 Dec 2026',
+    '1',
+    '3.00',
+    '',
+  ]);
   // The provider is paid where the buyer is the financial agent.
   expect(rowWith(text, 'P-1')).toEqual([
     'P-1 · ••••25 Provider',
