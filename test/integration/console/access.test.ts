@@ -130,6 +130,8 @@ test('no route gives a role more rights than documented', () => {
     'POST /days/:date/reopen',
     'POST /days/:date/sign-off',
     'POST /findings',
+    'POST /holidays',
+    'POST /holidays/:id/end',
     'POST /matches/:id/undo',
     'POST /months/:month/seal',
     'POST /pulls/:id/release',
