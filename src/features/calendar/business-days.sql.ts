@@ -4,6 +4,6 @@ import { Prisma } from '../../generated/prisma/client.ts';
 export const businessDayOf = (date: Prisma.Sql): Prisma.Sql => Prisma.sql`
   coalesce((SELECT closed.business_day FROM conciliation.closed_day AS closed WHERE closed.date = ${date}), ${date})`;
 
-/** Whether two due dates are the same one, because both are paid on one business day. Null: one of the two is null. */
-export const isSameDue = (one: Prisma.Sql, other: Prisma.Sql): Prisma.Sql => Prisma.sql`
-  (${one} = ${other} OR ${businessDayOf(one)} = ${businessDayOf(other)})`;
+/** Whether a payable is due on the due date of a title or on its business day. Null: one of the two dates is null. */
+export const isSameDue = (ofPayable: Prisma.Sql, ofTitle: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  (${ofPayable} = ${ofTitle} OR ${ofPayable} = ${businessDayOf(ofTitle)})`;

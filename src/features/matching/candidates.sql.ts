@@ -75,8 +75,10 @@ export const MAY_BE_COMPANY = Prisma.sql`
         WHEN left(title.buyer, 8) = ANY(payable.roots) THEN NOT (title.is_claimed AND payable.is_named)
         ELSE false END)`;
 
-/** Whether the due dates of a title and a payable, each with its business day, are the same one. */
-export const SAME_DUE = Prisma.sql`payable.business_day = title.business_day`;
+/** `isSameDue` of a title and a payable with their business days, which are compared too because a hash finds them. */
+export const SAME_DUE = Prisma.sql`
+  (payable.business_day = title.business_day
+   AND payable.due_date IN (title.anticipated_due_date, title.business_day))`;
 
 /**
  * Whether the company of a payable is known to be that of the title, as far as `MAY_BE_COMPANY` is true. A payable

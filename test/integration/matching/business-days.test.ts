@@ -57,6 +57,11 @@ const cases: Record<string, readonly Step[]> = {
     { titles: 'a 10 due=2026-06-06, b 10 due=2026-06-08', load: 'k1 10 due=2026-06-08' },
     { matches: '', breaks: 'anticipated_twice a k1, anticipated_twice b k1' },
   ],
+  'a payable due on Saturday does not have the due date of a title due on Monday': [
+    { titles: 'a 10 due=2026-06-08' },
+    { load: 'k1 10 due=2026-06-06 doc=1, k2 10 due=2026-06-12 doc=2' },
+    { matches: '', breaks: 'in_doubt a k1' },
+  ],
   'equal titles due on Saturday and as many equal payables of Monday are a set': [
     { titles: 'a 10 due=2026-06-06, a 10 due=2026-06-06' },
     { load: 'k1 10 due=2026-06-08, k2 10 due=2026-06-08' },
