@@ -3095,7 +3095,10 @@ SELECT
   line.provider_identification AS payee_before,
   CASE WHEN line.buyer_is_financial THEN line.provider_identification
        ELSE line.financial_agent_identification END AS payee_after,
-  line.erp_key,
+  CASE WHEN line.state = 'failed' THEN coalesce(
+    (SELECT string_agg(payable.erp_key, ',' ORDER BY payable.erp_key)
+     FROM conciliation.title_payable AS payable WHERE payable.title_id = line.title_id),
+    line.erp_key) ELSE line.erp_key END AS erp_key,
   line.accounting_date,
   line.accounting_basis,
   line.state,
@@ -3158,6 +3161,8 @@ COMMENT ON COLUMN conciliation.booking_feed.payee_before IS
   'Tax identifier of the payee without the anticipation: the provider. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.booking_feed.payee_after IS
   'Tax identifier of the payee with the anticipation: the financial agent, or the provider for an early payment. Null: not stated. Personal data.';
+COMMENT ON COLUMN conciliation.booking_feed.erp_key IS
+  'The ERP''s key of the payable that the title was matched with at the release; of a failed line, as it is matched now. Null: no payable is matched.';
 COMMENT ON COLUMN conciliation.booking_feed.offered_at IS
   'booking_offer.offered_at: when the line was offered at this position.';
 COMMENT ON COLUMN conciliation.booking_feed.provider_destination IS

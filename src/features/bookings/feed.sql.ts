@@ -5,6 +5,7 @@ import { date, instant, orNull, text, textOrNull, words } from '../../console/ap
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
 import { DESTINATION_COLUMNS } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { erpKeyOf } from './release-conditions.sql.ts';
 
 export const LINE_KINDS = ['book', 'adjust', 'reverse'] as const;
 /** The states of a line. */
@@ -114,7 +115,9 @@ export async function readFeed(
            line.provider_identification AS "payeeBefore",
            CASE WHEN line.buyer_is_financial THEN line.provider_identification
                 ELSE line.financial_agent_identification END AS "payeeAfter",
-           line.erp_key AS "erpKey", line.accounting_date::text AS "accountingDate",
+           -- The ERP did not find the payable of a failed line, which may have been matched since.
+           CASE WHEN line.state = 'failed' THEN coalesce(${erpKeyOf(Prisma.sql`line.title_id`)}, line.erp_key)
+                ELSE line.erp_key END AS "erpKey", line.accounting_date::text AS "accountingDate",
            line.accounting_basis AS "accountingBasis", line.state, line.batch_id::text AS "batchId",
            offer.offered_at AS "offeredAt", line.date::text AS date,
            replace(line.content_hash::text, '-', '') AS "contentHash", ${title} AS title

@@ -41,7 +41,7 @@ export const keptTitles = (date: Prisma.Sql): Prisma.Sql => Prisma.sql`
   UNION ALL
   SELECT title_id FROM (${OPEN_HOLDS}) AS held WHERE accepted_date = ${date}`;
 
-/** The ERP's key of the payable that a row of `title` is matched with. */
-export const ERP_KEY: Prisma.Sql = Prisma.sql`
+/** The ERP's key of the payable that a title is matched with. */
+export const erpKeyOf = (titleId: Prisma.Sql): Prisma.Sql => Prisma.sql`
   (SELECT string_agg(payable.erp_key, ',' ORDER BY payable.erp_key)
-   FROM conciliation.title_payable AS payable WHERE payable.title_id = title.id)`;
+   FROM conciliation.title_payable AS payable WHERE payable.title_id = ${titleId})`;

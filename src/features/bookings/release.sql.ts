@@ -22,7 +22,7 @@ import {
 } from '../review/obstacles.sql.ts';
 import { readAlteration } from '../verify/verify.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
-import { ERP_KEY, keptTitles } from './release-conditions.sql.ts';
+import { erpKeyOf, keptTitles } from './release-conditions.sql.ts';
 
 /** The day and the seal of a batch. */
 interface BatchOrigin {
@@ -205,7 +205,7 @@ async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bi
 
 /** The current titles of a date: what a seal that is not restated covers. */
 const currentTitles = (date: CivilDate): Prisma.Sql => Prisma.sql`
-  SELECT title.*, ${ERP_KEY} AS erp_key,
+  SELECT title.*, ${erpKeyOf(Prisma.sql`title.id`)} AS erp_key,
          title.id IN (SELECT title_id FROM (${keptTitles(Prisma.sql`${date}::date`)}) AS kept) AS waits
   FROM conciliation.title AS title
   WHERE title.accepted_date = ${date}::date AND title.status = 'current'`;

@@ -17,6 +17,7 @@ import {
   readWaitingTitles,
 } from '../../../src/features/bookings/unposted.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
+import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { payablesOf } from '../../support/matching-world.ts';
@@ -186,6 +187,35 @@ test('a batch offers its reversals first', async () => {
     ...Array.from({ length: 4 }, () => 'reverse'),
     ...Array.from({ length: 4 }, () => 'book'),
   ]);
+});
+
+test('a failed line is offered again with the payable that was matched meanwhile', async () => {
+  await pull({ uid: 'late', value: '10' });
+  await sign();
+  const offered = async () => {
+    const page = await readFeed(world.database, 'erp', { after: 0n, limit: 1_000 });
+    return page.lines.filter((line) => line.date === date);
+  };
+  const [line] = await offered();
+  expect(line?.erpKey).toBeNull();
+  await takeReceipts(world.database, 'erp', [
+    {
+      ...{ key: line?.key ?? '', contentHash: line?.contentHash ?? '', status: 'failed' },
+      ...{ idempotencyKey: 'late', reason: 'no payable', failureKind: 'payable_unknown' },
+    },
+  ]);
+  await state('L1 10 order=late');
+  expect(await match()).toMatchObject({ matched: 1 });
+  expect((await offered()).map(({ erpKey }) => erpKey)).toEqual(['L1', 'L1']);
+  // The view shows lines to the database user of their consumer only.
+  const setUser = (user: Prisma.Sql) => world.database.prisma.$executeRaw`
+    UPDATE conciliation.booking_consumer SET database_role = ${user} WHERE name = 'erp'`;
+  await setUser(Prisma.sql`CURRENT_USER`);
+  const [inTable] = await world.database.prisma.$queryRaw<object[]>`
+    SELECT erp_key AS key, accounting_date::text AS date FROM conciliation.booking_feed
+    WHERE order_uid = 'late' ORDER BY seq DESC LIMIT 1`;
+  await setUser(Prisma.sql`NULL`);
+  expect(inTable).toEqual({ key: 'L1', date });
 });
 
 test('payables are to be blocked from the match until a line is posted', async () => {
