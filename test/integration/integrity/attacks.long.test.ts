@@ -546,8 +546,8 @@ describe('a booking line without a seal is found, and the day is not released:',
   ) =>
     into(
       'booking_line',
-      `batch_id, ${contents}, payment_account, kind, identity_hash, occurrence, version, succeeds`,
-      `SELECT ${LAST}, ${contents}, '666', '${kind}', ${key} FROM ${from} LIMIT 1`,
+      `batch_id, ${contents}, payment_account, kind, accounting_date, accounting_basis, identity_hash, occurrence, version, succeeds`,
+      `SELECT ${LAST}, ${contents}, '666', '${kind}', current_date, 'event', ${key} FROM ${from} LIMIT 1`,
     );
   const NEW_KEY = forge('gen_random_uuid(), 1, 1, NULL');
   /** With the counts and the digest of its lines. */
@@ -571,8 +571,8 @@ describe('a booking line without a seal is found, and the day is not released:',
       [
         into(
           'booking_line',
-          'batch_id, consumer, date, identity_hash, occurrence, version, kind, content_hash, succeeds',
-          `SELECT batch_id, consumer, date, identity_hash, occurrence, 2, 'reverse', '00000000-0000-0000-0000-000000000000', 1 FROM conciliation.booking_line WHERE date = $1 LIMIT 1`,
+          'batch_id, consumer, date, identity_hash, occurrence, version, kind, content_hash, succeeds, accounting_date, accounting_basis',
+          `SELECT batch_id, consumer, date, identity_hash, occurrence, 2, 'reverse', '00000000-0000-0000-0000-000000000000', 1, current_date, 'event' FROM conciliation.booking_line WHERE date = $1 LIMIT 1`,
         ),
       ],
       ['batch', 'lines'],
