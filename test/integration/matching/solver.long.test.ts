@@ -107,6 +107,16 @@ function makeWorld(seed: number) {
   return { titles, payables, decoys };
 }
 
+/** Due dates are from July to September 2026: 7 September is the only holiday of these months. */
+function businessDayOf(day: number): number {
+  const date = dateOf(day);
+  const isOpen = ![0, 6].includes(new Date(date).getUTCDay()) && date !== '2026-09-07';
+  return isOpen ? day : businessDayOf(day + 1);
+}
+
+const isSameDue = (title: MadeTitle, payable: MadePayable) =>
+  payable.due === title.due || payable.due === businessDayOf(title.due);
+
 /** The rules that accept the pair, by their numbers. */
 function rulesOf(title: MadeTitle, payable: MadePayable): number[] {
   const buyer = payable.company === CODES.mapped ? BUYERS[0] : payable.company;
@@ -115,7 +125,7 @@ function rulesOf(title: MadeTitle, payable: MadePayable): number[] {
   if (Math.abs(payable.due - title.due) > TOLERANCE_DAYS) return [];
   return [
     ...(payable.order === title.uid ? [1] : []),
-    ...(payable.due === title.due ? [2] : []),
+    ...(isSameDue(title, payable) ? [2] : []),
     3,
   ];
 }
@@ -124,23 +134,27 @@ function rulesOf(title: MadeTitle, payable: MadePayable): number[] {
 function isPermitted(title: MadeTitle, payable: MadePayable): boolean {
   if (payable.order !== null && payable.order !== title.uid) return false;
   const isKnown = payable.company !== CODES.unmapped && payable.company !== CODES.blank;
-  return isKnown || (payable.order === title.uid && payable.due === title.due);
+  return isKnown || (payable.order === title.uid && isSameDue(title, payable));
 }
 
 /** The matches of a first run by the documented rules, and the titles that a payable which is not open leaves without. */
 function documented(titles: readonly MadeTitle[], all: readonly MadePayable[]) {
   const byCents = groupBy(all, ({ cents }) => cents);
   const titlesByCents = groupBy(titles, ({ cents }) => cents);
-  const fitting = (title: MadeTitle, rule: number, isOpen: boolean) =>
-    (byCents.get(title.cents) ?? []).filter(
+  const fitting = (title: MadeTitle, rule: number, isOpen: boolean) => {
+    const found = (byCents.get(title.cents) ?? []).filter(
       (payable) => (payable.status === 'open') === isOpen && rulesOf(title, payable).includes(rule),
     );
+    // A payable of the title's own due date counts before one of another date.
+    const ofDay = rule === 2 && isOpen ? found.filter(({ due }) => due === title.due) : [];
+    return ofDay.length > 0 ? ofDay : found;
+  };
   /** The only payable of the title by a rule, whose only title it is. */
   const soleOf = (title: MadeTitle, rule: number) => {
     const [payable, ...others] = fitting(title, rule, true);
     if (payable === undefined || others.length > 0 || !isPermitted(title, payable)) return null;
     const rivals = (titlesByCents.get(title.cents) ?? []).filter((other) =>
-      rulesOf(other, payable).includes(rule),
+      fitting(other, rule, true).includes(payable),
     );
     return rivals.length === 1 ? payable : null;
   };
@@ -158,7 +172,7 @@ function documented(titles: readonly MadeTitle[], all: readonly MadePayable[]) {
       (found) => found ?? [],
     );
     if (earliest.some((other) => other.rule < rule)) return false;
-    const isDue = payable.due === title.due;
+    const isDue = isSameDue(title, payable);
     const exact = [...fitting(title, 2, true), ...fitting(title, 2, false)].filter(
       (other) => !isEnteredAgain(other, payable),
     );
