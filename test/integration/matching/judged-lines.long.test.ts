@@ -1,6 +1,6 @@
 /** Payables that lines explain, titles that follow others, and payables that belong to another title. */
 import { beforeEach, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { addDays, type CivilDate } from '../../../src/base/values/business-day.ts';
 import { listBreaks } from '../../../src/features/matching/breaks.sql.ts';
 import { GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
 import { AGENT, judgedWorldOfFile, THIRD_PARTY } from '../../support/judged-world.ts';
@@ -191,8 +191,10 @@ test('a payable in another currency is no payable of a title, and no break of it
 });
 
 test('a title that falls due before its release is urgent, and does not wait', async () => {
-  await judged.pull(date, `a 1504 due=${TODAY}`);
-  await expectBreaks(`k1 1504 due=${TODAY}`, 'due_before_release! a k1', 'snapshot');
+  // Its business day is over too, whatever day of the week it is.
+  const due = addDays(TODAY, -14);
+  await judged.pull(date, `a 1504 due=${due}`);
+  await expectBreaks(`k1 1504 due=${due}`, 'due_before_release! a k1', 'snapshot');
   expect(await judged.waiting(date)).toEqual([]);
   await judged.release(date);
   await expectBreaks('', '');
