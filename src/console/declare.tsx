@@ -79,7 +79,13 @@ const cleaned = (source: unknown) =>
  */
 function inputOf<Input extends TProperties>(request: FastifyRequest): InputOf<Input> | null {
   const { validationError: fault, params, query, body } = request;
-  if (fault === undefined) return Object.assign({}, query, body, params) as InputOf<Input>;
+  if (fault === undefined) {
+    const input = Object.assign({}, query, body, params) as InputOf<Input>;
+    // The validator reads the text Infinity as an integer, and compares no bounds with it.
+    return Object.values(input).some((value) => Math.abs(value as number) === Infinity)
+      ? null
+      : input;
+  }
   const [{ instancePath, params: about, message } = NO_FAULT] = fault.validation ?? [];
   if (fault.validationContext !== 'body') return null;
   const name = String(about['missingProperty'] ?? instancePath.slice(1));
