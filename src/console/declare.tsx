@@ -82,9 +82,9 @@ function inputOf<Input extends TProperties>(request: FastifyRequest): InputOf<In
   if (fault === undefined) {
     const input = Object.assign({}, query, body, params) as InputOf<Input>;
     // The validator reads the text Infinity as an integer, and compares no bounds with it.
-    return Object.values(input).some((value) => Math.abs(value as number) === Infinity)
-      ? null
-      : input;
+    const isNoNumber = (value: unknown) =>
+      typeof value === 'number' && !Number.isSafeInteger(value);
+    return Object.values(input).some(isNoNumber) ? null : input;
   }
   const [{ instancePath, params: about, message } = NO_FAULT] = fault.validation ?? [];
   if (fault.validationContext !== 'body') return null;

@@ -1,7 +1,8 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { addHolidayRoutes } from './pages/holidays-page.tsx';
+import { ADD_HOLIDAY, END_HOLIDAY, HOLIDAYS } from './pages/holidays-page.tsx';
 
 export const calendar: Feature = {
   name: 'calendar',
-  pages: [addHolidayRoutes],
+  pages: [HOLIDAYS],
+  actions: [ADD_HOLIDAY, END_HOLIDAY],
 };

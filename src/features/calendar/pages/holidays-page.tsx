@@ -1,13 +1,13 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import { type CivilDate, parseCivilDate } from '../../../base/values/business-day.ts';
+import { id } from '../../../console/api/schema-parts.ts';
+import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { Field } from '../../../console/shell/layout.tsx';
-import { textParameter, usePage } from '../../../console/shell/page-context.ts';
-import { ActionForm, Author, Card, Disclosure, Submit } from '../../../console/shell/parts.tsx';
-import { actorOf, idOfPath, requireReason } from '../../../console/shell/path-parameters.ts';
-import { DECIDE, EVERYBODY, forPeople, mayUse } from '../../../console/shell/route-access.ts';
-import { sendPage } from '../../../console/shell/send-page.ts';
+import { usePage } from '../../../console/shell/page-context.ts';
+import { Author, Card } from '../../../console/shell/parts.tsx';
+import { DECIDE } from '../../../console/shell/route-access.ts';
 import {
   type BusinessDayRule,
   FIRST_YEAR,
@@ -30,6 +30,31 @@ interface PageProps {
   readonly holidays: readonly Holiday[];
 }
 
+const ruleOf = ({ businessDayRule = 'following' }: Pick<ConsoleParts, 'businessDayRule'>) =>
+  businessDayRule;
+const text = Type.Optional(Type.String());
+
+// An administrator decides nothing that matches titles, and a team may have no operator.
+export const ADD_HOLIDAY = declareAction({
+  path: '/holidays',
+  who: DECIDE,
+  input: { date: text, name: text },
+  deed: ({ database, fourEyes, ...parts }, { date = '', name = '' }, by) =>
+    addHoliday(database, parseCivilDate(date), { by, reason: name, fourEyes }, ruleOf(parts)),
+  next: ({ date }) => `/holidays?year=${date?.slice(0, 4)}`,
+  notice: 'holiday_added',
+});
+
+export const END_HOLIDAY = declareAction({
+  path: '/holidays/:id/end',
+  who: DECIDE,
+  input: { id, reason },
+  deed: ({ database, fourEyes, ...parts }, input, by) =>
+    endHoliday(database, BigInt(input.id), { by, reason: input.reason, fourEyes }, ruleOf(parts)),
+  next: () => '/holidays',
+  notice: 'holiday_ended',
+});
+
 const COLUMNS: readonly Column<Holiday>[] = [
   {
     name: 'date',
@@ -51,28 +76,45 @@ const COLUMNS: readonly Column<Holiday>[] = [
     head: 'calendar.by',
     kind: 'text',
     value: ({ own }, { text }) => own?.confirmedBy ?? text('calendar.national'),
-    cell: ({ own }, { text, principal }) =>
+    cell: ({ own }, { text }) =>
       own !== null && (
         <>
           <Author name={own.confirmedBy} />
-          {mayUse(principal?.role ?? 'viewer', 'POST', '/holidays') && (
-            <Disclosure label={text('calendar.end')}>
-              <ActionForm action={`/holidays/${own.id}/end`}>
-                <Field label={text('matching.reason')}>
-                  <input name="reason" required maxLength={1000} />
-                </Field>
-                <Submit class="primary">{text('calendar.end')}</Submit>
-              </ActionForm>
-            </Disclosure>
-          )}
+          <END_HOLIDAY.Form
+            values={{ id: own.id }}
+            button={text('calendar.end')}
+            look="primary"
+            reason={text('matching.reason')}
+            isFolded
+          />
         </>
       ),
   },
 ];
 
 /** The national and the own holidays of a year. */
+export const HOLIDAYS = declarePage({
+  path: '/holidays',
+  active: '/holidays',
+  input: { year: text },
+  read: async (parts, input): Promise<PageProps> => {
+    const asked = Number(input.year);
+    const isKnown = Number.isInteger(asked) && asked >= FIRST_YEAR && asked <= LAST_YEAR;
+    const year = isKnown ? asked : Number(todayOf(parts).slice(0, 4));
+    const own = await readOwnHolidays(parts.database, year);
+    const holidays = [
+      ...nationalHolidays(year).map((holiday) => ({ ...holiday, own: null })),
+      ...own.map((holiday) => ({ date: holiday.date, name: null, own: holiday })),
+    ].sort((a, b) => a.date.localeCompare(b.date));
+    return { year, rule: ruleOf(parts), holidays };
+  },
+  title: (context) => context.text('calendar.title'),
+  body: (data) => <HolidaysPage {...data} />,
+});
+
 function HolidaysPage({ year, rule, holidays }: PageProps) {
-  const { text, principal } = usePage();
+  const page = usePage();
+  const { text } = page;
   return (
     <>
       <div>
@@ -88,64 +130,24 @@ function HolidaysPage({ year, rule, holidays }: PageProps) {
         </nav>
         <ListTable label={text('calendar.title')} columns={COLUMNS} rows={holidays} />
       </Card>
-      {mayUse(principal?.role ?? 'viewer', 'POST', '/holidays') && (
+      {ADD_HOLIDAY.isOffered(page) && (
         <Card title={text('calendar.add')}>
           <p class="quiet">{text('calendar.addHelp')}</p>
-          <ActionForm action="/holidays" class="filters">
+          <ADD_HOLIDAY.Form
+            values={{}}
+            button={text('calendar.add')}
+            look="primary"
+            class="filters"
+          >
             <Field label={text('calendar.date')}>
               <input type="date" name="date" required />
             </Field>
             <Field label={text('calendar.name')}>
               <input name="name" required maxLength={100} />
             </Field>
-            <Submit class="primary">{text('calendar.add')}</Submit>
-          </ActionForm>
+          </ADD_HOLIDAY.Form>
         </Card>
       )}
     </>
   );
-}
-
-/** The routes of the business days. */
-export function addHolidayRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  const { database, fourEyes } = parts;
-  const rule = parts.businessDayRule ?? 'following';
-  const decisionOf = (request: FastifyRequest, reason: string) => ({
-    by: actorOf(request),
-    reason,
-    fourEyes,
-  });
-
-  server.get('/holidays', forPeople(EVERYBODY), async (request, reply) => {
-    const asked = Number(textParameter(request.query, 'year') ?? todayOf(parts).slice(0, 4));
-    const year =
-      Number.isInteger(asked) && asked >= FIRST_YEAR && asked <= LAST_YEAR
-        ? asked
-        : Number(todayOf(parts).slice(0, 4));
-    const own = await readOwnHolidays(database, year);
-    const holidays = [
-      ...nationalHolidays(year).map((holiday) => ({ ...holiday, own: null })),
-      ...own.map((holiday) => ({ date: holiday.date, name: null, own: holiday })),
-    ].sort((a, b) => a.date.localeCompare(b.date));
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text('calendar.title'),
-      active: '/holidays',
-      body: <HolidaysPage {...{ year, rule, holidays }} />,
-    }));
-  });
-
-  // An administrator decides nothing that matches titles, and a team may have no operator.
-  server.post('/holidays', forPeople(DECIDE), async (request, reply) => {
-    const date = parseCivilDate(textParameter(request.body, 'date') ?? '');
-    const name = textParameter(request.body, 'name') ?? '';
-    await addHoliday(database, date, decisionOf(request, name), rule);
-    return reply.redirect(`/holidays?year=${date?.slice(0, 4)}&notice=holiday_added`, 303);
-  });
-
-  server.post('/holidays/:id/end', forPeople(DECIDE), async (request, reply) => {
-    const id = idOfPath(request);
-    if (id === null) return reply.callNotFound();
-    await endHoliday(database, id, decisionOf(request, requireReason(request.body)), rule);
-    return reply.redirect('/holidays?notice=holiday_ended', 303);
-  });
 }
