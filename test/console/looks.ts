@@ -72,8 +72,6 @@ export function addLooks(world: BrowserWorld): void {
         ['titles-of-payee', `/titles?status=current&payeeOf=${titleRow.id}&dueFrom=2020-01-01`],
         ['title', `/titles/${titleRow.id}`],
         ['holidays', '/holidays?year=2026'],
-        ['companies', '/companies'],
-        ['booking-lines', '/booking-lines'],
         ['backfills', '/backfills'],
         ['backfill', '/backfills/1'],
         ['providers', '/providers'],

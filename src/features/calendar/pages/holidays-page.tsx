@@ -77,7 +77,9 @@ const COLUMNS: readonly Column<Holiday>[] = [
     kind: 'text',
     value: ({ own }, { text }) => own?.confirmedBy ?? text('calendar.national'),
     cell: ({ own }, { text }) =>
-      own !== null && (
+      own === null ? (
+        text('calendar.national')
+      ) : (
         <>
           <Author name={own.confirmedBy} />
           <END_HOLIDAY.Form
