@@ -26,6 +26,7 @@ import {
   isEnteredAgain,
   PAYABLE_GROUND,
   PAYABLE_VALUE,
+  SAME_DUE as SAME_DUE_BY_HASH,
   TITLE_CODE,
   TITLE_GROUND,
   TITLE_TAX_ID,
@@ -721,16 +722,15 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), value_of_due AS MATERIALIZED (
     -- Three values of a supplier and due date suffice to decide whether exactly one payable has another value.
     SELECT * FROM (
-      SELECT supplier_external_id, supplier_tax_id, business_day, open_value, min(erp_key) AS erp_key, count(*) AS rows,
-             row_number() OVER (PARTITION BY supplier_external_id, supplier_tax_id, business_day) AS place
-      FROM free WHERE status = 'open' GROUP BY 1, 2, 3, 4
+      SELECT supplier_external_id, supplier_tax_id, due_date, business_day, open_value, min(erp_key) AS erp_key,
+             count(*) AS rows, row_number() OVER (PARTITION BY supplier_external_id, supplier_tax_id, due_date) AS place
+      FROM free WHERE status = 'open' GROUP BY 1, 2, 3, 4, 5
     ) AS valued WHERE place <= 3
   ), due AS MATERIALIZED (
     SELECT title_id, min(erp_key) AS erp_key FROM (${pairsOfSupplier(
       Prisma.sql`title.id AS title_id, payable.erp_key, payable.rows`,
       Prisma.sql`value_of_due`,
-      Prisma.sql`payable.business_day = title.business_day
-        AND payable.open_value <> title.original_value`,
+      Prisma.sql`${SAME_DUE_BY_HASH} AND payable.open_value <> title.original_value`,
     )}) AS pair GROUP BY title_id HAVING sum(rows) = 1
   ), ordered AS MATERIALIZED (
     SELECT payable.erp_key, coalesce(bool_or(title.status = 'current'), false) AS has_current,

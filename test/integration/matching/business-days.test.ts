@@ -62,6 +62,11 @@ const cases: Record<string, readonly Step[]> = {
     { load: 'k1 10 due=2026-06-06 doc=1, k2 10 due=2026-06-12 doc=2' },
     { matches: '', breaks: 'in_doubt a k1' },
   ],
+  'another value is compared on the own due date and on the business day only': [
+    { titles: 'a 10 due=2026-06-06, b 20 due=2026-06-15' },
+    { load: 'k1 11 due=2026-06-08 doc=1, k2 21 due=2026-06-13 doc=2' },
+    { matches: '', breaks: 'value_differs a k1, missing_in_erp b -' },
+  ],
   'equal titles due on Saturday and as many equal payables of Monday are a set': [
     { titles: 'a 10 due=2026-06-06, a 10 due=2026-06-06' },
     { load: 'k1 10 due=2026-06-08, k2 10 due=2026-06-08' },
