@@ -56,7 +56,7 @@ export function addDayFlows(world: BrowserWorld): void {
     await expect
       .poll(async () => {
         await reviewer.goto('/alerts');
-        return reviewer.getByText('Restated after sign-off').count();
+        return reviewer.getByRole('row', { name: 'Restated after sign-off' }).count();
       })
       .toBeGreaterThan(0);
   });
@@ -126,7 +126,10 @@ export function addDayFlows(world: BrowserWorld): void {
     await expect
       .poll(async () => {
         await operator.goto('/alerts');
-        return [await card.count(), await operator.getByText('Interface differs').count()];
+        return [
+          await card.count(),
+          await operator.getByRole('row', { name: 'Interface differs' }).count(),
+        ];
       })
       .toEqual([1, 1]);
     await card.getByText('titles[].campaign').waitFor();
