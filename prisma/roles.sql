@@ -102,7 +102,7 @@ BEGIN
   GRANT UPDATE (bookings_from, stored_at) ON conciliation.booking_start TO conciliation_worker;
   GRANT UPDATE (closed_at, detail, id, reason, resolved_at, resolved_by, severity, version)
     ON conciliation.check_finding TO conciliation_worker;
-  GRANT UPDATE (last_reconciled_date, pull_id, start_date, updated_at)
+  GRANT UPDATE (last_reconciled_date, pause_reason, paused_at, paused_by, pull_id, start_date, updated_at)
     ON conciliation.checkpoint TO conciliation_worker;
   GRANT UPDATE (business_day) ON conciliation.closed_day TO conciliation_worker;
   GRANT UPDATE (ended_at, ended_by) ON conciliation.company_buyer TO conciliation_worker;

@@ -956,8 +956,12 @@ CREATE TABLE conciliation.checkpoint (
   last_reconciled_date date,
   pull_id              bigint,
   updated_at           timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  paused_at            timestamptz,
+  paused_by            text,
+  pause_reason         text,
 
   CONSTRAINT checkpoint_single_row_check CHECK (id = 1),
+  CONSTRAINT checkpoint_pause_check CHECK (num_nulls(paused_at, paused_by, pause_reason) IN (0, 3)),
   CONSTRAINT checkpoint_dates_check
     CHECK (start_date BETWEEN '0001-01-01' AND '9999-12-31'
            AND last_reconciled_date BETWEEN '0001-01-01' AND '9999-12-31')
@@ -975,6 +979,12 @@ COMMENT ON COLUMN conciliation.checkpoint.pull_id IS
   'pull.id of the last pull whose merge advanced it. Null: no merge has moved it since start_date was decided or corrected.';
 COMMENT ON COLUMN conciliation.checkpoint.updated_at IS
   'When it moved last.';
+COMMENT ON COLUMN conciliation.checkpoint.paused_at IS
+  'When a person paused the schedule. Until it is resumed, no pull, sweep or request with providers starts by itself. Null: it is not paused.';
+COMMENT ON COLUMN conciliation.checkpoint.paused_by IS
+  'The person.';
+COMMENT ON COLUMN conciliation.checkpoint.pause_reason IS
+  'The reason of the person.';
 
 
 -- Checks of the data of a day ------------------------------------------------------------------

@@ -65,6 +65,8 @@ const AUDIT_ACTIONS = {
   'retention.begin': 'event',
   'retention.end': 'event',
   'schedule.export': 'look',
+  'schedule.pause': 'event',
+  'schedule.resume': 'event',
   'schedule.reveal': 'look',
   'session.end': 'event',
   'session.end_others': 'event',

@@ -9,6 +9,14 @@ export async function readCheckpoint(database: Database) {
   return row && { startDate: row.startDate, lastReconciledDate: row.lastReconciledDate };
 }
 
+/** Returns who paused the schedule, when and why; null: it is not paused. */
+export async function readPause(database: Database) {
+  const { pausedAt, pausedBy, pauseReason } = (await database.prisma.checkpoint.findFirst()) ?? {};
+  return pausedAt && { at: pausedAt, by: String(pausedBy), reason: String(pauseReason) };
+}
+
+export type Pause = NonNullable<Awaited<ReturnType<typeof readPause>>>;
+
 /** The newest pulls that have not ended: queued, running, or waiting for a person. */
 export async function readOpenPulls(database: Database) {
   const pulls = await database.prisma.pull.findMany({

@@ -9,6 +9,7 @@ import { latestSlot } from '../../base/config/cron-schedule.ts';
 import { requireSameClock } from '../../base/database/clock.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { readPause } from '../ledger/reads.ts';
 import { decideRuns } from '../merge/decide-runs.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
 import type { MergePolicy } from '../merge/holds.ts';
@@ -116,8 +117,9 @@ async function run(parts: PlannerParts): Promise<PlannerRun> {
   // Before a backfill is done, so that its command sees the decision; after the plan, which completes a run of the
   // schedule.
   await decide(parts, 'backfill');
+  const isPaused = Boolean(await readPause(database));
   const schedule =
-    parts.onlyBackfills === true
+    parts.onlyBackfills === true || isPaused
       ? null
       : {
           slotAt: latestSlot(config.pullCron, config.timeZone, now),

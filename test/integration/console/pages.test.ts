@@ -124,6 +124,17 @@ describe('a backfill', () => {
   });
 });
 
+test('the schedule is paused and resumed by an operator, with a reason, and the first page says so', async () => {
+  expect((await viewer.get('/backfills')).text).not.toContain('Pause the schedule');
+  expect((await operator.post('/pause-schedule', { reason: ' ' })).status).toBe(400);
+  const paused = await operator.post('/pause-schedule', { reason: 'maintenance' });
+  expect(paused.location).toBe('/backfills?notice=schedule_paused');
+  expect((await viewer.get('/backfills')).text).toMatch(/The schedule is paused[\s\S]*maintenance/);
+  expect((await viewer.get('/')).text).toContain('The schedule is paused: no pull starts by itself');
+  await operator.post('/resume-schedule', { reason: 'done' });
+  expect((await viewer.get('/')).text).not.toContain('The schedule is paused');
+});
+
 test('an alert of a later version is shown, and those that are over by themselves', async () => {
   const ofKind = (kind: string, text: string, resolvedAt: Date | null) => ({
     ...{ kind, dedupeKey: text, message: text, messagePt: text, resolvedAt },

@@ -237,6 +237,8 @@ test('no page in Portuguese has English text', async () => {
     ['/account-changes/decide', { changes: '999', reason: 'x' }],
     ['/backfills/999/cancel', {}],
     ['/backfills/1/resume', {}],
+    ['/pause-schedule', {}],
+    ['/resume-schedule', {}],
     ['/restated/file', { format: 'x' }],
     ['/titles/file', { format: 'x' }],
     ['/users', { name: 'Á', role: 'viewer' }],

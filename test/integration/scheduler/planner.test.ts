@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { createPull, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
-import { readCheckpoint } from '../../../src/core/ledger/reads.ts';
+import { readCheckpoint, readPause } from '../../../src/core/ledger/reads.ts';
 import type { WakeUpQueue } from '../../../src/core/planner/planner-loop.ts';
 import { MAX_OPEN_PULLS } from '../../../src/core/planner/pull-plan.ts';
+import { pauseSchedule, resumeSchedule } from '../../../src/features/backfills/pause.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import {
   CONFIG,
@@ -47,6 +48,36 @@ test('creates the due pulls, wakes a worker for each, the most urgent first, and
   expect(world.queue.enqueued).toEqual(pulls.map(({ id }) => id));
 
   expect(await planner.runOnce()).toEqual({ kind: 'done', created: 0, enqueued: 0 });
+});
+
+test('a paused schedule plans nothing until a person resumes it, and then what came due meanwhile', async () => {
+  const { database, queue, sweepQueue } = world;
+  const planner = world.planner();
+  await planner.runOnce();
+  await world.end('merged');
+  const decision = { by: 'user:ana', reason: 'the platform asks for silence' };
+  const nextDay = world.planner(at(SLOT.getTime() + DAY_MS));
+  queue.enqueued.length = 0;
+  sweepQueue.enqueued.length = 0;
+
+  await pauseSchedule(database, decision);
+  await pauseSchedule(database, { by: 'user:rui', reason: 'again' });
+  expect(await readPause(database)).toMatchObject(decision);
+  expect(await nextDay.runOnce()).toEqual({ kind: 'done', created: 0, enqueued: 0 });
+  expect([queue.enqueued, sweepQueue.enqueued]).toEqual([[], []]);
+
+  await resumeSchedule(database, { by: 'user:rui', reason: 'the maintenance has ended' });
+  expect(await readPause(database)).toBeNull();
+  expect(await nextDay.runOnce()).toEqual({ kind: 'done', created: 11, enqueued: 11 });
+  const entries = await database.prisma.auditEntry.findMany({
+    where: { action: { startsWith: 'schedule.' } },
+    select: { actor: true, action: true, reason: true },
+    orderBy: { id: 'asc' },
+  });
+  expect(entries).toEqual([
+    { actor: decision.by, action: 'schedule.pause', reason: decision.reason },
+    { actor: 'user:rui', action: 'schedule.resume', reason: 'the maintenance has ended' },
+  ]);
 });
 
 test("no pull is planned while this clock differs from the database's", async () => {

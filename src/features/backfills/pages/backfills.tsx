@@ -2,13 +2,14 @@ import { Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { addDays, lastClosedDate, parseCivilDate } from '../../../base/values/business-day.ts';
 import { id } from '../../../console/api/schema-parts.ts';
-import { declareAction, declarePage } from '../../../console/declare.tsx';
+import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Author, authorText, FormFault, Instant } from '../../../console/shell/parts.tsx';
 import { OPERATE } from '../../../console/shell/route-access.ts';
+import { type Pause, readPause } from '../../../core/ledger/reads.ts';
 import {
   Backfill,
   type BackfillProgress,
@@ -19,6 +20,7 @@ import {
   resumeBackfill,
 } from '../backfill-ledger.sql.ts';
 import { type BackfillRange, MAX_BACKFILL_CONCURRENCY } from '../backfill-plan.ts';
+import { pauseSchedule, resumeSchedule } from '../pause.ts';
 
 const DEFAULT_CONCURRENCY = '2';
 /** After so many seconds a browser asks for the page of a running backfill again. */
@@ -73,12 +75,14 @@ export const BACKFILLS = declareList(Backfill, {
   total: async (db) => ({ rows: await db.backfill.count() }),
   read: (db, _, place) => readBackfills(db, place),
   api: { tag: 'backfills', operationId: 'listBackfills', summary: 'The newest backfills' },
-  layout: async ({ timeZone, now }) => {
+  layout: async ({ database, timeZone, now }) => {
+    const pause = await readPause(database);
     const to = lastClosedDate(timeZone, now?.() ?? new Date());
     const form = { from: addDays(to, -6), to, concurrency: DEFAULT_CONCURRENCY };
     return ({ head, table }) => (
       <>
         {head}
+        <Schedule pause={pause} />
         <StartForm form={form} fault={null} />
         {table}
       </>
@@ -121,7 +125,30 @@ const changeOf = (
 const CANCEL = changeOf('/backfills/:id/cancel', 'backfill_cancelled', cancelBackfill);
 const RESUME = changeOf('/backfills/:id/resume', 'backfill_resumed', resumeBackfill);
 
-export const BACKFILL_ACTIONS = [START_BACKFILL, CANCEL, RESUME];
+/** Pauses or resumes the schedule. */
+const scheduleOf = (
+  path: `/${string}`,
+  notice: 'schedule_paused' | 'schedule_resumed',
+  change: typeof pauseSchedule,
+) =>
+  declareAction({
+    path,
+    who: OPERATE,
+    input: { reason },
+    deed: async ({ database, plan }, input, by) => {
+      await change(database, { by, reason: input.reason });
+      plan();
+    },
+    next: () => '/backfills',
+    notice,
+  });
+const PAUSE_SCHEDULE = scheduleOf('/pause-schedule', 'schedule_paused', pauseSchedule);
+const RESUME_SCHEDULE = scheduleOf('/resume-schedule', 'schedule_resumed', resumeSchedule);
+
+export const BACKFILL_ACTIONS = [
+  ...[START_BACKFILL, CANCEL, RESUME],
+  ...[PAUSE_SCHEDULE, RESUME_SCHEDULE],
+];
 
 export const BACKFILL = declarePage({
   path: '/backfills/:id',
@@ -171,6 +198,29 @@ function StartForm(props: {
       </Field>
       <FormFault fault={fault} />
     </START_BACKFILL.Form>
+  );
+}
+
+function Schedule({ pause }: { readonly pause: Pause | null | undefined }) {
+  const { text } = usePage();
+  if (!pause) {
+    return (
+      <PAUSE_SCHEDULE.Form
+        values={{}}
+        button={text('backfills.pause')}
+        help={text('backfills.pauseHelp')}
+        isFolded
+      />
+    );
+  }
+  return (
+    <section class="card stack">
+      <p>{text('backfills.paused')}</p>
+      <p>
+        <Author name={pause.by} />, <Instant at={pause.at} />: {pause.reason}
+      </p>
+      <RESUME_SCHEDULE.Form values={{}} button={text('backfills.resumeSchedule')} />
+    </section>
   );
 }
 

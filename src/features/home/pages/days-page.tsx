@@ -186,6 +186,7 @@ const LOOKS: Readonly<Record<TaskKey, DayLook>> = {
   held: 'held',
   failed: 'failed',
   missing: 'pending',
+  paused: 'pending',
   attention: 'attention',
   breaks: 'attention',
   unmapped_companies: 'attention',
