@@ -28,7 +28,7 @@ export interface RunResult {
 }
 
 /** Ahead of the database's clock, which would take what was fetched since a slot for pulled by it. */
-export const FIRST_DATE = daysFrom(2, TODAY);
+const FIRST_DATE = daysFrom(2, TODAY);
 
 export async function runFault(template: DatabaseTemplate, run: RunCase): Promise<RunResult> {
   const random = createSeededRandom(`${run.seed} ${run.point} ${run.fault} ${run.queue}`);
