@@ -10,7 +10,6 @@ import { signOffDay } from '../../src/features/review/sign-off.sql.ts';
 import { decideOpenChanges } from '../support/account-decisions.ts';
 import { daysFrom } from '../support/pull-world.ts';
 import { checkDays, checkSeals, checkUnchanged, readContents, readDay } from './check-end.ts';
-import type { LeakCheck } from './check-leaks.ts';
 import { type RunCase, streamOf } from './fault-names.ts';
 import { type FaultWorld, OVERRIDES } from './fault-world.ts';
 import { FaultyService, type FiredFault, type ServiceSettings } from './faulty-service.ts';
@@ -88,7 +87,7 @@ export class Scenario {
     return this.#services.flatMap(({ lines }) => lines).join('\n');
   }
 
-  async play(leaks: LeakCheck): Promise<void> {
+  async play(): Promise<void> {
     const { run, served, world, violations } = this.#parts;
     await this.#setToday(this.#today);
     if (this.#faultRound === 1) await this.#arm();
@@ -118,10 +117,6 @@ export class Scenario {
       checkUnchanged(before, await readContents(client), violations);
       await this.#untilTold(client);
     });
-    for (const { consoleUrl } of this.#services) {
-      if (consoleUrl !== '') await leaks.page(`${consoleUrl}/metrics`);
-    }
-    if (world.redis !== null) await leaks.redis(world.redis.url);
     await this.#staging?.close();
     this.#staging = null;
     this.#checkLog();
