@@ -44,7 +44,7 @@ export async function runFault(template: DatabaseTemplate, run: RunCase): Promis
     await scenario.play();
     await watch.stop();
     await consumer.stop();
-    await scenario.database.ask(async (client) => {
+    await scenario.ask(async (client) => {
       await consumer.compare(client);
       await checkHistory(client, served, watch.statesSeen, violations);
     });
