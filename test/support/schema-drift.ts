@@ -15,7 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '@db.Uuid': 'uuid',
 };
 
-/** The columns of schema.prisma as `table.column type`, with a question mark where it may be null. */
+/** The columns of schema.prisma as `table.column type`, with a question mark where it may be null, which lists do not state. */
 function declaredColumns(): string[] {
   const models = readFileSync('prisma/schema.prisma', 'utf8').matchAll(
     /^model \w+ \{\n([\s\S]*?)^\}/gm,
@@ -37,7 +37,7 @@ function declaredColumns(): string[] {
 const COLUMNS = `
   SELECT format('%s.%s %s%s', relname, attname,
                 regexp_replace(format_type(atttypid, atttypmod), '\\(.*\\)', ''),
-                CASE WHEN NOT attnotnull THEN '?' END) AS column
+                CASE WHEN NOT attnotnull AND attndims = 0 THEN '?' END) AS column
   FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
   WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped
     AND relname <> '_prisma_migrations'`;
