@@ -9,6 +9,7 @@ import { findBrowser } from './browser.ts';
 import { BrowserWorld } from './browser-world.ts';
 import { addDayFlows } from './day-flows.ts';
 import { addLooks } from './looks.ts';
+import { addQuestionFlows } from './question-flows.ts';
 import { addTitleFlows } from './title-flows.ts';
 import { addUserFlows } from './user-flows.ts';
 
@@ -26,6 +27,7 @@ inBrowser(
     });
 
     addDayFlows(world);
+    addQuestionFlows(world);
     addTitleFlows(world);
     addAccessFlows(world);
     addUserFlows(world);
