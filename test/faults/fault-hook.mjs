@@ -1,16 +1,12 @@
 // Loaded into a process of the service before the service: node --import …/fault-hook.mjs …
 // It reports each fault point to the harness when the point is first reached, and at the planned point it halts
 // the whole process until the harness has done to it what it wants to do.
-import { existsSync, readdirSync, readSync, writeSync } from 'node:fs';
-import { getHeapSpaceStatistics } from 'node:v8';
+import { existsSync, readSync, writeSync } from 'node:fs';
 import pg from 'pg';
 import { installFaultHook } from '#dist/base/runtime/fault-points.js';
 
 /** A pipe to the harness, both ways. */
 const CHANNEL = 3;
-const SAMPLE_INTERVAL_MS = 3_000;
-/** The compiled code of V8: the spaces of machine code, and of bytecode with its metadata. */
-const COMPILED_CODE = /^(code|trusted)_/;
 /** @import { FaultPoint } from '#dist/base/runtime/fault-points.js' */
 
 /**
@@ -55,22 +51,6 @@ function tell(event) {
 }
 
 installFaultHook((point) => void reach(point));
-
-// Only where the process was started with --expose-gc: what is left when nothing is left to collect.
-const { gc } = globalThis;
-if (gc !== undefined) {
-  const measure = () => {
-    gc();
-    gc();
-    const { heapUsed, rss, external } = process.memoryUsage();
-    const compiledCode = getHeapSpaceStatistics()
-      .filter(({ space_name: name }) => COMPILED_CODE.test(name))
-      .reduce((sum, { space_used_size: size }) => sum + size, 0);
-    const descriptors = readdirSync('/proc/self/fd').length;
-    tell({ sample: { heapUsed, compiledCode, rss, external, descriptors } });
-  };
-  setInterval(measure, SAMPLE_INTERVAL_MS).unref();
-}
 
 // Only the connection knows when COMMIT is on its way. Of all transactions it is the merge's that
 // writes whether the date was over.

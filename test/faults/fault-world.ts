@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import type { SeededRandom } from '../../src/demo/seeded-random.ts';
@@ -36,10 +33,7 @@ export interface FaultWorld {
   readonly sandbox: Sandbox;
   readonly links: Readonly<Record<'database' | 'queue' | 'platform', TcpProxy>>;
   readonly folder: RunFolder;
-  /** The requests that the webhook received. */
-  readonly alerts: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  readonly secrets: readonly string[];
   /** @param evidence a folder that the files are moved to; null: they go */
   close(evidence: string | null): Promise<void>;
 }
@@ -70,9 +64,7 @@ export async function openFaultWorld(
     queue: await startTcpProxy(redis?.port ?? postgres.port),
     platform: await startTcpProxy(platformPort),
   };
-  const webhook = await startWebhook();
   const database = point === 'migration' ? DATABASES.empty : DATABASES.migrated;
-  const token = sandbox.issueToken();
   return {
     postgres,
     database,
@@ -81,14 +73,11 @@ export async function openFaultWorld(
     sandbox,
     links,
     folder,
-    alerts: webhook.received,
-    secrets: [token, postgres.password],
     environment: {
       DATABASE_URL: postgres.url(database, links.database.port),
       PLATFORM_BASE_URL: `http://127.0.0.1:${links.platform.port}`,
-      PLATFORM_TOKEN: token,
+      PLATFORM_TOKEN: sandbox.issueToken(),
       ...(redis !== null && { REDIS_URL: `redis://127.0.0.1:${links.queue.port}` }),
-      ALERT_WEBHOOK_URL: webhook.url,
       CONSOLE_PORT: '0',
       TIMEZONE: 'UTC',
       START_DATE: settings.startDate,
@@ -104,35 +93,11 @@ export async function openFaultWorld(
       ...settings.environment,
     },
     async close(evidence) {
-      await Promise.all([...Object.values(links), sandbox, webhook].map((part) => part.close()));
+      await Promise.all([...Object.values(links), sandbox].map((part) => part.close()));
       await redis?.stop();
       await postgres.stop();
       if (evidence === null) await folder.remove();
       else await folder.keep(evidence);
-    },
-  };
-}
-
-async function startWebhook() {
-  const received: string[] = [];
-  const server = createServer((request, response) => {
-    let text = '';
-    request.setEncoding('utf8').on('data', (piece: string) => {
-      text += piece;
-    });
-    request.on('end', () => {
-      received.push(text);
-      response.writeHead(204).end();
-    });
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return {
-    received,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/alerts`,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
     },
   };
 }

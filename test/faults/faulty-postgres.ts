@@ -42,14 +42,6 @@ export class FaultyPostgres {
     return `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
   }
 
-  get password(): string {
-    return this.#cluster.credentials.password;
-  }
-
-  get logFile(): string {
-    return this.#cluster.logFile;
-  }
-
   /** Starts it where it does not run, and waits until it takes connections. */
   async ensureUp(): Promise<void> {
     const deadline = Date.now() + READY_LIMIT_MS;

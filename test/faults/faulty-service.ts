@@ -32,24 +32,12 @@ export interface FiredFault {
   release(): void;
 }
 
-/** Of a process after its garbage was collected. Bytes, but for the open files. */
-export interface ProcessSample {
-  readonly heapUsed: number;
-  /** Of the heap: what functions were compiled to. */
-  readonly compiledCode: number;
-  readonly rss: number;
-  readonly external: number;
-  readonly descriptors: number;
-}
-
 export interface ServiceSettings {
   readonly environment: Readonly<Record<string, string>>;
   /** Times of the service, see `ServiceOverrides`. */
   readonly overrides: object;
   readonly clockFile: string;
   readonly onFired: (fired: FiredFault) => void;
-  /** Now and then, where it is there. */
-  readonly onSample?: (sample: ProcessSample) => void;
 }
 
 const living = new Set<ChildProcess>();
@@ -92,22 +80,18 @@ export class FaultyService {
 
   /** @param plan of the first process; later processes only report the points that they reach */
   start(plan: FaultPlan | null): void {
-    const { environment, overrides, clockFile, onSample } = this.#settings;
+    const { environment, overrides, clockFile } = this.#settings;
     const options = { roles: ['scheduler', 'worker', 'console'], clockFile, overrides };
-    const child = spawn(
-      process.execPath,
-      [...(onSample ? ['--expose-gc'] : []), '--import', HOOK, PROGRAM, JSON.stringify(options)],
-      {
-        cwd: tmpdir(),
-        env: {
-          PATH: process.env['PATH'],
-          HOME: process.env['HOME'],
-          FAULT_PLAN: JSON.stringify(plan),
-          ...environment,
-        },
-        stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    const child = spawn(process.execPath, ['--import', HOOK, PROGRAM, JSON.stringify(options)], {
+      cwd: tmpdir(),
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        FAULT_PLAN: JSON.stringify(plan),
+        ...environment,
       },
-    );
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    });
     living.add(child);
     this.#child = child;
     this.#consoleUrl = '';
@@ -168,10 +152,6 @@ export class FaultyService {
     const lines = createInterface({ input: channel }).on('error', () => {});
     lines.on('line', (line) => {
       const event = JSON.parse(line);
-      if (event.sample !== undefined) {
-        this.#settings.onSample?.(event.sample);
-        return;
-      }
       this.reached.add(event.point);
       if (event.fired !== true) return;
       this.#settings.onFired({

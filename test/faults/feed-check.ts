@@ -26,7 +26,7 @@ const UNMATCHED = `
   SELECT 'has a number too many', * FROM (SELECT * FROM change EXCEPT ALL SELECT * FROM cause) AS b`;
 
 /** A row of `title_change` as text. */
-export interface Change {
+interface Change {
   readonly seq: number;
   /** `id kind` */
   readonly what: string;

@@ -8,17 +8,14 @@ import { createPull } from '../../src/core/ledger/pull-ledger.sql.ts';
 import type { SeededRandom } from '../../src/demo/seeded-random.ts';
 import { signOffDay } from '../../src/features/review/sign-off.sql.ts';
 import { decideOpenChanges } from '../support/account-decisions.ts';
+import { withClient } from '../support/client.ts';
 import { daysFrom } from '../support/pull-world.ts';
 import { checkDays, checkSeals, checkUnchanged, readContents, readDay } from './check-end.ts';
-import type { LeakCheck } from './check-leaks.ts';
 import { type RunCase, streamOf } from './fault-names.ts';
 import { type FaultWorld, OVERRIDES } from './fault-world.ts';
 import { FaultyService, type FiredFault, type ServiceSettings } from './faulty-service.ts';
 import { injectFault } from './inject-fault.ts';
-import { LastingClient } from './lasting-client.ts';
-import { readUnfinished } from './ledger-state.ts';
 import type { ServedDays } from './served-days.ts';
-import { untilOvertaken } from './take-over.ts';
 import type { Violations } from './violations.ts';
 
 export interface ScenarioParts {
@@ -32,8 +29,25 @@ export interface ScenarioParts {
 
 /** Ticks are a second apart here, not a minute: five minutes would be five seconds, and machines are busy. */
 const LIVENESS_LIMIT_MS = 150_000;
-const POLL_MS = 50;
+const POLL_MS = 25;
 const HEARING_LIMIT_MS = 60_000;
+/** The time that a second process has for the work of a stopped one. */
+const TAKE_OVER_LIMIT_MS = 20_000;
+
+/** Pulls that have not ended, and dates that no process has pulled for the slot. */
+const UNFINISHED = `
+  SELECT format('pull %s of %s is %s (%s)', id, date, state, error_code) AS text
+  FROM conciliation.pull WHERE state IN ('queued', 'running')
+  UNION ALL
+  SELECT format('%s has no pull of the slot', wanted) FROM unnest($1::date[]) AS wanted
+  WHERE NOT EXISTS (SELECT FROM conciliation.pull
+                    WHERE date = wanted AND slot_at >= $2::date AT TIME ZONE 'UTC')`;
+
+/** Asks until it is so, or until the time is over. */
+async function until(isSo: () => boolean | Promise<boolean>, limitMs: number): Promise<void> {
+  const deadline = Date.now() + limitMs;
+  while (!(await isSo()) && Date.now() < deadline) await sleep(POLL_MS);
+}
 
 /** Reached with the first titles only, or only where there are titles to be changed. */
 const ROUNDS: Readonly<Partial<Record<FaultPoint, 1 | 2>>> = { migration: 1 };
@@ -46,8 +60,6 @@ const ROUNDS: Readonly<Partial<Record<FaultPoint, 1 | 2>>> = { migration: 1 };
 export class Scenario {
   /** The fault that was applied to the service. */
   story: string | null = null;
-  /** Past the proxy. */
-  readonly database: LastingClient;
   readonly #parts: ScenarioParts;
   readonly #settings: ServiceSettings;
   readonly #services: FaultyService[] = [];
@@ -63,7 +75,6 @@ export class Scenario {
     const { run, random, world, served, firstDate } = parts;
     this.#parts = parts;
     this.#isFired = run.fault === 'none';
-    this.database = new LastingClient(world.databaseUrl);
     const dates = 2 + random(2);
     for (let day = 0; day < dates; day += 1) served.begin(daysFrom(day, firstDate), 3 + random(9));
     this.#today = daysFrom(dates, firstDate);
@@ -88,7 +99,7 @@ export class Scenario {
     return this.#services.flatMap(({ lines }) => lines).join('\n');
   }
 
-  async play(leaks: LeakCheck): Promise<void> {
+  async play(): Promise<void> {
     const { run, served, world, violations } = this.#parts;
     await this.#setToday(this.#today);
     if (this.#faultRound === 1) await this.#arm();
@@ -111,17 +122,13 @@ export class Scenario {
     }
 
     await this.#pullAgain();
-    await this.database.ask(async (client) => {
+    await this.ask(async (client) => {
       await checkDays(client, served, violations);
       const before = await readContents(client);
       await this.#pullAgain();
       checkUnchanged(before, await readContents(client), violations);
       await this.#untilTold(client);
     });
-    for (const { consoleUrl } of this.#services) {
-      if (consoleUrl !== '') await leaks.page(`${consoleUrl}/metrics`);
-    }
-    if (world.redis !== null) await leaks.redis(world.redis.url);
     await this.#staging?.close();
     this.#staging = null;
     this.#checkLog();
@@ -136,7 +143,11 @@ export class Scenario {
     await Promise.all(this.#services.map((service) => service.kill()));
     await this.#injection;
     await this.#staging?.close().catch(() => {});
-    await this.database.close();
+  }
+
+  /** Asks the database past the proxy. */
+  ask<T>(question: (client: Client) => Promise<T>): Promise<T> {
+    return withClient(this.#parts.world.databaseUrl, question);
   }
 
   #spawn(): FaultyService {
@@ -164,14 +175,12 @@ export class Scenario {
 
   /** While the first process is stopped, the platform moves on, and a second process works on. */
   async #takeOver(): Promise<void> {
-    const { served, run, world } = this.#parts;
+    const { served, run } = this.#parts;
     const random = streamOf(run, 'take over');
     for (const date of served.dates) if (random(4) > 0) this.#restate(date);
     this.#spawn().start(null);
-    await untilOvertaken(world.databaseUrl, async (client) =>
-      // Before the migration is committed there is no ledger to look at.
-      run.point === 'migration' ? ['its schema'] : this.#unfinished(client),
-    );
+    // Where the stopped process holds locks, the second one waits for them as long.
+    await until(async () => (await this.#unfinished()).length === 0, TAKE_OVER_LIMIT_MS);
   }
 
   #restate(date: CivilDate): void {
@@ -185,8 +194,7 @@ export class Scenario {
     }
     await this.#untilDone(`day ${round}`);
     // The ledger may know of a COMMIT before the harness has heard of the process that sent it.
-    const deadline = Date.now() + HEARING_LIMIT_MS;
-    while (round === this.#faultRound && !this.#isFired && Date.now() < deadline) await sleep(5);
+    await until(() => round !== this.#faultRound || this.#isFired, HEARING_LIMIT_MS);
     await this.#injection;
     // The fault may have caused another delay.
     await this.#untilDone(`day ${round}`);
@@ -196,33 +204,33 @@ export class Scenario {
   async #askToStop(service: FaultyService): Promise<void> {
     const { sandbox } = this.#parts.world;
     const before = sandbox.requests.length;
-    const deadline = Date.now() + LIVENESS_LIMIT_MS;
-    while (sandbox.requests.length === before && Date.now() < deadline) await sleep(5);
+    await until(() => sandbox.requests.length > before, LIVENESS_LIMIT_MS);
     await sleep(this.#parts.random(40));
     service.child?.kill('SIGTERM');
-    while (this.story === null && service.restarts === 0 && Date.now() < deadline) await sleep(5);
+    await until(() => this.story !== null || service.restarts > 0, LIVENESS_LIMIT_MS);
   }
 
   async #untilDone(what: string): Promise<void> {
     const { violations } = this.#parts;
-    const deadline = Date.now() + LIVENESS_LIMIT_MS;
     let unfinished: readonly string[] = [];
-    while (Date.now() < deadline) {
-      unfinished = await this.database
-        .ask((client) => this.#unfinished(client))
-        .catch((error) => [String(error)]);
-      if (unfinished.length === 0) return;
-      if (this.#services.some(({ hasGivenUp }) => hasGivenUp)) break;
-      await sleep(POLL_MS);
-    }
+    await until(async () => {
+      unfinished = await this.#unfinished();
+      return unfinished.length === 0 || this.#services.some(({ hasGivenUp }) => hasGivenUp);
+    }, LIVENESS_LIMIT_MS);
+    if (unfinished.length === 0) return;
     const ends = this.#services.flatMap((service) => service.ends);
     violations.add(5, `${what} is not done: ${unfinished.join('; ')} (ends: ${ends})`);
     throw new Error('given up: the service does not get its work done');
   }
 
-  async #unfinished(client: Client): Promise<string[]> {
+  /** The open work of the ledger, in words; empty if no work is open. */
+  async #unfinished(): Promise<readonly string[]> {
     const dates = this.#parts.served.dates.filter((date) => date < this.#today);
-    return readUnfinished(client, dates, this.#today);
+    const unfinished = this.ask(async (client) => {
+      const { rows } = await client.query<{ text: string }>(UNFINISHED, [dates, this.#today]);
+      return rows.map(({ text }) => text);
+    });
+    return unfinished.catch((error) => [String(error)]);
   }
 
   /** Every date once more, on demand. */
@@ -243,7 +251,7 @@ export class Scenario {
     const { served, random } = this.#parts;
     await this.#confirmAccounts();
     for (const date of served.dates.filter(() => random(2) === 0)) {
-      const { digest, isOld } = await this.database.ask(async (client) => {
+      const { digest, isOld } = await this.ask(async (client) => {
         const { rows } = await client.query<{ content: string; state: string }>(
           'SELECT content_digest AS content, state FROM conciliation.day WHERE date = $1',
           [date],
@@ -268,16 +276,12 @@ export class Scenario {
   /** An alert is raised at the next look at the ledger. */
   async #untilTold(client: Client): Promise<void> {
     const { violations } = this.#parts;
-    const deadline = Date.now() + HEARING_LIMIT_MS;
-    for (;;) {
-      const missing = await checkSeals(client, this.#restated);
-      if (missing.length === 0) return;
-      if (Date.now() > deadline) {
-        for (const what of missing) violations.add(6, what);
-        return;
-      }
-      await sleep(POLL_MS);
-    }
+    let missing: readonly string[] = [];
+    await until(async () => {
+      missing = await checkSeals(client, this.#restated);
+      return missing.length === 0;
+    }, HEARING_LIMIT_MS);
+    for (const what of missing) violations.add(6, what);
   }
 
   #checkLog(): void {

@@ -1,5 +1,5 @@
 /** The guarantees by number, as docs/guarantees.md lists them. */
-export type Guarantee = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+export type Guarantee = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 9;
 
 export interface Violation {
   readonly guarantee: Guarantee | 'harness';

@@ -3,9 +3,8 @@ import { createSeededRandom, type SeededRandom } from '../../src/demo/seeded-ran
 import { SyntheticTitles } from '../../src/demo/synthetic-titles.ts';
 import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';
 import { HOSTILE_FIELDS } from '../support/hostile-fields.ts';
-import type { HostileResponse, HostileStage } from '../support/hostile-responses.ts';
+import type { HostileResponse } from '../support/hostile-responses.ts';
 import { HOSTILE_TITLES } from '../support/hostile-titles.ts';
-import type { RawBody } from '../support/sandbox/sandbox.ts';
 import { READABLE, REFUSED } from '../unit/reader/answer-corpus.ts';
 import { TITLES_OF_EVERY_KIND } from '../unit/reader/title-corpus.ts';
 
@@ -57,25 +56,17 @@ function document(titles: readonly string[]): Buffer {
   return Buffer.from(`{"titles":[${titles.join(',')}]}`);
 }
 
-/** The body that a line of the hostile tables serves; none where it spoils something else. */
-export function bodyOf({ serve }: HostileResponse, date: CivilDate, maxBytes = Infinity): Buffer[] {
-  const bodies: Buffer[] = [];
-  const sandbox = {
-    setRawBody(_: CivilDate, { body }: RawBody) {
-      const pieces: Uint8Array[] = [];
-      let size = 0;
-      for (const piece of typeof body === 'function' ? body() : [Buffer.from(body)]) {
-        pieces.push(piece);
-        size += piece.length;
-        if (size > maxBytes) return;
-      }
-      bodies.push(Buffer.concat(pieces));
-    },
-    setDayTexts() {},
-    faults: { add() {} },
-  };
-  serve({ sandbox } as unknown as HostileStage, date);
-  return bodies;
+/** The body that a line of the hostile tables serves; none where it is longer. */
+export function bodyOf(line: HostileResponse, date: CivilDate, maxBytes = Infinity): Buffer[] {
+  const body = line.body(date);
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for (const piece of typeof body === 'function' ? body() : [Buffer.from(body)]) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > maxBytes) return [];
+  }
+  return [Buffer.concat(pieces)];
 }
 
 /** Input `index` of a run: the seed and the index decide it, so that it can be had again by itself. */

@@ -1,85 +1,55 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import type { SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg';
-import pg from 'pg';
-import { openSchemaEngine } from './schema-engine.ts';
+import { readFileSync } from 'node:fs';
+import { withClient } from './client.ts';
 
-const SCHEMA_NAME = 'conciliation';
-const PRISMA_FOLDER = new URL('../../prisma/', import.meta.url);
-const FILTERS = { externalTables: [], externalEnums: [] };
+const TYPES: Readonly<Record<string, string>> = {
+  String: 'text',
+  Int: 'integer',
+  BigInt: 'bigint',
+  Boolean: 'boolean',
+  Decimal: 'numeric',
+  Json: 'jsonb',
+  Bytes: 'bytea',
+  '@db.Date': 'date',
+  '@db.SmallInt': 'smallint',
+  '@db.Timestamptz': 'timestamp with time zone',
+  '@db.Uuid': 'uuid',
+};
 
-const readDatamodel = () => readFile(new URL('schema.prisma', PRISMA_FOLDER), 'utf8');
-
-/**
- * The changes that would make the database equal schema.prisma, in words; empty when
- * nothing would. Sees tables, columns, keys and indexes; not checks, triggers, views and comments.
- */
-export async function describeDrift(databaseUrl: string): Promise<string> {
-  const files = [{ path: 'schema.prisma', content: await readDatamodel() }];
-  const { exitCode, stdout } = await withSchemaEngine(databaseUrl, (engine) =>
-    engine.diff({
-      from: { tag: 'schemaDatasource', files, configDir: '.' },
-      to: { tag: 'schemaDatamodel', files },
-      script: false,
-      exitCode: true,
-      filters: FILTERS,
-    }),
+/** The columns of schema.prisma as `table.column type`, with a question mark where it may be null, which lists do not state. */
+function declaredColumns(): string[] {
+  const models = readFileSync('prisma/schema.prisma', 'utf8').matchAll(
+    /^model \w+ \{\n([\s\S]*?)^\}/gm,
   );
-  return exitCode === 0 ? '' : (stdout ?? 'the database and schema.prisma differ');
-}
-
-/** The request of `prisma migrate status` to the engine about the history of the database. */
-export async function diagnoseHistory(databaseUrl: string) {
-  const folder = new URL('migrations/', PRISMA_FOLDER);
-  const entries = await readdir(folder, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  const migrationDirectories = await Promise.all(
-    names.sort().map(async (name) => ({
-      path: name,
-      migrationFile: {
-        path: 'migration.sql',
-        content: {
-          tag: 'ok' as const,
-          value: await readFile(new URL(`${name}/migration.sql`, folder), 'utf8'),
-        },
+  return [...models].flatMap(([, body = '']) => {
+    const table = /@@map\("(\w+)"\)/.exec(body)?.[1] ?? '';
+    return [...body.matchAll(/^ +(\w+) +(\w+)(\??)((?:\[\])?)(.*)$/gm)].flatMap(
+      ([, field, scalar = '', optional, list, attributes = '']) => {
+        const native = /@db\.\w+/.exec(attributes)?.[0] ?? '';
+        const type = TYPES[native] ?? TYPES[scalar];
+        const column = /@map\("(\w+)"\)/.exec(attributes)?.[1] ?? field;
+        // A field of another model's type is a relation and no column.
+        return type === undefined ? [] : [`${table}.${column} ${type}${list}${optional}`];
       },
-    })),
-  );
-  return withSchemaEngine(databaseUrl, (engine) =>
-    engine.diagnoseMigrationHistory({
-      migrationsList: {
-        baseDir: fileURLToPath(folder),
-        lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"\n' },
-        shadowDbInitScript: '',
-        migrationDirectories,
-      },
-      optInToShadowDatabase: false,
-      filters: FILTERS,
-    }),
-  );
-}
-
-async function withSchemaEngine<T>(
-  databaseUrl: string,
-  work: (engine: SchemaEngine) => Promise<T>,
-): Promise<T> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    options: `-c search_path=${SCHEMA_NAME} -c TimeZone=UTC`,
+    );
   });
-  await client.connect();
-  try {
-    const engine = await openSchemaEngine({
-      client,
-      datamodel: await readDatamodel(),
-      schemaName: SCHEMA_NAME,
-    });
-    try {
-      return await work(engine);
-    } finally {
-      engine.free();
-    }
-  } finally {
-    await client.end();
-  }
+}
+
+const COLUMNS = `
+  SELECT format('%s.%s %s%s', relname, attname,
+                regexp_replace(format_type(atttypid, atttypmod), '\\(.*\\)', ''),
+                CASE WHEN NOT attnotnull AND attndims = 0 THEN '?' END) AS column
+  FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+  WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped
+    AND relname <> '_prisma_migrations'`;
+
+/** The columns that only the database or only schema.prisma has. */
+export async function describeDrift(databaseUrl: string): Promise<string[]> {
+  const { rows } = await withClient(databaseUrl, (client) =>
+    client.query<{ column: string }>(COLUMNS),
+  );
+  const [stored, declared] = [rows.map(({ column }) => column), declaredColumns()];
+  return [
+    ...stored.filter((column) => !declared.includes(column)),
+    ...declared.filter((column) => !stored.includes(column)),
+  ].sort();
 }

@@ -8,7 +8,7 @@ import { previewRelease } from '../../../src/features/review/release-preview.sql
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';
-import { daysFrom, TODAY } from '../../support/pull-world.ts';
+import { daysFrom } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
 
 const TITLES = 40;
@@ -326,25 +326,4 @@ describe('the titles of one buyer', () => {
       await console.close();
     }
   });
-});
-
-test('page, command and alert name the limit in both languages', async () => {
-  const date = week(0);
-  const texts = titles(date);
-  await pull(date, [...texts, ...texts]);
-  const console = await openConsole(world.database, { now: () => new Date(`${TODAY}T15:00:00Z`) });
-  try {
-    const viewer = await console.as('viewer');
-    const page = await viewer.get(`/days/${date}`);
-    expect(page.text).toContain('titles are equal to another title of the response');
-    expect(page.text).toContain(`has ${2 * TITLES} titles; the date has 0.`);
-    const portuguese = await viewer.get(`/days/${date}`, { 'accept-language': 'pt-BR' });
-    expect(portuguese.text).toContain('como em uma resposta duplicada');
-    const operator = await console.as('operator');
-    const pullId = await world.database.prisma.pull.findFirstOrThrow({ where: { state: 'held' } });
-    const release = await operator.get(`/pulls/${pullId.id}/release`);
-    expect(release.text).toContain('titles are equal to another title of the response');
-  } finally {
-    await console.close();
-  }
 });

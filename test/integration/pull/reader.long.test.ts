@@ -3,8 +3,7 @@ import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { worldOfFile } from '../../support/file-world.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { DAY } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
 
@@ -99,51 +98,4 @@ test('a restated day of 100,000 titles is seen completely, in its old or its new
     },
   );
   expect([...seen.keys()]).toEqual(wholes);
-});
-
-test('a consumer of the feed sees every change once and in order, while four dates are merged at once', async () => {
-  const lanes = [0, 1, 2, 3];
-  const rounds = [0, 1, 2, 3, 4, 5];
-  const perPull = 150;
-  const delivered: { seq: number; uid: string }[] = [];
-  let last = '0';
-  let readsThatFoundSome = 0;
-
-  await readDuring(
-    async () => {
-      await Promise.all(
-        lanes.map(async (lane) => {
-          for (const round of rounds) {
-            const date = daysFrom(1 + round * lanes.length + lane);
-            const texts = Array.from({ length: perPull }, (_, index) =>
-              titleText({ date, uid: `${lane}-${round}-${index}` }),
-            );
-            await world.serve(date, texts);
-          }
-        }),
-      );
-    },
-    async (client) => {
-      const { rows } = await client.query<{ seq: string; uid: string }>(
-        `SELECT change_seq AS seq, order_uid AS uid FROM conciliation.title_feed
-         WHERE change_seq > $1 AND accepted_date > $2 ORDER BY change_seq`,
-        [last, DAY],
-      );
-      if (rows.length > 0) readsThatFoundSome += 1;
-      last = rows.at(-1)?.seq ?? last;
-      delivered.push(...rows.map(({ seq, uid }) => ({ seq: Number(seq), uid })));
-    },
-  );
-
-  const sequence = delivered.map(({ seq }) => seq);
-  expect(sequence).toEqual(sequence.toSorted((a, b) => a - b));
-  expect(new Set(sequence).size).toBe(sequence.length);
-  const expected = lanes.flatMap((lane) =>
-    rounds.flatMap((round) =>
-      Array.from({ length: perPull }, (_, index) => `${lane}-${round}-${index}`),
-    ),
-  );
-  expect(delivered.map(({ uid }) => uid).sort()).toEqual(expected.sort());
-  // Read while it happened, not all at the end.
-  expect(readsThatFoundSome).toBeGreaterThan(rounds.length);
 });
