@@ -5,7 +5,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
-import { type Static, type TObject, type TProperties, Type } from 'typebox';
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { type AuditRecord, recordAudit } from '../base/audit/audit.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import type { TextKey } from '../base/texts/texts.ts';
@@ -36,6 +36,13 @@ export function dateIn(text: string): CivilDate {
   throw new InputError('expected a calendar date as YYYY-MM-DD', { context: { fault: 'form' } });
 }
 
+/** The schemas of texts that keep the blanks at their ends. */
+const AS_WRITTEN = new Set<TSchema>();
+export function asWritten<Schema extends TSchema>(schema: Schema): Schema {
+  AS_WRITTEN.add(schema);
+  return schema;
+}
+
 type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
 type InputOf<Input extends TProperties> = Readonly<Static<TObject<Input>>>;
 
@@ -57,17 +64,18 @@ function checked(
     ...forPeople(who),
     attachValidation: true,
     preValidation: async (request: FastifyRequest) => {
-      request.query = cleaned(request.query);
-      request.body = cleaned(request.body);
+      request.query = cleaned(request.query, input);
+      request.body = cleaned(request.body, input);
     },
     schema: { params: inPath, [part]: others },
   };
 }
 
 /** The parameters without blanks at their ends, and without the empty ones, which count as absent. */
-const cleaned = (source: unknown) =>
+const cleaned = (source: unknown, input: TProperties) =>
   Object.fromEntries(
-    Object.keys(source ?? {}).flatMap((name) => {
+    Object.entries(source ?? {}).flatMap(([name, value]) => {
+      if (input[name] !== undefined && AS_WRITTEN.has(input[name])) return [[name, value]];
       const texts = textParameters(source, name);
       return texts.length === 0 ? [] : [[name, texts.length === 1 ? texts[0] : texts]];
     }),
@@ -192,8 +200,8 @@ type Written = string | number | bigint | null | undefined;
 interface FormProps<Input extends TProperties> {
   /** The hidden fields, and the parameters of the path. */
   readonly values: { readonly [Name in keyof Input]?: Written | readonly string[] };
-  /** The text of the button. */
-  readonly button: string;
+  /** The text of the button; or buttons, each of which states an input. */
+  readonly button: string | VNode;
   readonly look?: 'primary' | 'danger';
   /** Of the field for the reason. */
   readonly reason?: string;
@@ -276,11 +284,19 @@ export function declareAction<Input extends TProperties, Result>(
             />
           </Field>
         )}
-        <Submit {...(look !== undefined && { class: look })}>{button}</Submit>
+        {typeof button === 'string' ? (
+          <Submit {...(look !== undefined && { class: look })}>{button}</Submit>
+        ) : (
+          button
+        )}
         {help !== undefined && <p class="quiet small">{help}</p>}
       </ActionForm>
     );
-    return props.isFolded === true ? <Disclosure label={button}>{form}</Disclosure> : form;
+    return props.isFolded === true && typeof button === 'string' ? (
+      <Disclosure label={button}>{form}</Disclosure>
+    ) : (
+      form
+    );
   };
   return { add, isOffered, Form };
 }
