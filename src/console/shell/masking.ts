@@ -34,7 +34,7 @@ export function maskTaxId(taxId: string): string {
   return bare.length <= 4 ? MASKED : `${MASKED}${bare.slice(-2)}`;
 }
 
-export function maskAccount(account: string): string {
+function maskAccount(account: string): string {
   return account.length <= 4 ? MASKED : `${MASKED}${account.slice(-2)}`;
 }
 

@@ -279,7 +279,7 @@ export function Options<Value extends string>(props: {
   );
 }
 
-/** Why a form cannot be carried out, inside of the form; null: nothing. */
+/** Why a form cannot be carried out; null: nothing. */
 export function FormFault({ fault }: { readonly fault: string | null }) {
   return fault === null ? null : (
     <p class="error" role="alert">
