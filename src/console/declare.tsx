@@ -5,19 +5,19 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
-import { type Static, type TObject, type TProperties, Type } from 'typebox';
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { type AuditRecord, recordAudit } from '../base/audit/audit.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import type { TextKey } from '../base/texts/texts.ts';
 import { type CivilDate, parseCivilDate } from '../base/values/business-day.ts';
 import type { ConsoleRole } from '../base/values/role.ts';
 import type { ConsoleParts } from './shell/console-parts.ts';
-import { faultSentence } from './shell/error-page.tsx';
+import { faultSentence, statusOf } from './shell/error-page.tsx';
 import { Field, type NavigationPath } from './shell/layout.tsx';
 import { type PageContext, textParameters, usePage } from './shell/page-context.ts';
 import { ActionForm, Disclosure, OwnSeal, Submit } from './shell/parts.tsx';
 import { actorOf, MAX_REASON_LENGTH, requireReason } from './shell/path-parameters.ts';
-import { EVERYBODY, forPeople } from './shell/route-access.ts';
+import { EVERYBODY, forEnrolment, forPeople } from './shell/route-access.ts';
 import { type PageAnswer, sendPage } from './shell/send-page.ts';
 
 /** Why a person decides. The form has a field for an input of this name. */
@@ -36,16 +36,31 @@ export function dateIn(text: string): CivilDate {
   throw new InputError('expected a calendar date as YYYY-MM-DD', { context: { fault: 'form' } });
 }
 
+/** The schemas of texts that keep the blanks at their ends. */
+const AS_WRITTEN = new Set<TSchema>();
+export function asWritten<Schema extends TSchema>(schema: Schema): Schema {
+  AS_WRITTEN.add(schema);
+  return schema;
+}
+
 type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
 type InputOf<Input extends TProperties> = Readonly<Static<TObject<Input>>>;
 
 const isInPath = (path: string, name: string) => path.split('/').includes(`:${name}`);
 
+interface RouteBase<Input extends TProperties> {
+  readonly path: `/${string}`;
+  /** Absent: every role. */
+  readonly who?: readonly ConsoleRole[];
+  /** Of the path, and of the query or the form. */
+  readonly input: Input;
+  /** Whether a user who has to set up a second factor first may use it. */
+  readonly isForEnrolment?: true;
+}
+
 /** The options of a route: the roles, and the schemas of the input. */
 function checked(
-  path: string,
-  who: readonly ConsoleRole[],
-  input: TProperties,
+  { path, who = EVERYBODY, input, isForEnrolment }: RouteBase<TProperties>,
   part: 'querystring' | 'body',
 ) {
   const [inPath, others] = [true, false].map((wanted) =>
@@ -54,20 +69,21 @@ function checked(
     ),
   );
   return {
-    ...forPeople(who),
+    ...(isForEnrolment === true ? forEnrolment(who) : forPeople(who)),
     attachValidation: true,
     preValidation: async (request: FastifyRequest) => {
-      request.query = cleaned(request.query);
-      request.body = cleaned(request.body);
+      request.query = cleaned(request.query, input);
+      request.body = cleaned(request.body, input);
     },
     schema: { params: inPath, [part]: others },
   };
 }
 
 /** The parameters without blanks at their ends, and without the empty ones, which count as absent. */
-const cleaned = (source: unknown) =>
+const cleaned = (source: unknown, input: TProperties) =>
   Object.fromEntries(
-    Object.keys(source ?? {}).flatMap((name) => {
+    Object.entries(source ?? {}).flatMap(([name, value]) => {
+      if (input[name] !== undefined && AS_WRITTEN.has(input[name])) return [[name, value]];
       const texts = textParameters(source, name);
       return texts.length === 0 ? [] : [[name, texts.length === 1 ? texts[0] : texts]];
     }),
@@ -98,14 +114,17 @@ function inputOf<Input extends TProperties>(request: FastifyRequest): InputOf<In
 
 const NO_FAULT = { instancePath: '', params: {} as Record<string, unknown>, message: 'invalid' };
 
-export interface PageDeclaration<Input extends TProperties, Data> {
-  readonly path: `/${string}`;
-  /** Absent: every role. */
-  readonly who?: readonly ConsoleRole[];
-  /** The entry of the navigation. */
-  readonly active: NavigationPath;
-  /** Of the path and the query. */
-  readonly input: Input;
+/** What an action has led to. */
+interface Outcome<Result> {
+  /** Why it is refused. */
+  readonly fault?: InputError;
+  readonly result?: Result;
+  readonly status: number;
+}
+
+interface PageDeclaration<Input extends TProperties, Data, Result> extends RouteBase<Input> {
+  /** The entry of the navigation; null: none. */
+  readonly active: NavigationPath | null;
   /** Null: there is no such page. */
   readonly read: (
     parts: ConsoleParts,
@@ -114,7 +133,15 @@ export interface PageDeclaration<Input extends TProperties, Data> {
     isRevealed: boolean,
   ) => Promise<Data | null>;
   readonly title: (context: PageContext, data: Data, input: InputOf<Input>) => string;
-  readonly body: (data: Data, input: InputOf<Input>, isRevealed: boolean) => VNode;
+  /** @param result of the action that the page answers; null: there is none */
+  readonly body: (
+    data: Data,
+    input: InputOf<Input>,
+    isRevealed: boolean,
+    result: Result | null,
+  ) => VNode;
+  /** The address to which the page leads in place of being shown; null: it is shown. */
+  readonly elsewhere?: (data: Data) => string | null;
   /** What differs from an ordinary page. */
   readonly answer?: (data: Data) => Pick<PageAnswer, 'status' | 'refreshSeconds'>;
   /** The form to see what is masked. It leaves an entry in the audit log before anything is shown. */
@@ -126,49 +153,84 @@ export interface PageDeclaration<Input extends TProperties, Data> {
   };
 }
 
-export function declarePage<Input extends TProperties, Data>(
-  page: PageDeclaration<Input, Data>,
-): AddRoutes {
-  const { path, who = EVERYBODY, active, input: inputs, reveal } = page;
-  return (server, parts) => {
-    const show = (isRevealed: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
-      const input = inputOf<Input>(request);
-      const data = input && (await page.read(parts, input, request, isRevealed));
-      if (input === null || data === null) return reply.callNotFound();
-      if (reveal !== undefined && isRevealed) {
-        const entry = { actor: actorOf(request), ...reveal.entry(data) };
-        await recordAudit(parts.database.prisma, entry);
-      }
-      return sendPage(request, reply, parts, (context) => ({
-        title: page.title(context, data, input),
-        active,
-        ...page.answer?.(data),
-        body: page.body(data, input, isRevealed),
-      }));
-    };
-    server.get(path, checked(path, who, inputs, 'querystring'), show(false));
-    if (reveal === undefined) return;
-    const revealed = reveal.path ?? path;
-    server.post(revealed, checked(revealed, reveal.who, inputs, 'querystring'), show(true));
+interface DeclaredPage<Result> {
+  (server: FastifyInstance, parts: ConsoleParts): void;
+  /** Answers an action with the page, which has no input. */
+  readonly after: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    parts: ConsoleParts,
+    outcome: Outcome<Result>,
+  ) => Promise<unknown>;
+}
+
+export function declarePage<Input extends TProperties, Data, Result = never>(
+  page: PageDeclaration<Input, Data, Result>,
+): DeclaredPage<Result> {
+  const { reveal } = page;
+  const send = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    parts: ConsoleParts,
+    input: InputOf<Input> | null,
+    isRevealed: boolean,
+    outcome?: Outcome<Result>,
+  ) => {
+    const data = input && (await page.read(parts, input, request, isRevealed));
+    if (input === null || data === null) return reply.callNotFound();
+    const elsewhere = page.elsewhere?.(data) ?? null;
+    if (elsewhere !== null) return reply.redirect(elsewhere, 303);
+    if (reveal !== undefined && isRevealed) {
+      const entry = { actor: actorOf(request), ...reveal.entry(data) };
+      await recordAudit(parts.database.prisma, entry);
+    }
+    const { fault, result = null, status = 200 } = outcome ?? {};
+    return sendPage(request, reply, parts, (context) => ({
+      title: page.title(context, data, input),
+      active: page.active,
+      status,
+      ...page.answer?.(data),
+      ...(fault !== undefined && { fault: faultSentence(context, fault) }),
+      body: page.body(data, input, isRevealed, result),
+    }));
   };
+  const add: AddRoutes = (server, parts) => {
+    const show = (isRevealed: boolean) => (request: FastifyRequest, reply: FastifyReply) =>
+      send(request, reply, parts, inputOf<Input>(request), isRevealed);
+    server.get(page.path, checked(page, 'querystring'), show(false));
+    if (reveal === undefined) return;
+    const path = reveal.path ?? page.path;
+    server.post(path, checked({ ...page, ...reveal, path }, 'querystring'), show(true));
+  };
+  return Object.assign(add, {
+    after: (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      parts: ConsoleParts,
+      outcome: Outcome<Result>,
+    ) => send(request, reply, parts, {} as InputOf<Input>, false, outcome),
+  });
 }
 
 type NameIn<Key> = Key extends `notices.${infer Name}` ? Name : never;
 
-interface ActionBase<Input extends TProperties> {
-  readonly path: `/${string}`;
-  readonly who: readonly ConsoleRole[];
-  /** Of the path and the form. */
-  readonly input: Input;
+interface ActionBase<Input extends TProperties> extends RouteBase<Input> {
+  /** The page that says why the action is refused. Absent: a page with the fault alone. */
+  readonly page?: DeclaredPage<never>;
 }
 
 interface Deed<Input extends TProperties, Result> extends ActionBase<Input> {
-  readonly deed: (parts: ConsoleParts, input: InputOf<Input>, by: string) => Promise<Result>;
+  readonly deed: (
+    parts: ConsoleParts,
+    input: InputOf<Input>,
+    by: string,
+    reply: FastifyReply,
+  ) => Promise<Result>;
   /** The address of the page that follows. A reload of that page does not repeat the deed. */
   readonly next: (input: InputOf<Input>, result: Awaited<Result>) => string;
   /** Of that page. */
   readonly notice?: NameIn<TextKey>;
-  /** The page with the form as it was written, and why it is refused. Absent: a page with the fault alone. */
+  /** In place of `page`: with the form as it was written, and the fault. */
   readonly refused?: (
     context: PageContext,
     fault: string,
@@ -183,7 +245,7 @@ interface Answer<Input extends TProperties> extends ActionBase<Input> {
     reply: FastifyReply,
     parts: ConsoleParts,
     input: InputOf<Input>,
-  ) => Promise<FastifyReply>;
+  ) => Promise<unknown>;
   readonly isDownload?: true;
 }
 
@@ -192,8 +254,8 @@ type Written = string | number | bigint | null | undefined;
 interface FormProps<Input extends TProperties> {
   /** The hidden fields, and the parameters of the path. */
   readonly values: { readonly [Name in keyof Input]?: Written | readonly string[] };
-  /** The text of the button. */
-  readonly button: string;
+  /** The text of the button; or buttons, each of which states an input. */
+  readonly button: string | VNode;
   readonly look?: 'primary' | 'danger';
   /** Of the field for the reason. */
   readonly reason?: string;
@@ -221,27 +283,30 @@ export interface Action<Input extends TProperties = TProperties> {
 export function declareAction<Input extends TProperties, Result>(
   action: Deed<Input, Result> | Answer<Input>,
 ): Action<Input> {
-  const { path, who } = action;
+  const { path, who = EVERYBODY, page } = action;
   const isOffered: Action['isOffered'] = ({ principal }) =>
     who.includes(principal?.role ?? 'viewer');
   const { required = [] } = Type.Object(action.input) as { required?: string[] };
 
   const add: AddRoutes = (server, parts) => {
-    server.post(path, checked(path, who, action.input, 'body'), async (request, reply) => {
+    server.post(path, checked(action, 'body'), async (request, reply) => {
       try {
         const input = inputOf<Input>(request);
         if (input === null) return reply.callNotFound();
         if ('answer' in action) return await action.answer(request, reply, parts, input);
-        const next = action.next(input, await action.deed(parts, input, actorOf(request)));
+        const next = action.next(input, await action.deed(parts, input, actorOf(request), reply));
         const mark = next.includes('?') ? '&' : '?';
         const notice = action.notice === undefined ? '' : `${mark}notice=${action.notice}`;
         return reply.redirect(next + notice, 303);
       } catch (error) {
         const { refused } = 'deed' in action ? action : {};
-        if (refused === undefined || !(error instanceof InputError)) throw error;
+        if (!(error instanceof InputError)) throw error;
+        const status = statusOf(error);
+        if (page !== undefined) return page.after(request, reply, parts, { status, fault: error });
+        if (refused === undefined) throw error;
         return sendPage(request, reply, parts, (context) => ({
           ...refused(context, faultSentence(context, error), request.body),
-          status: 400,
+          status,
         }));
       }
     });
@@ -257,7 +322,10 @@ export function declareAction<Input extends TProperties, Result>(
     );
     const form = (
       <ActionForm
-        action={values.reduce((to, [name, value]) => to.replace(`:${name}`, value), path as string)}
+        action={values.reduce<string>(
+          (to, [name, value]) => to.replace(`:${name}`, () => encodeURIComponent(value)),
+          path,
+        )}
         {...(props.class !== undefined && { class: props.class })}
         isDownload={'answer' in action && action.isDownload === true}
       >
@@ -276,11 +344,19 @@ export function declareAction<Input extends TProperties, Result>(
             />
           </Field>
         )}
-        <Submit {...(look !== undefined && { class: look })}>{button}</Submit>
+        {typeof button === 'string' ? (
+          <Submit {...(look !== undefined && { class: look })}>{button}</Submit>
+        ) : (
+          button
+        )}
         {help !== undefined && <p class="quiet small">{help}</p>}
       </ActionForm>
     );
-    return props.isFolded === true ? <Disclosure label={button}>{form}</Disclosure> : form;
+    return props.isFolded === true && typeof button === 'string' ? (
+      <Disclosure label={button}>{form}</Disclosure>
+    ) : (
+      form
+    );
   };
   return { add, isOffered, Form };
 }

@@ -5,6 +5,7 @@ import { InputError } from '../../base/runtime/errors.ts';
 import {
   type ConsoleRole,
   coversKey,
+  KEY_DAYS,
   KEY_ROLES,
   type KeyRole,
   type KeyScope,
@@ -32,6 +33,9 @@ export interface ApiKey {
   readonly revokedAt: Date | null;
 }
 
+export const keyFault = (message: string) =>
+  new InputError(message, { context: { fault: 'key', days: KEY_DAYS.max } });
+
 /**
  * @returns the key, which is not stored, and its number
  * @throws InputError when the name or purpose of the key is missing or too long; when the owner
@@ -52,9 +56,8 @@ export function createApiKey(
   return database.prisma.$transaction(async (tx) => {
     const name = key.name.trim();
     if (name === '' || name.length > MAX_NAME_LENGTH || key.scopes.length === 0) {
-      throw new InputError(
+      throw keyFault(
         `a key has a name of at most ${MAX_NAME_LENGTH} characters, and at least one scope`,
-        { context: { fault: 'key' } },
       );
     }
     const owner = key.user === null ? null : await requireOwner(tx, key.user, key.role);
@@ -93,9 +96,7 @@ async function requireOwner(tx: Transaction, user: string, role: KeyRole): Promi
     });
   }
   if (!coversKey(owner.role, role)) {
-    throw new InputError(`a ${owner.role} cannot have a key with the role ${role}`, {
-      context: { fault: 'key' },
-    });
+    throw keyFault(`a ${owner.role} cannot have a key with the role ${role}`);
   }
   return owner.id;
 }

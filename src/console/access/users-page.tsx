@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import { InputError } from '../../base/runtime/errors.ts';
 import {
   CONSOLE_ROLES,
@@ -10,14 +10,15 @@ import {
   parseUserName,
 } from '../../base/values/role.ts';
 import { resetFactor } from '../account/second-factor.sql.ts';
+import { id, text } from '../api/schema-parts.ts';
+import { declareAction, declarePage } from '../declare.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { Field } from '../shell/layout.tsx';
-import { type PageContext, textParameter, usePage } from '../shell/page-context.ts';
-import { ActionForm, Card, Disclosure, Instant, Options, Submit } from '../shell/parts.tsx';
-import { actorOf, idOfPath } from '../shell/path-parameters.ts';
-import { ADMINISTER, forPeople } from '../shell/route-access.ts';
-import { sendPage } from '../shell/send-page.ts';
-import { type ApiKey, createApiKey, readApiKeys, revokeApiKey } from './api-keys.sql.ts';
+import { usePage } from '../shell/page-context.ts';
+import { Card, Disclosure, Instant, Options } from '../shell/parts.tsx';
+import { actorOf } from '../shell/path-parameters.ts';
+import { ADMINISTER } from '../shell/route-access.ts';
+import { type ApiKey, createApiKey, keyFault, readApiKeys, revokeApiKey } from './api-keys.sql.ts';
 import {
   addUser,
   type ConsoleUser,
@@ -38,23 +39,156 @@ interface NewSecret {
 interface UsersPageData {
   readonly users: readonly ConsoleUser[];
   readonly keys: readonly ApiKey[];
-  readonly secret: NewSecret | null;
-  /** Why the action failed; null: there was no action, or it succeeded. */
-  readonly error: string | null;
   readonly now: Date;
 }
 
-function UsersPage({ data }: { data: UsersPageData }) {
+/** The users of the console and the keys of scripts. */
+export const USERS = declarePage({
+  path: '/users',
+  who: ADMINISTER,
+  active: '/users',
+  input: {},
+  read: async ({ database, now }): Promise<UsersPageData> => {
+    const [users, keys] = await Promise.all([readUsers(database), readApiKeys(database)]);
+    return { users, keys, now: now?.() ?? new Date() };
+  },
+  title: (context) => context.text('users.title'),
+  body: (data, _, __, secret: NewSecret | null) => <UsersPage data={data} secret={secret} />,
+});
+
+const written = Type.Optional(text);
+const action = { who: ADMINISTER, page: USERS } as const;
+const next = () => '/users';
+
+/** @throws InputError for another word */
+function roleOf<Role extends ConsoleRole>(word: string | undefined, roles: readonly Role[]): Role {
+  const role = roles.find((known) => known === word);
+  if (role !== undefined) return role;
+  throw new InputError('a role is needed', { context: { fault: 'role' } });
+}
+
+async function newLink(parts: ConsoleParts, name: string, by: string): Promise<NewSecret> {
+  const validMinutes = PASSWORD_LINK_HOURS * 60;
+  const token = await createLink(parts.database, { name, purpose: 'password', validMinutes, by });
+  // The host of the request is not used: a forged Host header would put the link's token on another host.
+  return { kind: 'link', name, text: `${parts.publicUrl?.origin ?? ''}/link/${token}` };
+}
+
+// A secret is part of the answer itself: a redirect would put it into addresses and logs.
+const ADD_USER = declareAction({
+  ...action,
+  path: '/users',
+  input: { name: written, role: written, email: written },
+  answer: async (request, reply, parts, { name = '', role, email = null }) => {
+    const by = actorOf(request);
+    await addUser(parts.database, { name, role: roleOf(role, CONSOLE_ROLES), email, by });
+    const result = await newLink(parts, name, by);
+    return USERS.after(request, reply, parts, { status: 201, result });
+  },
+});
+
+const NEW_LINK = declareAction({
+  ...action,
+  path: '/users/:name/link',
+  input: { name: text },
+  answer: async (request, reply, parts, { name }) => {
+    const result = await newLink(parts, name, actorOf(request));
+    return USERS.after(request, reply, parts, { status: 201, result });
+  },
+});
+
+const CHANGE_ROLE = declareAction({
+  ...action,
+  path: '/users/:name/role',
+  input: { name: text, role: written },
+  deed: ({ database }, { name, role }, by) =>
+    changeUser(database, { name, role: roleOf(role, CONSOLE_ROLES), by }),
+  next,
+  notice: 'user_changed',
+});
+
+const CHANGE_EMAIL = declareAction({
+  ...action,
+  path: '/users/:name/email',
+  input: { name: text, email: written },
+  deed: ({ database }, { name, email = null }, by) => changeUser(database, { name, email, by }),
+  next,
+  notice: 'user_changed',
+});
+
+const DISABLE = declareAction({
+  ...action,
+  path: '/users/:name/disable',
+  input: { name: text },
+  deed: ({ database }, { name }, by) => changeUser(database, { name, isDisabled: true, by }),
+  next,
+  notice: 'user_disabled',
+});
+
+const ENABLE = declareAction({
+  ...action,
+  path: '/users/:name/enable',
+  input: { name: text },
+  deed: ({ database }, { name }, by) => changeUser(database, { name, isDisabled: false, by }),
+  next,
+  notice: 'user_enabled',
+});
+
+const RESET_FACTOR = declareAction({
+  ...action,
+  path: '/users/:name/reset-second-factor',
+  input: { name: text },
+  deed: async ({ database, logger }, { name }, by, { request }) => {
+    await resetFactor(database, { name, by });
+    logSecurityEvent(logger, request, 'second_factor_reset', parseUserName(name));
+  },
+  next,
+  notice: 'factor_reset',
+});
+
+const ADD_KEY = declareAction({
+  ...action,
+  path: '/keys',
+  input: {
+    ...{ name: written, role: written, days: written },
+    ...{ scope_read: written, scope_export: written, scope_pull: written, scope_payables: written },
+  },
+  answer: async (request, reply, parts, { name = '', role: word, days = '', ...chosen }) => {
+    const role = KEY_ROLES.find((known) => known === word);
+    const scopes = KEY_SCOPES.filter((scope) => chosen[`scope_${scope}`] !== undefined);
+    const validDays = /^\d{1,3}$/.test(days) ? Number(days) : 0;
+    if (role === undefined || validDays < 1 || validDays > KEY_DAYS.max) {
+      throw keyFault('the key needs a role and days');
+    }
+    const by = actorOf(request);
+    const wanted = { name, user: by, role, scopes, validDays, by };
+    const { key } = await createApiKey(parts.database, wanted);
+    const result = { kind: 'key', name, text: key } as const;
+    return USERS.after(request, reply, parts, { status: 201, result });
+  },
+});
+
+const REVOKE_KEY = declareAction({
+  ...action,
+  path: '/keys/:id/revoke',
+  input: { id },
+  deed: ({ database }, { id }, by) => revokeApiKey(database, BigInt(id), by),
+  next,
+  notice: 'key_revoked',
+});
+
+export const USER_ACTIONS = [
+  ...[ADD_USER, NEW_LINK, CHANGE_ROLE, CHANGE_EMAIL, DISABLE, ENABLE, RESET_FACTOR],
+  ...[ADD_KEY, REVOKE_KEY],
+];
+
+function UsersPage(props: { readonly data: UsersPageData; readonly secret: NewSecret | null }) {
+  const { data, secret } = props;
   const { text } = usePage();
   return (
     <>
       <h1>{text('users.title')}</h1>
-      {data.error !== null && (
-        <p class="error" role="alert">
-          {data.error}
-        </p>
-      )}
-      {data.secret !== null && <Secret secret={data.secret} />}
+      {secret !== null && <Secret secret={secret} />}
       <Card title={text('users.people')}>
         <ul class="timeline">
           {data.users.map((user) => (
@@ -62,7 +196,7 @@ function UsersPage({ data }: { data: UsersPageData }) {
           ))}
         </ul>
         <Disclosure label={text('users.addUser')} class="primary">
-          <ActionForm action="/users">
+          <ADD_USER.Form values={{}} button={text('users.add')} look="primary">
             <Field label={text('users.name')}>
               <input
                 name="name"
@@ -75,12 +209,9 @@ function UsersPage({ data }: { data: UsersPageData }) {
             </Field>
             <p class="quiet small">{text('users.nameHelp')}</p>
             <RoleField label={text('users.role')} roles={CONSOLE_ROLES} chosen="viewer" />
-            <Field label={text('users.email')}>
-              <input name="email" type="email" maxLength={254} autocomplete="off" />
-            </Field>
+            <EmailField />
             <p class="quiet small">{text('users.emailHelp')}</p>
-            <Submit class="primary">{text('users.add')}</Submit>
-          </ActionForm>
+          </ADD_USER.Form>
         </Disclosure>
       </Card>
       <KeysCard keys={data.keys} now={data.now} />
@@ -127,7 +258,7 @@ function User({ user }: { user: ConsoleUser }) {
       : user.hasPassword || user.lastLoginAt !== null
         ? 'active'
         : 'fresh';
-  const path = `/users/${encodeURIComponent(user.name)}`;
+  const values = { name: user.name };
   return (
     <li>
       <div>
@@ -160,52 +291,41 @@ function User({ user }: { user: ConsoleUser }) {
         </p>
         <Disclosure label={text('users.change', { name: user.name })}>
           <div class="deeds">
-            {isOwn ? (
-              <p class="quiet small">{text('users.ownHelp')}</p>
-            ) : (
+            {isOwn && <p class="quiet small">{text('users.ownHelp')}</p>}
+            {!isOwn && (
               <>
-                <ActionForm action={`${path}/role`}>
+                <CHANGE_ROLE.Form values={values} button={text('users.saveRole')}>
                   <RoleField label={text('users.role')} roles={CONSOLE_ROLES} chosen={user.role} />
-                  <Submit>{text('users.saveRole')}</Submit>
-                </ActionForm>
-                <ActionForm action={`${path}/email`}>
-                  <Field label={text('users.email')}>
-                    <input
-                      name="email"
-                      type="email"
-                      maxLength={254}
-                      autocomplete="off"
-                      value={user.email ?? ''}
-                    />
-                  </Field>
+                </CHANGE_ROLE.Form>
+                <CHANGE_EMAIL.Form values={values} button={text('users.saveEmail')}>
+                  <EmailField value={user.email ?? ''} />
                   <p class="quiet small">{text('users.saveEmailHelp')}</p>
-                  <Submit>{text('users.saveEmail')}</Submit>
-                </ActionForm>
+                </CHANGE_EMAIL.Form>
               </>
             )}
             {state !== 'disabled' && !isOwn && (
-              <ActionForm action={`${path}/link`}>
-                <Submit>{text('users.newLink')}</Submit>
-                <p class="quiet small">{text('users.newLinkHelp')}</p>
-              </ActionForm>
+              <NEW_LINK.Form
+                values={values}
+                button={text('users.newLink')}
+                help={text('users.newLinkHelp')}
+              />
             )}
             {user.hasSecondFactor && !isOwn && (
-              <ActionForm action={`${path}/reset-second-factor`}>
-                <Submit class="danger">{text('users.resetFactor')}</Submit>
-                <p class="quiet small">{text('users.resetFactorHelp')}</p>
-              </ActionForm>
+              <RESET_FACTOR.Form
+                values={values}
+                button={text('users.resetFactor')}
+                look="danger"
+                help={text('users.resetFactorHelp')}
+              />
             )}
-            {state === 'disabled' ? (
-              <ActionForm action={`${path}/enable`}>
-                <Submit>{text('users.enable')}</Submit>
-              </ActionForm>
-            ) : (
-              !isOwn && (
-                <ActionForm action={`${path}/disable`}>
-                  <Submit class="danger">{text('users.disable')}</Submit>
-                  <p class="quiet small">{text('users.disableHelp')}</p>
-                </ActionForm>
-              )
+            {state === 'disabled' && <ENABLE.Form values={values} button={text('users.enable')} />}
+            {state !== 'disabled' && !isOwn && (
+              <DISABLE.Form
+                values={values}
+                button={text('users.disable')}
+                look="danger"
+                help={text('users.disableHelp')}
+              />
             )}
           </div>
         </Disclosure>
@@ -265,10 +385,9 @@ function Key({ apiKey: key, now }: { readonly apiKey: ApiKey; readonly now: Date
         </p>
         {state === 'active' && (
           <Disclosure label={text('users.revokeKey', { name: key.name })}>
-            <ActionForm action={`/keys/${key.id}/revoke`}>
+            <REVOKE_KEY.Form values={{ id: key.id }} button={text('users.revoke')} look="danger">
               <p class="small">{text('users.revokeHelp')}</p>
-              <Submit class="danger">{text('users.revoke')}</Submit>
-            </ActionForm>
+            </REVOKE_KEY.Form>
           </Disclosure>
         )}
       </div>
@@ -279,7 +398,7 @@ function Key({ apiKey: key, now }: { readonly apiKey: ApiKey; readonly now: Date
 function NewKeyForm() {
   const { text } = usePage();
   return (
-    <ActionForm action="/keys">
+    <ADD_KEY.Form values={{}} button={text('users.makeKey')} look="primary">
       <Field label={text('users.keyName')}>
         <input name="name" required maxLength={80} autocomplete="off" />
       </Field>
@@ -304,8 +423,7 @@ function NewKeyForm() {
           value={KEY_DAYS.default}
         />
       </Field>
-      <Submit class="primary">{text('users.makeKey')}</Submit>
-    </ActionForm>
+    </ADD_KEY.Form>
   );
 }
 
@@ -328,149 +446,11 @@ function RoleField<Role extends ConsoleRole>(props: {
   );
 }
 
-/** The result of an action: a new secret, or the reason for a failure. */
-interface Outcome {
-  readonly secret?: NewSecret;
-  readonly error?: (context: PageContext) => string;
-}
-
-/** Routes for the users of the console and the keys of scripts. */
-export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  const { database, publicUrl } = parts;
-  const now = () => parts.now?.() ?? new Date();
-
-  const show = async (request: FastifyRequest, reply: FastifyReply, outcome: Outcome = {}) => {
-    const [users, keys] = await Promise.all([readUsers(database), readApiKeys(database)]);
-    const { secret = null, error = null } = outcome;
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text('users.title'),
-      active: '/users',
-      status: error === null ? (secret === null ? 200 : 201) : 400,
-      body: (
-        <UsersPage data={{ users, keys, secret, error: error?.(context) ?? null, now: now() }} />
-      ),
-    }));
-  };
-
-  /** Shows the page with the sentence for a failed action. */
-  const attempt = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    deed: () => Promise<FastifyReply>,
-  ) => {
-    try {
-      return await deed();
-    } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-      return show(request, reply, { error: sentenceFor(error) });
-    }
-  };
-
-  const showLink = async (request: FastifyRequest, reply: FastifyReply, name: string) => {
-    const token = await createLink(database, {
-      name,
-      purpose: 'password',
-      validMinutes: PASSWORD_LINK_HOURS * 60,
-      by: actorOf(request),
-    });
-    // The host of the request is not used: a forged Host header would put the link's token on another host.
-    const base = publicUrl?.origin ?? '';
-    // Part of the response itself: a redirect would put the secret into addresses and logs.
-    return show(request, reply, {
-      secret: { kind: 'link', name, text: `${base}/link/${token}` },
-    });
-  };
-
-  server.get('/users', forPeople(ADMINISTER), (request, reply) => show(request, reply));
-
-  server.post('/users', forPeople(ADMINISTER), (request, reply) =>
-    attempt(request, reply, async () => {
-      const name = textParameter(request.body, 'name') ?? '';
-      const role = roleOf(request);
-      if (role === null)
-        return show(request, reply, { error: ({ text }) => text('users.badRole') });
-      const email = textParameter(request.body, 'email');
-      await addUser(database, { name, role, email, by: actorOf(request) });
-      return showLink(request, reply, name);
-    }),
+function EmailField({ value }: { readonly value?: string }) {
+  const { text } = usePage();
+  return (
+    <Field label={text('users.email')}>
+      <input name="email" type="email" maxLength={254} autocomplete="off" value={value} />
+    </Field>
   );
-
-  const change = (
-    deed: 'role' | 'email' | 'disable' | 'enable',
-    notice: string,
-    changeOf: (request: FastifyRequest) => Omit<Parameters<typeof changeUser>[1], 'name' | 'by'>,
-  ) =>
-    server.post(`/users/:name/${deed}`, forPeople(ADMINISTER), (request, reply) =>
-      attempt(request, reply, async () => {
-        const by = actorOf(request);
-        await changeUser(database, { ...changeOf(request), name: nameOfPath(request), by });
-        return reply.redirect(`/users?notice=${notice}`, 303);
-      }),
-    );
-  change('email', 'user_changed', (request) => ({ email: textParameter(request.body, 'email') }));
-  change('disable', 'user_disabled', () => ({ isDisabled: true }));
-  change('enable', 'user_enabled', () => ({ isDisabled: false }));
-  change('role', 'user_changed', (request) => {
-    const role = roleOf(request);
-    if (role === null) throw new InputError('a role is needed', { context: { fault: 'role' } });
-    return { role };
-  });
-
-  server.post('/users/:name/link', forPeople(ADMINISTER), (request, reply) =>
-    attempt(request, reply, () => showLink(request, reply, nameOfPath(request))),
-  );
-
-  server.post('/users/:name/reset-second-factor', forPeople(ADMINISTER), (request, reply) =>
-    attempt(request, reply, async () => {
-      const name = nameOfPath(request);
-      await resetFactor(database, { name, by: actorOf(request) });
-      logSecurityEvent(parts.logger, request, 'second_factor_reset', parseUserName(name));
-      return reply.redirect('/users?notice=factor_reset', 303);
-    }),
-  );
-
-  server.post('/keys', forPeople(ADMINISTER), (request, reply) =>
-    attempt(request, reply, async () => {
-      const { body } = request;
-      const name = textParameter(body, 'name') ?? '';
-      const role = KEY_ROLES.find((known) => known === textParameter(body, 'role'));
-      const scopes = KEY_SCOPES.filter((scope) => textParameter(body, `scope_${scope}`) !== null);
-      const days = textParameter(body, 'days') ?? '';
-      const validDays = /^\d{1,3}$/.test(days) ? Number(days) : 0;
-      if (role === undefined || validDays < 1 || validDays > KEY_DAYS.max) {
-        throw new InputError('the key needs a role and days', { context: { fault: 'key' } });
-      }
-      const by = actorOf(request);
-      const { key } = await createApiKey(database, { name, user: by, role, scopes, validDays, by });
-      return show(request, reply, { secret: { kind: 'key', name, text: key } });
-    }),
-  );
-
-  server.post('/keys/:id/revoke', forPeople(ADMINISTER), async (request, reply) => {
-    const id = idOfPath(request);
-    if (id === null) return reply.callNotFound();
-    return attempt(request, reply, async () => {
-      await revokeApiKey(database, id, actorOf(request));
-      return reply.redirect('/users?notice=key_revoked', 303);
-    });
-  });
-}
-
-/** Returns the console's sentence for each fault, in the language of the reader. */
-function sentenceFor({ context: { fault }, message }: InputError) {
-  return ({ text, formats }: PageContext): string => {
-    if (fault === 'role') return text('users.badRole');
-    if (fault === 'key') return text('users.badKey', { days: formats.count(KEY_DAYS.max) });
-    if (fault === 'unknown_key') return text('users.unknownKey');
-    return text.find(`users.faults.${fault}`) ?? message;
-  };
-}
-
-function roleOf(request: FastifyRequest) {
-  const text = textParameter(request.body, 'role');
-  return CONSOLE_ROLES.find((role) => role === text) ?? null;
-}
-
-function nameOfPath(request: FastifyRequest): string {
-  return textParameter(request.params, 'name') ?? '';
 }

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import { type Static, type TObject, Type } from 'typebox';
-import { recordAudit } from '../../base/audit/audit.ts';
+import { type AuditRecord, recordAudit } from '../../base/audit/audit.ts';
 import type { Transaction } from '../../base/database/database.ts';
 import type { TextKey } from '../../base/texts/texts.ts';
 import type { ConsoleRole } from '../../base/values/role.ts';
@@ -16,7 +16,7 @@ import type { Principal } from '../shell/guard.ts';
 import type { NavigationPath } from '../shell/layout.tsx';
 import { pageContext, usePage } from '../shell/page-context.ts';
 import { Pager, type Paging, pagingOf, type Target } from '../shell/paging.tsx';
-import { Card } from '../shell/parts.tsx';
+import { Card, RevealForm } from '../shell/parts.tsx';
 import { actorOf } from '../shell/path-parameters.ts';
 import { EVERYBODY, forKeys, forPeople } from '../shell/route-access.ts';
 import { isLikeTaxId } from '../shell/search.sql.ts';
@@ -124,6 +124,13 @@ interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
   readonly order?: (filter: FilterOf<Fields>) => string;
   /** Returns a row as this reader may see it. Absent: the rows hold nothing that has to be masked. */
   readonly mask?: (row: Row, principal: Principal | null) => Row;
+  /** The form to see the rows of a page without masks. It leaves an entry in the audit log before they are shown. */
+  readonly reveal?: {
+    readonly who: readonly ConsoleRole[];
+    readonly entry: (rows: readonly Row[]) => Omit<AuditRecord, 'actor'>;
+  };
+  /** What the page shows in place of a table. It masks what it shows, so that it can compare what it masks. */
+  readonly body?: (rows: readonly Row[], filter: FilterOf<Fields>, isRevealed: boolean) => VNode;
   /** The operation of the API: `GET /api` and the path of the page. */
   readonly api?: { readonly tag: ApiTag; readonly operationId: string; readonly summary: string };
   /** Sends a file of the selected rows. Absent: it has the columns of the list. */
@@ -207,7 +214,12 @@ export function declareList<
 
   const addPage: AddRoutes = (server, parts) => {
     const { prisma } = parts.database;
-    const show = async (request: FastifyRequest, reply: FastifyReply, source: unknown) => {
+    const show = async (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      source: unknown,
+      isRevealed = false,
+    ) => {
       const { language } = pageContext(request, parts.timeZone);
       const { filter, faults } = readFilter(list.filter, source, language);
       const reader = { parts, actor: actorOf(request) };
@@ -222,7 +234,11 @@ export function declareList<
       const paging = pageOf(total.rows);
       const isThere = paging.page === asked.page;
       const read = isThere ? first : await readPlace(parts, filter, paging, reader);
-      const rows = masked(read.rows, request);
+      const isWhole = isRevealed || list.body !== undefined;
+      const rows = isWhole ? read.rows : masked(read.rows, request);
+      if (isRevealed && list.reveal !== undefined) {
+        await recordAudit(prisma, { actor: reader.actor, ...list.reveal.entry(rows) });
+      }
       return sendPage(request, reply, parts, (context) => ({
         title: context.text(`lists.${name}.title`),
         active: list.active,
@@ -239,13 +255,18 @@ export function declareList<
               paging={paging}
               targetOf={targetOf}
               total={total}
+              isRevealed={isRevealed}
             />
           ),
         }),
       }));
     };
     server.get(path, forPeople(who), (request, reply) => show(request, reply, request.query));
-    if (Object.values(list.filter).some(({ look }) => look === 'search')) {
+    if (list.reveal !== undefined) {
+      server.post(path, forPeople(list.reveal.who), (request, reply) =>
+        show(request, reply, request.query, true),
+      );
+    } else if (Object.values(list.filter).some(({ look }) => look === 'search')) {
       server.post(path, forPeople(who), (request, reply) => {
         const { written, isPrivate } = postedParameters(list.filter, request.body);
         return isPrivate
@@ -404,30 +425,41 @@ function Rows<Fields extends FilterFields, Row>(
     readonly rows: readonly Row[];
     readonly paging: Paging;
     readonly targetOf: TargetOf<Fields>;
+    readonly isRevealed: boolean;
   },
 ) {
-  const { list, filter, rows, paging, targetOf, total } = props;
-  const { text } = usePage();
+  const { list, filter, rows, paging, targetOf, total, isRevealed } = props;
+  const { text, principal } = usePage();
   const label = text(`lists.${list.name}.title`);
   if (rows.length === 0) {
     const none = list.none?.(filter);
     return <p class="quiet">{none === undefined ? text(`lists.${list.name}.none`) : text(none)}</p>;
   }
+  const here = targetOf(filter, paging.page);
   return (
     <section class="card stack">
-      <ListTable
-        label={label}
-        columns={props.columns}
-        rows={rows}
-        sums={total.sums}
-        rowClass={list.rowClass}
-        order={
-          list.order && {
-            by: list.order(filter),
-            linkTo: (sort) => targetOf({ ...filter, sort }),
+      {list.reveal !== undefined && (
+        <RevealForm
+          action={typeof here === 'string' ? here : here.action}
+          isRevealed={isRevealed}
+          mayReveal={list.reveal.who.includes(principal?.role ?? 'viewer')}
+        />
+      )}
+      {list.body?.(rows, filter, isRevealed) ?? (
+        <ListTable
+          label={label}
+          columns={props.columns}
+          rows={rows}
+          sums={total.sums}
+          rowClass={list.rowClass}
+          order={
+            list.order && {
+              by: list.order(filter),
+              linkTo: (sort) => targetOf({ ...filter, sort }),
+            }
           }
-        }
-      />
+        />
+      )}
       <Pager label={label} paging={paging} hrefOf={(page) => targetOf(filter, page)} />
       <FileButtons
         path={list.path}

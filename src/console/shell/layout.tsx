@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { LANGUAGES } from '../../base/texts/texts.ts';
 import { type PageContext, PageProvider, THEMES, usePage } from './page-context.ts';
-import { Options, Submit } from './parts.tsx';
+import { FormFault, Options, Submit } from './parts.tsx';
 import { mayUse } from './route-access.ts';
 
 export interface Page {
@@ -10,6 +10,8 @@ export interface Page {
   /** The page of the navigation that it belongs to; null: none. */
   readonly active: NavigationPath | null;
   readonly body: VNode;
+  /** Why the action before the page was refused. Absent: none was. */
+  readonly fault?: string;
   /** The page is asked for again after so many seconds. Absent: it stays. */
   readonly refreshSeconds?: number;
 }
@@ -68,6 +70,7 @@ function Document({ page }: { readonly page: Page }) {
               {context.notice}
             </p>
           )}
+          <FormFault fault={page.fault ?? null} />
           {context.principal?.isEnrolmentDue === false && <SectionPages page={page} />}
           {page.body}
         </main>

@@ -25,16 +25,17 @@ const ACCOUNTS: ReadonlySet<string> = new Set<TitleColumn>([
 /** Undocumented fields of a title, and what the ERP writes about a booking. Their content is unknown. */
 const TEXTS: ReadonlySet<string> = new Set(['extra', 'document', 'failure', 'reason']);
 
-const DOT = '•';
+/** In place of a text, or of its beginning. */
+export const MASKED = '••••';
 
 /** Masks an identifier except for the last two characters, which distinguish two identifiers. */
 export function maskTaxId(taxId: string): string {
   const bare = taxId.replace(/[./\- ]/g, '');
-  return bare.length <= 4 ? DOT.repeat(4) : `${DOT.repeat(4)}${bare.slice(-2)}`;
+  return bare.length <= 4 ? MASKED : `${MASKED}${bare.slice(-2)}`;
 }
 
-export function maskAccount(account: string): string {
-  return account.length <= 4 ? DOT.repeat(4) : `${DOT.repeat(4)}${account.slice(-2)}`;
+function maskAccount(account: string): string {
+  return account.length <= 4 ? MASKED : `${MASKED}${account.slice(-2)}`;
 }
 
 /** Returns the value of a column of `title` for readers without the right to see it; null stays null. */
@@ -42,7 +43,7 @@ export function maskColumn(column: string, value: string | null): string | null 
   if (value === null || value === '') return value;
   if (TAX_IDS.has(column)) return maskTaxId(value);
   if (ACCOUNTS.has(column)) return maskAccount(value);
-  return TEXTS.has(column) ? DOT.repeat(4) : value;
+  return TEXTS.has(column) ? MASKED : value;
 }
 
 /** Returns a booking line or a receipt as this reader may see it. */

@@ -215,6 +215,29 @@ export function Submit(props: { readonly class?: string; readonly children: Comp
   );
 }
 
+/** The button that shows identifiers and accounts, for roles that may see them. */
+export function RevealForm(props: {
+  readonly action: string;
+  readonly isRevealed: boolean;
+  readonly mayReveal: boolean;
+}) {
+  const { text } = usePage();
+  const mayAsk = !props.isRevealed && props.mayReveal;
+  return (
+    <div class="buttons">
+      <p class="quiet">
+        {props.isRevealed ? text('title.revealed') : text('title.masked')}
+        {mayAsk && ` ${text('title.revealHelp')}`}
+      </p>
+      {mayAsk && (
+        <ActionForm action={props.action}>
+          <Submit>{text('title.reveal')}</Submit>
+        </ActionForm>
+      )}
+    </div>
+  );
+}
+
 /** Says in place of a form that the person signed the day off, so that another person has to decide. */
 export function OwnSeal({ date }: { readonly date: CivilDate }) {
   const { text, formats } = usePage();
@@ -256,7 +279,7 @@ export function Options<Value extends string>(props: {
   );
 }
 
-/** Why a form cannot be carried out, inside of the form; null: nothing. */
+/** Why a form cannot be carried out; null: nothing. */
 export function FormFault({ fault }: { readonly fault: string | null }) {
   return fault === null ? null : (
     <p class="error" role="alert">

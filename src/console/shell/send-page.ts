@@ -23,6 +23,7 @@ export interface PageAnswer {
   readonly body: VNode;
   /** See `Page`. */
   readonly refreshSeconds?: number;
+  readonly fault?: string;
   readonly status?: number;
 }
 

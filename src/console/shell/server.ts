@@ -24,12 +24,13 @@ import { addOidcRoutes } from '../access/oidc-routes.tsx';
 import { PasswordsBusyError } from '../access/password.ts';
 import { logSecurityEvent } from '../access/security-events.ts';
 import { createSignInCheck } from '../access/sign-in-check.ts';
-import { addUsersRoutes } from '../access/users-page.tsx';
+import { USER_ACTIONS, USERS } from '../access/users-page.tsx';
 import { addAccountRoutes } from '../account/account-page.tsx';
 import { UNSTATED_BYTES } from '../api/api-request.ts';
 import { addApiRoutes } from '../api/api-routes.ts';
 import { addAssetRoutes } from './assets.ts';
-import type { ConsoleParts } from './console-parts.ts';
+import type { ConsoleParts, Feature } from './console-parts.ts';
+import { statusOf } from './error-page.tsx';
 import { addGuard, isForPrograms, SESSION_LIMITS } from './guard.ts';
 import { createReadiness, type ReadinessCheck, registerReadiness } from './readiness.ts';
 import { forMonitoring } from './route-access.ts';
@@ -97,6 +98,9 @@ export function createConsole(options: ConsoleOptions): Console {
   };
 }
 
+/** The pages about users, their credentials and keys, of which no feature knows. */
+const ACCESS: Feature = { name: 'access', pages: [USERS], actions: USER_ACTIONS };
+
 async function addPages(
   server: FastifyInstance,
   { host, logger, trustedProxies = [] }: ConsoleOptions,
@@ -132,12 +136,11 @@ async function addPages(
   addLoginRoutes(server, parts, signInCheck);
   addAccountRoutes(server, parts, signInCheck);
   addOidcRoutes(server, parts);
-  for (const { pages = [], lists = [], actions = [] } of parts.features) {
+  for (const { pages = [], lists = [], actions = [] } of [ACCESS, ...parts.features]) {
     for (const add of pages) add(server, parts);
     for (const { addPage } of lists) addPage(server, parts);
     for (const { add } of actions) add(server, parts);
   }
-  addUsersRoutes(server, parts);
   await addApiRoutes(server, parts, parts.version);
   return routes;
 }
@@ -161,9 +164,6 @@ function addSecurityHeaders(server: FastifyInstance, publicUrl: URL | null): voi
   });
 }
 
-/** The faults of a day that is not ready for a sign-off. */
-const CONFLICTS: ReadonlySet<unknown> = new Set(['payment_held', 'not_checked', 'altered']);
-
 /** Sends only the status of an error, unless its message was written for the user. */
 function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | null): void {
   server.setNotFoundHandler((request, reply) =>
@@ -177,7 +177,7 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
     if (error instanceof InputError) {
       const { code, message } = error;
       return answerError(request, reply, timeZone, {
-        status: CONFLICTS.has(error.context['fault']) ? 409 : 400,
+        status: statusOf(error),
         code,
         message,
         position: error.context['safe'],

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
-import type { Database } from '../../base/database/database.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
@@ -13,6 +13,7 @@ import {
   orNull,
   words,
 } from '../../console/api/schema-parts.ts';
+import type { ListTotal, Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { announceDecision, holdAgain, LASTING_HOLDS, readLineOut } from './payment-holds.sql.ts';
 
@@ -44,8 +45,8 @@ export const bankAccount = {
   }),
 };
 
-/** A change from the accepted bank account of a party to another one. */
-export const DescribedChange = Type.Object({
+/** A change from the accepted bank account of a party to another one. Personal data, except for ids, kind and dates. */
+export const AccountChange = Type.Object({
   id,
   kind: words(['provider', 'financial_agent']),
   partyKey: Type.String({ description: 'Masked where the key is a tax identifier.' }),
@@ -65,31 +66,29 @@ export const DescribedChange = Type.Object({
   reason: orNull('string', { description: 'The findings of the person who decided.' }),
   heldTitles: Type.Integer({ minimum: 0, description: 'Titles whose payment the change holds.' }),
   heldValue: amount,
+  isKeyTaxId: Type.Boolean({ description: 'The key is a tax identifier, not that of a provider.' }),
+  partyHeldTitles: Type.Integer({
+    minimum: 0,
+    description: 'Titles that the changes of the party hold, of those in the answer.',
+  }),
+  partyHeldValue: amount,
 });
-
-/** Personal data, except for the ids, the kind and the dates. */
-export interface AccountChange extends Readonly<Static<typeof DescribedChange>> {
-  /** Whether the key is a tax identifier and not the ERP's key of a provider. */
-  readonly isKeyTaxId: boolean;
-  /** The titles that all selected changes of the party hold, and their original values. */
-  readonly partyHeldTitles: number;
-  readonly partyHeldValue: string;
-}
+export type AccountChange = Readonly<Static<typeof AccountChange>>;
 
 export interface AccountChangeFilter {
-  readonly list: ChangeListName;
-  /** The external id of a provider; null: every party. */
-  readonly providerKey: string | null;
+  readonly state: ChangeListName;
+  /** The external id of a provider; absent: every party. */
+  readonly providerKey?: string;
 }
 
 /** Returns the selected changes: the oldest first where all are open, otherwise the newest first. */
 export function readAccountChanges(
-  database: Database,
+  tx: Transaction,
   filter: AccountChangeFilter,
-  { offset, limit }: { readonly offset: number; readonly limit: number },
+  { offset, limit }: Place,
 ): Promise<AccountChange[]> {
-  const order = filter.list === 'open' ? Prisma.sql`ASC` : Prisma.sql`DESC`;
-  return database.prisma.$queryRaw<AccountChange[]>`
+  const order = filter.state === 'open' ? Prisma.sql`ASC` : Prisma.sql`DESC`;
+  return tx.$queryRaw<AccountChange[]>`
     SELECT change.id::float8 AS id, kind, party_key AS "partyKey",
            kind = 'financial_agent'
              OR nullif(btrim(title.provider_external_id), '') IS NULL AS "isKeyTaxId",
@@ -102,7 +101,8 @@ export function readAccountChanges(
            held.titles::float8 AS "heldTitles", held.value::text AS "heldValue",
            (sum(held.titles) OVER party)::float8 AS "partyHeldTitles",
            (sum(held.value) OVER party)::text AS "partyHeldValue"
-    FROM (SELECT * FROM conciliation.account_change WHERE ${conditionOf(filter)}
+    FROM (SELECT * FROM conciliation.account_change
+          WHERE ${isListed(filter.state)} AND ${isOf(filter)}
           ORDER BY id ${order} OFFSET ${offset} LIMIT ${limit}) AS change
     LEFT JOIN conciliation.title title ON title.id = change.title_id
     LEFT JOIN conciliation.provider provider
@@ -116,14 +116,17 @@ export function readAccountChanges(
     ORDER BY change.id ${order}`;
 }
 
+/** Returns the number of the selected changes, and that of each list. */
 export async function countAccountChanges(
-  database: Database,
+  tx: Transaction,
   filter: AccountChangeFilter,
-): Promise<number> {
-  const [{ count }] = await database.prisma.$queryRaw<[{ count: number }]>`
-    SELECT count(*)::float8 AS count FROM conciliation.account_change
-    WHERE ${conditionOf(filter)}`;
-  return count;
+): Promise<ListTotal & { readonly counts: Readonly<Record<ChangeListName, number>> }> {
+  const [counts] = await tx.$queryRaw<[Record<ChangeListName, number>]>`
+    SELECT count(*) FILTER (WHERE ${isListed('open')})::float8 AS open,
+           count(*) FILTER (WHERE ${isListed('refused')})::float8 AS refused,
+           count(*) FILTER (WHERE ${isListed('decided')})::float8 AS decided, count(*)::float8 AS all
+    FROM conciliation.account_change WHERE ${isOf(filter)}`;
+  return { rows: counts[filter.state], counts };
 }
 
 const STATES_OF_LIST: Readonly<Record<ChangeListName, readonly ChangeState[]>> = {
@@ -133,12 +136,12 @@ const STATES_OF_LIST: Readonly<Record<ChangeListName, readonly ChangeState[]>> =
   all: CHANGE_STATES,
 };
 
-function conditionOf({ list, providerKey }: AccountChangeFilter): Prisma.Sql {
-  const isListed = Prisma.sql`state = ANY(${STATES_OF_LIST[list]}::text[])`;
-  return providerKey === null
-    ? isListed
-    : Prisma.sql`${isListed} AND kind = 'provider' AND party_key = ${providerKey}`;
-}
+const isListed = (list: ChangeListName) => Prisma.sql`state = ANY(${STATES_OF_LIST[list]}::text[])`;
+
+const isOf = ({ providerKey }: AccountChangeFilter) =>
+  providerKey === undefined
+    ? Prisma.sql`true`
+    : Prisma.sql`kind = 'provider' AND party_key = ${providerKey}`;
 
 /** The greatest number of changes that one decision is about. */
 const MAX_CHANGES_TO_DECIDE = 500;

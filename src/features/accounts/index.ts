@@ -7,6 +7,7 @@ import {
   recordChanges,
   stageAccounts,
 } from './account-watch.sql.ts';
+import { ACCOUNT_CHANGES, DECIDE_CHANGES } from './pages/account-changes-page.tsx';
 import { holdPayments, missingHolds } from './payment-holds.sql.ts';
 
 /** The row `compared` of `accountComparison`. */
@@ -17,6 +18,8 @@ interface Compared {
 
 export const accounts: Feature = {
   name: 'accounts',
+  lists: [ACCOUNT_CHANGES],
+  actions: [DECIDE_CHANGES],
   engine: {
     writtenAgain: missingHolds,
     async inOwnDate(tx, pull, { isChanged }) {

@@ -283,7 +283,7 @@ test('one form decides about all changes of the chosen parties, with their title
   const listed = (await reviewer.get('/api/account-changes')).json();
   expect(listed).toMatchObject({
     total: 3,
-    changes: Array(3).fill({ heldTitles: 2, heldValue: '3000.00' }),
+    rows: Array(3).fill({ heldTitles: 2, heldValue: '3000.00' }),
   });
 
   const form = { decision: 'confirmed', reason: 'called them' };

@@ -209,7 +209,7 @@ test('changed accounts: the agent has a name, and the confirmed ones keep the pe
   expect((await pages.reviewer.post(path, { ...form, reason: 'again' })).status).toBe(400);
   expect(await lastAudit(pages.world)).toMatchObject({ action: 'account_change.confirm' });
   expect((await pages.viewer.get('/api/account-changes?state=decided')).json()).toMatchObject({
-    changes: [{ id: Number(change.id), state: 'confirmed', decidedBy: 'rita' }],
+    rows: [{ id: Number(change.id), state: 'confirmed', decidedBy: 'rita' }],
   });
   for (const address of ['/account-changes?state=decided', '/provider?id=P-1']) {
     const { text } = await pages.viewer.get(address);

@@ -149,6 +149,6 @@ test('English files have the names of the data dictionary', () => {
 test('every audited action and every fault of a user has a message', () => {
   // The compiler checks these, because pages look both up by a name from outside.
   const actionKey = (action: AuditAction): TextKey => `audit.actions.${action}`;
-  const faultKey = (fault: UserFault): TextKey => `users.faults.${fault}`;
+  const faultKey = (fault: UserFault): TextKey => `faults.${fault}`;
   expect([actionKey('export'), faultKey('own_user')].every((key) => used.has(key))).toBe(true);
 });

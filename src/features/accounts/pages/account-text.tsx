@@ -1,43 +1,35 @@
-import { maskAccount, maskBankAccount } from '../../../console/shell/masking.ts';
+import type { Words } from '../../../console/list/columns.tsx';
+import { MASKED, maskBankAccount } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import type { BankAccount } from '../../../core/title/destination.ts';
 
-/** Number and check digit, masked unless the reader asked for them on the record. */
-export function accountNumber(
-  number: string | null,
-  digit: string | null,
-  isRevealed: boolean,
-): string {
+/** Number and check digit, unless the digit is masked. */
+export function accountNumber(number: string | null, digit: string | null): string {
   if (number === null) return '–';
-  if (!isRevealed) return maskAccount(number);
-  return digit === null || digit === '' ? number : `${number}-${digit}`;
+  return digit === null || digit === '' || digit === MASKED ? number : `${number}-${digit}`;
 }
 
 /** A bank account in one line. */
+export function accountText(stated: BankAccount, { text }: Pick<Words, 'text'>): string {
+  const { bank, agency, agencyDigit, account, accountDigit, destination } = stated;
+  const isStated = [bank, agency, agencyDigit, account, accountDigit].some(
+    (value) => value !== null,
+  );
+  if (!isStated && destination === null) return text('providers.noAccount');
+  const numbers = [
+    `${text('providers.bank')} ${bank ?? '–'}`,
+    `${text('providers.agency')} ${accountNumber(agency, agencyDigit)}`,
+    `${text('providers.account')} ${accountNumber(account, accountDigit)}`,
+  ];
+  const members = Object.entries(destination ?? {}).map(([member, value]) => `${member} ${value}`);
+  return [...(isStated ? numbers : []), ...members].join(', ');
+}
+
+/** The same, masked unless the reader asked for it on the record. */
 export function AccountText(props: {
   readonly account: BankAccount;
   readonly isRevealed: boolean;
 }) {
-  const { text } = usePage();
-  const { isRevealed } = props;
-  const { bank, agency, agencyDigit, account, accountDigit, destination } = props.account;
-  const isStated = [bank, agency, agencyDigit, account, accountDigit].some(
-    (value) => value !== null,
-  );
-  if (!isStated && destination === null) return <>{text('providers.noAccount')}</>;
-  const shown = isRevealed ? destination : maskBankAccount(props.account).destination;
-  const members = Object.entries(shown ?? {}).map(([member, value]) => `${member} ${value}`);
-  return (
-    <>
-      {isStated && (
-        <>
-          {text('providers.bank')} {bank ?? '–'}, {text('providers.agency')}{' '}
-          {accountNumber(agency, agencyDigit, isRevealed)}, {text('providers.account')}{' '}
-          {accountNumber(account, accountDigit, isRevealed)}
-        </>
-      )}
-      {isStated && members.length > 0 && ', '}
-      {members.join(', ')}
-    </>
-  );
+  const account = props.isRevealed ? props.account : maskBankAccount(props.account);
+  return <>{accountText(account, usePage())}</>;
 }

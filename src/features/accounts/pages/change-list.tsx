@@ -1,17 +1,8 @@
-import type { ComponentChildren } from 'preact';
-import { Field } from '../../../console/shell/layout.tsx';
 import { maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import {
-  ActionForm,
-  authorText,
-  DayLink,
-  DecisionButtons,
-  Instant,
-  Submit,
-} from '../../../console/shell/parts.tsx';
+import { authorText, DayLink, Instant } from '../../../console/shell/parts.tsx';
 import { providerHref } from '../../providers/pages/provider-address.ts';
-import type { AccountChange, AccountDecision } from '../account-changes.sql.ts';
+import type { AccountChange } from '../account-changes.sql.ts';
 import { AccountText } from './account-text.tsx';
 
 /** Account changes, grouped by party, with the titles and the money that they hold. */
@@ -139,50 +130,6 @@ function DecisionText({ change }: { change: AccountChange }) {
           : `: ${authorText(text, change.decidedBy)}, ${formats.instant(change.decidedAt)}`}
       </p>
       {change.reason !== null && <p class="quiet anywhere">{change.reason}</p>}
-    </div>
-  );
-}
-
-/** The form around a list of changes: one reason, and one button for each decision about the parties that are chosen. */
-export function DecisionForm(props: {
-  readonly decisions: readonly AccountDecision[];
-  readonly children: ComponentChildren;
-}) {
-  const { text } = usePage();
-  return (
-    <ActionForm action="/account-changes/decide" class="stack">
-      {props.children}
-      <Field label={text('providers.finding')}>
-        <input name="reason" required maxLength={500} />
-      </Field>
-      <DecisionButtons
-        name="decision"
-        values={props.decisions}
-        text={(decision) => text(`providers.decide.${decision}`)}
-      />
-    </ActionForm>
-  );
-}
-
-/** The button that shows identifiers and accounts, for roles that may see them. */
-export function RevealForm(props: {
-  readonly action: string;
-  readonly isRevealed: boolean;
-  readonly mayReveal: boolean;
-}) {
-  const { text } = usePage();
-  const mayAsk = !props.isRevealed && props.mayReveal;
-  return (
-    <div class="buttons">
-      <p class="quiet">
-        {props.isRevealed ? text('title.revealed') : text('title.masked')}
-        {mayAsk && ` ${text('title.revealHelp')}`}
-      </p>
-      {mayAsk && (
-        <ActionForm action={props.action}>
-          <Submit>{text('title.reveal')}</Submit>
-        </ActionForm>
-      )}
     </div>
   );
 }

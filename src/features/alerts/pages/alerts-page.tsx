@@ -3,22 +3,14 @@ import { type Static, Type } from 'typebox';
 import { capitalised } from '../../../base/values/display-text.ts';
 import { describe } from '../../../console/api/api-request.ts';
 import { id, instant, words } from '../../../console/api/schema-parts.ts';
+import { declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, dayColumn, ListTable } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
-import { Field } from '../../../console/shell/layout.tsx';
-import { textParameter, usePage } from '../../../console/shell/page-context.ts';
-import { ActionForm, Card, Disclosure, Submit } from '../../../console/shell/parts.tsx';
-import { actorOf, requireReason } from '../../../console/shell/path-parameters.ts';
-import {
-  EVERYBODY,
-  forKeys,
-  forPeople,
-  mayUse,
-  REVIEW,
-  STAFF,
-} from '../../../console/shell/route-access.ts';
+import { usePage } from '../../../console/shell/page-context.ts';
+import { Card } from '../../../console/shell/parts.tsx';
+import { EVERYBODY, forKeys, REVIEW, STAFF } from '../../../console/shell/route-access.ts';
 import { acknowledgeDrift, type OpenDrift, readOpenDrift } from '../../../core/ledger/drift.sql.ts';
 import { acknowledgeFindings, readAlertedFindings } from '../../verify/findings.sql.ts';
 import { ALERT_STATES, AlertRow, countAlerts, readAlerts } from '../alert-list.sql.ts';
@@ -91,26 +83,29 @@ export const ALERT_LIST = declareList(AlertRow, {
   },
 });
 
-/** Adds the routes that acknowledge drift and altered rows. */
-export function addAlertsRoutes(server: FastifyInstance, { database }: ConsoleParts): void {
-  server.post('/drift/acknowledge', forPeople(STAFF), async (request, reply) => {
-    await acknowledgeDrift(database, {
-      by: actorOf(request),
-      reason: requireReason(request.body),
-      seenDigest: textParameter(request.body, 'digest') ?? '',
-    });
-    return reply.redirect('/alerts?notice=drift_acknowledged', 303);
-  });
+const ACKNOWLEDGE_DRIFT = declareAction({
+  path: '/drift/acknowledge',
+  who: STAFF,
+  /** The digest of the list that the page has shown. */
+  input: { digest: Type.Optional(Type.String()), reason },
+  deed: ({ database }, { digest: seenDigest = '', reason }, by) =>
+    acknowledgeDrift(database, { by, reason, seenDigest }),
+  next: () => '/alerts',
+  notice: 'drift_acknowledged',
+});
 
-  server.post('/alterations/acknowledge', forPeople(REVIEW), async (request, reply) => {
-    const newest = textParameter(request.body, 'newest') ?? '';
-    await acknowledgeFindings(database, /^\d{1,18}$/.test(newest) ? BigInt(newest) : 0n, {
-      by: actorOf(request),
-      reason: requireReason(request.body),
-    });
-    return reply.redirect('/alerts?notice=alterations_acknowledged', 303);
-  });
-}
+const ACKNOWLEDGE_ALTERED = declareAction({
+  path: '/alterations/acknowledge',
+  who: REVIEW,
+  /** The newest finding that the page has shown. */
+  input: { newest: id, reason },
+  deed: ({ database }, { newest, reason }, by) =>
+    acknowledgeFindings(database, BigInt(newest), { by, reason }),
+  next: () => '/alerts',
+  notice: 'alterations_acknowledged',
+});
+
+export const ACKNOWLEDGEMENTS = [ACKNOWLEDGE_DRIFT, ACKNOWLEDGE_ALTERED];
 
 const DRIFT_SHOWN = 100;
 
@@ -179,12 +174,14 @@ function DriftCard({ drift }: { readonly drift: OpenDrift }) {
         rows={drift.items.slice(0, DRIFT_SHOWN)}
       />
       {hidden > 0 && <p class="quiet">{text('days.more', { count: formats.count(hidden) })}</p>}
-      <Acknowledge
-        action="/drift/acknowledge"
-        label={text('drift.acknowledge')}
-        help={text('drift.acknowledgeHelp')}
-        seen={{ name: 'digest', value: drift.digest }}
-      />
+      <ACKNOWLEDGE_DRIFT.Form
+        values={{ digest: drift.digest }}
+        button={text('drift.acknowledge')}
+        look="primary"
+        isFolded
+      >
+        <p class="small">{text('drift.acknowledgeHelp')}</p>
+      </ACKNOWLEDGE_DRIFT.Form>
     </Card>
   );
 }
@@ -195,35 +192,14 @@ function AlteredCard({ findings, newestId }: { findings: number; newestId: bigin
   return (
     <Card title={text('altered.title')} id="altered">
       <p>{text('altered.found', { findings: formats.count(findings) })}</p>
-      <Acknowledge
-        action="/alterations/acknowledge"
-        label={text('altered.acknowledge')}
-        help={text('altered.acknowledgeHelp')}
-        seen={{ name: 'newest', value: String(newestId) }}
-      />
+      <ACKNOWLEDGE_ALTERED.Form
+        values={{ newest: newestId }}
+        button={text('altered.acknowledge')}
+        look="primary"
+        isFolded
+      >
+        <p class="small">{text('altered.acknowledgeHelp')}</p>
+      </ACKNOWLEDGE_ALTERED.Form>
     </Card>
-  );
-}
-
-/** The form for a reader who may decide about what the page has shown. */
-function Acknowledge(props: {
-  readonly action: string;
-  readonly label: string;
-  readonly help: string;
-  readonly seen: { readonly name: string; readonly value: string };
-}) {
-  const { principal, text } = usePage();
-  if (!mayUse(principal?.role ?? 'viewer', 'POST', props.action)) return null;
-  return (
-    <Disclosure label={props.label}>
-      <ActionForm action={props.action}>
-        <input type="hidden" name={props.seen.name} value={props.seen.value} />
-        <p class="small">{props.help}</p>
-        <Field label={text('day.reason')}>
-          <input name="reason" required maxLength={500} />
-        </Field>
-        <Submit class="primary">{props.label}</Submit>
-      </ActionForm>
-    </Disclosure>
   );
 }

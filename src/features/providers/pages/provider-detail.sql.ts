@@ -56,12 +56,13 @@ async function readProviderDetail(
 export async function readSupplier({ database }: ConsoleParts, externalId: string) {
   const partyKey = accountPartyKey(externalId);
   const { filter } = readFilter(TITLE_FILTER, { providerId: externalId });
-  const [provider, titleCount, accountCount, changeCount] = await Promise.all([
+  const [provider, titleCount, accountCount, changes] = await Promise.all([
     readProviderDetail(database, externalId),
     readTitleTotals(database.prisma, filter),
     countSeenAccounts(database, partyKey),
-    countAccountChanges(database, { list: 'all', providerKey: partyKey }),
+    countAccountChanges(database.prisma, { state: 'all', providerKey: partyKey }),
   ]);
+  const changeCount = changes.rows;
   return provider === null && titleCount.titles + accountCount + changeCount === 0
     ? null
     : { partyKey, provider, titleCount, accountCount, changeCount };

@@ -1,28 +1,36 @@
-import { DataTable } from '../../../console/shell/data-table.tsx';
-import { maskTaxId } from '../../../console/shell/masking.ts';
+import { createHash } from 'node:crypto';
+import { declarePage } from '../../../console/declare.tsx';
+import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { MASKED, maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Pager, type Paging } from '../../../console/shell/paging.tsx';
+import { Pager, type Paging, pagingOf } from '../../../console/shell/paging.tsx';
 import {
   Card,
-  DayCell,
+  DayLink,
   Instant,
-  InstantCell,
   PlatformValue,
+  RevealForm,
 } from '../../../console/shell/parts.tsx';
-import { mayUse } from '../../../console/shell/route-access.ts';
-import type { AccountChange } from '../../accounts/account-changes.sql.ts';
-import { accountNumber } from '../../accounts/pages/account-text.tsx';
-import { ChangeList, RevealForm } from '../../accounts/pages/change-list.tsx';
+import { STAFF } from '../../../console/shell/route-access.ts';
+import { type AccountChange, readAccountChanges } from '../../accounts/account-changes.sql.ts';
+import { AccountText, accountNumber } from '../../accounts/pages/account-text.tsx';
+import { ChangeList } from '../../accounts/pages/change-list.tsx';
 import { reasonsText } from '../../review/pages/reason-text.ts';
-import { providerHref } from './provider-address.ts';
-import type { ProviderDetail, SeenAccount } from './provider-detail.sql.ts';
+import { externalId, providerHref } from './provider-address.ts';
+import {
+  type ProviderDetail,
+  readSeenAccounts,
+  readSupplier,
+  type SeenAccount,
+} from './provider-detail.sql.ts';
 import { LastAnswer, LastSent, ProviderState } from './providers-page.tsx';
 
-const MASKED = '••••';
+const ACCOUNTS_A_PAGE = 20;
+const CHANGES_A_PAGE = 10;
 
 interface ProviderPageData {
   readonly externalId: string;
-  /** The fingerprint of the external id in the audit log. */
+  /** Names the provider in the audit log, which is never erased and holds no key of a person. */
   readonly fingerprint: string;
   /** Null: titles name the provider, and the ERP has not written it. */
   readonly provider: ProviderDetail | null;
@@ -31,18 +39,47 @@ interface ProviderPageData {
   readonly changes: readonly AccountChange[];
   readonly changePaging: Paging;
   readonly titleCount: { readonly titles: number; readonly originalValueSum: string };
-  readonly isRevealed: boolean;
 }
 
 interface PageProps {
   readonly data: ProviderPageData;
+  readonly isRevealed: boolean;
 }
 
-export function ProviderPage({ data }: PageProps) {
-  const context = usePage();
-  const { text } = context;
-  const { provider, externalId, isRevealed } = data;
-  const role = context.principal?.role ?? 'viewer';
+/** One of the ERP's suppliers, or one that titles name. */
+export const PROVIDER = declarePage({
+  path: '/provider',
+  active: '/providers',
+  input: { id: externalId },
+  read: async (parts, { id }, { query }): Promise<ProviderPageData | null> => {
+    const { prisma } = parts.database;
+    const supplier = await readSupplier(parts, id);
+    if (supplier === null) return null;
+    const { partyKey: providerKey, provider, titleCount, accountCount, changeCount } = supplier;
+    const accountPaging = pagingOf(query, 'accounts', accountCount, ACCOUNTS_A_PAGE);
+    const changePaging = pagingOf(query, 'changes', changeCount, CHANGES_A_PAGE);
+    const fingerprint = createHash('sha256').update(id).digest('hex').slice(0, 16);
+    const [accounts, changes] = await Promise.all([
+      readSeenAccounts(parts.database, providerKey, accountPaging),
+      readAccountChanges(prisma, { state: 'all', providerKey }, changePaging),
+    ]);
+    const shown = { provider, accounts, accountPaging, changes, changePaging, titleCount };
+    return { externalId: id, fingerprint, ...shown };
+  },
+  title: (_, { provider }, { id }) => provider?.name ?? id,
+  body: (data, _, isRevealed) => <ProviderBody data={data} isRevealed={isRevealed} />,
+  reveal: {
+    who: STAFF,
+    entry: ({ fingerprint }) => ({
+      action: 'provider.reveal',
+      details: { provider: fingerprint },
+    }),
+  },
+});
+
+function ProviderBody({ data, isRevealed }: PageProps) {
+  const { text, principal } = usePage();
+  const { provider, externalId } = data;
   return (
     <>
       <nav class="crumbs" aria-label={text('nav.providers')}>
@@ -56,23 +93,23 @@ export function ProviderPage({ data }: PageProps) {
       <RevealForm
         action={providerHref(externalId)}
         isRevealed={isRevealed}
-        mayReveal={mayUse(role, 'POST', '/provider')}
+        mayReveal={STAFF.includes(principal?.role ?? 'viewer')}
       />
       <div class="columns">
-        {provider !== null && <Sending provider={provider} data={data} />}
-        <Master data={data} />
+        {provider !== null && <Sending provider={provider} isRevealed={isRevealed} />}
+        <Master data={data} isRevealed={isRevealed} />
       </div>
       <Card title={text('providers.accounts')}>
-        <Accounts data={data} />
+        <Accounts data={data} isRevealed={isRevealed} />
       </Card>
-      <Card title={text('providers.changes')}>
+      <Card title={text('lists.account_changes.title')}>
         {data.changes.length === 0 ? (
           <p class="quiet">{text('providers.changesNoneHere')}</p>
         ) : (
           <div class="stack">
             <ChangeList changes={data.changes} isRevealed={isRevealed} />
             <Pager
-              label={text('providers.changes')}
+              label={text('lists.account_changes.title')}
               paging={data.changePaging}
               hrefOf={(page) => providerHref(externalId, { changes: String(page) })}
             />
@@ -88,29 +125,22 @@ export function ProviderPage({ data }: PageProps) {
 
 /** The answer to: was the provider sent? */
 function Verdict({ p }: { p: ProviderDetail }) {
-  const context = usePage();
-  const { text } = context;
-  const at = (instant: Date | null) => (instant === null ? '–' : context.formats.instant(instant));
-  if (p.state === 'synced') return <>{text('providers.verdict.synced', { at: at(p.syncedAt) })}</>;
-  if (p.state === 'invalid') return <>{text('providers.verdict.invalid')}</>;
-  if (p.state === 'rejected')
-    return <>{text('providers.verdict.rejected', { at: at(p.sentAt) })}</>;
-  if (p.syncedAt !== null)
-    return (
-      <>
-        {text('providers.verdict.changed', { changedAt: at(p.changedAt), takenAt: at(p.syncedAt) })}
-      </>
-    );
-  return (
-    <>
-      {p.sentAt === null
-        ? text('providers.verdict.neverSent')
-        : text('providers.verdict.undecided', { at: at(p.sentAt) })}
-    </>
-  );
+  const { text, formats } = usePage();
+  const at = (instant: Date | null) => (instant === null ? '–' : formats.instant(instant));
+  if (p.state === 'synced') return text('providers.verdict.synced', { at: at(p.syncedAt) });
+  if (p.state === 'invalid') return text('providers.verdict.invalid');
+  if (p.state === 'rejected') return text('providers.verdict.rejected', { at: at(p.sentAt) });
+  if (p.syncedAt !== null) {
+    const changed = { changedAt: at(p.changedAt), takenAt: at(p.syncedAt) };
+    return text('providers.verdict.changed', changed);
+  }
+  return p.sentAt === null
+    ? text('providers.verdict.neverSent')
+    : text('providers.verdict.undecided', { at: at(p.sentAt) });
 }
 
-function Sending({ provider, data }: PageProps & { readonly provider: ProviderDetail }) {
+function Sending(props: { readonly provider: ProviderDetail; readonly isRevealed: boolean }) {
+  const { provider, isRevealed } = props;
   const context = usePage();
   const { text } = context;
   return (
@@ -151,7 +181,7 @@ function Sending({ provider, data }: PageProps & { readonly provider: ProviderDe
         {provider.refusal !== null && (
           <>
             <dt>{text('providers.refusal')}</dt>
-            <dd>{data.isRevealed ? provider.refusal : MASKED}</dd>
+            <dd>{isRevealed ? provider.refusal : MASKED}</dd>
           </>
         )}
       </dl>
@@ -159,9 +189,9 @@ function Sending({ provider, data }: PageProps & { readonly provider: ProviderDe
   );
 }
 
-function Master({ data }: PageProps) {
+function Master({ data, isRevealed }: PageProps) {
   const { text } = usePage();
-  const { provider, isRevealed } = data;
+  const { provider } = data;
   const contact = (value: unknown, name: string) => {
     const texts = listOf(value).map((item) => textOf(item, name) ?? '–');
     if (texts.length === 0) return '–';
@@ -198,7 +228,7 @@ function Master({ data }: PageProps) {
             <dd>{contact(provider.emailAddresses, 'email')}</dd>
             <dt>{text('providers.erpAccounts')}</dt>
             <dd class="number">
-              <ErpAccounts data={data} />
+              <ErpAccounts data={data} isRevealed={isRevealed} />
             </dd>
           </>
         )}
@@ -210,57 +240,81 @@ function Master({ data }: PageProps) {
 }
 
 /** The accounts as the ERP wrote them, which nothing has checked. */
-function ErpAccounts({ data }: PageProps) {
-  const { text } = usePage();
+function ErpAccounts({ data, isRevealed }: PageProps) {
   const accounts = listOf(data.provider?.accounts);
   if (accounts.length === 0) return <>–</>;
   return (
     <ul>
       {accounts.map((account, index) => (
-        <li key={`${index} ${textOf(account, 'accountNumber')}`}>
-          {text('providers.bank')} {textOf(account, 'bankNumber') ?? '–'},{' '}
-          {text('providers.agency')}{' '}
-          {accountNumber(textOf(account, 'agencyNumber'), null, data.isRevealed)},{' '}
-          {text('providers.account')}{' '}
-          {accountNumber(
-            textOf(account, 'accountNumber'),
-            textOf(account, 'accountDigit'),
-            data.isRevealed,
-          )}
+        <li key={index}>
+          <AccountText
+            account={{
+              bank: textOf(account, 'bankNumber'),
+              agency: textOf(account, 'agencyNumber'),
+              agencyDigit: null,
+              account: textOf(account, 'accountNumber'),
+              accountDigit: textOf(account, 'accountDigit'),
+              destination: null,
+            }}
+            isRevealed={isRevealed}
+          />
         </li>
       ))}
     </ul>
   );
 }
 
-function Accounts({ data }: PageProps) {
+const ACCOUNT_COLUMNS: readonly Column<SeenAccount>[] = [
+  {
+    name: 'bank',
+    head: 'providers.bank',
+    kind: 'text',
+    value: ({ bank }) => bank,
+    isHead: true,
+  },
+  {
+    name: 'branch',
+    head: 'providers.branchHead',
+    kind: 'text',
+    value: ({ agency, agencyDigit }) => accountNumber(agency, agencyDigit),
+    cell: ({ agency, agencyDigit }) => (
+      <span class="tight">{accountNumber(agency, agencyDigit)}</span>
+    ),
+  },
+  {
+    name: 'account',
+    head: 'providers.accountHead',
+    kind: 'text',
+    value: ({ account, accountDigit }) => accountNumber(account, accountDigit),
+    cell: ({ account, accountDigit }) => (
+      <span class="tight">{accountNumber(account, accountDigit)}</span>
+    ),
+  },
+  {
+    name: 'last_accepted_date',
+    head: 'providers.lastTitle',
+    kind: 'date',
+    value: ({ lastAcceptedDate }) => lastAcceptedDate,
+    cell: ({ lastAcceptedDate }) => <DayLink date={lastAcceptedDate} />,
+  },
+  {
+    name: 'first_seen_at',
+    head: 'providers.firstSeen',
+    kind: 'instant',
+    value: ({ firstSeenAt }) => firstSeenAt,
+  },
+];
+
+function Accounts({ data, isRevealed }: PageProps) {
   const { text } = usePage();
-  const { isRevealed } = data;
   if (data.accounts.length === 0) return <p class="quiet">{text('providers.accountsNone')}</p>;
+  const shown = data.accounts.map((account) => ({
+    ...account,
+    ...(!isRevealed && maskBankAccount(account)),
+  }));
   return (
     <>
-      <DataTable
-        label={text('providers.accounts')}
-        heads={[
-          text('providers.bank'),
-          text('providers.branchHead'),
-          text('providers.accountHead'),
-          text('providers.lastTitle'),
-          text('providers.firstSeen'),
-        ]}
-      >
-        {data.accounts.map((account) => (
-          <tr key={JSON.stringify(account)}>
-            <th scope="row">{account.bank ?? '–'}</th>
-            <td class="tight">{accountNumber(account.agency, account.agencyDigit, isRevealed)}</td>
-            <td class="tight">
-              {accountNumber(account.account, account.accountDigit, isRevealed)}
-            </td>
-            <DayCell date={account.lastAcceptedDate} />
-            <InstantCell at={account.firstSeenAt} />
-          </tr>
-        ))}
-      </DataTable>
+      <ListTable label={text('providers.accounts')} columns={ACCOUNT_COLUMNS} rows={shown} />
       <Pager
         label={text('providers.accounts')}
         paging={data.accountPaging}
@@ -271,7 +325,7 @@ function Accounts({ data }: PageProps) {
 }
 
 /** The number of titles and their value, with a link to their list. */
-function Titles({ data }: PageProps) {
+function Titles({ data }: Pick<PageProps, 'data'>) {
   const { text, formats } = usePage();
   const { titles, originalValueSum } = data.titleCount;
   if (titles === 0) return <p class="quiet">{text('providers.titlesNone')}</p>;

@@ -85,7 +85,7 @@ export const SUPPLIERS = declareList(Provider, {
   layout: async ({ database }) => {
     const [summary, openChanges] = await Promise.all([
       readProviderSummary(database),
-      countAccountChanges(database, { list: 'open', providerKey: null }),
+      countAccountChanges(database.prisma, { state: 'open' }),
     ]);
     return ({ head, filter, table }) => (
       <>
@@ -93,7 +93,7 @@ export const SUPPLIERS = declareList(Provider, {
           {head}
           <States summary={summary} />
         </section>
-        <Changes open={openChanges} />
+        <Changes open={openChanges.rows} />
         {filter}
         {table}
       </>
@@ -143,7 +143,7 @@ function Changes({ open }: { readonly open: number }) {
     </Banner>
   ) : (
     <p>
-      <a href="/account-changes?state=all">{text('providers.changes')}</a>
+      <a href="/account-changes?state=all">{text('lists.account_changes.title')}</a>
     </p>
   );
 }

@@ -13,11 +13,10 @@ import {
   usePage,
 } from '../../../console/shell/page-context.ts';
 import { Pager, type Paging, pagingOf } from '../../../console/shell/paging.tsx';
-import { Card, Metric, Submit } from '../../../console/shell/parts.tsx';
+import { Card, Metric, RevealForm, Submit } from '../../../console/shell/parts.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forPeople, mayUse, STAFF } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
-import { RevealForm } from '../../accounts/pages/change-list.tsx';
 import {
   DUE_VIEWS,
   type DueView,

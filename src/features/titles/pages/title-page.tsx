@@ -3,11 +3,17 @@ import { id } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
 import { isSensitive, maskColumn } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Author, Card, DayLink, Instant, PlatformValue } from '../../../console/shell/parts.tsx';
+import {
+  Author,
+  Card,
+  DayLink,
+  Instant,
+  PlatformValue,
+  RevealForm,
+} from '../../../console/shell/parts.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
 import type { TitleColumn } from '../../../core/title/title.ts';
-import { RevealForm } from '../../accounts/pages/change-list.tsx';
 import { DueDate } from '../../calendar/pages/due-date.tsx';
 import { type Finding, readTitleFindings } from '../../checks/findings.sql.ts';
 import { TitleFindings } from '../../checks/pages/findings.tsx';
