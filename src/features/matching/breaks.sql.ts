@@ -624,22 +624,25 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), judged AS MATERIALIZED (
     -- Where several results are possible, the least severe one counts.
     SELECT title_id, erp_key, source, place, days, situation, kind, rule, is_current,
-           min(${SEVERITY}) AS severity
+           -- Without an answer, a booking that no title has any more explains a payment of which the ERP does not state
+           -- the receiver only so far that the payment is not urgent: the ERP may have paid the supplier. Where the ERP
+           -- has no line to answer but a reversal, the booking explains nothing.
+           min(CASE WHEN is_own OR state <> 'released' OR situation NOT IN ('paid', 'gone') THEN ${SEVERITY}
+                    WHEN is_offered AND only_keys IS NOT NULL AND title_id NOT IN (SELECT title_id FROM live WHERE is_own)
+                      THEN greatest(1, ${SEVERITY}) END) AS severity
     FROM run CROSS JOIN situated
     JOIN (
-      SELECT title_id, state, posted_at, begun_at,
+      SELECT title_id, state, posted_at, begun_at, is_offered,
              CASE WHEN NOT is_own THEN string_to_array(erp_keys, ',') END AS only_keys, is_own FROM asked
       UNION ALL
       SELECT DISTINCT title_id, CASE WHEN is_booked THEN 'before' ELSE 'unbooked' END,
-             NULL::timestamptz, NULL::timestamptz, NULL::text[], true
+             NULL::timestamptz, NULL::timestamptz, false, NULL::text[], true
       -- A withdrawn title asks for nothing.
       FROM situated WHERE is_current AND title_id NOT IN (SELECT title_id FROM asked WHERE is_own)
     ) AS status USING (title_id)
     JOIN ${VERDICTS} USING (is_early, situation, state)
-    -- A booking that no title has any more explains its own payables only. Without an answer, or with a reversal on
-    -- its way, the booking does not explain a payment of which the ERP does not state the receiver.
+    -- A booking that no title has any more explains its own payables only.
     WHERE (only_keys IS NULL OR erp_key = ANY(only_keys))
-      AND NOT (NOT is_own AND state = 'released' AND situation IN ('paid', 'gone'))
     GROUP BY title_id, erp_key, source, place, days, situation, kind, rule, is_current
   ), standing AS MATERIALIZED (
     -- Bookings that are not reversed, of no current title, or on a payable that is no longer that of their title.
