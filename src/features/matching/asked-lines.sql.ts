@@ -15,9 +15,11 @@ export interface AskedScope {
 
 /**
  * For a statement with WITH:
- * - `booking`: the newest line of each booking, with `is_undone` (its reversal is posted) and the states that its
- *   lines ask for: a newer line without an answer leaves what an older one has posted
- * - `own`: the booking of each current title. Contents pair first, as in a release; the rest in their order
+ * - `booking`: the newest line of each booking, with `is_undone` (its reversal is posted), `is_offered` (a line that
+ *   is no reversal has no answer) and the states that its lines ask for: a newer line without an answer leaves what an
+ *   older one has posted
+ * - `own`: the booking of each current title. Contents pair first, as in a release, then a booking and the title
+ *   that the booking names; the rest in their order
  * - `asked`: what was asked for each title (`title_id`, `state`). The bookings that no current title has any more and
  *   that are not undone count for the current titles of the order, buyer and provider: a restated title continues
  *   them. `is_own` is false then. A withdrawn title whose reversal is posted has the state `withdrawn`.
@@ -38,7 +40,8 @@ export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.
              max(version) FILTER (WHERE state = 'posted') OVER booking AS posted,
              max(version) FILTER (WHERE state = 'posted' AND kind = 'reverse') OVER booking AS undone,
              max(state_at) FILTER (WHERE state = 'posted') OVER booking AS posted_at,
-             max(batch_id) FILTER (WHERE kind = 'book') OVER booking AS begun
+             max(batch_id) FILTER (WHERE kind = 'book') OVER booking AS begun,
+             bool_or(state = 'released' AND kind <> 'reverse') OVER booking AS is_offered
       FROM conciliation.booking_line AS line WHERE ${lines}
       WINDOW booking AS (PARTITION BY date, identity_hash, occurrence)
     ) AS newest WHERE version = last
@@ -64,26 +67,36 @@ export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.
                                 ORDER BY id NOT IN (SELECT line_id FROM named_title), occurrence) AS copy
       FROM booking WHERE NOT is_undone
     ) AS copied USING (date, identity_hash, content_hash, copy)
-  ), own AS MATERIALIZED (
+  ), kept_line AS MATERIALIZED (
     SELECT title_id, line_id FROM equal
+    UNION ALL
+    -- A restated title keeps the booking that names the title: a title of the same identity may wait, and has none.
+    SELECT held_title.id, min(booking.id) FROM booking JOIN held_title
+      ON held_title.id = booking.title_id AND held_title.date = booking.date
+     AND held_title.identity_hash = booking.identity_hash
+    WHERE NOT is_undone AND held_title.id NOT IN (SELECT title_id FROM equal)
+      AND booking.id NOT IN (SELECT line_id FROM equal)
+    GROUP BY held_title.id
+  ), own AS MATERIALIZED (
+    SELECT title_id, line_id FROM kept_line
     UNION ALL
     SELECT title_id, line_id FROM (
       SELECT id AS title_id, date, identity_hash,
              row_number() OVER (PARTITION BY date, identity_hash ORDER BY content_hash, id) AS place
-      FROM titled WHERE id NOT IN (SELECT title_id FROM equal)
+      FROM titled WHERE id NOT IN (SELECT title_id FROM kept_line)
     ) AS titles JOIN (
       SELECT id AS line_id, date, identity_hash,
              row_number() OVER (PARTITION BY date, identity_hash ORDER BY is_undone, occurrence) AS place
-      FROM booking WHERE id NOT IN (SELECT line_id FROM equal)
+      FROM booking WHERE id NOT IN (SELECT line_id FROM kept_line)
     ) AS bookings USING (date, identity_hash, place)
   ), left_over AS MATERIALIZED (
     SELECT * FROM booking WHERE id NOT IN (SELECT line_id FROM own)
   ), asked AS MATERIALIZED (
-    SELECT title_id, is_own, unnest(states) AS state, posted_at, begun_at, name, erp_keys FROM (
-      SELECT own.title_id, true AS is_own, states, posted_at, begun_at, name, erp_key AS erp_keys
+    SELECT title_id, is_own, unnest(states) AS state, posted_at, begun_at, is_offered, name, erp_keys FROM (
+      SELECT own.title_id, true AS is_own, states, posted_at, begun_at, is_offered, name, erp_key AS erp_keys
       FROM own JOIN booking ON booking.id = line_id
       UNION ALL
-      SELECT title.id, false, states, posted_at, begun_at, name, erp_key AS erp_keys
+      SELECT title.id, false, states, posted_at, begun_at, is_offered, name, erp_key AS erp_keys
       FROM left_over JOIN (
         SELECT * FROM conciliation.title
         WHERE status = 'current' AND order_uid = ANY(ARRAY(SELECT order_uid FROM left_over WHERE NOT is_undone))
@@ -92,7 +105,7 @@ export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.
        AND title.provider_external_id IS NOT DISTINCT FROM left_over.provider_external_id
       WHERE NOT is_undone
       UNION ALL
-      SELECT title_id, true, ARRAY['withdrawn'], posted_at, begun_at, name, erp_key AS erp_keys
+      SELECT title_id, true, ARRAY['withdrawn'], posted_at, begun_at, is_offered, name, erp_key AS erp_keys
       FROM left_over WHERE is_undone AND title_id IS NOT NULL
     ) AS lines
   ), live AS MATERIALIZED (

@@ -387,6 +387,9 @@ const FITS = Prisma.sql`
 
 const CLAIM = Prisma.sql`title.id AS title_id, title.buyer_identification, ${COMPARED}`;
 
+/** How well the due dates of a pair agree. */
+const DUE_PLACE = Prisma.sql`CASE WHEN days = 0 THEN 2 WHEN same_due THEN 1 ELSE 0 END`;
+
 /** Whether a pair fits, and the payable is open. */
 const FITS_OPEN = Prisma.sql`(status = 'open' AND same_value AND (same_order OR ${IS_NEAR_DUE}))`;
 
@@ -529,13 +532,15 @@ const breaksOf = (scope: Scope) => Prisma.sql`
         Prisma.sql`payable.value`,
       )}
     ) AS near WHERE ${FITS}
-  ), taken AS (
-    SELECT near.title_id, min(erp_key) AS erp_key
+  ), taken_pair AS MATERIALIZED (
+    SELECT near.title_id, erp_key, same_order IS TRUE AS same_order,
+           holding.order_uid = title.order_uid AS is_of_order, ${DUE_PLACE} AS place
     FROM other_pair AS near JOIN unmatched AS title ON title.id = near.title_id
     JOIN (SELECT * FROM conciliation.title WHERE id = ANY(ARRAY(SELECT holder FROM other_pair))) AS holding
       ON holding.id = holder
     WHERE holding.status = 'current' AND (same_value OR is_empty) AND ${IS_NEAR} AND (same_order OR same_due OR holding.order_uid = title.order_uid)
-    GROUP BY near.title_id
+  ), taken AS (
+    SELECT title_id, min(erp_key) AS erp_key FROM taken_pair GROUP BY title_id
   ), pair AS MATERIALIZED (
     SELECT held.title_id, held.erp_key, 0 AS source, 0 AS place, 0 AS days, rule, erp_value
     FROM held JOIN ${payablesOf(Prisma.sql`held`, scope.isWhole)} AS payable ON payable.erp_key = held.erp_key
@@ -624,22 +629,25 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), judged AS MATERIALIZED (
     -- Where several results are possible, the least severe one counts.
     SELECT title_id, erp_key, source, place, days, situation, kind, rule, is_current,
-           min(${SEVERITY}) AS severity
+           -- Without an answer, a booking that no title has any more explains a payment of which the ERP does not state
+           -- the receiver only so far that the payment is not urgent: the ERP may have paid the supplier. Where the ERP
+           -- has no line to answer but a reversal, the booking explains nothing.
+           min(CASE WHEN is_own OR state <> 'released' OR situation NOT IN ('paid', 'gone') THEN ${SEVERITY}
+                    WHEN is_offered AND only_keys IS NOT NULL AND title_id NOT IN (SELECT title_id FROM live WHERE is_own)
+                      THEN greatest(1, ${SEVERITY}) END) AS severity
     FROM run CROSS JOIN situated
     JOIN (
-      SELECT title_id, state, posted_at, begun_at,
+      SELECT title_id, state, posted_at, begun_at, is_offered,
              CASE WHEN NOT is_own THEN string_to_array(erp_keys, ',') END AS only_keys, is_own FROM asked
       UNION ALL
       SELECT DISTINCT title_id, CASE WHEN is_booked THEN 'before' ELSE 'unbooked' END,
-             NULL::timestamptz, NULL::timestamptz, NULL::text[], true
+             NULL::timestamptz, NULL::timestamptz, false, NULL::text[], true
       -- A withdrawn title asks for nothing.
       FROM situated WHERE is_current AND title_id NOT IN (SELECT title_id FROM asked WHERE is_own)
     ) AS status USING (title_id)
     JOIN ${VERDICTS} USING (is_early, situation, state)
-    -- A booking that no title has any more explains its own payables only. Without an answer, or with a reversal on
-    -- its way, the booking does not explain a payment of which the ERP does not state the receiver.
+    -- A booking that no title has any more explains its own payables only.
     WHERE (only_keys IS NULL OR erp_key = ANY(only_keys))
-      AND NOT (NOT is_own AND state = 'released' AND situation IN ('paid', 'gone'))
     GROUP BY title_id, erp_key, source, place, days, situation, kind, rule, is_current
   ), standing AS MATERIALIZED (
     -- Bookings that are not reversed, of no current title, or on a payable that is no longer that of their title.
@@ -723,15 +731,36 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     -- Three values of a supplier and due date suffice to decide whether exactly one payable has another value.
     SELECT * FROM (
       SELECT supplier_external_id, supplier_tax_id, due_date, business_day, open_value, min(erp_key) AS erp_key,
-             count(*) AS rows, row_number() OVER (PARTITION BY supplier_external_id, supplier_tax_id, due_date) AS place
+             min(order_uid) AS order_uid, count(*) AS rows, row_number() OVER (PARTITION BY supplier_external_id, supplier_tax_id, due_date) AS place
       FROM free WHERE status = 'open' GROUP BY 1, 2, 3, 4, 5
     ) AS valued WHERE place <= 3
   ), due AS MATERIALIZED (
-    SELECT title_id, min(erp_key) AS erp_key FROM (${pairsOfSupplier(
-      Prisma.sql`title.id AS title_id, payable.erp_key, payable.rows`,
-      Prisma.sql`value_of_due`,
-      Prisma.sql`${SAME_DUE_BY_HASH} AND payable.open_value <> title.original_value`,
-    )}) AS pair GROUP BY title_id HAVING sum(rows) = 1
+    SELECT title_id, min(erp_key) AS erp_key, min(order_uid) AS order_uid,
+           CASE WHEN bool_or(is_day) THEN 2 ELSE 1 END AS place FROM (${pairsOfSupplier(
+             Prisma.sql`title.id AS title_id, payable.erp_key, payable.rows, payable.order_uid,
+        payable.due_date = title.anticipated_due_date AS is_day`,
+             Prisma.sql`value_of_due`,
+             Prisma.sql`${SAME_DUE_BY_HASH} AND payable.open_value <> title.original_value`,
+           )}) AS pair GROUP BY title_id HAVING sum(rows) = 1
+  ), wrong_value AS MATERIALIZED (
+    -- The open payable of another value that the order or the due date of a title names, where no payable of the title's
+    -- value is as near. The order does not tell it from the payable of another title of the order; the due date does.
+    SELECT DISTINCT ON (title_id) title_id, erp_key FROM (
+      SELECT title_id, erp_key, true AS same_order, ${DUE_PLACE} AS place FROM related
+      WHERE status = 'open' AND NOT same_value AND same_order AND same_supplier AND ${IS_NEAR}
+      UNION ALL
+      SELECT title_id, erp_key, false, place FROM due WHERE order_uid IS NULL
+    ) AS other WHERE NOT EXISTS (
+      SELECT FROM (
+        SELECT title_id, same_order, is_of_order, place FROM taken_pair
+        UNION ALL
+        SELECT title_id, same_order IS TRUE, false, ${DUE_PLACE} FROM related WHERE ${FITS_OPEN}
+      ) AS fitting
+      WHERE fitting.title_id = other.title_id
+        AND (fitting.same_order > other.same_order OR fitting.place > other.place
+             OR fitting.place = other.place
+                AND (fitting.same_order OR is_of_order OR NOT other.same_order)))
+    ORDER BY title_id, same_order DESC, place DESC, erp_key
   ), ordered AS MATERIALIZED (
     SELECT payable.erp_key, coalesce(bool_or(title.status = 'current'), false) AS has_current,
            (array_agg(title.id ORDER BY original_value = open_value DESC, title.id)
@@ -767,6 +796,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
                   WHEN used.kind IS NOT NULL THEN ARRAY[used.kind, used.severity::text, 'true', used.erp_key]
                   -- What a line has asked for explains the payable, or its receipt does.
                   WHEN live.is_posted OR live.title_id IS NOT NULL AND best.situation <> 'open' THEN NULL
+                  WHEN wrong_value.title_id IS NOT NULL
+                    THEN ARRAY['value_differs', '1', 'false', wrong_value.erp_key]
                   WHEN contested.title_id IS NOT NULL
                     THEN ARRAY['anticipated_twice', '2', 'true', coalesce(fit, taken.erp_key, other_value, due.erp_key, other_due)]
                   WHEN is_doubled THEN ARRAY['duplicated_in_erp', '1', 'false', fit]
@@ -778,7 +809,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
                   ELSE ARRAY['missing_in_erp', '1', 'false', NULL] END AS result
       FROM unmatched LEFT JOIN best ON best.title_id = id LEFT JOIN live ON live.title_id = id
       LEFT JOIN doubt ON doubt.title_id = id LEFT JOIN taken ON taken.title_id = id
-      LEFT JOIN contested ON contested.title_id = id
+      LEFT JOIN contested ON contested.title_id = id LEFT JOIN wrong_value ON wrong_value.title_id = id
       LEFT JOIN due ON due.title_id = id LEFT JOIN used ON used.title_id = id
     ) AS unmatched_title
     UNION ALL

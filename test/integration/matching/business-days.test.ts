@@ -57,6 +57,14 @@ const cases: Record<string, readonly Step[]> = {
     { titles: 'a 10 due=2026-06-06, b 10 due=2026-06-08', load: 'k1 10 due=2026-06-08' },
     { matches: '', breaks: 'anticipated_twice a k1, anticipated_twice b k1' },
   ],
+  'the title due on Saturday, of which the ERP has the value wrong, has no claim on the payable of Monday':
+    [
+      { titles: 'a 10 due=2026-06-06, b 10 due=2026-06-08' },
+      { load: 'k1 10 due=2026-06-08, k2 11 due=2026-06-06' },
+      // Until the value is right, nothing says that the payable of Monday is not that of Saturday.
+      { matches: '', breaks: 'anticipated_twice b k1, value_differs a k2' },
+      { load: 'k2 10 due=2026-06-06', matches: 'a=k2 exact, b=k1 exact', breaks: '' },
+    ],
   'a payable due on Saturday does not have the due date of a title due on Monday': [
     { titles: 'a 10 due=2026-06-08' },
     { load: 'k1 10 due=2026-06-06 doc=1, k2 10 due=2026-06-12 doc=2' },

@@ -33,6 +33,26 @@ const cases: Record<string, readonly Step[]> = {
     { titles: 'a 100', load: 'k1 50 order=a, k2 50 order=a due=2026-07-30' },
     { matches: '', breaks: 'value_differs a k1' },
   ],
+  'of equal values on one due date, the ERP has the value of one order wrong': [
+    { titles: 'a 10, b 10', load: 'k1 10 order=a, k2 11 order=b' },
+    { matches: 'a=k1 order', breaks: 'value_differs b k2' },
+    { load: 'k2 10 order=b', matches: 'a=k1 order, b=k2 order', breaks: '' },
+  ],
+  'of equal values of one order every three days, the ERP has one wrong': [
+    { titles: 'a 10 due=2026-06-08, a 10 due=2026-06-11, a 10 due=2026-06-15' },
+    { load: 'k1 10 due=2026-06-08, k2 11 due=2026-06-11, k3 10 due=2026-06-15' },
+    { matches: 'a=k1 exact, a=k3 exact', breaks: 'value_differs a k2' },
+  ],
+  'the payable of an equal title that is as near as another value is anticipated twice': [
+    { titles: 'a 10, b 10', load: 'k1 10 order=a, k2 11' },
+    { matches: 'a=k1 order', breaks: 'anticipated_twice b k1' },
+    { load: 'k2 11 order=none', matches: 'a=k1 order' },
+    { breaks: 'anticipated_twice b k1, missing_on_platform - k2' },
+  ],
+  'two titles that only one payable fits, beside one of another value, are anticipated twice': [
+    { titles: 'a 10, b 10', load: 'k1 10, k2 11' },
+    { matches: '', breaks: 'anticipated_twice a k1, anticipated_twice b k1' },
+  ],
   'a credit note alone is matched with no title': [
     { titles: 'a 10', load: 'k1 -10 order=a', matches: '', breaks: 'value_differs a k1' },
   ],

@@ -1,7 +1,8 @@
 /** Bookings that the ERP has not reversed, on the payables of other titles and of titles that come back. */
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
+import { GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
 import { matchByPerson, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { AGENT, judgedWorldOfFile, SUPPLIER, THIRD_PARTY } from '../../support/judged-world.ts';
 import { clearMatching, listMatches } from '../../support/matching-world.ts';
@@ -14,7 +15,7 @@ let other: CivilDate = DAY;
 let value = 1700;
 let title = '';
 beforeEach(async () => {
-  date = daysFrom(7, date);
+  date = daysFrom(3, date);
   other = daysFrom(1, date);
   value += 10;
   title = `m ${value}`;
@@ -277,24 +278,47 @@ test.each([
   },
 );
 
-const unanswered: Record<string, 'failed' | null> = {
-  'its line has no answer': null,
-  'its line failed': 'failed',
+const unanswered: Record<string, { answer: 'failed' | null; stated: string; kind: string }> = {
+  'paid, its line has no answer': { answer: null, stated: 'k1 # paid', kind: 'paid_to_supplier' },
+  'paid, its line failed': { answer: 'failed', stated: 'k1 # paid', kind: 'paid_to_supplier!' },
+  'gone, its line has no answer': { answer: null, stated: '', kind: 'gone_from_erp' },
+  'gone, its line failed': { answer: 'failed', stated: '', kind: 'gone_from_erp!' },
 };
-test.each(Object.entries(unanswered))(
-  'a restated title waits while the payable is paid to a receiver that is not stated: %s',
-  async (_, answer) => {
+describe.each(['# due=2099-07-02', '8#'])('restated as %s', (restated) => {
+  test.each(Object.entries(unanswered))(
+    'a title waits while the payable is paid to a receiver that is not stated: %s',
+    async (_, { answer, stated, kind }) => {
+      await book(false);
+      if (answer !== null) await judged.answer(date, answer);
+      await state(`${stated}, unrelated 1 code=P-9`.replace(/^, /, ''), 'snapshot');
+      await judged.pull(date, `m ${restated.replace('#', String(value))}, ${REST}`);
+      expect(await breaks()).toEqual([`${kind} m k1`]);
+      await judged.release(date);
+      // The reversal of the old booking is on its way, and changes nothing.
+      expect(await lines(date)).toEqual(['book m k1 1', 'reverse m k1 2']);
+      expect(await breaks()).toEqual([`${kind} m k1`]);
+      expect(await releaseWaitingDays(world.database, {})).toEqual([]);
+      expect(await lines(date)).toEqual(['book m k1 1', 'reverse m k1 2']);
+      await judged.passDays(GRACE_DAYS + 1);
+      expect(await breaks()).toEqual([`${kind.replace('!', '')}! m k1`]);
+    },
+  );
+});
+
+test.each(['3', '4', '7'])(
+  'a title whose fee is restated keeps its booking beside a title of the same identity that waits: %s',
+  async (discount) => {
     await book(false);
-    if (answer !== null) await judged.answer(date, answer);
-    await state('k1 # paid');
-    await judged.pull(date, `${title} due=2099-07-02, ${REST}`);
-    expect(await breaks()).toEqual(['paid_to_supplier! m k1']);
+    const second = `${title} discount=5`;
+    await judged.pull(date, `${title}, ${second}, ${REST}`);
+    expect(await breaks()).toEqual(['anticipated_twice! m k1']);
+    // The ERP has posted the line, and not yet answered.
+    await state('unrelated 1 code=P-9', 'snapshot');
+    await judged.pull(date, `${title} discount=${discount}, ${second}, ${REST}`);
+    expect(await breaks()).toEqual(['anticipated_twice! m k1']);
     await judged.release(date);
-    // The reversal of the old booking is on its way, and changes nothing.
-    expect(await lines(date)).toEqual(['book m k1 1', 'reverse m k1 2']);
-    expect(await breaks()).toEqual(['paid_to_supplier! m k1']);
-    expect(await releaseWaitingDays(world.database, {})).toEqual([]);
-    expect(await lines(date)).toEqual(['book m k1 1', 'reverse m k1 2']);
+    expect(await lines(date)).toEqual(['book m k1 1', 'adjust m k1 2']);
+    expect(await judged.waiting(date)).toEqual(['m']);
   },
 );
 
