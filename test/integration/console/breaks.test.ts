@@ -7,8 +7,6 @@ import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
-import { readCsv } from '../../unit/export/csv-reader.ts';
-import { readWorkbook } from '../../unit/export/workbook-reader.ts';
 
 const portuguese = { 'accept-language': 'pt-BR' };
 const reason = { code: 'agreed', reason: 'agreed with the supplier' };
@@ -140,27 +138,6 @@ test('one form resolves the breaks of a kind, with their number and value', asyn
     '/breaks?notice=break_resolved',
   );
   expect((await pages.reviewer.get(path)).text).toContain('No break is open with this filter.');
-});
-
-test.each(['viewer', 'operator'] as const)('a %s sees breaks and decides nothing', async (role) => {
-  for (const path of ['/break/match', '/break/resolve', '/breaks/resolve', '/matches/1/undo']) {
-    expect((await pages[role].post(path, { ...reason, title: '1', payable: 'k2' })).status).toBe(
-      403,
-    );
-  }
-});
-
-test('the files have the breaks of the filter, and no text becomes a formula', async () => {
-  const csv = await pages.viewer.post('/breaks/file', { format: 'csv', kind: 'value_differs' });
-  const [head, row, ...more] = readCsv(csv.text.slice(1), ',');
-  expect(head?.slice(0, 3)).toEqual(['kind', 'accepted_date', 'order_uid']);
-  expect(row?.slice(0, 3)).toEqual(['Value differs', DAY, 'value']);
-  expect(row).toContain("'=NF-2");
-  expect(more).toEqual([]);
-  expect(await lastAudit(pages.world)).toMatchObject({ action: 'list.export', actor: 'vera' });
-  const xlsx = await pages.viewer.post('/breaks/file', { format: 'xlsx' });
-  expect(JSON.stringify(await readWorkbook(xlsx.bytes))).toContain('Missing in the ERP');
-  expect((await pages.viewer.post('/breaks/file', { format: 'pdf' })).status).toBe(400);
 });
 
 test('a day shows captured, matched and signed; without payables the page is as before', async () => {

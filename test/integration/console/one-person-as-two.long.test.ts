@@ -1,6 +1,7 @@
 /**
  * Every way in which one person could act as the two persons that a day needs, each tried against a real server. Either
- * the way is refused, or the audit log shows it for what it is.
+ * the way is refused, or the audit log shows it for what it is. What a role or a form refuses by itself is in
+ * access.test.ts and users.test.ts.
  */
 
 import { userInfo } from 'node:os';
@@ -205,39 +206,10 @@ async function expectNobodyAnyMore(client: ConsoleClient): Promise<void> {
   expect((await client.get('/')).location).toContain('/login');
 }
 
-const reviewer = (name: string) => ({ name, role: 'reviewer' });
-const REQUESTS: readonly [string, () => ConsoleClient, string, Record<string, string>, number][] = [
-  ['own role: an administrator', () => alma, '/users/alma/role', { role: 'reviewer' }, 400],
-  ['own role: a reviewer', () => rosa, '/users/rosa/role', { role: 'admin' }, 403],
-  ['link of another user, by a reviewer', () => rosa, '/users/alma/link', {}, 403],
-  ['second user, by a reviewer', () => rosa, '/users', reviewer('rosa-2'), 403],
-  ['link of the own user', () => alma, '/users/alma/link', {}, 400],
-  ['second user of a name that exists', () => alma, '/users', reviewer('ROSA'), 400],
-  ['user with the name of the program', () => alma, '/users', reviewer('auto-sign-off'), 400],
-  [
-    'key that manages users',
-    () => alma,
-    '/keys',
-    { name: 'k', role: 'admin', days: '1', scope_read: 'on' },
-    400,
-  ],
-  ['own e-mail address', () => alma, '/users/alma/email', { email: 'a@example.com' }, 400],
-];
-
 describe('is refused', () => {
   test.each(Object.keys(REFUSED))('%s', async (way) => {
     await REFUSED[way]?.();
     expect((await readDay()).signedOffBy).toBeNull();
-  });
-
-  test.each(REQUESTS)('%s', async (_, client, path, fields, status) => {
-    expect((await client().post(path, fields)).status).toBe(status);
-  });
-
-  test('an administrator who decides or signs off', async () => {
-    expect((await accept(alma)).status).toBe(403);
-    await accept(rosa);
-    expect((await sign(alma)).status).toBe(403);
   });
 });
 

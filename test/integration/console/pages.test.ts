@@ -78,13 +78,6 @@ describe('titles', () => {
     expect(text).toMatch(/<tfoot>.*>40\.50</s);
   });
 
-  test('of many days are listed by date', async () => {
-    await pull(title('t900'));
-    const { text } = await viewer.get(`/titles?order=t900&from=${DAY}&to=${TODAY}`);
-    expect(uids(text)).toEqual(['t900']);
-    expect(text).toContain(`href="/days/${date}"`);
-  });
-
   test('one whole: masked until it is asked for, and that is noted', async () => {
     await pull(title('t1'), title('t2'));
     await pull(title('t1', { discount: '1.11' }), title('t2'));

@@ -107,7 +107,7 @@ test('an e-mail address is one person’s, and must be one', async () => {
 test('an action that is not possible is refused in the language of the reader', async () => {
   const portuguese = { headers: { 'accept-language': 'pt-BR' } };
   const cases = [
-    ['/users', { name: 'alma', role: 'viewer' }, 'Já existe um usuário com esse nome.'],
+    ['/users', { name: 'ALMA', role: 'viewer' }, 'Já existe um usuário com esse nome.'],
     ['/users', { name: 'não serve', role: 'viewer' }, 'Um nome de usuário tem de 1 a 64'],
     ['/users', { name: 'eva', role: 'king' }, 'Escolha um perfil.'],
     ['/users/nobody/role', { role: 'viewer' }, 'Não existe usuário com esse nome.'],
