@@ -737,8 +737,12 @@ describe('the reason of a decision is that of the audit log:', () => {
       'of a resolved finding',
       async () => {
         await withFinding();
-        const which = { date, code: CODE, newestId: ANY_ID, titleId: null };
-        await resolveFindings(pages.world.database, which, PERSON);
+        const { database } = pages.world;
+        await resolveFindings(
+          database,
+          { date, code: CODE, newestId: ANY_ID, titleId: null },
+          PERSON,
+        );
       },
       decided('check_finding', 'accepted_date'),
       'finding',
