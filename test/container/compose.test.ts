@@ -20,6 +20,9 @@ import { describeContainer } from './describe-container.ts';
 
 const POLL = { timeout: PATIENCE_MS, interval: 500 };
 
+/** Yesterday is not due before six in the morning, the day before is at any time. */
+const DUE_DATE = addDays(lastClosedDate('America/Sao_Paulo', new Date()), -1);
+
 const compose = await findCompose();
 
 describeContainer('docker compose', () => {
@@ -64,8 +67,7 @@ describeContainer('docker compose', () => {
     const running = open(expected.profile, {
       // The platform is unreachable, and the service has to be ready nevertheless.
       PLATFORM_BASE_URL: 'https://platform.invalid',
-      // Yesterday is not due before six in the morning, the day before is at any time.
-      START_DATE: addDays(lastClosedDate('America/Sao_Paulo', new Date()), -1),
+      START_DATE: DUE_DATE,
     });
     await running.makeSecrets();
     running.writeToken('a-token');
@@ -91,7 +93,10 @@ describeContainer('docker compose', () => {
   });
 
   test('keeps its data when it is stopped and started', async () => {
-    const running = open('service', { PLATFORM_BASE_URL: 'https://platform.invalid' });
+    const running = open('service', {
+      PLATFORM_BASE_URL: 'https://platform.invalid',
+      START_DATE: DUE_DATE,
+    });
     await running.makeSecrets();
     running.writeToken('a-token');
     await running.up();

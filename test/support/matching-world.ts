@@ -33,8 +33,9 @@ export async function clearMatching({ prisma }: Database): Promise<void> {
              conciliation.company_buyer, conciliation.party_equivalent,
              conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import`;
   await prisma.$transaction(async (tx) => {
-    // A trigger refuses the removal of lines.
+    // Triggers refuse the removal of lines and of entries. A resolution that is gone while its entry is there is an alteration.
     await tx.$executeRaw`SELECT set_config('session_replication_role', 'replica', true)`;
+    await tx.$executeRaw`DELETE FROM conciliation.audit_entry WHERE action = 'break.resolve'`;
     await tx.$executeRaw`TRUNCATE conciliation.sign_off, conciliation.booking_batch CASCADE`;
   });
 }

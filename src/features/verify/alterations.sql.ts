@@ -96,7 +96,9 @@ const contentsOf = (table: string) =>
 
 /**
  * - `line`: the hashes of the columns are others. A line of an erased party has lost what its hashes cover: it has the
- *   columns of the erased title of its content, or no title has its content any more.
+ *   columns of the erased title of its content, or no title has its content any more. Or the consumer is not that of the
+ *   line before, a reversal does not show that line, the payable is none that the title had when the line was released,
+ *   or the accounting date is neither that of the release nor one that the ERP named.
  * - `batch`: counts, digest or sums are not those of the lines, or the seal is not one of the date or was released
  *   completely before
  * - `lines`: the newest lines are not the content of the seal that was released last
@@ -114,6 +116,21 @@ const bookingAlterations = (date: CivilDate) => Prisma.sql`
   ), erased AS MATERIALIZED (
     SELECT title.*, ${destinationColumns} FROM conciliation.title
     WHERE accepted_date = ${date}::date AND erased_at IS NOT NULL AND EXISTS (SELECT FROM line)
+  ), before AS (
+    SELECT line.id AS line_id, before.*
+    FROM line JOIN line AS before
+      ON (before.identity_hash, before.occurrence, before.version) = (line.identity_hash, line.occurrence, line.succeeds)
+  ), matched AS (
+    -- The keys of the payables that the title ever had, and of those that it had beyond all doubt at the release: times of
+    -- a transaction are those of its begin.
+    SELECT line.id AS line_id, string_to_array(string_agg(match.erp_key, ','), ',') AS ever,
+           string_to_array(string_agg(match.erp_key, ',') FILTER (
+             WHERE made_at < released_at - interval '1 hour'
+               AND coalesce(ended_at, 'infinity') > released_at + interval '1 hour'), ',') AS certain
+    FROM line JOIN batch ON batch.id = batch_id
+    JOIN (SELECT * FROM conciliation.title_match WHERE title_id = ANY(ARRAY(SELECT title_id FROM line))) AS match
+      USING (title_id)
+    GROUP BY line.id
   ), written AS (
     SELECT batch_id AS id, count(line.id) AS line_count, count(*) FILTER (WHERE kind = 'book') AS book_count,
            count(*) FILTER (WHERE kind = 'adjust') AS adjust_count,
@@ -121,10 +138,9 @@ const bookingAlterations = (date: CivilDate) => Prisma.sql`
            ${each((column) => `coalesce(sum(${column}_change), 0) AS ${column}_sum`)}
     FROM (SELECT id AS batch_id FROM batch) AS batch LEFT JOIN (
       SELECT line.*, ${each((column) => `CASE line.kind WHEN 'reverse' THEN -1 ELSE 1 END * coalesce(line.${column}, 0) - coalesce(before.${column}, 0) AS ${column}_change`)}
-      FROM line LEFT JOIN line AS before
+      FROM line LEFT JOIN before
         -- A line that replaces a reversal adds all of its value.
-        ON line.kind = 'adjust' AND before.kind <> 'reverse' AND before.identity_hash = line.identity_hash
-       AND before.occurrence = line.occurrence AND before.version = line.succeeds
+        ON before.line_id = line.id AND line.kind = 'adjust' AND before.kind <> 'reverse'
     ) AS line USING (batch_id)
     GROUP BY batch_id
   ), newest AS (
@@ -138,7 +154,23 @@ const bookingAlterations = (date: CivilDate) => Prisma.sql`
   )
   SELECT 'line' AS problem, line.id::text AS row_key
   FROM line LEFT JOIN batch ON batch.id = line.batch_id
+  LEFT JOIN before ON before.line_id = line.id LEFT JOIN matched ON matched.line_id = line.id
+  CROSS JOIN LATERAL (SELECT coalesce(string_to_array(line.erp_key, ','), '{}') AS keys) AS own
   WHERE batch.id IS NULL
+     OR batch.sign_off_id IS NOT NULL AND (
+       line.consumer <> before.consumer
+       OR CASE line.kind
+            WHEN 'reverse' THEN (line.title_id, line.erp_key, ${contentsOf('line')})
+                                  IS DISTINCT FROM (before.title_id, before.erp_key, ${contentsOf('before')})
+            ELSE NOT (coalesce(certain, '{}') <@ keys AND keys <@ coalesce(ever, '{}')
+                      -- A title without a payable takes the place of a line that the ERP has not reversed.
+                      OR certain IS NULL AND line.erp_key IS NOT DISTINCT FROM before.erp_key) END)
+     OR CASE line.accounting_basis
+          WHEN 'event' THEN line.accounting_date NOT BETWEEN released_at::date - 1 AND released_at::date + 1
+          WHEN 'erp' THEN NOT EXISTS (
+            SELECT FROM conciliation.booking_receipt AS receipt
+            WHERE (receipt.date, receipt.identity_hash, receipt.occurrence, receipt.version, receipt.accounting_date)
+                = (line.date, line.identity_hash, line.occurrence, line.version, line.accounting_date)) END
      OR line.posted_hash IS NOT NULL AND NOT EXISTS (
        SELECT FROM conciliation.audit_entry WHERE date = ${date}::date AND action = 'bookings.receipts')
      OR (batch.sign_off_id IS NOT NULL OR line.posted_hash IS NULL) AND line.kind <> 'reverse'
@@ -223,7 +255,7 @@ const pullAlterations = (date: CivilDate) => Prisma.sql`
 /**
  * What people have decided about a date, and the access, which concerns every date, compared with the audit log. An
  * entry and its rows are written by one transaction, so both have its time, or the entry names the row: an account, a
- * session. Of the seals, those in force and the newest.
+ * session. Of the ends of seals, the newest.
  */
 const decisionAlterations = (date: CivilDate) => Prisma.sql`
   WITH seal AS (
@@ -235,33 +267,38 @@ const decisionAlterations = (date: CivilDate) => Prisma.sql`
   ), entry AS MATERIALIZED (
     -- A new password or second factor gives the session another token.
     SELECT id, at, actor, CASE WHEN jsonb_exists(details, 'session') THEN 'session.start' ELSE action END AS action, date,
-           '{"isParallel": false}' || coalesce(details, '{}') || jsonb_build_object('pullId', pull_id) AS details
+           '{"isParallel": false}' || coalesce(details, '{}')
+             || jsonb_build_object('pullId', pull_id, 'reason', reason) AS details
     FROM conciliation.audit_entry
     WHERE date = ${date}::date OR date IN (SELECT accepted_date FROM change)
        OR date IS NULL AND jsonb_exists_any(details, '{session,role,isDisabled,keyId,databaseRole,bookingsFrom,grounds}')
   ), decision (problem, row_key, date, action, actor, at, details) AS (
     SELECT 'seal', id::text, date, 'day.sign_off', signed_off_by, signed_off_at,
-           jsonb_build_object('contentDigest', content_digest)
-    FROM seal WHERE ended_at IS NULL
-    UNION ALL SELECT 'seal', id::text, date, 'day.reopen', ended_by, ended_at, '{}'
+           jsonb_build_object('contentDigest', content_digest, 'reason', reason)
+    FROM seal
+    UNION ALL SELECT 'seal', id::text, date, 'day.reopen', ended_by, ended_at,
+           jsonb_build_object('reason', end_reason)
     FROM seal WHERE ended_at IS NOT NULL AND id = (SELECT max(id) FROM seal)
-    UNION ALL SELECT 'reject', id::text, date, 'rejects.accept', decided_by, decided_at, '{}'
+    UNION ALL SELECT 'reject', id::text, date, 'rejects.accept', decided_by, decided_at,
+           jsonb_build_object('reason', reason)
     FROM conciliation.rejected_title WHERE date = ${date}::date AND status = 'accepted'
-    UNION ALL SELECT 'finding', id::text, accepted_date, 'findings.resolve', resolved_by, resolved_at, jsonb_build_object('check', code)
+    UNION ALL SELECT 'finding', id::text, accepted_date, 'findings.resolve', resolved_by, resolved_at,
+           jsonb_build_object('check', code, 'reason', reason)
     FROM conciliation.check_finding WHERE accepted_date = ${date}::date AND resolved_at IS NOT NULL
     UNION ALL SELECT 'batch', id::text, date, 'bookings.receipts', released_by, released_at, '{}'
     FROM conciliation.booking_batch WHERE date = ${date}::date AND sign_off_id IS NULL
     UNION ALL SELECT 'receipt', id::text, date, 'bookings.receipts', settled_by, settled_at, jsonb_build_object('answer', outcome)
     FROM conciliation.booking_receipt WHERE date = ${date}::date AND outcome IN ('recorded', 'set_aside')
-    UNION ALL SELECT 'pull', id::text, date, 'pull.release', decided_by, decided_at, jsonb_build_object('pullId', id)
+    UNION ALL SELECT 'pull', id::text, date, 'pull.release', decided_by, decided_at,
+           jsonb_build_object('pullId', id, 'reason', reason)
     FROM conciliation.pull WHERE date = ${date}::date AND decided_at IS NOT NULL
     UNION ALL SELECT 'break', decided.id::text, title.accepted_date, 'break.resolve', decided_by, decided_at,
-           jsonb_build_object('kind', kind, 'code', code, 'grounds', jsonb_build_array(ground))
+           jsonb_build_object('kind', kind, 'code', code, 'grounds', jsonb_build_array(ground), 'reason', reason)
     FROM conciliation.break_decision AS decided LEFT JOIN conciliation.title ON title.id = title_id
     WHERE coalesce(title.accepted_date, ${date}::date) = ${date}::date
     UNION ALL SELECT 'account', id::text, accepted_date, CASE state WHEN 'refused' THEN 'account_change.refuse'
              WHEN 'returned' THEN 'account_change.return' ELSE 'account_change.confirm' END, decided_by, NULL,
-           jsonb_build_object('accountChangeIds', jsonb_build_array(id), 'isParallel', state = 'parallel')
+           jsonb_build_object('accountChangeIds', jsonb_build_array(id), 'isParallel', state = 'parallel', 'reason', reason)
     FROM change
     UNION ALL SELECT 'session', name, NULL, 'session.start', name, NULL, jsonb_build_object('session', token_hash)
     FROM conciliation.console_session JOIN conciliation.console_user ON console_user.id = user_id
@@ -303,10 +340,16 @@ const decisionAlterations = (date: CivilDate) => Prisma.sql`
     AND entry.details -> 'keyId' = to_jsonb(key.id)
   WHERE revoked_at IS NULL
   UNION ALL
+  -- A decision that is gone.
+  SELECT DISTINCT 'break', NULL
+  FROM entry CROSS JOIN jsonb_array_elements_text(details -> 'grounds') AS named (ground)
+  WHERE action = 'break.resolve' AND NOT EXISTS (
+    SELECT FROM conciliation.break_decision AS decided WHERE (decided.decided_at, decided.ground::text) = (entry.at, named.ground))
+  UNION ALL
   -- The newest entry has the present state. A consumer without an entry has no access.
   SELECT problem, row_key FROM state
   WHERE details <> coalesce((
-    SELECT details - '{isParallel,pullId}'::text[] FROM entry
+    SELECT details - '{isParallel,pullId,reason}'::text[] FROM entry
     WHERE action = state.action AND details ->> 'name' IS NOT DISTINCT FROM state.details ->> 'name'
     ORDER BY id DESC LIMIT 1), details || '{"databaseRole": null, "apiKeyId": null, "buyers": []}')
   UNION ALL

@@ -3,6 +3,7 @@
  * its date, and keeps the date from being signed off and released.
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { recordAudit } from '../../../src/base/audit/audit.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { createApiKey, revokeApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
@@ -46,7 +47,7 @@ beforeEach(async () => {
 });
 
 const textOf = (of: CivilDate, uid: string, account = '7654321') =>
-  titleText({ uid: `${uid} of ${of}`, date: of })
+  titleText({ uid: `${uid} of ${of}`, date: of, dueDate: daysFrom(30, of) })
     .replaceAll('P-1', `P-${used}`)
     .replace('52998224725', `supplier ${used}`)
     .replace('"account":"7654321"', `"account":"${account}"`);
@@ -69,6 +70,20 @@ async function attack(...statements: readonly string[]): Promise<void> {
       statement.replaceAll('$1', `'${date}'::date`),
     );
     expect(rowCount, statement).toBeGreaterThan(0);
+  }
+}
+
+/** The same, of the owner of the tables, who can switch their triggers off. */
+async function attackAsOwner(statement: string): Promise<void> {
+  const client = await pages.world.database.pool.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query('SET LOCAL session_replication_role = replica');
+    const { rowCount } = await client.query(statement.replaceAll('$1', `'${date}'::date`));
+    expect(rowCount, statement).toBeGreaterThan(0);
+    await client.query('COMMIT');
+  } finally {
+    client.release(true);
   }
 }
 
@@ -364,8 +379,8 @@ describe('a decision without an entry in the audit log is found and refused:', (
     [
       '11: a reject with the acceptance of another one',
       withOtherReject,
-      reject(`status = 'accepted', (decided_at, decided_by) = (
-        SELECT decided_at, decided_by FROM conciliation.rejected_title WHERE date = $1 AND status = 'accepted')`),
+      reject(`status = 'accepted', (decided_at, decided_by, reason) = (
+        SELECT decided_at, decided_by, reason FROM conciliation.rejected_title WHERE date = $1 AND status = 'accepted')`),
       ['reject', 'reject'],
     ],
     [
@@ -575,7 +590,7 @@ describe('a booking line without a seal is found, and the day is not released:',
           `SELECT batch_id, consumer, date, identity_hash, occurrence, 2, 'reverse', '00000000-0000-0000-0000-000000000000', 1, current_date, 'event' FROM conciliation.booking_line WHERE date = $1 LIMIT 1`,
         ),
       ],
-      ['batch', 'lines'],
+      ['line', 'batch', 'lines'],
     ],
     [
       'the name of an erased party, and a content that no title has',
@@ -639,6 +654,126 @@ describe('a booking line without a seal is found, and the day is not released:',
     // The finding of one line does not stand for another one.
     await attack(NEW_KEY);
     await reopenDay(database, date, PERSON);
+    expect(await sign()).toBe('unrecorded');
+  });
+});
+
+describe('what follows from a seal or a match is found where the owner of the database alters it:', () => {
+  const line = (values: string, kind: string) =>
+    set('booking_line', values, `date = $1 AND kind = '${kind}'`);
+  test.each([
+    ['the payable of a line', line(`erp_key = 'other'`, 'book'), 'line'],
+    ['the payable of a line taken away', line('erp_key = NULL', 'book'), 'line'],
+    ['the payable of a reversal', line(`erp_key = 'other'`, 'reverse'), 'line'],
+    ['the title of a reversal', line('title_id = title_id + 1', 'reverse'), 'line'],
+    ['the supplier of a reversal', line(`provider_external_id = 'thief'`, 'reverse'), 'line'],
+    ['the consumer of a reversal', line(`consumer = 'thief'`, 'reverse'), 'line'],
+    ['an accounting date', line('accounting_date = accounting_date + 9', 'reverse'), 'line'],
+    [
+      'an accounting date that no receipt names',
+      line(`accounting_basis = 'erp'`, 'reverse'),
+      'line',
+    ],
+    ['who released a batch', set('booking_batch', `released_by = 'thief'`), 'batch'],
+    [
+      'why a day was signed off',
+      set('sign_off', `reason = 'x'`, 'date = $1 AND ended_at IS NULL'),
+      'seal',
+    ],
+  ])('%s', async (_, statement, problem) => {
+    expect(await sign()).toBeNull();
+    await attackAsOwner(`
+      INSERT INTO conciliation.title_match
+        (title_id, erp_key, rule, rule_version, made_at, made_by, title_ground, erp_ground, erp_value)
+      SELECT id, 'K' || id, 'person', 1, now() - interval '1 day', 'ana', gen_random_uuid(), gen_random_uuid(), 1
+      FROM conciliation.title WHERE accepted_date = $1`);
+    await attackAsOwner(line(`erp_key = 'K' || title_id`, 'book'));
+    await pull(date, ['a', 'b']);
+    expect(await sign()).toBeNull();
+    expect((await lines()).map(({ kind }) => kind)).toEqual(['book', 'book', 'book', 'reverse']);
+    expect(await problems()).toEqual([]);
+    await attackAsOwner(statement);
+    expect(new Set(await problems())).toEqual(new Set([problem]));
+    await reopenDay(pages.world.database, date, PERSON);
+    expect(await sign()).toBe('unrecorded');
+  });
+});
+
+describe('the reason of a decision is that of the audit log:', () => {
+  const { by: actor, reason } = PERSON;
+  /** As a person resolves a break of a title without a payable. */
+  const withBreak = () =>
+    pages.world.database.prisma.$transaction(async (tx) => {
+      const [{ ground }] = await tx.$queryRawUnsafe<[{ ground: string }]>(
+        `${into('break_decision', 'kind, title_id, ground, decided_by, code, reason', `SELECT 'no_payable', id, gen_random_uuid(), '${actor}', 'accepted', '${reason}'`)}
+         FROM conciliation.title WHERE accepted_date = '${date}' AND order_uid LIKE 'a of %' RETURNING ground`,
+      );
+      const details = { kind: 'no_payable', code: 'accepted', grounds: [ground] };
+      await recordAudit(tx, { actor, action: 'break.resolve', date, reason, details });
+    });
+  const decided = (table: string, column = 'date') =>
+    set(table, `reason = 'another'`, `${column} = $1 AND reason IS NOT NULL`);
+  const OF_THE_TITLES = `title_id IN (SELECT id FROM conciliation.title WHERE accepted_date = $1)`;
+  test.each<[string, () => Promise<unknown>, string, string]>([
+    [
+      'of an account change',
+      async () => {
+        await withChange();
+        await decideOpenChanges(pages.world.database, 'confirmed');
+      },
+      decided('account_change', 'accepted_date'),
+      'account',
+    ],
+    [
+      'of an acceptance of rejects',
+      async () => {
+        await withReject();
+        await acceptRejects(pages.world.database, date, PERSON);
+      },
+      decided('rejected_title'),
+      'reject',
+    ],
+    [
+      'of a resolved finding',
+      async () => {
+        await withFinding();
+        const { database } = pages.world;
+        await resolveFindings(
+          database,
+          { date, code: CODE, newestId: ANY_ID, titleId: null },
+          PERSON,
+        );
+      },
+      decided('check_finding', 'accepted_date'),
+      'finding',
+    ],
+    [
+      'of a released response',
+      async () => {
+        pages.world.sandbox.setDayTexts(date, [textOf(date, 'a')]);
+        const { pullId } = await pages.world.attempt(date);
+        await releasePull(pages.world.parts, pullId, PERSON);
+      },
+      decided('pull'),
+      'pull',
+    ],
+    [
+      'of a resolved break',
+      withBreak,
+      set('break_decision', `reason = 'x'`, OF_THE_TITLES),
+      'break',
+    ],
+    [
+      'and a resolved break is there',
+      withBreak,
+      `DELETE FROM conciliation.break_decision WHERE ${OF_THE_TITLES}`,
+      'break',
+    ],
+  ])('%s', async (_, prepare, statement, problem) => {
+    await prepare();
+    expect(await problems()).toEqual([]);
+    await attack(statement);
+    expect(new Set(await problems())).toEqual(new Set([problem]));
     expect(await sign()).toBe('unrecorded');
   });
 });
