@@ -123,7 +123,9 @@ test('the schedule is paused and resumed by an operator, with a reason, and the 
   const paused = await operator.post('/pause-schedule', { reason: 'maintenance' });
   expect(paused.location).toBe('/backfills?notice=schedule_paused');
   expect((await viewer.get('/backfills')).text).toMatch(/The schedule is paused[\s\S]*maintenance/);
-  expect((await viewer.get('/')).text).toContain('The schedule is paused: no pull starts by itself');
+  expect((await viewer.get('/')).text).toContain(
+    'The schedule is paused: no pull starts by itself',
+  );
   await operator.post('/resume-schedule', { reason: 'done' });
   expect((await viewer.get('/')).text).not.toContain('The schedule is paused');
 });
