@@ -127,7 +127,7 @@ test('every unit of the difference has a title and a reason', async () => {
   ]);
   expect({ rows, sums }).toEqual({
     rows: 10,
-    sums: { owed: '4700', in_erp: '1440', difference: '3260' },
+    sums: { owed: '4900', in_erp: '1440', difference: '3460' },
   });
   const ofB = await proofOf({ agent: '11.444.777/0001-61' });
   expect(ofB.page).toMatchObject([{ orderUid: 'other', difference: '500', reason: 'other_agent' }]);
