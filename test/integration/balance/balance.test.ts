@@ -21,22 +21,23 @@
  * Booked for A: 100 + 200 + 300 + 600 + 700 + 1100 = 3000. The ERP's account has 1500, so 1540 - 1500 = 40.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { readBalance } from '../../../src/features/balance/balance.sql.ts';
+import { type BalanceFilter, readBalance } from '../../../src/features/balance/balance.sql.ts';
 import { stateBalances } from '../../../src/features/balance/state-balance.ts';
+import { openConsole } from '../../support/console-client.ts';
 import {
   AGENT as A,
+  THIRD_PARTY as B,
   BUYER,
   type JudgedTitle,
   judgedWorldOfFile,
   type StatedPayable,
   SUPPLIER,
-  THIRD_PARTY as B,
 } from '../../support/judged-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
 const { world, judged } = judgedWorldOfFile();
-const EVERYTHING = { company: null, agent: null, reason: null };
-const proofOf = (filter: Partial<typeof EVERYTHING> = {}) =>
+const EVERYTHING: BalanceFilter = { company: null, agent: null, reason: null };
+const proofOf = (filter: Partial<BalanceFilter> = {}) =>
   readBalance(world.database.prisma, { ...EVERYTHING, ...filter }, { offset: 0, limit: 1000 });
 
 const POSTED: readonly JudgedTitle[] = [
@@ -131,6 +132,17 @@ test('every unit of the difference has a title and a reason', async () => {
   });
   const ofB = await proofOf({ agent: '11.444.777/0001-61' });
   expect(ofB.page).toMatchObject([{ orderUid: 'other', difference: '500', reason: 'other_agent' }]);
+});
+
+test('the page names the titles, and says what it compares where the agent has no account', async () => {
+  const console = await openConsole(world.database, {});
+  try {
+    const { text } = await (await console.as('viewer', 'vera')).get('/balance');
+    expect(text).toContain('The ERP has stated no account of 11444777000161:');
+    expect(text).toContain('Title withdrawn, item open');
+  } finally {
+    await console.close();
+  }
 });
 
 test('what is no CNPJ is refused', async () => {
