@@ -70,7 +70,7 @@ BEGIN
     conciliation.check_finding, conciliation.checkpoint, conciliation.closed_day, conciliation.company_buyer, conciliation.console_link,
     conciliation.console_oidc_login, conciliation.console_session, conciliation.console_user, conciliation.date_digest,
     conciliation.day, conciliation.day_buyer, conciliation.day_check, conciliation.digest_delivery, conciliation.drift,
-    conciliation.erp_payable, conciliation.erp_payable_import, conciliation.erp_payable_reject, conciliation.holiday,
+    conciliation.erp_balance, conciliation.erp_payable, conciliation.erp_payable_import, conciliation.erp_payable_reject, conciliation.holiday,
     conciliation.match_run, conciliation.month_seal, conciliation.party_account, conciliation.party_equivalent,
     conciliation.payment_hold, conciliation.process_fault, conciliation.provider, conciliation.provider_batch,
     conciliation.pull, conciliation.rejected_title, conciliation.schedule_total, conciliation.sign_in_limit,
@@ -185,7 +185,7 @@ BEGIN
     conciliation.booking_feed, conciliation.booking_line, conciliation.booking_offer, conciliation.booking_receipt,
     conciliation.title_succession, conciliation.payment_hold,
     conciliation.check_finding, conciliation.day_check, conciliation.day_buyer,
-    conciliation.erp_payable, conciliation.erp_payable_import, conciliation.match_run,
+    conciliation.erp_balance, conciliation.erp_payable, conciliation.erp_payable_import, conciliation.match_run,
     conciliation.title_match, conciliation.title_payable, conciliation.payables_to_block, conciliation.break_decision,
     conciliation.company_buyer, conciliation.party_equivalent, conciliation.holiday, conciliation.closed_day,
     conciliation.account_change, conciliation.audit_entry, conciliation.audit_chain
@@ -205,6 +205,7 @@ BEGIN
             total_value, currency, booking_key, issue_date)
     ON conciliation.erp_payable TO conciliation_erp;
   GRANT INSERT (kind) ON conciliation.erp_payable_import TO conciliation_erp;
+  GRANT INSERT (company, agent, as_of, balance) ON conciliation.erp_balance TO conciliation_erp;
   GRANT
     INSERT (external_id, type, identification_number, name, can_anticipate, phones, email_addresses,
             accounts, sync_state),

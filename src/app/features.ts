@@ -2,6 +2,7 @@ import type { Feature } from '../console/shell/console-parts.ts';
 import { accounts } from '../features/accounts/index.ts';
 import { alerts } from '../features/alerts/index.ts';
 import { backfills } from '../features/backfills/index.ts';
+import { balance } from '../features/balance/index.ts';
 import { bookings } from '../features/bookings/index.ts';
 import { calendar } from '../features/calendar/index.ts';
 import { checks } from '../features/checks/index.ts';
@@ -26,6 +27,7 @@ export const FEATURES: readonly Feature[] = [
   matching,
   calendar,
   bookings,
+  balance,
   sweep,
   backfills,
   providers,

@@ -100,6 +100,7 @@ inBrowser(
         });
         const pages = [
           ['breaks', '/breaks'],
+          ['balance', '/balance'],
           ['break', `/break?kind=value_differs&title=${valueTitle.id}&payable=AP-2`],
           ['day-matching', `/days/${DAY}`],
           ['title-matched', `/titles/${title.id}`],

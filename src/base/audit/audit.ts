@@ -25,6 +25,7 @@ const AUDIT_ACTIONS = {
   'backfill.cancel': 'event',
   'backfill.create': 'event',
   'backfill.resume': 'event',
+  'balance.import': 'event',
   'bookings.consumer': 'event',
   'bookings.difference': 'decision',
   'bookings.export': 'look',

@@ -84,7 +84,7 @@ const SECTIONS = {
   today: ['/'],
   closing: ['/sign-offs', '/months', '/restated'],
   titles: ['/titles'],
-  erp: ['/breaks', '/booking-lines'],
+  erp: ['/breaks', '/balance', '/booking-lines'],
   payments: ['/schedule', '/account-changes', '/providers', '/holidays'],
 } as const;
 type Section = keyof typeof SECTIONS;

@@ -214,7 +214,7 @@ const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper,
 const OTHER_PAIR = Prisma.sql`${PAIR}, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment`;
 
 /** The booking of the line that made a payable: the key without its version, because an adjustment posts the booking again. */
-const BOOKING_OF_PAYABLE = Prisma.sql`regexp_replace(payable.booking_key, ':[0-9]+$', '')`;
+export const BOOKING_OF_PAYABLE = Prisma.sql`regexp_replace(payable.booking_key, ':[0-9]+$', '')`;
 
 /** The columns of a title `title` that are compared with payables. */
 const SIDE = Prisma.sql`title.id, title.order_uid, title.original_value, title.anticipated_due_date,

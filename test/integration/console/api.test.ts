@@ -54,6 +54,10 @@ beforeAll(async () => {
 const newKey = (role: KeyRole, ...scopes: KeyScope[]) => makeKey(world.database, role, scopes);
 
 const PAYABLE = { erpKey: '1', supplierExternalId: 'P-1', openValue: '10.10' };
+const BALANCE = {
+  ...{ company: '90021382000122', agent: '11222333000181' },
+  ...{ asOf: DAY, balance: '-10.10' },
+};
 
 /** The path of the document for an address; one without parameters, if there are two. */
 const pathOf = (url: string) =>
@@ -117,6 +121,10 @@ test('the answers match the document', async () => {
     [200, '/api/erp-payables/imports/2/payables', { payables: [PAYABLE] }],
     [200, '/api/erp-payables/imports/2/end', { count: 1 }],
     [200, '/api/erp-payables'],
+    [200, '/api/erp-balances', { balances: [BALANCE] }],
+    [400, '/api/erp-balances', { balances: [{ ...BALANCE, agent: '7' }] }],
+    [200, '/api/balance?limit=2'],
+    [200, '/api/balance-groups'],
     [201, '/api/backfills', { from: DAY, to: HELD }],
     [200, '/api/backfills'],
     [200, '/api/backfills/1'],

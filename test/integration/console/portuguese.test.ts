@@ -169,6 +169,7 @@ test('no page in Portuguese has English text', async () => {
     'GET /months/:month': ['/months/2026-03'],
     'GET /schedule': ['month', 'day'].map((view) => `/schedule?view=${view}&date=2026-06-30`),
     'GET /breaks': ['/breaks', '/breaks?kind=value_differs'],
+    'GET /balance': ['/balance'],
     'GET /break': [
       `/break?kind=missing_in_erp&title=${titleId}`,
       '/break?kind=in_doubt&title=999999',

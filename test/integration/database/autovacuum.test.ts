@@ -10,7 +10,7 @@ const SMALL = `
   _prisma_migrations account_change alert alert_delivery api_key backfill booking_batch
   booking_consumer booking_position booking_start break_decision check_finding checkpoint
   closed_day company_buyer console_link console_oidc_login console_session console_user date_digest
-  day_buyer day_check digest_delivery drift erased_party erp_payable_import holiday match_run
+  day_buyer day_check digest_delivery drift erased_party erp_balance erp_payable_import holiday match_run
   month_seal party_equivalent payment_hold process_fault program_lock sign_in_limit sign_off
   sweep sweep_difference title_check title_finding title_succession`
   .trim()

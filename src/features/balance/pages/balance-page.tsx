@@ -1,0 +1,141 @@
+import type { CivilDate } from '../../../base/values/business-day.ts';
+import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { anyOf, textField } from '../../../console/list/filter.tsx';
+import { declareList } from '../../../console/list/list.tsx';
+import { usePage } from '../../../console/shell/page-context.ts';
+import { Card, DayLink } from '../../../console/shell/parts.tsx';
+import {
+  BALANCE_REASONS,
+  type BalanceGroup,
+  BalanceRow,
+  type BalanceRow as Row,
+  readBalance,
+} from '../balance.sql.ts';
+
+const MAX_TAX_ID = 30;
+
+const PARTIES: readonly Column<Pick<Row, 'company' | 'agent'>>[] = [
+  {
+    name: 'company',
+    head: 'balance.company',
+    kind: 'text',
+    value: ({ company }, { text }) => company || text('balance.unnamed'),
+    isHead: true,
+  },
+  {
+    name: 'agent',
+    head: 'balance.agent',
+    kind: 'text',
+    value: ({ agent }, { text }) => agent || text('balance.unnamed'),
+  },
+];
+
+const VALUES: readonly Column<Pick<Row, 'owed' | 'inErp' | 'difference'>>[] = [
+  { name: 'owed', head: 'balance.owed', kind: 'amount', value: ({ owed }) => owed },
+  { name: 'in_erp', head: 'balance.inErp', kind: 'amount', value: ({ inErp }) => inErp },
+  {
+    name: 'difference',
+    head: 'balance.difference',
+    kind: 'amount',
+    value: ({ difference }) => difference,
+  },
+];
+
+const COLUMNS: readonly Column<Row>[] = [
+  ...PARTIES,
+  {
+    name: 'reason',
+    head: 'balance.reason',
+    kind: 'text',
+    value: ({ reason }, { text }) => text(`balance.reasons.${reason}`),
+  },
+  {
+    name: 'title',
+    head: 'balance.title',
+    kind: 'text',
+    value: ({ titleId }) => titleId && String(titleId),
+    cell: ({ titleId }) => titleId && <a href={`/titles/${titleId}`}>{titleId}</a>,
+  },
+  {
+    name: 'accepted_date',
+    head: 'balance.date',
+    kind: 'date',
+    value: ({ acceptedDate }) => acceptedDate,
+    cell: ({ acceptedDate }) => <DayLink date={acceptedDate} />,
+  },
+  { name: 'order_uid', head: 'balance.order', kind: 'text', value: ({ orderUid }) => orderUid },
+  { name: 'erp_keys', head: 'balance.keys', kind: 'text', value: ({ erpKeys }) => erpKeys },
+  ...VALUES,
+];
+
+const GROUP_COLUMNS: readonly Column<BalanceGroup>[] = [
+  ...PARTIES,
+  ...VALUES,
+  { name: 'booked', head: 'balance.booked', kind: 'amount', value: ({ booked }) => booked },
+  { name: 'paid', head: 'balance.paid', kind: 'amount', value: ({ paid }) => paid },
+  { name: 'balance', head: 'balance.account', kind: 'amount', value: ({ balance }) => balance },
+  { name: 'as_of', head: 'balance.asOf', kind: 'date', value: ({ asOf }) => asOf },
+  {
+    name: 'account_difference',
+    head: 'balance.accountDifference',
+    kind: 'amount',
+    value: ({ accountDifference }) => accountDifference,
+  },
+];
+
+/** What differs between the titles and the ERP, with the figures of each company and financial agent above. */
+export const BALANCE = declareList(BalanceRow, {
+  name: 'balance',
+  path: '/balance',
+  active: '/balance',
+  filter: {
+    company: textField('balance.company', MAX_TAX_ID),
+    agent: textField('balance.agent', MAX_TAX_ID),
+    reason: anyOf('balance.reason', BALANCE_REASONS, (reason) => `balance.reasons.${reason}`),
+  },
+  columns: COLUMNS,
+  together: async (tx, filter, place) => {
+    const { page, rows, sums, groups, from } = await readBalance(tx, filter, place);
+    return { total: { rows, sums, groups, from }, rows: page };
+  },
+  api: {
+    tag: 'payables',
+    operationId: 'listBalanceDifferences',
+    summary: 'The differences between what titles say is owed to financial agents and the ERP',
+  },
+  layout:
+    async () =>
+    ({ head, filter, table, total: { groups, from } }) => (
+      <>
+        {head}
+        <Groups groups={groups} from={from} />
+        {filter}
+        {table}
+      </>
+    ),
+});
+
+function Groups(props: {
+  readonly groups: readonly BalanceGroup[];
+  readonly from: CivilDate | null;
+}) {
+  const { groups, from } = props;
+  const { text, formats } = usePage();
+  if (from === null) return <p class="quiet">{text('balance.noPayables')}</p>;
+  const withoutAccount = groups.filter(({ hasAccount }) => !hasAccount);
+  return (
+    <Card title={text('balance.groups')} class="stack">
+      <p class="quiet">{text('balance.from', { date: formats.date(from) })}</p>
+      <ListTable label={text('balance.groups')} columns={GROUP_COLUMNS} rows={groups} />
+      {withoutAccount.length > 0 && (
+        <p>
+          {text('balance.noAccount', {
+            agents: [
+              ...new Set(withoutAccount.map(({ agent }) => agent || text('balance.unnamed'))),
+            ].join(', '),
+          })}
+        </p>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,154 @@
+/**
+ * One buyer, the agents A and B. The titles of the first day are posted. All values in BRL:
+ *
+ * | title       | agent | value | in the ERP                        | A owed | A in ERP | A row | B row |
+ * | ----------- | ----- | ----- | --------------------------------- | ------ | -------- | ----- | ----- |
+ * | agreed      | A     | 100   | item of 100                       | 100    | 100      |       |       |
+ * | value       | A     | 200   | item of 190                       | 200    | 190      | 10    |       |
+ * | none        | A     | 300   | nothing                           | 300    | 0        | 300   |       |
+ * | paid        | A     | 400   | item, paid to A                   | left   | left     |       |       |
+ * | other       | B     | 500   | item of 500 whose payee is A      | 0      | 500      | -500  | 500   |
+ * | supplier    | A     | 600   | payable paid to the supplier      | 600    | 0        | 600   |       |
+ * | withdrawn   | A     | 700   | item of 700, the title withdrawn  | 0      | 700      | -700  |       |
+ * | gone        | A     | 1100  | item missing from a full snapshot | 1100   | 0        | 1100  |       |
+ * | released    | A     | 800   | the line is not answered          | 800    | 0        | 800   |       |
+ * | failed      | A     | 900   | the ERP could not post            | 900    | 0        | 900   |       |
+ * | new         | A     | 1000  | no line yet                       | 1000   | 0        | 1000  |       |
+ * | early       | buyer | 5000  | in no figure                      |        |          |       |       |
+ * | (none)      | A     |       | item of 50 without a title        | 0      | 50       | -50   |       |
+ * | sum of A    |       |       |                                   | 5000   | 1540     | 3460  |       |
+ *
+ * Booked for A: 100 + 200 + 300 + 600 + 700 + 1100 = 3000. The ERP's account has 1500, so 1540 - 1500 = 40.
+ */
+import { beforeAll, expect, test } from 'vitest';
+import { type BalanceFilter, readBalance } from '../../../src/features/balance/balance.sql.ts';
+import { stateBalances } from '../../../src/features/balance/state-balance.ts';
+import { openConsole } from '../../support/console-client.ts';
+import {
+  AGENT as A,
+  THIRD_PARTY as B,
+  BUYER,
+  type JudgedTitle,
+  judgedWorldOfFile,
+  type StatedPayable,
+  SUPPLIER,
+} from '../../support/judged-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
+
+const { world, judged } = judgedWorldOfFile();
+const EVERYTHING: BalanceFilter = { company: null, agent: null, reason: null };
+const proofOf = (filter: Partial<BalanceFilter> = {}) =>
+  readBalance(world.database.prisma, { ...EVERYTHING, ...filter }, { offset: 0, limit: 1000 });
+
+const POSTED: readonly JudgedTitle[] = [
+  { uid: 'agreed', value: '100' },
+  { uid: 'value', value: '200' },
+  { uid: 'none', value: '300' },
+  { uid: 'paid', value: '400' },
+  { uid: 'other', value: '500', agent: B },
+  { uid: 'supplier', value: '600' },
+  { uid: 'withdrawn', value: '700' },
+  { uid: 'gone', value: '1100' },
+];
+
+const itemOf = async (uid: string, fields: Partial<StatedPayable>): Promise<StatedPayable> => ({
+  ...{ erpKey: `item-${uid}`, openValue: '0', supplierExternalId: '', supplierTaxId: A },
+  ...{ bookingKey: await judged.keyOf(uid, DAY), ...fields },
+});
+const supplier = { erpKey: 'payable', openValue: '600', orderUid: 'supplier' };
+
+beforeAll(async () => {
+  await judged.pull(DAY, POSTED);
+  await judged.pull(daysFrom(1), [{ uid: 'released', value: '800' }]);
+  await judged.pull(daysFrom(2), [{ uid: 'failed', value: '900' }]);
+  await judged.pull(daysFrom(3), [
+    { uid: 'new', value: '1000' },
+    { uid: 'early', value: '5000', isEarly: true },
+  ]);
+  await judged.state([supplier]);
+  await judged.match();
+  for (const date of [DAY, daysFrom(1), daysFrom(2)]) await judged.release(date);
+  await judged.answer(DAY, 'posted');
+  await judged.answer(daysFrom(2), 'failed');
+  await judged.state([await itemOf('gone', { openValue: '1100' })]);
+  await judged.state(
+    [
+      await itemOf('agreed', { openValue: '100' }),
+      await itemOf('value', { openValue: '190' }),
+      await itemOf('paid', { status: 'paid', paidTo: A }),
+      await itemOf('other', { openValue: '500', payee: A }),
+      await itemOf('withdrawn', { openValue: '700' }),
+      { ...supplier, openValue: '0', status: 'paid', paidTo: SUPPLIER },
+      { erpKey: 'alone', openValue: '50', payee: A, company: '90.021.382/0001-22' },
+    ],
+    'snapshot',
+  );
+  await judged.pull(
+    DAY,
+    POSTED.filter(({ uid }) => uid !== 'withdrawn'),
+  );
+  await judged.match();
+  const balance = { company: '90.021.382/0001-22', agent: A, balance: '1500' };
+  await stateBalances(world.database, [{ ...balance, asOf: daysFrom(3) }], 'erp');
+  // Older, so it counts no more.
+  await stateBalances(world.database, [{ ...balance, asOf: daysFrom(2), balance: '7' }], 'erp');
+});
+
+test('the figures are those that were worked out by hand', async () => {
+  const { from, groups } = await proofOf();
+  expect(from).toBe(DAY);
+  expect(groups).toMatchObject([
+    {
+      ...{ company: BUYER, agent: A, owed: '5000', inErp: '1540', difference: '3460' },
+      ...{ booked: '3000', paid: '400', hasAccount: true },
+      ...{ balance: '1500', asOf: daysFrom(3), accountDifference: '40' },
+    },
+    {
+      ...{ company: BUYER, agent: B, owed: '500', inErp: '0', difference: '500' },
+      ...{ booked: '500', paid: '0', hasAccount: false, balance: null, accountDifference: null },
+    },
+  ]);
+});
+
+test('every unit of the difference has a title and a reason', async () => {
+  const { page, sums, rows } = await proofOf({ agent: A });
+  expect(
+    page.map((row) => `${row.orderUid ?? row.erpKeys} ${row.difference} ${row.reason}`).toSorted(),
+  ).toEqual([
+    'alone -50 without_title',
+    'failed 900 failed',
+    'gone 1100 gone',
+    'new 1000 no_line',
+    'none 300 no_item',
+    'other -500 other_agent',
+    'released 800 released',
+    'supplier 600 paid_to_supplier',
+    'value 10 value_differs',
+    'withdrawn -700 withdrawn',
+  ]);
+  expect({ rows, sums }).toEqual({
+    rows: 10,
+    sums: { owed: '4900', in_erp: '1440', difference: '3460' },
+  });
+  const ofB = await proofOf({ agent: '11.444.777/0001-61' });
+  expect(ofB.page).toMatchObject([{ orderUid: 'other', difference: '500', reason: 'other_agent' }]);
+});
+
+test('the page names the titles, and says what it compares where the agent has no account', async () => {
+  const console = await openConsole(world.database, {});
+  try {
+    const { text } = await (await console.as('viewer', 'vera')).get('/balance');
+    expect(text).toContain('The ERP has stated no account of 11444777000161:');
+    expect(text).toContain('Title withdrawn, item open');
+  } finally {
+    await console.close();
+  }
+});
+
+test('what is no CNPJ is refused', async () => {
+  const balance = { company: BUYER, agent: '123', asOf: DAY, balance: '1' };
+  await expect(stateBalances(world.database, [balance], 'erp')).rejects.toThrow('agent: expected');
+  await expect(world.database.prisma.$executeRaw`
+    INSERT INTO conciliation.erp_balance (company, agent, as_of, balance)
+    VALUES ('matriz', ${A}, '2026-03-02', 1)`).rejects.toThrow('erp_balance_company_check');
+});
