@@ -114,7 +114,8 @@ const BALANCE = Prisma.sql`
     SELECT coalesce((SELECT bookings_from FROM conciliation.booking_start),
                     (SELECT (min(created_at) AT TIME ZONE coalesce(
                        (SELECT time_zone FROM conciliation.match_run ORDER BY id DESC LIMIT 1), 'America/Sao_Paulo'))::date
-                     FROM conciliation.erp_payable)) AS date
+                     FROM conciliation.erp_payable)) AS date,
+           coalesce((SELECT states_paid FROM conciliation.match_run ORDER BY id DESC LIMIT 1), false) AS states_paid
   ), owed AS MATERIALIZED (
     SELECT title.id, coalesce(${companyIdOf('buyer_identification')}, '') AS company, coalesce(${TITLE_AGENT}, '') AS agent,
            original_value
@@ -172,7 +173,9 @@ const BALANCE = Prisma.sql`
     FROM judged
   ), payment AS MATERIALIZED (
     SELECT title_id, max(receiver) FILTER (WHERE is_open AND receiver IS NOT NULL AND NOT is_ours) IS NOT NULL AS has_other,
-           coalesce(bool_or(is_paid AND NOT is_settled AND (is_made AND paid_to IS NULL OR to_agent)), false) AS is_paid,
+           -- A complete snapshot of an ERP that states open payables alone lacks what is paid.
+           coalesce(bool_or(is_paid AND NOT is_settled AND (is_made AND paid_to IS NULL OR to_agent)
+                            OR is_gone AND (is_made OR is_ours) AND NOT states_paid), false) AS is_paid,
            coalesce(bool_or(is_paid AND paid_to IS NOT NULL AND NOT to_agent AND to_supplier), false) AS to_supplier,
            coalesce(bool_or(is_paid AND paid_to IS NOT NULL AND NOT to_agent AND NOT to_supplier), false) AS to_other,
            coalesce(bool_or(is_paid AND NOT is_made AND paid_to IS NULL AND NOT is_settled), false) AS is_paid_early,
@@ -183,7 +186,7 @@ const BALANCE = Prisma.sql`
              ${isAgent(Prisma.sql`paid_to`, Prisma.sql`title_supplier`)}
                OR NOT is_made AND ${isAgent(Prisma.sql`paid_to`, Prisma.sql`supplier_tax_id`)} AS to_supplier
       FROM item WHERE title_id IS NOT NULL
-    ) AS paid GROUP BY title_id
+    ) AS paid, start GROUP BY title_id
   ), side AS MATERIALIZED (
     SELECT owed.company, owed.agent, owed.id AS title_id, NULL AS erp_key, owed.original_value AS value, 0 AS in_erp,
            coalesce(payment.is_paid, false) AS is_paid

@@ -49,7 +49,7 @@ export function headlineOf(items: OpenItems, language: Language): Headline {
 
 type CountedKey = Exclude<
   TaskKey,
-  'account_changes' | 'waiting' | 'providers_locked' | 'alert' | 'failed'
+  'account_changes' | 'waiting' | 'paused' | 'providers_locked' | 'alert' | 'failed'
 >;
 
 /** Whether the day has no titles to count. */
@@ -73,6 +73,8 @@ export function taskText({ key, count, titles = 0, fault, alert }: Task, languag
         count,
         reason: text(`bookings.waitingFor.${fault ?? 'none'}`),
       });
+    case 'paused':
+      return text('tasks.paused');
     case 'providers_locked':
       return text('tasks.providers_locked');
     default:

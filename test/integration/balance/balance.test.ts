@@ -152,3 +152,12 @@ test('what is no CNPJ is refused', async () => {
     INSERT INTO conciliation.erp_balance (company, agent, as_of, balance)
     VALUES ('matriz', ${A}, '2026-03-02', 1)`).rejects.toThrow('erp_balance_company_check');
 });
+
+test('what is gone is paid where the snapshots of the ERP state open payables alone', async () => {
+  await world.database.prisma.matchRun.updateMany({ data: { statesPaid: false } });
+  const { page, groups } = await proofOf({ agent: A });
+  expect(page.map(({ orderUid }) => orderUid)).not.toContain('gone');
+  expect(groups).toMatchObject([
+    { owed: '3900', difference: '2360', booked: '1900', paid: '1500' },
+  ]);
+});
