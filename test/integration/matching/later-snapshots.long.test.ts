@@ -27,7 +27,7 @@ const judgedAsOne: Record<string, readonly [string[], string | null, string | nu
   'a payable of the order appears, open, with another value': [
     ['k1 1000', 'k2 1090 order=#'],
     null,
-    'in_doubt a k1',
+    'value_differs a k2',
   ],
   'a payable of the order appears, paid': [
     ['k1 1000', `${ORDER} ${PAID}`],
