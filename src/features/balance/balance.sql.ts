@@ -1,7 +1,7 @@
 /** The proof of balance: what the titles say is owed to each financial agent, against what the ERP states. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../../base/database/database.ts';
-import { companyIdOf, taxIdOf } from '../../base/database/tax-id.sql.ts';
+import { BUYER, companyIdOf, taxIdOf } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {
   amount,
@@ -117,7 +117,7 @@ const BALANCE = Prisma.sql`
                      FROM conciliation.erp_payable)) AS date,
            coalesce((SELECT states_paid FROM conciliation.match_run ORDER BY id DESC LIMIT 1), false) AS states_paid
   ), owed AS MATERIALIZED (
-    SELECT title.id, coalesce(${companyIdOf('buyer_identification')}, '') AS company, coalesce(${TITLE_AGENT}, '') AS agent,
+    SELECT title.id, ${BUYER} AS company, coalesce(${TITLE_AGENT}, '') AS agent,
            original_value
     FROM conciliation.title AS title, start
     WHERE status = 'current' AND accepted_date >= start.date AND buyer_is_financial IS NOT TRUE

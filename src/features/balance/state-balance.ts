@@ -2,8 +2,9 @@ import { type Static, Type } from 'typebox';
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
-import { parseCnpj } from '../../base/values/tax-id.ts';
 import { date } from '../../console/api/schema-parts.ts';
+import { cnpjOf } from '../matching/companies.sql.ts';
+import { AMOUNT } from '../matching/payables/payable.ts';
 
 const cnpj = (description: string) => Type.String({ minLength: 1, maxLength: 30, description });
 
@@ -13,7 +14,7 @@ export const StatedBalance = Type.Object({
   agent: cnpj('CNPJ of the financial agent. The mask is accepted.'),
   asOf: date,
   balance: Type.String({
-    pattern: '^-?[0-9]{1,18}(\\.[0-9]{1,2})?$',
+    pattern: AMOUNT.source,
     description: 'What the company owes to the agent at the end of the day. Exact decimal.',
   }),
 });
@@ -43,7 +44,7 @@ export async function stateBalances(
 }
 
 function digitsOf(field: string, written: string): string {
-  const cnpj = parseCnpj(written);
-  if (cnpj !== null) return cnpj.digits;
+  const digits = cnpjOf(written);
+  if (digits !== null) return digits;
   throw new InputError(`${field}: expected a CNPJ with the right check digits`);
 }

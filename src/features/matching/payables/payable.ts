@@ -17,7 +17,7 @@ const SETTLEMENTS = ['payment', 'assignment', 'offset'] as const;
 type Read = (text: string, refuse: (expected: string) => null) => string | null;
 
 /** Three decimals are refused: in Brazil 1.234 means one thousand two hundred and thirty-four. */
-const AMOUNT = /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,2})?$/;
+export const AMOUNT = /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,2})?$/;
 /** A zero with a sign was another value before. */
 const SIGNED_ZERO = /^-0(?:\.0+)?$/;
 const AMOUNT_EXPECTATION =
