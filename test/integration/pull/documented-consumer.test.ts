@@ -11,7 +11,9 @@ import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const PAGE = ', 1000)';
-const ROUNDS = 8;
+const MIN_PAGES = 20;
+/** Enough for titles that change more than once, with all kinds of changes. */
+const MIN_ROUNDS = 8;
 let repairs = 0;
 const dates = [1, 2, 3, 4].map((days) => daysFrom(days));
 
@@ -60,10 +62,11 @@ function answerOf(date: CivilDate, random: () => number): string[] {
   ).filter((text) => text !== null);
 }
 
-async function merge(seed: string): Promise<void> {
+/** Merges until the consumers have had enough: on a busy machine they read fewer pages beside one merge. */
+async function merge(seed: string, isEnough: () => boolean): Promise<void> {
   const next = createSeededRandom(seed);
   const random = () => next(1_000_000) / 1_000_000;
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < MIN_ROUNDS || !isEnough(); round += 1) {
     for (const date of dates) world.sandbox.setDayTexts(date, answerOf(date, random));
     await Promise.all(dates.map((date) => world.pull(date, { withdrawalLimitPercent: 100 })));
   }
@@ -78,11 +81,11 @@ test('two consumers, one of them killed again and again, end with exactly the ti
   await setup.end();
 
   let isOver = false;
-  const merging = merge('consumer').finally(() => {
-    isOver = true;
-  });
   let pages = 0;
   let deaths = 0;
+  const merging = merge('consumer', () => pages > MIN_PAGES && deaths > 0).finally(() => {
+    isOver = true;
+  });
   const consume = async () => {
     let client = await connect();
     while (!isOver) {
@@ -98,9 +101,12 @@ test('two consumers, one of them killed again and again, end with exactly the ti
     }
     await client.end().catch(() => undefined);
   };
+  // A kill follows a page: kills at fixed times would end every reading that a busy machine makes slower.
   const kill = async () => {
-    while (!isOver) {
-      await delay(100);
+    for (let killed = 0; !isOver; ) {
+      await delay(20);
+      if (pages === killed) continue;
+      killed = pages;
       await world.database.pool.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE usename = $1 AND datname = current_database() ORDER BY random() LIMIT 1`,
@@ -124,10 +130,8 @@ test('two consumers, one of them killed again and again, end with exactly the ti
      FROM erp.feed_position`,
   );
   expect(rows).toMatchObject([{ isAtEnd: true, kinds: 4 }]);
-  // The test has tested something: many pages, titles that changed more than once, killed consumers.
+  // The test has tested something: titles that changed more than once.
   expect(rows[0].changes).toBeGreaterThan(2 * titles.length);
-  expect(pages).toBeGreaterThan(20);
-  expect(deaths).toBeGreaterThan(0);
 });
 
 test.each([
