@@ -18,6 +18,7 @@ import {
   openEmbeddedPostgres,
 } from '../../src/base/embedded/embedded-postgres.ts';
 import { withClient } from './client.ts';
+import { readTemplateState, type TemplateState } from './database.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from './redis.ts';
 
 declare module 'vitest' {
@@ -25,7 +26,7 @@ declare module 'vitest' {
     /** A database on the tests' server whose user may create databases. */
     serverUrl: string;
     /** The database that migrated databases are copied from. */
-    migratedTemplate: string;
+    migratedTemplate: TemplateState;
     /** A Redis that test files share; null where there is none. */
     redisUrl: string | null;
   }
@@ -66,7 +67,7 @@ async function openServer(): Promise<string> {
   return database.url;
 }
 
-async function createTemplate(serverUrl: string): Promise<string> {
+async function createTemplate(serverUrl: string): Promise<TemplateState> {
   const name = `test_template_${randomBytes(8).toString('hex')}`;
   await withClient(serverUrl, (client) =>
     client.query(`CREATE DATABASE ${name} TEMPLATE template0`),
@@ -75,7 +76,7 @@ async function createTemplate(serverUrl: string): Promise<string> {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   await migrate({ databaseUrl: url.href, logger });
-  return name;
+  return readTemplateState(url.href);
 }
 
 async function openRedis(): Promise<string | null> {
@@ -92,9 +93,13 @@ export async function teardown(): Promise<void> {
   const made = template;
   template = undefined;
   if (made !== undefined) {
-    await withClient(made.serverUrl, (client) =>
-      client.query(`DROP DATABASE IF EXISTS ${made.name}`),
-    );
+    await withClient(made.serverUrl, async (client) => {
+      const { rows } = await client.query(
+        'SELECT datname FROM pg_database WHERE starts_with(datname, $1)',
+        [made.name],
+      );
+      for (const { datname } of rows) await client.query(`DROP DATABASE ${datname} WITH (FORCE)`);
+    });
   }
   if (server === undefined) return;
   process.off('exit', removeAtOnce);
