@@ -80,7 +80,7 @@ test('the three queues and a worker hold eleven connections at the most', async 
       handled += 1;
     },
   });
-  await Promise.all(Array.from({ length: 100 }, (_, index) => queue.enqueue(BigInt(index + 100))));
+  for (let id = 100n; id < 200n; id += 1n) await queue.enqueue(id);
   await vi.waitFor(() => expect(handled).toBeGreaterThanOrEqual(100), { timeout: PATIENCE_MS });
   const [row] = await query(
     `SELECT count(*)::int AS connections FROM pg_stat_activity
