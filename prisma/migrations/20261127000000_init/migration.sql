@@ -2100,6 +2100,7 @@ CREATE TABLE conciliation.erp_payable (
   currency             text,
   booking_key          text,
   issue_date           date,
+  was_assigned         boolean     NOT NULL DEFAULT false,
   stated_at            timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   import_id            bigint      REFERENCES conciliation.erp_payable_import (id),
   closed_at            timestamptz,
@@ -2187,6 +2188,8 @@ COMMENT ON COLUMN conciliation.erp_payable.booking_key IS
   'The key of the booking line whose posting made this payable of the financial agent, as booking_feed.key. Null: no posting made the payable.';
 COMMENT ON COLUMN conciliation.erp_payable.issue_date IS
   'When the document was issued. Null: not stated.';
+COMMENT ON COLUMN conciliation.erp_payable.was_assigned IS
+  'Whether an earlier statement had settled_as assignment; maintained by a trigger.';
 COMMENT ON COLUMN conciliation.erp_payable.stated_at IS
   'The instant as of which the row counts: the start of the import that stated or closed the payable, or of the transaction that wrote the row by SQL.';
 COMMENT ON COLUMN conciliation.erp_payable.import_id IS
@@ -2246,6 +2249,9 @@ BEGIN
     NEW.booking_key := nullif(lower(btrim(NEW.booking_key, blanks)), '');
     NEW.stated_at := greatest(NEW.stated_at, CURRENT_TIMESTAMP);
   END IF;
+  IF TG_OP = 'UPDATE' AND OLD.settled_as = 'assignment' THEN
+    NEW.was_assigned := true;
+  END IF;
   IF TG_OP = 'UPDATE' AND
      (NEW.erp_key, NEW.company, NEW.supplier_external_id, NEW.supplier_tax_id, NEW.document, NEW.instalment,
       NEW.order_uid, NEW.due_date, NEW.open_value, NEW.status, NEW.payee, NEW.version, NEW.settled_as,
@@ -2264,7 +2270,7 @@ END
 $$;
 
 COMMENT ON FUNCTION conciliation.keep_erp_payable() IS
-  'Gives rows of erp_payable that the ERP writes by SQL their normal form and stated_at, and maintains changed_at.';
+  'Gives rows of erp_payable that the ERP writes by SQL their normal form and stated_at, and maintains changed_at and was_assigned.';
 
 -- An import inserts rows in normal form, so that it need not wait for the function.
 CREATE TRIGGER erp_payable_inserted BEFORE INSERT ON conciliation.erp_payable

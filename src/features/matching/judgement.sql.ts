@@ -215,7 +215,9 @@ export const situationOf = (identities: Prisma.Sql, isPart: Prisma.Sql): Prisma.
          WHEN payable.status = 'cancelled' THEN 'cancelled'
          WHEN payable.status = 'paid' OR payable.settled_as = 'payment'
               OR payable.open_value = 0 AND payable.closed_at IS NULL
-           THEN CASE WHEN ${paidTo} IS NULL THEN 'paid'
+           THEN CASE WHEN ${paidTo} IS NULL
+                          -- An assignment pays nobody, so a payment after it is no result of the line that assigned the payable.
+                          AND NOT (payable.was_assigned AND payable.settled_as IS NOT DISTINCT FROM 'payment') THEN 'paid'
                      WHEN ${isAgent(paidTo, TITLE_AGENT)} AND NOT ${isSupplier(paidTo)} THEN 'paid_agent'
                      ELSE 'paid_supplier' END
          WHEN (${PAYEE}) = 'other' THEN 'other_payee'

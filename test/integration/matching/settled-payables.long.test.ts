@@ -1,6 +1,8 @@
 /** Payables that the ERP has settled, wholly or in part, beside titles that have not been released. */
 import { expect, test } from 'vitest';
+import { answerReceipts } from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
+import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import type { BreakKind } from '../../../src/features/matching/breaks.sql.ts';
 import { checkPayables } from '../../../src/features/matching/payables/payable-file.ts';
 import {
@@ -8,7 +10,7 @@ import {
   beginImport,
   endImport,
 } from '../../../src/features/matching/payables/payable-import.sql.ts';
-import { orderWorldOfFile, SUPPLIER } from '../../support/judged-world.ts';
+import { AGENT, orderWorldOfFile, SUPPLIER } from '../../support/judged-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 
 const { world, judged, own, named, pull, state, breaks, waiting, ...matching } = orderWorldOfFile();
@@ -190,6 +192,75 @@ test.each(
     expect(await lines()).toContain('adjust a');
   },
 );
+
+test.each([
+  ['at once', [], 'paid as=payment', ['paid_to_supplier! a k1']],
+  ['after it was open and gone', ['', 'gone'], 'paid as=payment', ['paid_to_supplier! a k1']],
+  ['to the agent', [], `paid as=payment to=${AGENT}`, []],
+  ['and the ERP does not say how', [], 'paid', []],
+])(
+  'a payable that the posting has settled without a payment is paid: %s',
+  async (_, meanwhile, now, expected) => {
+    await begin('k1 1000 order=#');
+    await judged.release(own.date);
+    await judged.answer(own.date, 'posted');
+    for (const words of ['paid as=assignment', ...meanwhile]) {
+      await state(
+        words === 'gone' ? 'k2 1 code=P-9' : `k1 1000 order=# ${words}`.trim(),
+        'snapshot',
+      );
+      await judged.match();
+      expect(await breaks()).toEqual([]);
+    }
+    await state(`k1 1000 order=# ${now}`);
+    await judged.match();
+    expect(await breaks()).toEqual(expected);
+  },
+);
+
+test('after a restore of the database, the answered receipts explain what the lost lines have settled', async () => {
+  const { database } = world;
+  const [assigned, changed] = [`written-off-${own.uid}`, own.uid];
+  await pull(`${assigned} 1000, ${changed} 2000, never-# 3000`);
+  const keys = [await judged.keyOf(assigned, own.date), await judged.keyOf(changed, own.date)];
+  const posted = await database.prisma.title.findMany({
+    where: { orderUid: { in: [assigned, changed] } },
+    orderBy: { originalValue: 'asc' },
+    select: { contentHash: true },
+  });
+  const receipts = posted.map(({ contentHash }, index) => ({
+    ...{ idempotencyKey: `${own.uid} ${index}`, key: keys[index] ?? '', document: 'D1' },
+    ...{ contentHash: contentHash.replaceAll('-', ''), status: 'posted' as const, reason: null },
+  }));
+  await takeReceipts(database, 'erp', receipts);
+  await state(
+    `k1 0 paid order=${assigned} as=assignment by=${keys[0]}, k2 2000 order=# payee=${AGENT}, k3 3000 order=never-#`,
+  );
+  await judged.match();
+  // A snapshot before the answers.
+  expect((await breaks()).toSorted()).toEqual([
+    'already_assigned written-off-a k1',
+    'payee_changed a k2',
+  ]);
+  const seen = { date: own.date, first: 0, last: 1_000_000, count: 2 };
+  const decision = { by: 'ana', reason: 'restored', bookingsFrom: own.date };
+  await answerReceipts(database, seen, 'recorded', decision);
+  expect(await breaks()).toEqual([]);
+  expect(await waiting()).toEqual([]);
+  await judged.release(own.date);
+  await judged.match();
+  expect(await breaks()).toEqual([]);
+  const lines = await database.prisma.bookingLine.groupBy({
+    by: ['kind'],
+    where: { batch: { signOffId: { not: null } } },
+    orderBy: { kind: 'asc' },
+    _count: true,
+  });
+  expect(lines).toEqual([
+    { kind: 'adjust', _count: 2 },
+    { kind: 'book', _count: 2 },
+  ]);
+});
 
 test('of two equal titles of which one is released, a payment on the payable of the other keeps that one alone', async () => {
   await begin('k1 1000 order=# doc=N, k2 1000 order=# doc=N', '# 1000, # 1000');

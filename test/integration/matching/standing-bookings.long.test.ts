@@ -118,6 +118,19 @@ test('a reversal that failed keeps the title that moved', async () => {
   expect(await judged.waiting(other)).toEqual(['m']);
 });
 
+test('a posting that the ERP, restored, cannot make again explains no missing payable of a title that moved', async () => {
+  await book();
+  // The supplier was paid after the posting.
+  await judged.answer(date, 'failed');
+  await state('unrelated 1 code=P-9', 'snapshot');
+  await judged.pull(date, REST);
+  await judged.pull(other, `${title}, ${REST}`);
+  expect(await breaks(other)).toEqual(['gone_from_erp! m k1']);
+  await judged.release(date);
+  expect(await judged.waiting(other)).toEqual(['m']);
+  expect(await breaks(other)).toEqual(['gone_from_erp! m k1']);
+});
+
 test('two postings on one payable are urgent', async () => {
   await book();
   await judged.pull(date, REST);
