@@ -224,7 +224,8 @@ async function recordDrift(
 /**
  * Numbers the changes that a merge has made, advances the checkpoint, and runs the parts of the features. One
  * statement, because other merges wait for the lock of the closing phase while the process reads the answer of each
- * statement. The parts of the statement do not see what the others write.
+ * statement. The parts of the statement do not see what the others write. The changes of one merge are numbered in any
+ * order: with an order by id, a planner that may not sort reads the titles of all dates in the order of the index.
  *
  * The caller holds the lock and keeps it until the commit: when a `change_seq` is visible, no smaller one can still
  * appear.
@@ -245,7 +246,7 @@ async function closeMerge(
     Prisma.sql`numbered AS (
       INSERT INTO conciliation.title_change (title_id, kind, pull_id, content_hash)
       SELECT id, kind, ${pull.pullId}::bigint, content_hash
-      FROM (${recordedChanges(pull, counts)}) AS change (id, kind, content_hash) ORDER BY id
+      FROM (${recordedChanges(pull, counts)}) AS change (id, kind, content_hash)
       RETURNING 1
     )`,
     ...hooks.map((hook) => hook.expressions(pull)),
