@@ -10,8 +10,8 @@ import {
   type OnlyJob,
   type Planner,
   type PlannerParts,
+  startTicker,
 } from '../core/planner/planner-loop.ts';
-import { startTicker } from '../core/planner/tick.ts';
 import {
   type Attempted,
   type AuthGate,

@@ -18,7 +18,7 @@ import { openWebhookSecret } from '../base/webhooks/webhook-signature.ts';
 import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
 import { discardStrayRows } from '../core/ledger/discard-staged.sql.ts';
-import { startTicker } from '../core/planner/tick.ts';
+import { startTicker } from '../core/planner/planner-loop.ts';
 import { startAlertLoop } from '../features/alerts/alert-loop.ts';
 import type { Channel } from '../features/alerts/channel.ts';
 import { DIGEST_CRON } from '../features/alerts/digest.sql.ts';

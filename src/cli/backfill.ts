@@ -3,7 +3,7 @@ import { withBackfillEngine } from '../app/engine.ts';
 import { requireAbleToPlan, requireAbleToPull } from '../app/parts.ts';
 import type { Database } from '../base/database/database.ts';
 import { ConfigError, InputError } from '../base/runtime/errors.ts';
-import { readCheckpoint } from '../core/ledger/reads.ts';
+import { readCheckpoint } from '../core/ledger/day-ledger.sql.ts';
 import type { AuthGate } from '../core/work/auth-gate.ts';
 import {
   type BackfillProgress,

@@ -18,7 +18,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   status: { load: () => import('./status.ts') },
   'start-date': {
     does: 'the first date of the ledger, see "status"',
-    load: () => import('./start-date.ts'),
+    load: () => import('./start-date.sql.ts'),
   },
   bookings: {
     does: 'the booking lines that sign-offs release to the ERP',

@@ -2,14 +2,13 @@ import { FEATURES } from '../app/features.ts';
 import { openPulls, requireAbleToPull } from '../app/parts.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
-import { type RejectRow, readOpenRejects } from '../core/ledger/reads.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
 import type { AttemptOutcome } from '../core/work/pull-parts.ts';
 import { pullToEnd } from '../core/work/pull-to-end.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
 import { type LedgerDay, readLedgerDay } from '../features/review/ledger-days.sql.ts';
 import { argument, type CommandResult, command, EXIT, toDate, withPlatform } from './command.ts';
-import { dayAdvice } from './output/day-text.ts';
+import { dayAdvice, type RejectRow, readOpenRejects } from './output/day-text.ts';
 import { formatCount, renderTable, right } from './output/table.ts';
 
 const pull = command({

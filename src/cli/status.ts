@@ -1,12 +1,7 @@
 import { alertPolicy } from '../app/parts.ts';
+import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { addDays, type CivilDate } from '../base/values/business-day.ts';
-import {
-  type PullRow,
-  type RejectRow,
-  readOpenPulls,
-  readOpenRejects,
-} from '../core/ledger/reads.ts';
 import { headlineOf, needsPerson } from '../features/home/headline.ts';
 import { type OpenItems, readOpenItems } from '../features/home/open-items.ts';
 import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
@@ -17,7 +12,7 @@ import {
   type SweepRow,
 } from '../features/sweep/sweeps.sql.ts';
 import { type CommandResult, EXIT, optional, stagingCommand, toDate } from './command.ts';
-import { dayAdvice, MAX_REJECTS } from './output/day-text.ts';
+import { dayAdvice, MAX_REJECTS, type RejectRow, readOpenRejects } from './output/day-text.ts';
 import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
 
 /** Days shown by default. */
@@ -61,10 +56,31 @@ Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
 
 export const COMMANDS = [status];
 
+/** The newest pulls that have not ended: queued, running, or waiting for a person. */
+async function readOpenPulls(database: Database) {
+  const pulls = await database.prisma.pull.findMany({
+    where: { state: { in: ['queued', 'running', 'held'] } },
+    orderBy: { id: 'desc' },
+    take: 20,
+  });
+  return pulls.map(({ date, attempts, errorCode, errorMessage, ...pull }) => ({
+    id: Number(pull.id),
+    origin: pull.origin,
+    date,
+    state: pull.state,
+    attempts,
+    errorCode,
+    errorMessage,
+    startedAt: pull.fetchStartedAt,
+  }));
+}
+
+type OpenPull = Awaited<ReturnType<typeof readOpenPulls>>[number];
+
 interface Status {
   readonly items: OpenItems;
   readonly days: readonly LedgerDay[];
-  readonly pulls: readonly PullRow[];
+  readonly pulls: readonly OpenPull[];
   readonly sweeps: { readonly newest: SweepRow | null; readonly complete: CompleteSweep | null };
   readonly rejects: ReadonlyMap<CivilDate, readonly RejectRow[]>;
   /** Of all shown instants. */

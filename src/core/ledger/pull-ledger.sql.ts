@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError, StaleFenceError } from '../../base/runtime/errors.ts';
-import { type CivilDate, toCivilDate } from '../../base/values/business-day.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
 import type { PullOrigin } from '../planner/pull-plan.ts';
 import { discardStaged } from './discard-staged.sql.ts';
 
@@ -81,20 +81,7 @@ export async function createPull(
  * @throws InputError when the pull does not exist or has ended
  */
 export async function startAttempt(database: Database, pullId: bigint): Promise<Attempt> {
-  const [row] = await database.prisma.$queryRaw<
-    [
-      {
-        fence: bigint;
-        origin: PullOrigin;
-        date: string;
-        startedAt: Date;
-        attempts: number;
-        abandoned: number;
-        interruptions: number;
-        isOfRun: boolean;
-      }?,
-    ]
-  >`
+  const [attempt] = await database.prisma.$queryRaw<[Attempt?]>`
     UPDATE conciliation.pull
     SET state = 'running', fence = nextval('conciliation.pull_fence_seq'),
         fetch_started_at = clock_timestamp(), next_attempt_at = NULL,
@@ -105,24 +92,15 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
         process_id = ${PROCESS_ID}::uuid,
         error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
     WHERE id = ${pullId} AND state IN ('queued', 'running')
-    RETURNING fence, origin, date::text AS date, fetch_started_at AS "startedAt", attempts,
-              abandoned, interrupted AS interruptions, (slot_at IS NOT NULL OR backfill_id IS NOT NULL) AS "isOfRun"`;
-  if (row === undefined) {
+    RETURNING id AS "pullId", fence, origin, date::text AS date,
+              (slot_at IS NOT NULL OR backfill_id IS NOT NULL) AS "isOfRun", fetch_started_at AS "startedAt",
+              attempts AS "attemptsSpent", abandoned AS "attemptsAbandoned", interrupted AS interruptions`;
+  if (attempt === undefined) {
     throw new InputError(`pull ${pullId} does not exist or is already finished`, {
       context: { pullId: String(pullId) },
     });
   }
-  return {
-    pullId,
-    fence: row.fence,
-    origin: row.origin,
-    date: toCivilDate(row.date),
-    startedAt: row.startedAt,
-    isOfRun: row.isOfRun,
-    attemptsSpent: row.attempts,
-    attemptsAbandoned: row.abandoned,
-    interruptions: row.interruptions,
-  };
+  return attempt;
 }
 
 /**

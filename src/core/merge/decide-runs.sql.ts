@@ -30,8 +30,7 @@ import {
   runLimitPercent,
 } from './holds.ts';
 import { readMergedLosses } from './losses.sql.ts';
-import type { PullReport } from './merge.sql.ts';
-import { MERGE_TRANSACTION } from './merge-transaction.sql.ts';
+import { MERGE_TRANSACTION, type PullReport } from './merge.sql.ts';
 
 /** Pulls with the same value of both belong to one run. */
 interface Run {

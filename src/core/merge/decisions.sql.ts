@@ -11,8 +11,7 @@ import { lockDay, settleDay } from '../ledger/day-ledger.sql.ts';
 import { endMerge } from './end-merge.sql.ts';
 import type { EngineParts } from './engine-hooks.ts';
 import { finishRelease, isHoldLost, planHeld } from './held-pull.sql.ts';
-import type { PullReport } from './merge.sql.ts';
-import { MERGE_TRANSACTION } from './merge-transaction.sql.ts';
+import { MERGE_TRANSACTION, type PullReport } from './merge.sql.ts';
 
 /**
  * Merges the response that a pull holds, without a limit on the withdrawn titles.

@@ -8,8 +8,10 @@ import { arrivalFence } from '../../base/database/title-arrival.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../ledger/day-ledger.sql.ts';
-import { AUTO_SIGN_OFF_AUTHOR } from '../ledger/sign-off.ts';
 import { pairKey } from './merge-apply.sql.ts';
+
+/** The author of an automatic sign-off, in the seal and in the audit log. */
+export const AUTO_SIGN_OFF_AUTHOR = 'auto-sign-off';
 
 /** The lost titles of one buyer. */
 export interface Losses {

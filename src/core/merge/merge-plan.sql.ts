@@ -20,6 +20,15 @@ export interface ChangeCounts {
   readonly withheld: number;
 }
 
+export const NO_CHANGES: ChangeCounts = {
+  inserted: 0,
+  changed: 0,
+  withdrawn: 0,
+  restored: 0,
+  unchanged: 0,
+  withheld: 0,
+};
+
 /** The changes that `planChanges` found. */
 export interface MergePlan extends ChangeCounts {
   /** Titles of the response that keep the contract. */
@@ -69,8 +78,7 @@ export async function planChanges(
   const titles = day.stagedTitles + (day.knownTitles ?? 0);
   const rejected = day.stagedRejects;
   if (!isKnown && !day.hasTitles) {
-    const none = { changed: 0, withdrawn: 0, restored: 0, unchanged: 0, withheld: 0 };
-    return { ...none, titles, rejected, inserted: titles };
+    return { ...NO_CHANGES, titles, rejected, inserted: titles };
   }
   if (isRepair) await hashAgain(tx, day.date);
   const { inserted, changed: unequal, withdrawn, restored } = await matchTitles(tx, fence, day);

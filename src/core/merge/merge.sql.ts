@@ -9,16 +9,17 @@
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
-import { type LockedDay, readDay } from '../ledger/day-ledger.sql.ts';
-import type { Attempt } from '../ledger/pull-ledger.sql.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { dayLock, type LockedDay, readDay } from '../ledger/day-ledger.sql.ts';
+import { PLANNER_SETTINGS } from '../ledger/planner-settings.sql.ts';
+import { type Attempt, staleFence } from '../ledger/pull-ledger.sql.ts';
 import type { MissingText } from '../title/known-titles.ts';
 import type { DriftItem } from '../title/title-extra.ts';
 import type { TitleFold } from '../title/title-fold.ts';
 import { endMerge, type MergeState } from './end-merge.sql.ts';
 import type { EngineParts, StagedResponse } from './engine-hooks.ts';
 import { findHold, type Hold, type HoldReason, type MergePolicy } from './holds.ts';
-import { type ChangeCounts, type MergePlan, planChanges } from './merge-plan.sql.ts';
-import { inMerge } from './merge-transaction.sql.ts';
+import { type ChangeCounts, type MergePlan, NO_CHANGES, planChanges } from './merge-plan.sql.ts';
 import type { HoldDetail } from './plausibility.ts';
 
 /** A response that was read to its end and verified; its titles and rejects are staged. */
@@ -103,6 +104,35 @@ export function mergeStaged(
     const { hold } = await findHold(tx, attempt, { day, plan }, parts);
     return end(decide(day, plan, hold));
   });
+}
+
+/**
+ * Longer than any transaction that the database permits. If Prisma timed out while a COMMIT is on its way,
+ * the outcome would be unknown. The database's statement_timeout limits every step.
+ */
+export const MERGE_TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as const;
+
+/**
+ * Runs `work` in the transaction of a merge, which holds the rows of the attempt's pull and of its date.
+ *
+ * @throws StaleFenceError when another attempt has taken the pull over
+ */
+function inMerge<T>(
+  database: Database,
+  attempt: Attempt,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  return database.prisma.$transaction(async (tx) => {
+    const locked = await tx.$queryRaw<unknown[]>`
+      WITH own AS MATERIALIZED (
+        SELECT FROM conciliation.pull
+        WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running'
+        FOR UPDATE
+      ), ${dayLock(attempt.date, Prisma.sql`EXISTS (SELECT FROM own)`)}
+      SELECT ${PLANNER_SETTINGS} FROM own`;
+    if (locked.length === 0) throw staleFence(attempt);
+    return work(tx);
+  }, MERGE_TRANSACTION);
 }
 
 /** The end that a response comes to, and its changes. */
@@ -211,17 +241,8 @@ async function stageKnown(tx: Transaction, fence: bigint, known: KnownResponse):
   await flush(batch, true);
 }
 
-function supersede(day: LockedDay, response: ReadResponse): MergeEnd {
-  const plan: MergePlan = {
-    titles: response.known.titles + response.accepted,
-    rejected: response.rejected,
-    inserted: 0,
-    changed: 0,
-    withdrawn: 0,
-    restored: 0,
-    unchanged: 0,
-    withheld: 0,
-  };
+function supersede(day: LockedDay, { known, accepted, rejected }: ReadResponse): MergeEnd {
+  const plan = { ...NO_CHANGES, titles: known.titles + accepted, rejected };
   return { day, plan, state: 'superseded', hold: null };
 }
 

@@ -5,11 +5,13 @@
  * the loss of a slot, a job or a process, the next tick finds the work again.
  */
 
+import { schedule } from 'node-cron';
 import { latestSlot } from '../../base/config/cron-schedule.ts';
 import { requireSameClock } from '../../base/database/clock.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { readPause } from '../ledger/reads.ts';
+import { readCheckpoint } from '../ledger/day-ledger.sql.ts';
 import { decideRuns } from '../merge/decide-runs.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
 import type { MergePolicy } from '../merge/holds.ts';
@@ -117,7 +119,7 @@ async function run(parts: PlannerParts): Promise<PlannerRun> {
   // Before a backfill is done, so that its command sees the decision; after the plan, which completes a run of the
   // schedule.
   await decide(parts, 'backfill');
-  const isPaused = Boolean(await readPause(database));
+  const isPaused = Boolean((await readCheckpoint(database))?.pause);
   const schedule =
     parts.onlyBackfills === true || isPaused
       ? null
@@ -180,4 +182,35 @@ async function wakeOthers({ queues, onlyJobs }: PlannerParts, now: Date): Promis
     if (kind === 'sweep' && (await queues.sweep.jobsOf([ONLY_JOB])).size > 0) continue;
     await queues[kind].enqueue(ONLY_JOB, delayMs);
   }
+}
+
+const EVERY_MINUTE = '* * * * *';
+/** In UTC every minute occurs exactly once. */
+const TIME_ZONE = 'Etc/UTC';
+/** node-cron runs a tick of a busy process up to this much late, in milliseconds. */
+const LATE_MS = 50_000;
+/** The planner also runs after this time without a tick: node-cron waits while the clock repeats an hour. */
+const OVERDUE_MS = 70_000;
+
+/**
+ * Runs the planner at once and then every minute, until it is stopped. node-cron supplies only the minutes: for a
+ * schedule it would drop late slots and slots within a change of the clocks. The ledger finds all of them.
+ * @param overdueMs replaced in tests
+ */
+export function startTicker(
+  planner: Pick<Planner, 'runOnce'>,
+  overdueMs = OVERDUE_MS,
+): Pick<Loop, 'stop'> {
+  const ticks = loop({ everyMs: overdueMs, run: () => planner.runOnce() });
+  const minutes = schedule(EVERY_MINUTE, ticks.notify, {
+    timezone: TIME_ZONE,
+    missedExecutionTolerance: LATE_MS,
+    suppressMissedWarning: true,
+  });
+  return {
+    async stop() {
+      await minutes.destroy();
+      await ticks.stop();
+    },
+  };
 }

@@ -10,7 +10,7 @@ import {
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { lastClosedDate } from '../../base/values/business-day.ts';
 import { type Attempt, FREE_INTERRUPTIONS, startAttempt } from '../ledger/pull-ledger.sql.ts';
-import { type FetchedResponse, stageResponse } from '../merge/copy-response.ts';
+import { type FetchedResponse, stageResponse } from '../merge/copy-response.sql.ts';
 import { type KnownDay, readKnownDay } from '../merge/known-day.sql.ts';
 import { isRepair, mergeStaged, type PullReport } from '../merge/merge.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';

@@ -2,7 +2,7 @@ import type { Database } from '../../base/database/database.ts';
 import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { type CivilDate, dateIn, lastClosedDate } from '../../base/values/business-day.ts';
 import type { AlertPolicy } from '../../console/alert-entry.ts';
-import { readCheckpoint, readPause } from '../../core/ledger/reads.ts';
+import { readCheckpoint } from '../../core/ledger/day-ledger.sql.ts';
 import { pageOf } from '../alerts/alert-message.ts';
 import { ALERTS } from '../alerts/alerts.ts';
 import { type Alert, readAlertsNow, setLockTimeout } from '../alerts/derive-alerts.sql.ts';
@@ -86,10 +86,9 @@ export async function readOpenItems(
 ): Promise<OpenItems> {
   const { prisma } = database;
   const closed = lastClosedDate(policy.timeZone, now);
-  const [checkpoint, pause, needs, counted, yesterday, missing, waiting, alerts, providerAlerts] =
+  const [checkpoint, needs, counted, yesterday, missing, waiting, alerts, providerAlerts] =
     await Promise.all([
       readCheckpoint(database),
-      readPause(database),
       readNeeds(database, dateIn(policy.timeZone, now)),
       readOpenCounts(database),
       readYesterday(database, closed),
@@ -136,7 +135,7 @@ export async function readOpenItems(
     ...task('account_changes', accountChanges, counted.heldValue, { titles: counted.heldTitles }),
     ...ofDays('held'),
     ...alertTasks('failed', ({ kind }) => kind === 'pull_failed'),
-    ...task('paused', pause ? 1 : 0, null),
+    ...task('paused', checkpoint?.pause ? 1 : 0, null),
     ...task('missing', missing.length, null, { dates: missing }),
     ...ofDays('attention'),
     ...task('breaks', counted.otherBreaks, counted.otherValue),

@@ -2,7 +2,7 @@ import { recordAudit } from '../../base/audit/audit.ts';
 import { type Database, inTransaction, type Transaction } from '../../base/database/database.ts';
 import { type FileReading, formatOf } from '../../base/files/import-file.ts';
 import { ShutdownError } from '../../base/runtime/errors.ts';
-import { MERGE_TRANSACTION } from '../../core/merge/merge-transaction.sql.ts';
+import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';
 import type { Provider } from './provider.ts';
 import { readProviderFile } from './provider-file.ts';
 

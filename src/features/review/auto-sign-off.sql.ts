@@ -4,7 +4,7 @@ import { actionsOf } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ObstacleRules } from '../../console/day-obstacle.ts';
-import { AUTO_SIGN_OFF_AUTHOR } from '../../core/ledger/sign-off.ts';
+import { AUTO_SIGN_OFF_AUTHOR } from '../../core/merge/losses.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { RELEASE_TRANSACTION, type ReleaseRules } from '../bookings/release.sql.ts';
 import { readAlteration } from '../verify/verify.sql.ts';

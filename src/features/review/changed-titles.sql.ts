@@ -11,9 +11,9 @@ import {
   orNull,
   words,
 } from '../../console/api/schema-parts.ts';
-import { undoneAlterations } from '../../core/ledger/past-titles.sql.ts';
 import { TITLE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { undoneAlterations } from './past-titles.sql.ts';
 
 /** A first pull has only new titles, and another page lists the titles of a day. */
 const NEW_TITLES_LISTED = 10;

@@ -2,8 +2,9 @@ import { IS_OPEN_FINDING } from '../../base/database/open-findings.sql.ts';
 import type { CheckCode } from '../../base/values/checks.ts';
 import type { AlertEntry, AlertRow, Words } from '../../console/alert-entry.ts';
 import type { HoldReason } from '../../core/merge/holds.ts';
-import { type HoldDetail, implausibleText, isImplausible } from '../../core/merge/plausibility.ts';
+import type { HoldDetail } from '../../core/merge/plausibility.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { implausibleText, isImplausible } from './hold-text.ts';
 import { BROKEN_MONTHS } from './months/month-seal.sql.ts';
 
 export const dayAlerts = {

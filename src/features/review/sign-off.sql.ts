@@ -3,12 +3,6 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError, StagingUnavailableError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ObstacleRules } from '../../console/day-obstacle.ts';
-import {
-  SIGN_OFF_FAULTS,
-  type SignOffFault,
-  type SignOffRefusal,
-  signOffFault,
-} from '../../core/ledger/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { beginBookings } from '../bookings/booking-start.sql.ts';
@@ -20,6 +14,12 @@ import {
 import { verifyObstacles } from '../verify/findings.sql.ts';
 import { readAlteration } from '../verify/verify.sql.ts';
 import { keeps, type Obstacle, readObstacles, SIGN_OBSTACLES } from './obstacles.sql.ts';
+import {
+  SIGN_OFF_FAULTS,
+  type SignOffFault,
+  type SignOffRefusal,
+  signOffFault,
+} from './sign-off.ts';
 
 /** A seal: the content of a date at its sign-off. Amounts are decimal text, exact. */
 export interface SignOff {

@@ -7,7 +7,6 @@ import {
   datesBetween,
   toCivilDate,
 } from '../../../src/base/values/business-day.ts';
-import { pastTitles } from '../../../src/core/ledger/past-titles.sql.ts';
 import { readChangedTitles } from '../../../src/features/review/changed-titles.sql.ts';
 import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
 import {
@@ -15,6 +14,7 @@ import {
   readEvidence,
 } from '../../../src/features/review/months/evidence.sql.ts';
 import { readMonths, sealMonth } from '../../../src/features/review/months/month-seal.sql.ts';
+import { pastTitles } from '../../../src/features/review/past-titles.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';

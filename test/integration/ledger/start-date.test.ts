@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readCheckpoint } from '../../../src/core/ledger/reads.ts';
-import { correctStartDate } from '../../../src/core/ledger/start-date.sql.ts';
+import { correctStartDate } from '../../../src/cli/start-date.sql.ts';
+import { readCheckpoint } from '../../../src/core/ledger/day-ledger.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
@@ -33,6 +33,7 @@ test('a start date that is corrected while dates are merged counts them all', as
     expect(await readCheckpoint(world.database)).toEqual({
       startDate: earlier,
       lastReconciledDate: DAY,
+      pause: null,
     });
   }
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
-import { readCheckpoint } from '../../../src/core/ledger/reads.ts';
+import { readCheckpoint } from '../../../src/core/ledger/day-ledger.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

@@ -3,7 +3,7 @@ import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { parseDecimal } from '../../../src/base/values/decimal.ts';
-import { copyRows } from '../../../src/core/merge/copy-rows.sql.ts';
+import { copyRows } from '../../../src/core/merge/copy-response.sql.ts';
 import { COPY_START } from '../../../src/core/reader/binary-row.ts';
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
 import { encodeReject, encodeTitle } from '../../../src/core/reader/title-row.ts';

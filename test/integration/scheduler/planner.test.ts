@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { readCheckpoint } from '../../../src/core/ledger/day-ledger.sql.ts';
 import { createPull, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
-import { readCheckpoint, readPause } from '../../../src/core/ledger/reads.ts';
 import type { WakeUpQueue } from '../../../src/core/planner/planner-loop.ts';
 import { MAX_OPEN_PULLS } from '../../../src/core/planner/pull-plan.ts';
 import { pauseSchedule, resumeSchedule } from '../../../src/features/backfills/pause.ts';
@@ -62,12 +62,12 @@ test('a paused schedule plans nothing until a person resumes it, and then what c
 
   await pauseSchedule(database, decision);
   await pauseSchedule(database, { by: 'user:rui', reason: 'again' });
-  expect(await readPause(database)).toMatchObject(decision);
+  expect((await readCheckpoint(database))?.pause).toMatchObject(decision);
   expect(await nextDay.runOnce()).toEqual({ kind: 'done', created: 0, enqueued: 0 });
   expect([queue.enqueued, sweepQueue.enqueued]).toEqual([[], []]);
 
   await resumeSchedule(database, { by: 'user:rui', reason: 'the maintenance has ended' });
-  expect(await readPause(database)).toBeNull();
+  expect((await readCheckpoint(database))?.pause).toBeNull();
   expect(await nextDay.runOnce()).toEqual({ kind: 'done', created: 11, enqueued: 11 });
   const entries = await database.prisma.auditEntry.findMany({
     where: { action: { startsWith: 'schedule.' } },
@@ -99,6 +99,7 @@ test('the first start of an empty ledger begins with yesterday and remembers it'
   expect(await readCheckpoint(world.database)).toEqual({
     startDate: YESTERDAY,
     lastReconciledDate: null,
+    pause: null,
   });
   await world.planner({ config: { ...CONFIG, startDate: null }, ...at(+SLOT + DAY_MS) }).runOnce();
   expect((await readCheckpoint(world.database))?.startDate).toBe(YESTERDAY);

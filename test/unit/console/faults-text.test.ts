@@ -18,7 +18,6 @@ const ENGLISH_ONLY = [
   'features/backfills/pages/api.ts',
   'features/review/pages/api.ts',
   // The command line and the worker only.
-  'core/ledger/start-date.sql.ts',
   'core/ledger/pull-ledger.sql.ts',
 ];
 

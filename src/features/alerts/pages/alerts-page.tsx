@@ -11,10 +11,10 @@ import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
 import { EVERYBODY, forKeys, REVIEW, STAFF } from '../../../console/shell/route-access.ts';
-import { acknowledgeDrift, type OpenDrift, readOpenDrift } from '../../../core/ledger/drift.sql.ts';
 import { acknowledgeFindings, readAlertedFindings } from '../../verify/findings.sql.ts';
 import { ALERT_STATES, AlertRow, countAlerts, readAlerts } from '../alert-list.sql.ts';
 import { ALERT_KINDS } from '../alerts.ts';
+import { acknowledgeDrift, type OpenDrift, readOpenDrift } from '../drift.sql.ts';
 
 const COLUMNS: readonly Column<AlertRow>[] = [
   {

@@ -9,7 +9,7 @@ import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Author, authorText, FormFault, Instant } from '../../../console/shell/parts.tsx';
 import { OPERATE } from '../../../console/shell/route-access.ts';
-import { type Pause, readPause } from '../../../core/ledger/reads.ts';
+import { type Checkpoint, readCheckpoint } from '../../../core/ledger/day-ledger.sql.ts';
 import {
   Backfill,
   type BackfillProgress,
@@ -76,7 +76,7 @@ export const BACKFILLS = declareList(Backfill, {
   read: (db, _, place) => readBackfills(db, place),
   api: { tag: 'backfills', operationId: 'listBackfills', summary: 'The newest backfills' },
   layout: async ({ database, timeZone, now }) => {
-    const pause = await readPause(database);
+    const pause = (await readCheckpoint(database))?.pause;
     const to = lastClosedDate(timeZone, now?.() ?? new Date());
     const form = { from: addDays(to, -6), to, concurrency: DEFAULT_CONCURRENCY };
     return ({ head, table }) => (
@@ -201,7 +201,7 @@ function StartForm(props: {
   );
 }
 
-function Schedule({ pause }: { readonly pause: Pause | null | undefined }) {
+function Schedule({ pause }: { readonly pause: Checkpoint['pause'] | undefined }) {
   const { text } = usePage();
   if (!pause) {
     return (

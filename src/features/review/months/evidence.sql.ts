@@ -9,7 +9,6 @@ import type { ExportColumn, ExportRow, RowBatches } from '../../../base/export/t
 import { writeZip, type ZipPart } from '../../../base/export/zip.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
-import { pastTitles } from '../../../core/ledger/past-titles.sql.ts';
 import {
   CONTENT_VERSIONS,
   TITLE_EXPORT_COLUMNS,
@@ -17,6 +16,7 @@ import {
 } from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { PARTY_COLUMNS } from '../../privacy/erased-parties.sql.ts';
+import { pastTitles } from '../past-titles.sql.ts';
 import {
   type BrokenDay,
   type CivilMonth,

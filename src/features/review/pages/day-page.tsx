@@ -1,3 +1,4 @@
+import type { Database } from '../../../base/database/database.ts';
 import { addDays, type CivilDate } from '../../../base/values/business-day.ts';
 import { declarePage, ledgerDate } from '../../../console/declare.tsx';
 import { payablesMaxAge, todayOf } from '../../../console/shell/console-parts.ts';
@@ -18,12 +19,8 @@ import {
 } from '../../../console/shell/parts.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
-import {
-  type DayPull,
-  type DayReject,
-  readDayPulls,
-  readDayRejects,
-} from '../../../core/ledger/reads.ts';
+import type { PullState } from '../../../core/ledger/pull-ledger.sql.ts';
+import type { PullOrigin } from '../../../core/planner/pull-plan.ts';
 import { DayBookingsCard } from '../../bookings/pages/booking-page.tsx';
 import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import { FINDINGS } from '../../checks/pages/findings.tsx';
@@ -528,3 +525,44 @@ export function DayHead(props: {
     </>
   );
 }
+
+/** The pulls of a date, newest first. */
+async function readDayPulls(database: Database, date: CivilDate, limit: number) {
+  const pulls = await database.prisma.pull.findMany({
+    where: { date },
+    orderBy: { id: 'desc' },
+    take: limit,
+  });
+  return pulls.map((pull) => ({
+    ...pull,
+    id: Number(pull.id),
+    origin: pull.origin as PullOrigin,
+    state: pull.state as PullState,
+    /** Whether a person released it. */
+    isReleased: pull.decidedAt !== null,
+  }));
+}
+
+type DayPull = Awaited<ReturnType<typeof readDayPulls>>[number];
+
+/** Returns the rejects of a date, open ones first. `raw` is personal data, and absent unless requested. */
+async function readDayRejects(
+  database: Database,
+  date: CivilDate,
+  options: { readonly withRaw: boolean; readonly limit: number },
+) {
+  const rejects = await database.prisma.rejectedTitle.findMany({
+    where: { date, status: { not: 'resolved' } },
+    omit: { raw: !options.withRaw },
+    orderBy: [{ status: 'desc' }, { ordinal: 'asc' }],
+    take: options.limit,
+  });
+  return rejects.map((reject) => ({
+    ...reject,
+    id: Number(reject.id),
+    status: reject.status as 'open' | 'accepted',
+    rawBytes: Number(reject.rawBytes),
+  }));
+}
+
+type DayReject = Awaited<ReturnType<typeof readDayRejects>>[number];

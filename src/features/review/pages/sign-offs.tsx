@@ -11,7 +11,6 @@ import { Card, DayLink, Submit } from '../../../console/shell/parts.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
-import type { SignOffRefusal } from '../../../core/ledger/sign-off.ts';
 import { Released } from '../../bookings/pages/booking-page.tsx';
 import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import {
@@ -31,6 +30,7 @@ import {
   signingRules,
   signOffDays,
 } from '../sign-off.sql.ts';
+import type { SignOffRefusal } from '../sign-off.ts';
 import {
   isOneOf,
   isSignable,

@@ -1,7 +1,14 @@
+import { type Decision, recordAudit } from '../base/audit/audit.ts';
 import { readClock } from '../base/database/clock.ts';
+import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
-import { addDays, daysBetween, lastClosedDate } from '../base/values/business-day.ts';
-import { type CorrectedStartDate, correctStartDate } from '../core/ledger/start-date.sql.ts';
+import {
+  addDays,
+  type CivilDate,
+  daysBetween,
+  lastClosedDate,
+} from '../base/values/business-day.ts';
+import { advanceCheckpoint, lockClosing } from '../core/ledger/day-ledger.sql.ts';
 import { MAX_BACKFILL_DAYS } from '../features/backfills/backfill-plan.ts';
 import { argument, flag, required, stagingCommand, toDate, toWords } from './command.ts';
 import { formatCount } from './output/table.ts';
@@ -40,12 +47,58 @@ Example: conciliation start-date set 2026-01-01 --reason "typing error in START_
         `${date} adds ${dates} date(s) to the ledger, each of which is pulled unless it was: is that intended? Then repeat the command with --yes`,
       );
     }
-    const corrected = await correctStartDate(database, date, { by: by, reason });
+    const corrected = await correctStartDate(database, date, { by, reason });
     return { document: corrected, text: textOf(corrected) };
   },
 });
 
 export const COMMANDS = [set];
+
+interface CorrectedStartDate {
+  readonly from: CivilDate;
+  readonly to: CivilDate;
+  /** The recomputed checkpoint; null: not even the start date is reconciled. */
+  readonly lastReconciledDate: CivilDate | null;
+}
+
+/**
+ * Corrects the first date of the ledger and recomputes the checkpoint, which may move it back. No
+ * day is changed. The same date again changes nothing.
+ *
+ * @throws InputError when the ledger has not begun
+ */
+export function correctStartDate(
+  database: Database,
+  startDate: CivilDate,
+  { by, reason }: Decision,
+): Promise<CorrectedStartDate> {
+  return database.prisma.$transaction(async (tx) => {
+    // A running merge waits here and then advances the corrected checkpoint.
+    await lockClosing(tx);
+    const before = await tx.checkpoint.findFirst({ select: { startDate: true } });
+    if (before === null) {
+      throw new InputError('the ledger has not begun: set START_DATE before the first start');
+    }
+    if (before.startDate !== startDate) {
+      await tx.$executeRaw`
+        UPDATE conciliation.checkpoint
+        SET start_date = ${startDate}::date, last_reconciled_date = NULL, pull_id = NULL,
+            updated_at = now()`;
+      await advanceCheckpoint(tx, null);
+      await recordAudit(tx, {
+        actor: by,
+        action: 'start_date.set',
+        date: startDate,
+        reason,
+        details: { from: before.startDate, to: startDate },
+      });
+    }
+    const { lastReconciledDate } = await tx.checkpoint.findFirstOrThrow({
+      select: { lastReconciledDate: true },
+    });
+    return { from: before.startDate, to: startDate, lastReconciledDate };
+  });
+}
 
 function textOf({ from, to, lastReconciledDate }: CorrectedStartDate): string {
   if (from === to) return `The ledger begins on ${to} already; nothing was changed.`;

@@ -1,6 +1,3 @@
-/** The author of an automatic sign-off, in the seal and in the audit log. */
-export const AUTO_SIGN_OFF_AUTHOR = 'auto-sign-off';
-
 /** The ledger's data for the sign-off of a day. */
 export interface SignOffCandidate {
   readonly contentDigest: string | null;
