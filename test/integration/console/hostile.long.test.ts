@@ -44,7 +44,7 @@ const queriesOf = (names: string): URLSearchParams[] =>
       new URLSearchParams(
         names
           .split(' ')
-          .map((name, index) => [name, INPUTS[(turn + 7 * index) % INPUTS.length] ?? '']),
+          .map((name, index) => [name, INPUTS[(turn + 9 * index) % INPUTS.length] ?? '']),
       ),
   );
 
