@@ -1,37 +1,321 @@
 /**
- * Every flow of the console in a real browser, against the whole service, PostgreSQL and the sandbox.
+ * What only a browser shows of the console: keyboard, script, policy, looks.
  * With SCREENSHOTS=<folder> every page is kept as a picture, in light, dark, Portuguese and phone width.
  */
-import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
-import { addAccessFlows } from './access-flows.ts';
-import { addAccountFlows } from './account-flows.ts';
-import { findBrowser } from './browser.ts';
-import { BrowserWorld } from './browser-world.ts';
-import { addDayFlows } from './day-flows.ts';
-import { addLooks } from './looks.ts';
-import { addQuestionFlows } from './question-flows.ts';
-import { addTitleFlows } from './title-flows.ts';
-import { addUserFlows } from './user-flows.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { type CivilDate, lastClosedDate } from '../../src/base/values/business-day.ts';
+import { addUser, createLink } from '../../src/console/access/console-users.sql.ts';
+import { createOidcClient } from '../../src/console/access/oidc-client.ts';
+import { deriveAlerts } from '../../src/features/alerts/derive-alerts.sql.ts';
+import { checkDays } from '../../src/features/checks/check-day.sql.ts';
+import { startCertifiedProvider } from '../support/certified-provider.ts';
+import { ANY_DAY_RULES } from '../support/check-rules.ts';
+import { openConsole } from '../support/console-client.ts';
+import { signDay } from '../support/days.ts';
+import { giveBackPort, takePort } from '../support/own-port.ts';
+import { providerOf, writeProviders } from '../support/provider-rows.ts';
+import { daysFrom, TODAY } from '../support/pull-world.ts';
+import { codeOf, PASSWORD } from '../support/second-factor.ts';
+import { titleText } from '../support/titles.ts';
+import { describeInBrowser, look, lookNow, textOf } from './browser.ts';
+import { browserWorldForFile } from './browser-world.ts';
 
-const executable = findBrowser();
-const inBrowser = executable === null ? describe.skip : describe;
+const TIME_ZONE = 'America/Sao_Paulo';
+const LAST = lastClosedDate(TIME_ZONE, new Date());
+/** Dates with a story each. */
+const [RESTATED, ATTENTION, CHANGED, HELD, OPEN] = [-4, -3, -2, -1, 0].map((days) =>
+  daysFrom(days, LAST),
+) as [CivilDate, CivilDate, CivilDate, CivilDate, CivilDate];
+const START = daysFrom(-9, LAST);
 
-inBrowser(
-  `the console in a browser${executable === null ? ' (skipped: no Chromium on the PATH, no TEST_BROWSER)' : ''}`,
-  () => {
-    const world = new BrowserWorld();
-    beforeAll(() => world.open(executable ?? ''));
-    afterAll(() => world.close());
-    afterEach(() => {
-      expect(world.takeProblems()).toEqual([]);
+const NEW = 'outra frase bem diferente';
+const NAMES = [
+  'Banco Ipê S.A.',
+  'Jatobá Securitizadora',
+  'Araújo Factoring & Filhos',
+  'Érica d’Ávila',
+];
+
+/** Titles, of which the seventh has that discount. */
+const titlesOf = (date: CivilDate, count: number, discount = '12.34') =>
+  Array.from({ length: count }, (_, index) =>
+    titleText({
+      uid: `PO-2026-${String(index + 1).padStart(4, '0')}`,
+      date,
+      value: `${1_237 + index * 37}.${String((index + 1) % 100).padStart(2, '0')}`,
+      name: NAMES[index % NAMES.length] ?? '',
+      dueDate: TODAY,
+      ...(index === 6 && { discount }),
+    }),
+  );
+const otherSupplier = (date: CivilDate, account: string) =>
+  titleText({ uid: 'PO-2026-9000', date, code: 'P-2', dueDate: TODAY, account });
+
+describeInBrowser('the console in a browser', (browser) => {
+  const { world, console, enter } = browserWorldForFile(browser, { startDate: START });
+  beforeAll(async () => {
+    const { database, serve } = world;
+    for (let date = START; date <= HELD; date = daysFrom(1, date)) {
+      await serve(date, [
+        ...titlesOf(date, 36),
+        ...(date === START ? [otherSupplier(date, '1')] : []),
+      ]);
+      if (date <= RESTATED) await signDay(database, date, { by: 'helena', bookingsFrom: null });
+    }
+    await serve(RESTATED, titlesOf(RESTATED, 36, '12.35'));
+    const reject = `{"order":{"uid":"PO-2026-9001"},"acceptedDate":"${ATTENTION}","originalValue":"12,50"}`;
+    await serve(ATTENTION, [...titlesOf(ATTENTION, 36), reject]);
+    await serve(CHANGED, [...titlesOf(CHANGED, 36), otherSupplier(CHANGED, '2')]);
+    await serve(HELD, []);
+    const isNew = titleText({ uid: 'PO-2026-9002', date: OPEN, more: ',"campaign":"spring"' });
+    await serve(OPEN, [...titlesOf(OPEN, 129), isNew]);
+    await checkDays(database, ANY_DAY_RULES);
+    await writeProviders(database, [
+      providerOf(1, { externalId: 'P-1', name: 'Metalúrgica São João Indústria e Comércio Ltda' }),
+      providerOf(2, { name: 'Érica d’Ávila' }),
+      providerOf(3, { name: 'Sem telefone', phones: [{ number: '' }] }),
+    ]);
+    const operator = await console.as('operator');
+    const range = { from: daysFrom(-20, START), to: daysFrom(-9, START), concurrency: '2' };
+    await operator.post('/backfills', range);
+    await operator.post('/backfills/1/cancel');
+    const policy = { timeZone: TIME_ZONE, maxLagDays: 3, maxIdleHours: 30 };
+    await deriveAlerts(database, new Date(), policy);
+  });
+
+  const idsOf = async () => {
+    const { prisma } = world.database;
+    const [title, pull] = await Promise.all([
+      prisma.title.findFirstOrThrow({
+        where: { orderUid: 'PO-2026-0007', acceptedDate: RESTATED },
+      }),
+      prisma.pull.findFirstOrThrow({ where: { state: 'held' } }),
+    ]);
+    return { ':title': String(title.id), ':pull': String(pull.id) };
+  };
+
+  test.each([
+    ['days', '/'],
+    ['day', `/days/${OPEN}`],
+    ['day-attention', `/days/${ATTENTION}`],
+    ['day-held', `/days/${HELD}`],
+    ['day-restated', `/days/${RESTATED}`],
+    ['release', '/pulls/:pull/release'],
+    ['restated', '/restated'],
+    ['findings', `/findings?date=${OPEN}&check=equal_in_day&state=all`],
+    ['day-titles', `/titles?from=${OPEN}&to=${OPEN}`],
+    ['schedule', `/schedule?date=${TODAY}`],
+    ['schedule-day', `/schedule?view=day&date=${TODAY}`],
+    ['titles-of-payee', '/titles?status=current&payeeOf=:title&dueFrom=2020-01-01'],
+    ['title', '/titles/:title'],
+    ['holidays', '/holidays?year=2026'],
+    ['backfills', '/backfills'],
+    ['backfill', '/backfills/1'],
+    ['providers', '/providers'],
+    ['provider', '/provider?id=P-1'],
+    ['providers-change', '/account-changes'],
+    ['alerts', '/alerts'],
+    ['audit', '/audit'],
+    ['account', '/account'],
+    ['second-factor', '/account/second-factor'],
+    ['not-found', '/nothing'],
+    ['login', '/login'],
+    ['users', '/users'],
+  ])('the page %s is accessible and fits, in every look', async (name, path) => {
+    const role = name === 'users' ? 'admin' : 'operator';
+    const page = name === 'login' ? await browser.open(console.url) : await enter(role);
+    const ids = Object.entries(await idsOf());
+    await look(
+      page,
+      ids.reduce((text, [key, id]) => text.replace(key, id), path),
+      name,
+    );
+    await page.context().close();
+    // A page that does not exist is an error to the browser, and was asked for on purpose.
+    const problems = browser.takeProblems();
+    expect(problems.filter((problem) => !problem.includes('/nothing: Failed to load'))).toEqual([]);
+  });
+
+  test('everything can be reached by keyboard', async () => {
+    const page = await enter('viewer');
+    const active = (property: string) => page.evaluate(`document.activeElement.${property}`);
+    await page.goto(`/days/${HELD}`);
+    await page.keyboard.press('Tab');
+    expect(await active('textContent.trim()')).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    expect(await active('id')).toBe('content');
+    await page.locator('.menu:has([action="/preferences"]) summary').focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Language').waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.getByLabel('Language').isVisible()).toBe(false);
+    expect(await active('tagName')).toBe('SUMMARY');
+  });
+
+  test('language and colours are switched and stay', async () => {
+    const page = await enter('viewer');
+    await page.goto(`/days/${OPEN}`);
+    await page.locator('.menu:has([action="/preferences"]) summary').click();
+    await page.getByLabel('Language').selectOption('pt-BR');
+    await page.getByLabel('Colours').selectOption('dark');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('Totais de controle').waitFor();
+    expect(await page.evaluate('getComputedStyle(document.body.parentElement).colorScheme')).toBe(
+      'dark',
+    );
+    await page.goto('/');
+    await page.getByText('A fazer, do maior risco ao menor').waitFor();
+  });
+
+  test('it works without any script', async () => {
+    const page = await enter('reviewer', 'rita', { javaScriptEnabled: false });
+    await page.goto(`/days/${OPEN}`);
+    await page.getByRole('button', { name: 'Sign off' }).click();
+    await page.getByText('Signed off by rita').waitFor();
+    await page.locator('summary', { hasText: 'Reopen' }).click();
+    await page.getByLabel('Reason').fill('only a try');
+    await page.locator('.disclosed').getByRole('button', { name: 'Reopen' }).click();
+    await page.getByText('The day is open again.').waitFor();
+  });
+
+  test('a held pull is released by who has seen what goes', async () => {
+    const page = await enter('operator');
+    await page.goto(`/days/${HELD}`);
+    await page.getByRole('link', { name: 'See what would change' }).click();
+    await page.getByText('Withdrawn: 36').waitFor();
+    await page.getByLabel('Why is this right?').fill('cancelled by the platform, confirmed');
+    await page.getByRole('button', { name: 'Accept this version' }).click();
+    await page.getByText('The pull is released.').waitFor();
+    expect(await textOf(page.locator('main'))).toContain('Withdrawn: 36');
+  });
+
+  test('a person signs in by the link of an administrator, out, and in again with the password', async () => {
+    const admin = await enter('admin');
+    await admin.goto('/users');
+    await admin.locator('summary', { hasText: 'Add a user' }).click();
+    await admin.getByLabel('User name').fill('beto');
+    const form = admin.locator('form[action="/users"]');
+    await form.getByLabel('Role').selectOption('reviewer');
+    await form.getByRole('button', { name: 'Add and make a link' }).click();
+    const link = await textOf(admin.locator('.secret .mono'));
+    // The script has put the address of the console before the path.
+    expect(link).toContain(`${console.url}/link/`);
+    await lookNow(admin, 'users-link');
+    const page = await browser.open(console.url);
+    await page.goto(link);
+    await page.getByLabel('New password').fill(PASSWORD);
+    await page.getByLabel('Repeat the password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Save and sign in' }).click();
+    await page.waitForURL(`${console.url}/`);
+    await page.getByText('beto', { exact: true }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL(`${console.url}/login`);
+    await page.goto('/audit');
+    await page.getByLabel('User name').fill('beto');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL(`${console.url}/audit`);
+  });
+
+  test('a person signs in with the company account and out of it, and is told when that opens nothing', async () => {
+    const port = await takePort();
+    const publicUrl = new URL(`http://127.0.0.1:${port}`);
+    const provider = await startCertifiedProvider({ publicUrl });
+    const oidc = createOidcClient({
+      issuerUrl: new URL(provider.issuer),
+      clientId: provider.clientId,
+      clientSecret: { secret: provider.clientSecret, secretFile: null },
+      publicUrl,
+      assumesVerifiedEmail: false,
     });
+    const own = await openConsole(world.database, { port, publicUrl, oidc });
+    try {
+      const email = 'ana@example.com';
+      await addUser(world.database, { name: 'ana', role: 'reviewer', email, by: 'test' });
+      provider.addAccount({ sub: 'stranger', email: 'x@example.com', email_verified: true });
+      provider.addAccount({ sub: 'ana', email, email_verified: true });
+      const enterAs = async (account: string) => {
+        const page = await browser.open(own.url);
+        await page.goto('/audit');
+        await page.getByRole('link', { name: 'Sign in with your company account' }).click();
+        await page.getByLabel('Account').fill(account);
+        await page.getByRole('button', { name: 'Enter' }).click();
+        return page;
+      };
+      const stranger = await enterAs('stranger');
+      await stranger.getByText('has no user here').waitFor();
+      await lookNow(stranger, 'login-refused');
+      const page = await enterAs('ana');
+      await page.waitForURL(`${own.url}/audit`);
+      // The policy of the page's forms also applies to redirects after them.
+      await page.locator('.menu', { hasText: 'ana' }).locator('summary').click();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('button', { name: 'Leave the company account' }).click();
+      await page.waitForURL(`${own.url}/login`);
+      await page.getByRole('link', { name: 'Sign in with your company account' }).click();
+      await page.getByLabel('Account').waitFor();
+      const asked = browser.takeProblems().filter((problem) => !/ 403 /.test(problem));
+      expect(asked.length).toBeGreaterThan(0);
+      const others = asked.filter((problem) => !problem.startsWith(`asked ${provider.issuer}/`));
+      expect(others).toEqual([]);
+    } finally {
+      await own.close();
+      await provider.close();
+      giveBackPort(port);
+    }
+  });
 
-    addDayFlows(world);
-    addQuestionFlows(world);
-    addTitleFlows(world);
-    addAccessFlows(world);
-    addUserFlows(world);
-    addAccountFlows(world);
-    addLooks(world);
-  },
-);
+  test('a person sets up a second factor, changes the password, and signs in with a code, in Portuguese', async () => {
+    await addUser(world.database, { name: 'nara', role: 'viewer', by: 'test' });
+    const invitation = { name: 'nara', validMinutes: 30, by: 'test' };
+    const token = await createLink(world.database, { ...invitation, purpose: 'password' });
+    const page = await browser.open(console.url, { locale: 'pt-BR' });
+    const label = (text: string) => page.getByLabel(text, { exact: true });
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+    await page.goto(`/link/${token}`);
+    for (const password of ['password1234', PASSWORD]) {
+      await label('Nova senha').fill(password);
+      await label('Repita a nova senha').fill(password);
+      await press('Salvar e entrar');
+      if (password === PASSWORD) break;
+      await page.getByText('Esta senha é fácil de adivinhar').waitFor();
+      await lookNow(page, 'link-refused');
+    }
+    await page.waitForURL(`${console.url}/`);
+    await page.goto('/account');
+
+    await page.getByRole('link', { name: 'Ativar a verificação em duas etapas' }).click();
+    await page.locator('svg.qr').waitFor();
+    const secret = (await textOf(page.locator('span.mono'))).replaceAll(' ', '');
+    await label('Código que o aplicativo mostra').fill(codeOf(secret));
+    await label('Senha atual').fill(PASSWORD);
+    await press('Confirmar');
+    const codes = page.locator('ol.recovery-codes li');
+    await codes.first().waitFor();
+    expect(await codes.count()).toBe(10);
+    await lookNow(page, 'recovery-codes');
+    const recovery = await textOf(codes.first());
+    await page.getByRole('link', { name: 'Guardei os códigos' }).click();
+    await page.getByText('Códigos de recuperação restantes: 10').waitFor();
+
+    await page.locator('summary', { hasText: 'Trocar a senha' }).click();
+    await label('Senha atual').first().fill(PASSWORD);
+    await label('Código do aplicativo ou de recuperação').first().fill(recovery);
+    await label('Nova senha').fill(NEW);
+    await label('Repita a nova senha').fill(NEW);
+    await press('Trocar a senha');
+    await page.getByText('Sua senha foi trocada').waitFor();
+    await look(page, '/account', 'account-with-factor');
+    await page.context().clearCookies();
+    await page.goto('/login');
+    await label('Usuário').fill('nara');
+    await label('Senha').fill(NEW);
+    // The code of the present step was used to confirm.
+    await label('Código, se você ativou a verificação em duas etapas').fill(codeOf(secret, 1));
+    await press('Entrar');
+    await page.waitForURL(`${console.url}/`);
+    // The refused password was answered 400.
+    const problems = browser.takeProblems();
+    expect(problems.filter((problem) => !/ 400 /.test(problem))).toEqual([]);
+  });
+});

@@ -1,19 +1,40 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import {
+  decodeJwt,
+  decodeProtectedHeader,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWK,
+  type JWTPayload,
+  SignJWT,
+} from 'jose';
 import type { Adapter, AdapterPayload, Configuration, Provider } from 'oidc-provider';
 import { type ConsoleClient, createClient } from './console-client.ts';
-import type { Account, TestProvider } from './oidc-world.ts';
 
-/** oidc-provider, which is certified by the OpenID Foundation, on a free port of loopback. */
-export interface CertifiedProvider extends TestProvider {
+export interface Account {
+  readonly sub: string;
+  readonly email?: string;
+  readonly email_verified?: boolean;
+}
+
+/** oidc-provider, which is certified by the OpenID Foundation, on a free port of loopback. The console is registered. */
+export interface CertifiedProvider {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
   /** An account that may sign in at the page of the provider, by its subject. */
   addAccount(account: Account): void;
   /** Answers everything with 502. */
   isDown: boolean;
   /** Signs with the key from before the last rotation, as a server that did not get the new one. */
   signsWithRemovedKey: boolean;
+  /** What a faulty or forged provider makes of the claims of an ID token. */
+  forge: ((claims: JWTPayload) => JWTPayload) | null;
+  /** Signs what it forges with a key that was never published. */
+  hasForeignKey: boolean;
   /** Why codes were not exchanged, as `error: detail`. */
   readonly refusals: string[];
   /** How often the signing keys were asked for. */
@@ -22,10 +43,15 @@ export interface CertifiedProvider extends TestProvider {
   rotateKeys(): Promise<void>;
   /** Forgets all codes and sessions. */
   restart(): void;
-  /** @param browser keeps the cookies of the provider; default: a new browser */
+  /**
+   * Goes to an address of the provider as the person with that account; null: one who says no.
+   * @param browser keeps the cookies of the provider; default: a new browser
+   * @returns where the provider sends the browser in the end
+   */
   visit(url: URL, account: Account | null, browser?: ConsoleClient): Promise<URL>;
   /** Confirms the page that the provider shows at `url`. @returns where it sends the browser */
   confirmSignOut(url: URL, browser: ConsoleClient): Promise<URL>;
+  close(): Promise<void>;
 }
 
 export interface CertifiedOptions {
@@ -138,8 +164,29 @@ export async function startCertifiedProvider(
     else if (pathname.startsWith('/interaction/')) await interact(request, response);
     else {
       const isStale = provider.signsWithRemovedKey && pathname === '/token';
+      if (provider.forge !== null && pathname === '/token') forgeAnswer(response, provider.forge);
       await (isStale ? former : current).callback()(request, response);
     }
+  }
+
+  /** The answer is written at once, by `end`. */
+  function forgeAnswer(response: ServerResponse, forge: (claims: JWTPayload) => JWTPayload): void {
+    const end = response.end.bind(response) as (text: string) => void;
+    const forged = async (text: string) => {
+      const { id_token: idToken, ...others } = JSON.parse(text);
+      const jwk = provider.hasForeignKey ? await newKey() : await FIRST_KEY;
+      const { kid } = decodeProtectedHeader(idToken);
+      const signed = await new SignJWT(forge(decodeJwt(idToken)))
+        .setProtectedHeader({ alg: 'RS256', ...(kid !== undefined && { kid }) })
+        .sign(await importJWK(jwk, 'RS256'));
+      const body = JSON.stringify({ ...others, id_token: signed });
+      response.setHeader('content-length', Buffer.byteLength(body));
+      end(body);
+    };
+    response.end = ((text: string) => {
+      void forged(text);
+      return response;
+    }) as typeof response.end;
   }
 
   async function interact(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -167,6 +214,8 @@ export async function startCertifiedProvider(
     clientSecret: CLIENT_SECRET,
     isDown: false,
     signsWithRemovedKey: false,
+    forge: null,
+    hasForeignKey: false,
     refusals,
     keyRequests: () => keyRequests,
     addAccount: (account) => void accounts.set(account.sub, account),
@@ -251,7 +300,7 @@ function adapterOf(stored: Map<string, AdapterPayload>, kind: string): Adapter {
 const page = (body: string) =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,"><title>Company</title><body>${body}`;
 
-export async function bodyOf(request: IncomingMessage): Promise<string> {
+async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');

@@ -125,15 +125,17 @@ export async function openConsole(
     trustedProxies = [],
     logger = pino({ level: 'silent' }),
     checks = [],
+    port = 0,
     ...overrides
-  }: Partial<ConsoleParts> & Partial<Pick<ConsoleOptions, 'trustedProxies' | 'checks'>> = {},
+  }: Partial<ConsoleParts> &
+    Partial<Pick<ConsoleOptions, 'trustedProxies' | 'checks' | 'port'>> = {},
 ): Promise<ConsoleWorld> {
   const woken: bigint[] = [];
   // The tests of a file share a database, and its limits would count the sign-ins of all of them.
   await database.prisma.signInLimit.deleteMany();
   const console = createConsole({
     host: '127.0.0.1',
-    port: 0,
+    port,
     checks,
     trustedProxies,
     registry: new Registry(),

@@ -5,80 +5,23 @@ import { addUser } from '../../src/console/access/console-users.sql.ts';
 import { createOidcClient } from '../../src/console/access/oidc-client.ts';
 import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
 import {
+  type Account,
   type CertifiedOptions,
-  type CertifiedProvider,
   startCertifiedProvider,
 } from './certified-provider.ts';
-import {
-  type ConsoleAnswer,
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from './console-client.ts';
+import { type ConsoleClient, openConsole } from './console-client.ts';
 
 /** Where browsers would find the console; a test brings what they bring to where it listens. */
 export const PUBLIC_URL = new URL('http://console.localhost:8080');
 
-export interface Account {
-  readonly sub: string;
-  readonly email?: string;
-  readonly email_verified?: boolean;
-}
-
-/** An OpenID Connect provider at which the console is registered. */
-export interface TestProvider {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /**
-   * Goes to an address of the provider as the person with that account; null: one who says no.
-   * @returns where the provider sends the browser in the end
-   */
-  visit(url: URL, account: Account | null): Promise<URL>;
-  close(): Promise<void>;
-}
-
-/** A console with a separate identity provider. */
-export interface OidcWorld<P extends TestProvider> {
-  readonly provider: P;
-  readonly console: ConsoleWorld;
-  /** Another console with the same provider. */
-  open(overrides?: Partial<OidcConfig>, parts?: Partial<ConsoleParts>): Promise<ConsoleWorld>;
-  /** A user, and the account of the provider that has the user's address. */
-  newPerson(): Promise<{ readonly name: string; readonly account: Account }>;
-  /** Follows the link of the sign-in page. @returns where the provider is asked */
-  leave(client: ConsoleClient): Promise<URL>;
-  /** Asks the provider. @returns the path and query that it sends the browser back to */
-  ask(url: URL, account: Account | null): Promise<string>;
-  /** All of it, as the person with that account; null: one who says no. */
-  signIn(
-    account: Account | null,
-    client?: ConsoleClient,
-  ): Promise<{
-    readonly client: ConsoleClient;
-    readonly answer: ConsoleAnswer;
-    readonly back: string;
-  }>;
-  close(): Promise<void>;
-}
-
 let people = 0;
 
-/** With a certified provider, at which the console of `PUBLIC_URL` is registered. */
+/** A console with an identity provider, at which the console of `PUBLIC_URL` is registered. */
 export async function openCertifiedWorld(
   database: Database,
   options: Omit<CertifiedOptions, 'publicUrl'> = {},
-): Promise<OidcWorld<CertifiedProvider>> {
-  return openOidcWorld(
-    database,
-    await startCertifiedProvider({ publicUrl: PUBLIC_URL, ...options }),
-  );
-}
-
-export async function openOidcWorld<P extends TestProvider>(
-  database: Database,
-  provider: P,
-): Promise<OidcWorld<P>> {
+) {
+  const provider = await startCertifiedProvider({ publicUrl: PUBLIC_URL, ...options });
   const open = (overrides: Partial<OidcConfig> = {}, parts: Partial<ConsoleParts> = {}) =>
     openConsole(database, {
       publicUrl: PUBLIC_URL,
@@ -93,11 +36,13 @@ export async function openOidcWorld<P extends TestProvider>(
       ...parts,
     });
   const console = await open();
+  /** Follows the link of the sign-in page. @returns where the provider is asked */
   const leave = async (client: ConsoleClient) => {
     const { status, location } = await client.get('/login/oidc?next=%2Faudit');
     if (status !== 303 || location === null) throw new Error(`leaving answered ${status}`);
     return new URL(location);
   };
+  /** Asks as the person with that account; null: one who says no. @returns the path that the browser is sent back to */
   const ask = async (url: URL, account: Account | null) => {
     const back = await provider.visit(url, account);
     if (back.origin !== PUBLIC_URL.origin) throw new Error(`sent back to ${back.origin}`);
@@ -106,16 +51,18 @@ export async function openOidcWorld<P extends TestProvider>(
   return {
     provider,
     console,
+    /** Another console with the same provider. */
     open,
     leave,
     ask,
-    async newPerson() {
+    /** A user, and the account of the provider that has the user's address. */
+    async newPerson(): Promise<{ readonly name: string; readonly account: Account }> {
       people += 1;
       const [name, email] = [`person-${people}`, `person-${people}@example.com`];
       await addUser(database, { name, role: 'reviewer', email, by: 'test' });
       return { name, account: { sub: `sub-${people}`, email, email_verified: true } };
     },
-    async signIn(account, client = console.visitor()) {
+    async signIn(account: Account | null, client = console.visitor()) {
       const back = await ask(await leave(client), account);
       return { client, back, answer: await client.get(back) };
     },

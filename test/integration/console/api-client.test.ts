@@ -77,8 +77,7 @@ console.log(JSON.stringify({ day, titles, code, started: started.data, statuses 
 `;
 
 test('a client with types that are generated from the document asks for a backfill', async () => {
-  world.sandbox.setDayTexts(DAY, [titleText({ uid: 'a' })]);
-  await world.pull(DAY);
+  await world.serve(DAY, [titleText({ uid: 'a' })]);
   const key = await makeKey(world.database, 'operator', ['read', 'pull']);
   const node = async (...args: readonly string[]) =>
     // With an error of the compiler, the status is 1, and standard output names the error.

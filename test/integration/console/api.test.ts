@@ -29,17 +29,10 @@ let document: OpenApi;
 const HELD = daysFrom(2);
 beforeAll(async () => {
   document = (await (await console.as('viewer')).get('/api/openapi.json')).json() as OpenApi;
-  world.sandbox.setDayTexts(DAY, [
-    titleText({ uid: 'a', more: ',"x":1' }),
-    titleText({ uid: 'b' }),
-  ]);
-  await world.pull(DAY);
-  world.sandbox.setDayTexts(DAY, [titleText({ uid: 'a', discount: '1' }), titleText({ uid: 'b' })]);
-  await world.pull(DAY);
-  world.sandbox.setDayTexts(HELD, [titleText({ uid: 'c', date: HELD })]);
-  await world.pull(HELD);
-  world.sandbox.setDayTexts(HELD, []);
-  await world.pull(HELD);
+  await world.serve(DAY, [titleText({ uid: 'a', more: ',"x":1' }), titleText({ uid: 'b' })]);
+  await world.serve(DAY, [titleText({ uid: 'a', discount: '1' }), titleText({ uid: 'b' })]);
+  await world.serve(HELD, [titleText({ uid: 'c', date: HELD })]);
+  await world.serve(HELD, []);
   await world.database.prisma.alert.create({
     data: {
       kind: 'day_held',

@@ -14,12 +14,11 @@ const reason = { code: 'agreed', reason: 'agreed with the supplier' };
 const pages = pagesForFile();
 beforeAll(async () => {
   const { world } = pages;
-  world.sandbox.setDayTexts(DAY, [
+  await world.serve(DAY, [
     titleText({ uid: 'matched', value: '1234.50' }),
     titleText({ uid: 'value', value: '20', dueDate: '2026-07-15' }),
     titleText({ uid: 'missing', value: '40', dueDate: '2026-08-15' }),
   ]);
-  await world.pull(DAY);
 });
 
 const PAYABLES = [

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { request } from 'undici';
 import { onTestFinished } from 'vitest';
 import { createLogger, type Logger } from '../../../src/base/runtime/logger.ts';
 import type { ReadinessCheck } from '../../../src/console/shell/readiness.ts';
 import { type ConsoleOptions, createConsole } from '../../../src/console/shell/server.ts';
+import { type ConsoleAnswer, createClient } from '../../support/console-client.ts';
 
 /** A logger as the service has it, and what it wrote. */
 export interface TestLog {
@@ -34,17 +34,9 @@ export function createTestLog(): TestLog {
   };
 }
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Record<string, string | string[] | undefined>;
-  readonly text: string;
-  readonly json: () => unknown;
-}
-
 export interface TestConsole {
   readonly url: string;
-  get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  send(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string): Promise<Answer>;
+  get(path: string): Promise<ConsoleAnswer>;
   close(): Promise<void>;
 }
 
@@ -61,24 +53,10 @@ export async function startConsole(options: Partial<ConsoleOptions> = {}): Promi
   });
   const { url } = await console.start();
   onTestFinished(() => console.close());
-  const ask = async (
-    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
-    path: string,
-    headers: Record<string, string> = {},
-  ): Promise<Answer> => {
-    const response = await request(url + path, { method, headers });
-    const text = await response.body.text();
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      text,
-      json: () => JSON.parse(text),
-    };
-  };
+  const client = createClient(url);
   return {
     url,
-    get: (path, headers) => ask('GET', path, headers),
-    send: (method, path) => ask(method, path),
+    get: (path) => client.get(path, { accept: '*/*' }),
     close: () => console.close(),
   };
 }

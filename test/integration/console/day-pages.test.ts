@@ -16,10 +16,7 @@ beforeEach(() => {
 const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid, date, ...more });
 
-async function pull(...texts: string[]) {
-  world.sandbox.setDayTexts(date, texts);
-  return world.pull(date);
-}
+const pull = (...texts: string[]) => world.serve(date, texts);
 
 const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? '';
 describe('a day', () => {

@@ -12,8 +12,7 @@ beforeAll(async () => {
     [7, '50'],
   ] as const) {
     const date = daysFrom(offset, DAY);
-    world.sandbox.setDayTexts(date, [titleText({ uid: 'a', date, value })]);
-    await world.pull(date);
+    await world.serve(date, [titleText({ uid: 'a', date, value })]);
   }
 });
 

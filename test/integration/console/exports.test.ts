@@ -19,8 +19,7 @@ beforeAll(async () => {
     [EMPTY]: [],
   };
   for (const [date, titles] of Object.entries(texts)) {
-    world.sandbox.setDayTexts(date as typeof DAY, titles);
-    await world.pull(date as typeof DAY);
+    await world.serve(date as typeof DAY, titles);
   }
   const where = { date: new Date(SIGNED) };
   ({ contentDigest: digest } = await world.database.prisma.day.findUniqueOrThrow({ where }));

@@ -21,22 +21,10 @@ const BACKFILL_FAULTS: readonly [string, Record<string, string>, RegExp, string]
     'Informe as duas datas: a primeira e a última.',
   ],
   [
-    'dates in the wrong order',
-    { from: TODAY, to: DAY, concurrency: '3' },
-    /^The range ends on .* before it begins/,
-    `O intervalo termina em ${inPortuguese(DAY)}, antes do início, que é ${inPortuguese(TODAY)}.`,
-  ],
-  [
     'a date in the future',
     { from: DAY, to: TOMORROW, concurrency: '3' },
     /^The range ends on .* in the future/,
     `O intervalo termina em ${inPortuguese(TOMORROW)}, que está no futuro: hoje é ${inPortuguese(TODAY)}.`,
-  ],
-  [
-    'more than ten years',
-    { from: '2001-01-01', to: DAY, concurrency: '3' },
-    /^The range has [\d,]+ dates/,
-    'Um reprocessamento aceita no máximo 3.660 (dez anos).',
   ],
   [
     'too many dates at the same time',
@@ -59,16 +47,6 @@ test.each(BACKFILL_FAULTS)(
     expect(await world.database.prisma.backfill.count()).toBe(0);
   },
 );
-
-test('an action that is refused says why in the language of the reader', async () => {
-  const missing = await operator.post(`/days/${DAY}/accept-rejects`, {}, { headers: PORTUGUESE });
-  expect([missing.status, missing.text]).toEqual([
-    400,
-    expect.stringContaining('Informe o motivo.'),
-  ]);
-  const future = await operator.post(`/days/${TOMORROW}/pull`, {}, { headers: PORTUGUESE });
-  expect(future.text).toContain(`${inPortuguese(TOMORROW)} está no futuro.`);
-});
 
 test('a holiday is added and ended in the forms of its year, and refused without a date or a name', async () => {
   const add = (fields: Record<string, string>) => operator.post('/holidays', fields);

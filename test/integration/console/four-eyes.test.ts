@@ -31,8 +31,7 @@ beforeEach(async () => {
 
 async function pullWithReject(): Promise<void> {
   const reject = `{"order":{},"acceptedDate":"${date}"}`;
-  world.sandbox.setDayTexts(date, [titleText({ uid: 'a', date }), reject]);
-  await world.pull(date);
+  await world.serve(date, [titleText({ uid: 'a', date }), reject]);
 }
 
 async function accept(client: ConsoleClient) {
@@ -69,11 +68,9 @@ test('the person who accepted the rejects of a day does not sign it off, and ano
 
 test('the person who signed a day off does not accept a reject of it afterwards', async () => {
   const text = titleText({ uid: 'a', date });
-  world.sandbox.setDayTexts(date, [text]);
-  await world.pull(date);
+  await world.serve(date, [text]);
   expect(await sign(rosa)).toMatchObject({ signedOffBy: 'rosa' });
-  world.sandbox.setDayTexts(date, [text, `{"order":{},"acceptedDate":"${date}"}`]);
-  await world.pull(date);
+  await world.serve(date, [text, `{"order":{},"acceptedDate":"${date}"}`]);
   expect((await rosa.get(`/days/${date}`)).text).toContain('Reopen the day before you accept');
   const answer = await rosa.post(`/days/${date}/accept-rejects`, { reason: 'a test title' });
   expect(answer.status).toBe(400);
@@ -134,8 +131,7 @@ describe('an administrator who becomes a reviewer', () => {
     await accept(rosa);
     await sign(await console.as('reviewer', fresh('bia')));
     const alex = await becomes(fresh('alex'), 'admin', 'reviewer');
-    world.sandbox.setDayTexts(date, [titleText({ uid: 'a', date }), titleText({ uid: 'b', date })]);
-    await world.pull(date);
+    await world.serve(date, [titleText({ uid: 'a', date }), titleText({ uid: 'b', date })]);
     expect(await sign(alex)).toMatchObject({ signedOffBy: fresh('alex') });
   });
 

@@ -23,8 +23,7 @@ const world = forFile(() => openPullWorld({ startDate: FIRST }));
 const console = forFile(() => openConsole(world.database));
 
 const pull = async (date = FIRST, ...texts: string[]) => {
-  world.sandbox.setDayTexts(date, texts);
-  await world.pull(date);
+  await world.serve(date, texts);
 };
 const sign = async (date: typeof FIRST) => {
   const day = await readLedgerDay(world.database, date, TODAY);

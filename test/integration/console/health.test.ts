@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase } from '../../../src/base/database/database.ts';
 import { migrate, pendingMigrations } from '../../../src/base/database/migrate.ts';
 import {
@@ -10,6 +10,7 @@ import {
 } from '../../../src/features/alerts/health.sql.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { forFile } from '../../support/for-tests.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { createTestLog, startConsole } from './console-world.ts';
 import { startDatabaseProxy } from './database-proxy.ts';
 
@@ -56,20 +57,20 @@ test('a COMMIT without an answer is reported while it lasts', async () => {
   await database.pool.query(`
       CREATE TABLE public.slow (id int);
       CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql
-        AS $$ BEGIN PERFORM pg_sleep(4); RETURN NULL; END $$;
+        AS $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$;
       CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON public.slow
         DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.wait()`);
   const console = await startConsole({ checks: [databaseCheck(database, 500)] });
+  const standby = await database.pool.connect();
+  await standby.query('SELECT pg_advisory_lock(1)');
   const committed = database.prisma.$transaction(
     (tx) => tx.$executeRaw`INSERT INTO public.slow VALUES (1)`,
   );
-  await vi.waitFor(
-    async () =>
-      expect(reasons(await console.get('/readyz'))).toEqual({
-        database: '1 COMMIT(s) without an answer for 0.5 s',
-      }),
-    { timeout: 4_000 },
-  );
+  await expect
+    .poll(async () => reasons(await console.get('/readyz')))
+    .toEqual({ database: '1 COMMIT(s) without an answer for 0.5 s' });
+  await standby.query('SELECT pg_advisory_unlock(1)');
+  standby.release();
   await committed;
   expect((await console.get('/readyz')).status).toBe(200);
 });
@@ -81,15 +82,14 @@ test.each(['refuse', 'hang'] as const)(
     const database = open(proxy.url, logger);
     const console = await startConsole({
       logger,
-      checkTimeoutMs: 1_000,
+      // A database that hangs has its time. One that refuses answers, however long that takes.
+      checkTimeoutMs: fault === 'hang' ? 1_000 : PATIENCE_MS,
       checks: [databaseCheck(database), queueCheck(async () => true)],
     });
-    expect((await console.get('/readyz')).status).toBe(200);
+    await expect.poll(async () => (await console.get('/readyz')).status).toBe(200);
 
     proxy.set(fault);
-    const startedMs = performance.now();
     const down = await console.get('/readyz');
-    expect(performance.now() - startedMs).toBeLessThan(8_000);
     expect(down.status).toBe(503);
     expect(reasons(down)).toEqual({
       database: fault === 'hang' ? 'no answer in 1000 ms' : 'STAGING_UNAVAILABLE',

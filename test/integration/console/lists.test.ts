@@ -17,13 +17,12 @@ beforeAll(async () => {
   const { world } = pages;
   for (const date of [DAY, NEXT]) {
     const count = date === DAY ? TITLES : 1;
-    world.sandbox.setDayTexts(
+    await world.serve(
       date,
       Array.from({ length: count }, (_, index) =>
         titleText({ uid: `=${date}-${index}`, date, value: index === 0 ? '-1234.5' : '0.00' }),
       ),
     );
-    await world.pull(date);
   }
   await checkDays(world.database, DEFAULT_RULES);
 });

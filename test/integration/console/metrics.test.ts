@@ -10,6 +10,7 @@ import {
 } from '../../../src/features/alerts/metrics.sql.ts';
 import { createMigratedDatabase } from '../../support/database.ts';
 import { forFile } from '../../support/for-tests.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { findProgram, runProgram } from '../../support/programs.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { startConsole, type TestConsole } from './console-world.ts';
@@ -41,7 +42,11 @@ interface Scraped {
 }
 
 async function open(
-  options: { readonly keepMs?: number; readonly onRead?: () => void } = {},
+  options: {
+    readonly keepMs?: number;
+    readonly timeoutMs?: number;
+    readonly onRead?: () => void;
+  } = {},
 ): Promise<Scraped> {
   const metrics = createMetrics(
     {
@@ -51,7 +56,7 @@ async function open(
       },
       countJobs: async () => JOBS,
     },
-    { keepMs: options.keepMs ?? 0, timeoutMs: 1_000 },
+    { keepMs: options.keepMs ?? 0, timeoutMs: options.timeoutMs ?? PATIENCE_MS },
   );
   const console = await startConsole({ registry: metrics.registry });
   return {
@@ -221,7 +226,7 @@ test.skipIf(promtool === null)(
 test('scrapes at the same time and soon after share one read of the ledger', async () => {
   let reads = 0;
   const { scrape } = await open({
-    keepMs: 60_000,
+    keepMs: PATIENCE_MS,
     onRead: () => {
       reads += 1;
     },
@@ -236,14 +241,13 @@ test('scrapes at the same time and soon after share one read of the ledger', asy
 test.each(['refuse', 'hang'] as const)(
   'with the database down (%s) a scrape answers with the rest, and not with old numbers',
   async (fault) => {
-    const { metrics, scrape } = await open();
-    expect((await scrape()).get('conciliation_checkpoint_lag_dates')).toBe(3);
+    const { metrics, scrape } = await open(fault === 'hang' ? { timeoutMs: 1_000 } : {});
+    const lag = async () => (await scrape()).get('conciliation_checkpoint_lag_dates');
+    await expect.poll(lag).toBe(3);
     metrics.observePull('manual', 'retry', 10, null);
 
     proxy.set(fault);
-    const startedMs = performance.now();
     const samples = await scrape();
-    expect(performance.now() - startedMs).toBeLessThan(8_000);
     const ofLedger = [...samples.keys()].filter((series) =>
       /^conciliation_(checkpoint|oldest|dates|alerts|providers|account|sweep_)/.test(series),
     );
@@ -257,8 +261,6 @@ test.each(['refuse', 'hang'] as const)(
 
     proxy.set('refuse');
     proxy.set('pass');
-    await expect
-      .poll(async () => (await scrape()).get('conciliation_checkpoint_lag_dates'))
-      .toBe(3);
+    await expect.poll(lag).toBe(3);
   },
 );

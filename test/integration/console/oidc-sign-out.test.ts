@@ -68,16 +68,6 @@ test('signing out ends the session of the console, then that of the provider, an
   expect((await signIn()).status).toBe(303);
 });
 
-test('while the provider is signed in, no account is asked for', async () => {
-  const { account } = await oidc.newPerson();
-  const client = oidc.console.visitor();
-  const browser = createClient(oidc.provider.issuer);
-  await oidc.provider.visit(await oidc.leave(client), account, browser);
-  const again = await oidc.provider.visit(await oidc.leave(client), null, browser);
-  expect(again.searchParams.get('error')).toBe(null);
-  expect(again.searchParams.has('code')).toBe(true);
-});
-
 test('a session with a password or a link ends without the provider', async () => {
   const { name, account } = await oidc.newPerson();
   await oidc.signIn(account);
@@ -127,20 +117,6 @@ test('a provider that does not answer keeps no user signed in; the log has the r
     expect(warned).toMatchObject([{ fault: 'unavailable' }]);
   } finally {
     await other.close();
-  }
-});
-
-test('a session from before the provider was taken out of the configuration ends too', async () => {
-  const { account } = await oidc.newPerson();
-  const { client } = await oidc.signIn(account);
-  const without = await oidc.open({}, { oidc: null });
-  try {
-    const same = without.visitor();
-    same.cookies.set('conciliation', client.cookies.get('conciliation') ?? '');
-    expect((await signOut(same)).text).toContain(REMAINS);
-    await expectNobody(same);
-  } finally {
-    await without.close();
   }
 });
 

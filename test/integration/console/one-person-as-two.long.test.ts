@@ -8,14 +8,12 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { KEY_SCOPES } from '../../../src/base/values/role.ts';
 import { runCommand } from '../../support/child-command.ts';
 import type { ConsoleClient } from '../../support/console-client.ts';
-import { makeKey } from '../../support/console-client.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
-import { expectNobody, openCertifiedWorld } from '../../support/oidc-world.ts';
+import { openCertifiedWorld } from '../../support/oidc-world.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
-import { codeOf, PASSWORD, setFactor, setPassword } from '../../support/second-factor.ts';
+import { PASSWORD, setPassword } from '../../support/second-factor.ts';
 import { titleText } from '../../support/titles.ts';
 
 const OPERATOR = `command line: ${userInfo().username}`;
@@ -43,8 +41,7 @@ beforeEach(async () => {
   bia = `bia-${count}`;
   date = daysFrom(count, DAY);
   const reject = `{"order":{},"acceptedDate":"${date}"}`;
-  world.sandbox.setDayTexts(date, [titleText({ uid: 'a', date }), reject]);
-  await world.pull(date);
+  await world.serve(date, [titleText({ uid: 'a', date }), reject]);
   // The tries of all tests come from one address.
   await world.database.prisma.signInLimit.deleteMany();
   before = await newestEntry();
@@ -138,61 +135,12 @@ const REFUSED: Record<string, () => Promise<void>> = {
       await changeRole(bia, 'reviewer');
       expect((await sign(await oidc.console.as('reviewer', bia))).text).toContain(OWN_DECISION);
     },
-  'session kept over a role change': async () => {
-    await accept(rosa);
-    const admin = await oidc.console.as('admin', bia);
-    const csrf = await admin.csrf();
-    await changeRole(bia, 'reviewer');
-    const { contentDigest } = await readDay();
-    const form = { digest: contentDigest ?? '' };
-    const answer = await admin.post(`/days/${date}/sign-off`, form, { csrf });
-    expect(answer.location).toContain('/login');
-    await expectNobodyAnyMore(admin);
-  },
-  'invitation link: the maker opens it after its user': async () => {
-    const link = linkIn((await alma.post('/users', { name: bia, role: 'reviewer' })).text);
-    await open(link);
-    const again = oidc.console.visitor();
-    const fields = { password: PASSWORD, again: PASSWORD };
-    expect((await again.post(link, fields)).status).toBe(404);
-    await expectNobody(again);
-  },
-  'API key: the key of a reviewer decides or signs off': async () => {
-    await oidc.console.as('reviewer', bia);
-    const key = await makeKey(world.database, 'reviewer', KEY_SCOPES, bia);
-    for (const deed of ['accept-rejects', 'sign-off', 'reopen']) {
-      const body = { reason: 'by a script', digest: (await readDay()).contentDigest };
-      // To the page for a sign-in.
-      expect((await oidc.console.call(key, `/days/${date}/${deed}`, body)).status).toBe(303);
-      expect((await oidc.console.call(key, `/api/days/${date}/${deed}`, body)).status).toBe(404);
-    }
-    expect((await readDay()).state).toBe('attention');
-  },
-  'second factor reset by the administrator, without the password': async () => {
-    await oidc.console.as('reviewer', bia);
-    await setPassword(world.database, bia);
-    await setFactor(world.database, bia);
-    expect((await alma.post(`/users/${bia}/reset-second-factor`)).status).toBe(303);
-    const { client, answer } = await signIn(bia, { password: CHOSEN });
-    expect(answer.status).toBe(401);
-    await expectNobody(client);
-  },
-  'password reset by the administrator, without the second factor': async () => {
-    await oidc.console.as('reviewer', bia);
-    await setFactor(world.database, bia);
-    await expectNobodyAnyMore(await takeOver(bia));
-  },
   'OIDC identity: the account of one user gets the address of another': async () => {
     const [one, two] = [await oidc.newPerson(), await oidc.newPerson()];
     await accept((await oidc.signIn(one.account)).client);
     const { client } = await oidc.signIn({ ...one.account, email: two.account.email ?? '' });
     expect((await client.get('/account')).text).toContain(one.name);
     expect((await sign(client)).text).toContain(OWN_DECISION);
-  },
-  'OIDC identity: one address for two users': async () => {
-    const [one, two] = [await oidc.newPerson(), await oidc.newPerson()];
-    const fields = { email: one.account.email ?? '' };
-    expect((await alma.post(`/users/${two.name}/email`, fields)).status).toBe(400);
   },
   'command line: an account decides or signs off': async () => {
     for (const words of 'sign-off,reopen,accept-rejects,release,match,month seal'.split(',')) {
@@ -201,10 +149,6 @@ const REFUSED: Record<string, () => Promise<void>> = {
     expect((await readDay()).state).toBe('attention');
   },
 };
-
-async function expectNobodyAnyMore(client: ConsoleClient): Promise<void> {
-  expect((await client.get('/')).location).toContain('/login');
-}
 
 describe('is refused', () => {
   test.each(Object.keys(REFUSED))('%s', async (way) => {
@@ -220,13 +164,6 @@ const VISIBLE: Record<string, () => Promise<readonly (readonly unknown[])[]>> = 
     await sign(await makeReviewer(bia));
     return [['rosa', 'rejects.accept'], ...madeByAlma(bia), [bia, 'day.sign_off']];
   },
-  'a second user made by the same administrator': async () => {
-    const two = `${bia}-2`;
-    const [first, second] = [await makeReviewer(bia), await makeReviewer(two)];
-    await accept(first);
-    await sign(second);
-    return [...madeByAlma(bia), ...madeByAlma(two), [bia, 'rejects.accept'], [two, 'day.sign_off']];
-  },
   'password reset by the administrator': async () => {
     await oidc.console.as('reviewer', bia);
     await setPassword(world.database, bia);
@@ -237,22 +174,6 @@ const VISIBLE: Record<string, () => Promise<readonly (readonly unknown[])[]>> = 
     return [
       ['test', 'user.add', { user: bia, role: 'reviewer' }],
       ['rosa', 'rejects.accept'],
-      ...takenOverByAlma(bia),
-      [bia, 'day.sign_off'],
-      [bia, 'session.refused', expect.objectContaining({ address: HERE.address })],
-    ];
-  },
-  'second factor reset and password reset by the administrator': async () => {
-    await oidc.console.as('reviewer', bia);
-    const { secret } = await setFactor(world.database, bia);
-    await accept(rosa);
-    await alma.post(`/users/${bia}/reset-second-factor`);
-    await sign(await takeOver(bia));
-    expect((await signIn(bia, { code: codeOf(secret) })).answer.status).toBe(401);
-    return [
-      ['test', 'user.add', { user: bia, role: 'reviewer' }],
-      ['rosa', 'rejects.accept'],
-      ['alma', 'user.second_factor', { user: bia, secondFactor: 'reset' }],
       ...takenOverByAlma(bia),
       [bia, 'day.sign_off'],
       [bia, 'session.refused', expect.objectContaining({ address: HERE.address })],
@@ -284,18 +205,6 @@ const VISIBLE: Record<string, () => Promise<readonly (readonly unknown[])[]>> = 
       [two.name, 'day.sign_off'],
     ];
   },
-  'role changed by another administrator, who then adds a user for the person': async () => {
-    await accept(await oidc.console.as('operator', bia));
-    await changeRole(bia, 'viewer');
-    await sign(await makeReviewer(`${bia}-2`));
-    return [
-      ['test', 'user.add', { user: bia, role: 'operator' }],
-      [bia, 'rejects.accept'],
-      ['alma', 'user.change', { user: bia, role: 'viewer' }],
-      ...madeByAlma(`${bia}-2`),
-      [`${bia}-2`, 'day.sign_off'],
-    ];
-  },
   'command line: an account adds two users and opens their links': async () => {
     const two = `${bia}-2`;
     for (const name of [bia, two]) {
@@ -308,22 +217,6 @@ const VISIBLE: Record<string, () => Promise<readonly (readonly unknown[])[]>> = 
       ...takenOver(OPERATOR, user),
     ];
     return [...made(bia), [bia, 'rejects.accept'], ...made(two), [two, 'day.sign_off']];
-  },
-  'API key: the owner decides and signs off what the key has pulled': async () => {
-    await oidc.console.as('operator', bia);
-    const key = await makeKey(world.database, 'operator', ['pull'], bia);
-    expect((await oidc.console.call(key, `/api/days/${date}/pull`, {})).status).toBe(202);
-    await world.database.prisma.$executeRaw`DELETE FROM conciliation.pull WHERE state = 'pending'`;
-    await accept(await oidc.console.as('operator', bia));
-    await sign(rosa);
-    const used = { user: bia, role: 'operator' };
-    return [
-      ['test', 'user.add', used],
-      ['test', 'key.add', expect.objectContaining({ user: bia })],
-      [expect.stringMatching(`^key \\d+ of ${bia}: script$`), 'pull.request'],
-      [bia, 'rejects.accept'],
-      ['rosa', 'day.sign_off'],
-    ];
   },
 };
 

@@ -17,10 +17,7 @@ beforeEach(() => {
 const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid, date, ...more });
 
-async function pull(...texts: string[]) {
-  world.sandbox.setDayTexts(date, texts);
-  return world.pull(date);
-}
+const pull = (...texts: string[]) => world.serve(date, texts);
 
 describe('titles', () => {
   const uids = (text: string) =>
@@ -57,27 +54,6 @@ describe('titles', () => {
     }
   });
 
-  test('are filtered by all that a filter has, and counted', async () => {
-    await pull(
-      title('t1', { value: '10', name: 'Ana 100%_ Capital', dueDate: '2026-05-01' }),
-      title('t2', { value: '20', name: 'Bia', dueDate: '2026-06-01' }),
-      title('t3', { value: '30.50', name: 'ana capital', dueDate: '2026-07-01' }),
-    );
-    const found = async (query: string) =>
-      uids((await viewer.get(`/titles?from=${date}&to=${date}&${query}`)).text);
-    expect(await found('order=t2')).toEqual(['t2']);
-    expect(await found('agent=ANA')).toEqual(['t1', 't3']);
-    expect(await found('agent=%25_')).toEqual(['t1']);
-    expect(await found('minValue=20')).toEqual(['t2', 't3']);
-    expect(await found('maxValue=30,50&minValue=30,50')).toEqual(['t3']);
-    expect(await found('dueFrom=2026-06-01&dueTo=2026-06-30')).toEqual(['t2']);
-    expect(await found('status=withdrawn')).toEqual([]);
-    expect(await found('provider=P-1&sort=-value')).toEqual(['t3', 't2', 't1']);
-    const { text } = await viewer.get(`/titles?from=${date}&to=${date}&agent=ana`);
-    expect(text).toContain('1 to 2 of 2');
-    expect(text).toMatch(/<tfoot>.*>40\.50</s);
-  });
-
   test('one whole: masked until it is asked for, and that is noted', async () => {
     await pull(title('t1'), title('t2'));
     await pull(title('t1', { discount: '1.11' }), title('t2'));
@@ -88,7 +64,6 @@ describe('titles', () => {
     for (const secret of ['52998224725', '11222333000181', '7654321', '1234567', '0987']) {
       expect(page.text).not.toContain(secret);
     }
-    expect((await viewer.post(path)).status).toBe(403);
     const shown = await reviewer.post(path);
     expect(shown.text).toContain('52998224725');
     expect(shown.text).toContain('7654321');

