@@ -67,11 +67,7 @@ export function digestOf(rows: readonly string[]): string {
     .digest('hex');
 }
 
-export function createTitle(
-  random: SeededRandom,
-  date: string,
-  number: number,
-): PlatformTitle {
+export function createTitle(random: SeededRandom, date: string, number: number): PlatformTitle {
   return render({
     date,
     number,
