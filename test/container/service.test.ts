@@ -56,9 +56,8 @@ describeContainer('the service in a container', () => {
       .poll(async () => (await readPulls()).map(({ state }) => state), POLL)
       .toContain('running');
 
-    const startedMs = performance.now();
     await outputOf('docker', ['stop', '-t', String(GRACE_SECONDS), slow.getId()]);
-    expect(performance.now() - startedMs).toBeLessThan(GRACE_SECONDS * 1000);
+    // A process that is killed after its grace ends with 137.
     const exit = await outputOf('docker', [
       'inspect',
       '--format',

@@ -8,10 +8,11 @@ import {
   stopServer,
 } from '../../src/base/embedded/embedded-postgres.ts';
 import { giveBackPort, takePort } from '../support/own-port.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 /** The children of a killed postmaster take a moment to notice, and keep a new one out. */
 const START_ATTEMPTS = 50;
-const READY_LIMIT_MS = 150_000;
+const READY_LIMIT_MS = PATIENCE_MS;
 const POLL_MS = 10;
 
 const running = new Set<FaultyPostgres>();
@@ -88,7 +89,7 @@ export class FaultyPostgres {
   async #isReady(): Promise<boolean> {
     const client = new Client({
       connectionString: this.url('postgres'),
-      connectionTimeoutMillis: 2_000,
+      connectionTimeoutMillis: 30_000,
     });
     client.on('error', () => {});
     try {

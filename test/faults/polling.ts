@@ -7,7 +7,7 @@ export interface Poller {
   stop(): Promise<void>;
 }
 
-const RETRY_MS = 20;
+const RETRY_MS = 100;
 
 /** Tables that are not there yet are an outage like any other. */
 const OUTAGE = /^(08|57P|53|42P01|3F000|25P02|55006)|^(ECONN|EPIPE)/;
@@ -33,7 +33,7 @@ export function startPolling(
     const client = new Client({
       connectionString: databaseUrl,
       application_name: 'observer',
-      connectionTimeoutMillis: 5_000,
+      connectionTimeoutMillis: 30_000,
     });
     client.on('error', () => {});
     try {

@@ -6,7 +6,6 @@ import {
 } from '../../src/features/backfills/backfill-ledger.sql.ts';
 import type { BackfillRange } from '../../src/features/backfills/backfill-plan.ts';
 import { TODAY } from './pull-world.ts';
-import type { ServiceProcess } from './service-process.ts';
 import { predictTitles, readTitles } from './service-titles.ts';
 import {
   eventually,
@@ -20,8 +19,6 @@ import {
 
 /** Slow enough an answer for a backfill to have a middle. */
 const LATENCY_MS = 100;
-/** Slow enough for all pulls in hand to wait for their answers at once. */
-const LONG_LATENCY_MS = 2_000;
 const CONCURRENCY = 3;
 
 /** A world in which a backfill is the only work. */
@@ -86,33 +83,6 @@ function toBackfillWorld(world: ServiceWorld, range: BackfillRange, id: bigint):
   };
 }
 
-/**
- * Stops the process while all that it has in hand is being fetched. One that is stopped within a
- * transaction keeps its locks until PostgreSQL cuts it off, a minute later: it is let go again.
- *
- * @returns the pulls that it holds, as the log names them
- */
-export async function stopWhileFetching(
-  world: BackfillWorld,
-  service: ServiceProcess,
-): Promise<string[]> {
-  delayAnswers(world, LONG_LATENCY_MS);
-  const held = await eventually(async () => {
-    expect(await world.readRunning()).toHaveLength(CONCURRENCY);
-    service.send('SIGSTOP');
-    const [busy] = await world.database.prisma.$queryRaw<{ sessions: number }[]>`
-      SELECT count(*)::int AS sessions FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name LIKE 'conciliation%'
-        AND state <> 'idle'`;
-    const running = await world.readRunning();
-    if (busy?.sessions === 0 && running.length === CONCURRENCY) return running;
-    service.send('SIGCONT');
-    throw new Error('stopped at the wrong moment');
-  });
-  delayAnswers(world, LATENCY_MS);
-  return held;
-}
-
 /** Every answer from now on comes so late. */
 export function delayAnswers({ sandbox }: ServiceWorld, latencyMs: number): void {
   sandbox.faults.clear();
@@ -127,8 +97,4 @@ export function requestsByDate(world: ServiceWorld): Record<string, number> {
     counts[date] = (counts[date] ?? 0) + 1;
   }
   return counts;
-}
-
-export function pullsOf(service: ServiceProcess, message: string): Set<unknown> {
-  return new Set(service.logged(message).map((line) => line['pullId']));
 }

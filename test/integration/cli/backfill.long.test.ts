@@ -116,15 +116,12 @@ test('without a service the command does the work itself, and pulls nothing else
   expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining('refuses the token') });
 });
 
-test.each([
-  [[...range(5, 4)], /before it begins/],
-  [['--from', FIRST, '--to', daysFrom(1, TODAY)], /in the future/],
-  [['--from', '2010-01-01', '--to', FIRST], /ten years/],
-  [['--from', FIRST], /needs --from and --to/],
-  [[...range(0, 1), '--concurrency', '0'], /whole number/],
-  [['cancel', '999'], /no backfill 999/],
-] as const)('%j is refused with 2', async (args, message) => {
-  const ran = await run(...args);
-  expect(ran.exit).toBe(2);
-  expect(ran.stderr).toMatch(message);
+test('a request that is refused ends 2 with the reason', async () => {
+  const ran = await run('cancel', '999');
+  expect([ran.exit, ran.stderr]).toEqual([2, expect.stringContaining('no backfill 999')]);
+  const without = await run('--from', FIRST);
+  expect([without.exit, without.stderr]).toEqual([
+    2,
+    expect.stringContaining('needs --from and --to'),
+  ]);
 });

@@ -62,13 +62,10 @@ describe('pull', () => {
     await world.pull();
   });
 
-  test.each([
-    ['2026-02-30', /calendar date/],
-    [daysFrom(1, TODAY), /is in the future/],
-  ])('refuses %s with 2', async (date, message) => {
-    const ran = await run(['pull', date], environmentOf(world));
+  test('refuses a date in the future with 2', async () => {
+    const ran = await run(['pull', daysFrom(1, TODAY)], environmentOf(world));
     expect(ran.exit).toBe(2);
-    expect(ran.stderr).toMatch(message);
+    expect(ran.stderr).toMatch(/is in the future/);
   });
 
   test('with a token file that cannot be read ends 2 and leaves the ledger as it is', async () => {

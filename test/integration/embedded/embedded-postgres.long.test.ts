@@ -11,8 +11,8 @@ import { openInProcess, query, readServerPid } from './opening-process.ts';
 const logger = pino({ level: 'silent' });
 
 describe('opening', () => {
-  test('creates a UTF-8 database that sorts by code point, in UTC, on the loopback only', async ({
-    dataDir,
+  test('creates a UTF-8 database that sorts by code point, in UTC, on the loopback only, and keeps it from other users', async ({
+    newDir: dataDir,
   }) => {
     const database = await openEmbeddedPostgres({ dataDir, logger });
     expect(new URL(database.url).pathname).toBe('/conciliation');
@@ -26,6 +26,9 @@ describe('opening', () => {
               'Z' < 'a' AS by_code_point,
               upper('ação') AS upper`,
     );
+    const wrong = new URL(database.url);
+    wrong.password = 'wrong';
+    await expect(query(wrong.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
     await database.close();
     expect(settings).toEqual({
       encoding: 'UTF8',
@@ -36,24 +39,11 @@ describe('opening', () => {
       by_code_point: true,
       upper: 'AÇÃO',
     });
-  });
-
-  test('keeps the data folder and the password from other users', async ({ dataDir }) => {
-    const database = await openEmbeddedPostgres({ dataDir, logger });
-    await database.close();
     const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
     expect(await modeOf(dataDir)).toBe(0o700);
     expect(await modeOf(join(dataDir, 'postgres'))).toBe(0o700);
     expect(await modeOf(join(dataDir, 'postgres', 'postgres.json'))).toBe(0o600);
     expect(await modeOf(join(dataDir, 'postgres.log'))).toBe(0o600);
-  });
-
-  test('refuses a wrong password', async ({ dataDir }) => {
-    const database = await openEmbeddedPostgres({ dataDir, logger });
-    const wrong = new URL(database.url);
-    wrong.password = 'wrong';
-    await expect(query(wrong.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
-    await database.close();
   });
 
   test('uses the same port again when it is free, and another when it is not', async ({
@@ -72,7 +62,9 @@ describe('opening', () => {
     expect(new URL(third.url).port).not.toBe(new URL(first.url).port);
   });
 
-  test('by three processes at once makes one cluster that all three share', async ({ dataDir }) => {
+  test('by three processes at once makes one cluster that all three share', async ({
+    newDir: dataDir,
+  }) => {
     const processes = await Promise.all([1, 2, 3].map(() => openInProcess({ dataDir })));
     const urls = processes.map((process) => process.opened['url']);
     expect(urls[0]).toMatch(/^postgres:/);
@@ -138,7 +130,7 @@ describe.runIf(process.getuid?.() === 0)('under root', () => {
 
   test.runIf(canGrantReadingAll())(
     'a folder that only root may enter will do',
-    async ({ parentDir, dataDir }) => {
+    async ({ parentDir, newDir: dataDir }) => {
       await chmod(parentDir, 0o700);
       const database = await openEmbeddedPostgres({ dataDir, logger });
       expect(await query(database.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);

@@ -65,21 +65,17 @@ const REFUSED =
   /lock file .*; end the processes that use .*, or, if there are none, delete postmaster\.pid there/;
 
 describe('a lock file that a crash left does not keep the server from starting', () => {
-  test('where its process is dead', async ({ dataDir }) => {
-    await crash(dataDir);
-    await expectOpens(dataDir);
-  });
-
-  test('where its number belongs to the first process of the container, or to this one', async ({
+  test('where its process is dead, or its number belongs to the first process of the container, or to this one', async ({
     dataDir,
   }) => {
     await crash(dataDir);
     const lockFile = await readFile(lockFileOf(dataDir));
-    await reuseNumber(dataDir, 1);
     await expectOpens(dataDir);
-    await writeFile(lockFileOf(dataDir), lockFile);
-    await reuseNumber(dataDir, process.pid);
-    await expectOpens(dataDir);
+    for (const number of [1, process.pid]) {
+      await writeFile(lockFileOf(dataDir), lockFile);
+      await reuseNumber(dataDir, number);
+      await expectOpens(dataDir);
+    }
   });
 
   test('and three processes at once share the server that one of them starts', async ({
@@ -94,27 +90,24 @@ describe('a lock file that a crash left does not keep the server from starting',
 });
 
 describe('lock files that keep the server from starting', () => {
-  test('one with the number of another program of the same user is named with the remedy', async ({
-    dataDir,
-  }) => {
-    await crash(dataDir);
-    await reuseNumber(dataDir, await startProgram(dataDir));
-    await expect(openEmbeddedPostgres({ dataDir, logger })).rejects.toThrow(REFUSED);
-    await rm(lockFileOf(dataDir));
-    await expectOpens(dataDir);
-  });
-
-  test('one with the number of a server of another folder leaves that server alone', async ({
+  test('an empty one, or one with the number of another program or server, is named with the remedy, and the other is left alone', async ({
     parentDir,
     dataDir,
   }) => {
     await crash(dataDir);
     const otherDir = join(parentDir, 'other');
     const other = await openEmbeddedPostgres({ dataDir: otherDir, logger });
-    await reuseNumber(dataDir, await requireServerPid(otherDir));
-    await expect(openEmbeddedPostgres({ dataDir, logger })).rejects.toThrow(REFUSED);
+    for (const number of [await startProgram(dataDir), await requireServerPid(otherDir)]) {
+      await reuseNumber(dataDir, number);
+      await expect(openEmbeddedPostgres({ dataDir, logger })).rejects.toThrow(REFUSED);
+    }
     expect(await query(other.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await other.close();
+    await writeFile(lockFileOf(dataDir), '');
+    await expect(openEmbeddedPostgres({ dataDir, logger })).rejects.toThrow(
+      /PID file .* is empty; end the processes that use .*, or, if there are none, delete postmaster\.pid there/,
+    );
+    await rm(lockFileOf(dataDir));
     await expectOpens(dataDir);
   });
 
@@ -132,22 +125,11 @@ describe('lock files that keep the server from starting', () => {
     expect(await query(original.url, 'SELECT count(*)::int FROM title')).toEqual([{ count: 0 }]);
     await original.close();
   });
-
-  test('an empty lock file is named with the remedy', async ({ dataDir }) => {
-    await crash(dataDir);
-    await writeFile(lockFileOf(dataDir), '');
-    await expect(openEmbeddedPostgres({ dataDir, logger })).rejects.toThrow(
-      /PID file .* is empty; end the processes that use .*, or, if there are none, delete postmaster\.pid there/,
-    );
-    await rm(lockFileOf(dataDir));
-    await expectOpens(dataDir);
-  });
 });
 
 test('a folder of another major version is refused with the steps that bring it over', async ({
   dataDir,
 }) => {
-  await (await openEmbeddedPostgres({ dataDir, logger })).close();
   const versionFile = join(dataDir, 'postgres', 'PG_VERSION');
   const version = await readFile(versionFile, 'utf8');
   await writeFile(versionFile, '16\n');

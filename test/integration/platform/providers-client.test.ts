@@ -176,7 +176,7 @@ describe('the answer', () => {
 
   test('200 that drips is no answer, as a pull’s', async () => {
     const limits = { ...LIMITS, maxMinutes: 0.005 };
-    const options = { timeoutMs: 300, limits, concurrency: 1 };
+    const options = { timeoutMs: 30_000, limits, concurrency: 1 };
     const client = openClient((await dripping(200)).url, options);
     const pushing = client.pushProviders([PROVIDER], AbortSignal.timeout(30_000));
     const failure = await failureOf(pushing);

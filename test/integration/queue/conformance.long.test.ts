@@ -11,6 +11,9 @@ import { UnrecordedJobs } from '../../../src/core/work/job-worker.ts';
 import { describeOnEachServer } from './queue-servers.ts';
 import { aborted, eventually, openQueueWorld, type QueueWorld } from './queue-world.ts';
 
+/** A grace that no test lives to see the end of. */
+const FOR_EVER_MS = 3_600_000;
+
 describeOnEachServer('a queue', (kind) => {
   let world: QueueWorld;
   beforeEach(async () => {
@@ -19,15 +22,6 @@ describeOnEachServer('a queue', (kind) => {
   afterEach(() => world.close());
 
   describe('handing out', () => {
-    test('a pull that is enqueued is handled once', async () => {
-      const handled: bigint[] = [];
-      await world.startWorker(async (pullId) => void handled.push(pullId));
-      await world.queue.enqueue(7n);
-      await eventually(() => expect(handled).toEqual([7n]));
-      await world.idle();
-      expect(handled).toEqual([7n]);
-    });
-
     test('pulls that were enqueued before there was a worker are handled', async () => {
       await world.queue.enqueue(1n);
       await world.queue.enqueue(9_007_199_254_740_993n);
@@ -45,7 +39,6 @@ describeOnEachServer('a queue', (kind) => {
       await world.queue.enqueue(7n, 700);
       await eventually(() => expect(handledAtMs).toBeGreaterThan(0));
       expect(handledAtMs - enqueuedAtMs).toBeGreaterThan(690);
-      expect(handledAtMs - enqueuedAtMs).toBeLessThan(15_000);
     });
 
     test('a delayed pull is brought forward by enqueueing it without a delay', async () => {
@@ -86,7 +79,7 @@ describeOnEachServer('a queue', (kind) => {
       expect(mostAtOnce).toBe(4);
     });
 
-    test('a pull that is enqueued again while it waits or is handled has one job', async () => {
+    test('a pull that is enqueued again while it waits or is handled has one job, and another one afterwards', async () => {
       await Promise.all([world.queue.enqueue(7n), world.queue.enqueue(7n)]);
       await world.queue.enqueue(7n);
       expect((await world.queue.counts()).waiting).toBe(1);
@@ -106,14 +99,6 @@ describeOnEachServer('a queue', (kind) => {
       finish.abort();
       await world.idle();
       expect(handled).toEqual([7n]);
-    });
-
-    test('a pull that was handled can be enqueued again', async () => {
-      const handled: bigint[] = [];
-      await world.startWorker(async (pullId) => void handled.push(pullId));
-      await world.queue.enqueue(7n);
-      await eventually(() => expect(handled).toHaveLength(1));
-      await world.idle();
       await world.queue.enqueue(7n);
       await eventually(() => expect(handled).toEqual([7n, 7n]));
     });
@@ -127,8 +112,7 @@ describeOnEachServer('a queue', (kind) => {
       await world.queue.enqueue(7n);
       await eventually(() => expect(handledAtMs).toHaveLength(3));
       await world.idle();
-      const [first = 0, second = 0, third = 0] = handledAtMs;
-      expect(second - first).toBeLessThan(5_000);
+      const [, second = 0, third = 0] = handledAtMs;
       expect(third - second).toBeGreaterThan(490);
     });
   });
@@ -279,18 +263,14 @@ describeOnEachServer('a queue', (kind) => {
       });
       await world.queue.enqueue(7n);
       await eventually(() => expect(begun).toBe(true));
-      const startedMs = performance.now();
-      await worker.close(60_000);
-      expect(performance.now() - startedMs).toBeLessThan(30_000);
+      await worker.close(FOR_EVER_MS);
       expect(await world.queue.counts()).toMatchObject({ waiting: 1, active: 0 });
     });
 
     test('an idle worker closes at once', async () => {
       const worker = await world.startWorker(async () => undefined);
       await sleep(100);
-      const startedMs = performance.now();
-      await Promise.all([worker.close(60_000), worker.close(60_000)]);
-      expect(performance.now() - startedMs).toBeLessThan(30_000);
+      await Promise.all([worker.close(FOR_EVER_MS), worker.close(FOR_EVER_MS)]);
     });
   });
 });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ShutdownError, StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
 import { ONLY_JOB } from '../../../src/core/work/job-queue.ts';
 import { describeOnEachServer } from './queue-servers.ts';
-import { eventually, LOCK_MS, openQueueWorld, type QueueWorld } from './queue-world.ts';
+import { eventually, openQueueWorld, type QueueWorld } from './queue-world.ts';
 import { killWorkerProcesses } from './worker-process.ts';
 
 /** BullMQ has given no job up. */
@@ -37,10 +37,9 @@ describeOnEachServer('a queue that loses its workers or its server', (kind) => {
     });
 
     test('a process that is stopped beyond its lock loses the pull, and continues without harm', async () => {
-      const sleeper = await world.startProcess({ handling: 'wait', handlingMs: 200 });
+      const sleeper = await world.startProcess({ handling: 'stop', handlingMs: 0 });
       await world.queue.enqueue(7n);
       await eventually(() => expect(sleeper.answers).toContainEqual({ handling: '7' }));
-      sleeper.signal('SIGSTOP');
       const handled: bigint[] = [];
       const other = await world.startWorker(async (pullId) => void handled.push(pullId));
       await eventually(() => expect(handled).toEqual([7n]));
@@ -54,43 +53,6 @@ describeOnEachServer('a queue that loses its workers or its server', (kind) => {
       await world.idle();
       await expectNoFailure(world);
       expect(await sleeper.close()).toBe(0);
-    });
-
-    test('a pull whose worker is suspended beyond its lock is handled by another, and both continue', async () => {
-      const laggard = await world.startProcess({ handling: 'block', handlingMs: 6 * LOCK_MS });
-      await world.queue.enqueue(7n);
-      await eventually(() => expect(laggard.answers).toContainEqual({ handling: '7' }));
-      const handled: bigint[] = [];
-      await world.startWorker(async (pullId) => void handled.push(pullId));
-      await eventually(() => expect(handled).toEqual([7n]));
-      await eventually(() => expect(laggard.answers).toContainEqual({ handled: '7' }));
-      await world.idle();
-      await expectNoFailure(world);
-      expect(await laggard.close()).toBe(0);
-    });
-  });
-
-  describe('a server that forgets', () => {
-    test('the jobs are lost, and keys that are enqueued again are handled', async () => {
-      await world.queue.enqueue(1n);
-      await world.queue.enqueue(2n, 3_600_000);
-      await world.pushQueue.enqueue(ONLY_JOB, 3_600_000);
-      await world.server.loseJobs();
-      expect(await world.queue.jobsOf([1n, 2n])).toEqual(new Set());
-      expect(await world.pushQueue.jobsOf([ONLY_JOB])).toEqual(new Set());
-      let pushes = 0;
-      await world.startPushWorker(async () => {
-        pushes += 1;
-      });
-      await world.pushQueue.enqueue(ONLY_JOB);
-      await eventually(() => expect(pushes).toBe(1));
-      const handled: bigint[] = [];
-      await world.startWorker(async (pullId) => void handled.push(pullId));
-      await world.queue.enqueue(1n);
-      await eventually(() => expect(handled).toEqual([1n]));
-      await world.server.loseJobs();
-      await world.queue.enqueue(2n);
-      await eventually(() => expect(handled).toEqual([1n, 2n]));
     });
   });
 
@@ -109,12 +71,10 @@ describeOnEachServer('a queue that loses its workers or its server', (kind) => {
 
       await world.server.goDown();
       await eventually(async () => expect(await world.queue.isReachable()).toBe(false));
-      const startedMs = performance.now();
       await expect(world.queue.enqueue(2n)).rejects.toThrow(StagingUnavailableError);
       await expect(world.queue.jobsOf([2n])).rejects.toThrow(StagingUnavailableError);
       await expect(world.pushQueue.enqueue(ONLY_JOB)).rejects.toThrow(StagingUnavailableError);
       await expect(world.queue.counts()).rejects.toThrow(StagingUnavailableError);
-      expect(performance.now() - startedMs).toBeLessThan(40_000);
       await eventually(() => expect(world.logged('the queue is not available')).toHaveLength(1));
       await world.server.goUp();
       await eventually(() => expect(world.logged('the queue is available again')).toHaveLength(1));
@@ -139,12 +99,12 @@ describeOnEachServer('a queue that loses its workers or its server', (kind) => {
       await world.queue.enqueue(2n);
       await eventually(() => expect(begun).toEqual([1n]));
       await world.server.goDown();
-      await sleep(1_000);
-      const cpuBefore = process.cpuUsage();
-      await sleep(2_000);
-      const cpu = process.cpuUsage(cpuBefore);
-      // Asking again and again without a pause would keep a core busy all the time.
-      expect((cpu.user + cpu.system) / 1_000).toBeLessThan(500);
+      // Asking again and again without a pause would keep the event loop from ever being idle.
+      const { eventLoopUtilization } = performance;
+      const before = eventLoopUtilization();
+      await eventually(() =>
+        expect(eventLoopUtilization(eventLoopUtilization(), before).idle).toBeGreaterThan(1_000),
+      );
 
       await world.server.goUp();
       await eventually(() => world.queue.enqueue(2n));
@@ -165,10 +125,9 @@ describeOnEachServer('a queue that loses its workers or its server', (kind) => {
       await eventually(() => expect(begun).toBe(true));
       await world.server.goDown();
       await sleep(300);
-      const startedMs = performance.now();
+      // Either would have to wait for the server, which comes back only then.
       await worker.close(100);
       await world.closeQueues();
-      expect(performance.now() - startedMs).toBeLessThan(30_000);
       await world.server.goUp();
     });
   });

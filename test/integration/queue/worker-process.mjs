@@ -14,15 +14,7 @@ const { redisUrl, databaseUrl, lockMs, handling, handlingMs, enqueue } = JSON.pa
 const logger = pino({ level: process.env['LOG_LEVEL'] ?? 'silent' }, pino.destination(2));
 const answer = (/** @type {object} */ document) => console.log(JSON.stringify(document));
 
-/**
- * Computes for so long without a pause that neither timers nor sockets are served.
- *
- * @param {number} durationMs
- */
-function block(durationMs) {
-  const endMs = performance.now() + durationMs;
-  while (performance.now() < endMs);
-}
+let hasStopped = false;
 
 const queues = await openQueues({ redisUrl, databaseUrl, logger }).catch((error) => {
   answer({ refused: error.problems });
@@ -35,8 +27,11 @@ const worker = await startJobWorker({
   logger,
   handle: async (pullId, signal) => {
     answer({ handling: String(pullId) });
-    if (handling === 'block') block(handlingMs);
-    else await sleep(handlingMs, undefined, { signal });
+    if (handling === 'stop' && !hasStopped) {
+      hasStopped = true;
+      process.kill(process.pid, 'SIGSTOP');
+    }
+    await sleep(handlingMs, undefined, { signal });
     answer({ handled: String(pullId) });
   },
 });

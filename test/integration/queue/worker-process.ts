@@ -7,8 +7,8 @@ export interface WorkerProcessOptions {
   readonly redisUrl: string | null;
   readonly databaseUrl: string;
   readonly lockMs: number;
-  /** How it spends `handlingMs` on every pull: idly, or so that its event loop is blocked. */
-  readonly handling: 'wait' | 'block';
+  /** `stop`: it stops itself in the middle of its first pull, until it is sent SIGCONT. */
+  readonly handling: 'wait' | 'stop';
   readonly handlingMs: number;
   /** The id of a pull that it enqueues first. */
   readonly enqueue?: string;
@@ -17,7 +17,7 @@ export interface WorkerProcessOptions {
 export interface WorkerProcess {
   /** The answers so far, such as `{ handling: '12' }` and `{ handled: '12' }`, or `{ refused: [problem] }`. */
   readonly answers: readonly Readonly<Record<string, unknown>>[];
-  readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
+  readonly signal: (signal: 'SIGCONT') => void;
   /** Closes in an orderly way and ends; returns the exit status. */
   close(): Promise<number | null>;
   kill(): Promise<void>;

@@ -184,16 +184,6 @@ test('a date is not pulled beside a pull that has not ended, nor after one since
   expect(await world.outline()).toContain('lookback 2026-03-09');
 });
 
-test('a clock that was set back doubles nothing, and nothing is lost once it is right again', async () => {
-  await world.planner().runOnce();
-  await world.end('merged');
-  await world.planner(at(+SLOT + DAY_MS)).runOnce();
-  const before = await world.outline();
-  expect(await world.planner().runOnce()).toMatchObject({ created: 0 });
-  expect(await world.planner(at(+SLOT + DAY_MS)).runOnce()).toMatchObject({ created: 0 });
-  expect(await world.outline()).toEqual(before);
-});
-
 test('ten years behind: a portion at a time, and tomorrow does not wait', async () => {
   const config = { ...CONFIG, startDate: toCivilDate('2016-03-01') };
   await world.planner({ config }).runOnce();

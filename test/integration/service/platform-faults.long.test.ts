@@ -1,13 +1,12 @@
 /** The behaviour of a running service when the platform fails, limits requests, or refuses the token. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { errorsOf } from '../../support/service-process.ts';
 import { predictTitles, readTitles } from '../../support/service-titles.ts';
 import {
   eventually,
   inAlertingWorld,
-  onEachQueue,
   readPulls,
   SANDBOX,
   type ServiceWorld,
@@ -20,7 +19,7 @@ const SECOND = toCivilDate('2026-03-02');
 const YESTERDAY = toCivilDate('2026-03-03');
 const ALL = [FIRST, SECOND, YESTERDAY];
 
-onEachQueue('with the queue on', (queue) => {
+describe('a service', () => {
   /** A world in which the dates from `startDate` to yesterday are due. */
   const inWorld = (
     startDate: string,
@@ -28,7 +27,7 @@ onEachQueue('with the queue on', (queue) => {
     use: Parameters<typeof inAlertingWorld>[2],
   ) => {
     const environment = { START_DATE: startDate, LOOKBACK_DAYS: '0', ...more };
-    return inAlertingWorld(queue, { redisDatabase: 11, now: NOW, environment }, use);
+    return inAlertingWorld('PostgreSQL', { redisDatabase: 11, now: NOW, environment }, use);
   };
 
   test('500, 500, 200: two backoffs, then reconciled', () =>
@@ -60,9 +59,6 @@ onEachQueue('with the queue on', (queue) => {
       expect(gaps).toHaveLength(1);
       expect(gaps[0]).toBeGreaterThanOrEqual(7_000);
     }));
-
-  // What no queue has a part in.
-  if (queue !== 'PostgreSQL') return;
 
   test('500 without end: failed and alerted once, later dates are pulled, the checkpoint stays', () =>
     inWorld(FIRST, { PULL_ATTEMPTS: '3' }, async (world, webhook) => {
@@ -106,31 +102,6 @@ onEachQueue('with the queue on', (queue) => {
           .filter(({ body }) => body.kind === 'pull_failed')
           .map(({ body }) => body.state);
       await eventually(() => expect(told()).toEqual(['raised', 'resolved']));
-    }));
-
-  test('401, then another token in the file: one request too many per pull, and no attempt', () =>
-    inWorld(FIRST, {}, async (world, webhook) => {
-      const refused = world.sandbox.issueToken({ isExpired: true });
-      const tokenFile = await world.writeFile('token', refused);
-      await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
-      await eventually(() => expect(webhook.received).toHaveLength(1));
-      // Each date was asked for at most once, and none is again until the token is replaced.
-      const refusals = world.sandbox.requests.length;
-      expect(refusals).toBeLessThanOrEqual(3);
-      await sleep(2_500);
-      expect(world.sandbox.requests).toHaveLength(refusals);
-
-      await world.writeFile('token', world.sandbox.issueToken());
-      await expectPulls(
-        world,
-        ALL.map((date) => ({ date, state: 'merged', attempts: 1 })),
-      );
-      expect(world.sandbox.requests).toHaveLength(refusals + 3);
-      await eventually(() => expect(webhook.received).toHaveLength(2));
-      expect(webhook.received.map(({ body }) => body)).toMatchObject([
-        { kind: 'platform_auth', resolvedAt: null },
-        { kind: 'platform_auth', resolvedAt: expect.any(String) },
-      ]);
     }));
 
   test('401, one pull at a time: one request too many in all', () =>

@@ -1,7 +1,6 @@
 /** Providers that the ERP writes while the service runs are pushed automatically. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   cpfOf,
   providerOf,
@@ -14,22 +13,21 @@ import { errorsOf } from '../../support/service-process.ts';
 import {
   dueSince,
   eventually,
-  hasRedisServer,
   IMPATIENT,
   inServiceWorld,
   nothingDue,
-  onEachQueue,
   type ServiceWorld,
 } from '../../support/service-world.ts';
 
 /** Providers of another buyer, whose numbers only the platform knows. */
 const TAKEN = 900_000;
 
-onEachQueue('a service with the queue on', (queue) => {
+// The queue has no part in what a push does: test/integration/queue tries both.
+describe('a service', () => {
   const inWorld = (
     use: (world: ServiceWorld) => Promise<void>,
     environment: Readonly<Record<string, string>> = nothingDue(),
-  ) => inServiceWorld(queue, { redisDatabase: 9, environment }, use);
+  ) => inServiceWorld('PostgreSQL', { redisDatabase: 9, environment }, use);
 
   test('of two processes sends one request at a time, and isolates 7 culprits among 1,000', () =>
     inWorld(async (world) => {
@@ -168,7 +166,10 @@ onEachQueue('a service with the queue on', (queue) => {
         // A push that is due in a minute has a waiting job.
         await writeProviders(world.database, [providerOf(300)]);
         const jobs = await eventually(async () => {
-          const dump = await dumpJobs(world);
+          const { rows } = await world.database.pool.query<{ text: string }>(
+            'SELECT row_to_json(job)::text AS text FROM conciliation_queue.job',
+          );
+          const dump = rows.map(({ text }) => text).join('\n');
           expect(dump).toMatch(/\bpush\b/);
           return dump;
         });
@@ -200,9 +201,6 @@ onEachQueue('a service with the queue on', (queue) => {
       },
       { ...nothingDue(), ALERT_WEBHOOK_URL: 'http://127.0.0.1:9/' },
     ));
-
-  // What no queue has a part in.
-  if (queue !== 'PostgreSQL') return;
 
   test('sends full batches at once, and the rest when its oldest row is a minute old', () =>
     inWorld(async (world) => {
@@ -258,25 +256,6 @@ const SECRETS = [
   providerOf(200).externalId,
 ];
 
-const withOwnRedis = hasRedisServer ? test : test.skip;
-
-withOwnRedis(
-  'what is written while Redis is away is pushed when it is back (skipped where no redis-server is on the PATH)',
-  () =>
-    inServiceWorld('Redis', { redisDatabase: 9, environment: nothingDue() }, async (world) => {
-      const service = await world.start();
-      await world.redis?.kill();
-      await eventually(() => expect(service.logged('the queue is not available')).toHaveLength(1));
-      await write(world, 100);
-      await sleep(2_500);
-      expect(pushRequests(world)).toEqual([]);
-      await world.redis?.restart();
-      await expectStates(world, { synced: 100 });
-      expect(pushRequests(world)).toHaveLength(1);
-      expect(service.logged('the queue is not available')).toHaveLength(1);
-    }),
-);
-
 /** Writes rows that do not become due by their age while a test runs, however slow the machine is. */
 async function write(world: ServiceWorld, count: number): Promise<void> {
   const rows = Array.from({ length: count }, (_, number) => providerOf(number));
@@ -330,37 +309,4 @@ async function openAlerts(world: ServiceWorld): Promise<string[]> {
   const alerts = await world.database.prisma.$queryRaw<{ kind: string }[]>`
     SELECT kind FROM conciliation.alert WHERE resolved_at IS NULL ORDER BY id`;
   return alerts.map(({ kind }) => kind);
-}
-
-/** All data that the queue has stored. */
-async function dumpJobs({ redisUrl, database }: ServiceWorld): Promise<string> {
-  if (redisUrl === null) {
-    const { rows } = await database.pool.query<{ text: string }>(
-      'SELECT row_to_json(job)::text AS text FROM conciliation_queue.job',
-    );
-    return rows.map(({ text }) => text).join('\n');
-  }
-  const client = new Redis(redisUrl);
-  try {
-    const contents = [];
-    for (const key of await client.keys('*')) {
-      const type = await client.type(key);
-      const content =
-        type === 'hash'
-          ? await client.hgetall(key)
-          : type === 'list'
-            ? await client.lrange(key, 0, -1)
-            : type === 'zset'
-              ? await client.zrange(key, '0', '-1')
-              : type === 'stream'
-                ? await client.xrange(key, '-', '+')
-                : type === 'set'
-                  ? await client.smembers(key)
-                  : await client.get(key);
-      contents.push(JSON.stringify([key, content]));
-    }
-    return contents.join('\n');
-  } finally {
-    client.disconnect();
-  }
 }

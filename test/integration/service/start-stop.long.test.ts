@@ -1,10 +1,9 @@
 /** The end of the service, and the recovery of the work that it left. */
 import { Client } from 'pg';
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openQueues, type QueueCounts } from '../../../src/core/work/job-queue.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
-import { withBackfill } from '../../support/service-backfill.ts';
 import { errorsOf } from '../../support/service-process.ts';
 import { predictTitles, readTitles } from '../../support/service-titles.ts';
 import {
@@ -12,21 +11,18 @@ import {
   eventually,
   IMPATIENT,
   inServiceWorld,
-  onEachQueue,
   readPulls,
   SANDBOX,
   type ServiceWorld,
 } from '../../support/service-world.ts';
 
-const GRACE_MS = 30_000;
-const RANGE = { from: daysFrom(-60, TODAY), to: daysFrom(-1, TODAY) };
 const MERGING = daysFrom(-2, TODAY);
 const STALLED = daysFrom(-1, TODAY);
 
-onEachQueue('with the queue on', (queue) => {
+describe('a service', () => {
   const options = { redisDatabase: 13, environment: dueSince(MERGING) };
   const inWorld = (use: (world: ServiceWorld) => Promise<void>) =>
-    inServiceWorld(queue, options, use);
+    inServiceWorld('PostgreSQL', options, use);
 
   test('SIGTERM: a merge ends, a fetch is given up and handed back, exit 0', () =>
     inWorld(async (world) => {
@@ -65,22 +61,6 @@ onEachQueue('with the queue on', (queue) => {
       await world.start({ overrides: IMPATIENT });
       await expectBothPulled(world);
     }));
-
-  test('SIGTERM in the middle of a backfill leaves nothing running, and no error in the log', () =>
-    withBackfill(queue, RANGE, async (world) => {
-      const service = await world.start({ overrides: null });
-      await world.untilDone(5);
-      service.send('SIGTERM');
-      expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
-      expect(errorsOf(service)).toEqual([]);
-      const others = await world.database.prisma.$queryRaw<unknown[]>`
-        SELECT state, attempts FROM conciliation.pull
-        WHERE (state, attempts) NOT IN (('merged', 1), ('queued', 0))`;
-      expect(others).toEqual([]);
-    }));
-
-  // What no queue has a part in.
-  if (queue !== 'PostgreSQL') return;
 
   test('each role does its own part, and together they are the service', () =>
     inWorld(async (world) => {
@@ -156,15 +136,13 @@ async function countJobs({ redisUrl, databaseUrl }: ServiceWorld): Promise<Queue
   }
 }
 
-/** Long before the grace that a merge has; and it has cost no attempt. */
+/** Before the grace that a merge has is over: after the grace the merge is given up, too. It has cost no attempt. */
 async function untilFetchIsGivenUp(world: ServiceWorld): Promise<void> {
-  await eventually(
-    async () =>
-      expect(await readPulls(world)).toEqual([
-        { date: MERGING, state: 'running', attempts: 0 },
-        { date: STALLED, state: 'queued', attempts: 0 },
-      ]),
-    GRACE_MS / 2,
+  await eventually(async () =>
+    expect(await readPulls(world)).toEqual([
+      { date: MERGING, state: 'running', attempts: 0 },
+      { date: STALLED, state: 'queued', attempts: 0 },
+    ]),
   );
 }
 

@@ -1,5 +1,5 @@
 /** The output and the behaviour of a service while its token is refused or cannot be read. */
-import { rm } from 'node:fs/promises';
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
@@ -63,7 +63,9 @@ describe.concurrent('a refused token stays alerted', () => {
   test('until there is another token, also when a request that was under way succeeds', () =>
     inWorld(YESTERDAY, async (world, webhook) => {
       const tokenFile = await world.writeFile('token', world.sandbox.issueToken());
-      world.sandbox.faults.add({ kind: 'latency', latencyMs: 30_000, date: YESTERDAY });
+      const underWay = new EventEmitter();
+      const until = once(underWay, 'end');
+      world.sandbox.faults.add({ kind: 'hold', until, date: YESTERDAY });
       world.sandbox.faults.add({ kind: 'status', status: 401, date: FIRST });
       const service = await world.start({
         overrides: PROMPT,
@@ -74,6 +76,7 @@ describe.concurrent('a refused token stays alerted', () => {
       await eventually(async () => expect(await alerts(world)).toEqual(['platform_auth open']));
       expect(await pulls(world)).toEqual({ [YESTERDAY]: 'running 0', [FIRST]: 'queued 0' });
 
+      underWay.emit('end');
       await eventually(async () => expect((await pulls(world))[YESTERDAY]).toBe('merged 1'));
       await sleep(SEVERAL_LOOKS_MS);
       expect(await alerts(world)).toEqual(['platform_auth open']);
@@ -132,11 +135,8 @@ describe.concurrent('a refused token stays alerted', () => {
 });
 
 describe.concurrent('a token file without a usable token', () => {
-  test.each([
-    ['empty', (world: ServiceWorld) => world.writeFile('token', '')],
-    ['missing', (_: ServiceWorld, path: string) => rm(path)],
-    ['half written', (world: ServiceWorld) => world.writeFile('token', 'Bearer ')],
-  ])('that is %s between two looks costs a pull no attempt', (_, spoil) =>
+  // test/unit/platform/token.test.ts has every form of such a file.
+  test('that is empty between two looks costs a pull no attempt', () =>
     inWorld(YESTERDAY, async (world) => {
       const good = world.sandbox.issueToken();
       const tokenFile = await world.writeFile('token', good);
@@ -155,7 +155,7 @@ describe.concurrent('a token file without a usable token', () => {
           WHERE datname = current_database() AND wait_event_type = 'Lock'`;
         expect(waiting).toHaveLength(1);
       });
-      await spoil(world, tokenFile);
+      await world.writeFile('token', '');
       await row.release();
       await eventually(() => expect(worker.logged('pull attempt failed')).toHaveLength(1));
       expect(await pulls(world)).toEqual({ [YESTERDAY]: 'queued 0' });
@@ -164,8 +164,7 @@ describe.concurrent('a token file without a usable token', () => {
       await world.writeFile('token', good);
       await eventually(async () => expect(await pulls(world)).toEqual({ [YESTERDAY]: 'merged 1' }));
       expect(await alerts(world)).toEqual([]);
-    }),
-  );
+    }));
 
   test('is alerted and not ready once it has lasted, until there is one', () =>
     inWorld(YESTERDAY, async (world) => {

@@ -8,7 +8,6 @@ import { predictTitles, readTitles } from '../../support/service-titles.ts';
 import {
   eventually,
   inServiceWorld,
-  onEachQueue,
   SANDBOX,
   type ServiceWorld,
 } from '../../support/service-world.ts';
@@ -31,10 +30,8 @@ const OPTIONS = {
   },
 };
 
-onEachQueue('two processes with the queue on', (queue) => {
-  test('ask for what the schedules of ten simulated days say', () =>
-    inServiceWorld(queue, OPTIONS, liveThrough));
-});
+test('two processes ask for what the schedules of ten simulated days say', () =>
+  inServiceWorld('PostgreSQL', OPTIONS, liveThrough));
 
 async function liveThrough(world: ServiceWorld): Promise<void> {
   const running = await Promise.all([world.start(), world.start()]);

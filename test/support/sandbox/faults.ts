@@ -34,6 +34,8 @@ export type Fault = Scope &
     | { readonly kind: 'content-type'; readonly contentType: string }
     /** Silence for this time, then the regular answer. */
     | { readonly kind: 'latency'; readonly latencyMs: number }
+    /** Silence until then, then the regular answer. */
+    | { readonly kind: 'hold'; readonly until: Promise<unknown> }
     /** The head and this many bytes, then silence on an open connection. */
     | { readonly kind: 'stall'; readonly afterBytes: number }
     /**

@@ -31,6 +31,7 @@ export async function sendAnswer(
   response.once('close', () => gone.abort());
   try {
     if (fault?.kind === 'latency') await delay(fault.latencyMs, undefined, { signal: gone.signal });
+    if (fault?.kind === 'hold') await fault.until;
     const spoilt = withFault(answer, fault, gone.signal);
     writeHead(response, spoilt, fault);
     onHead(spoilt.status);

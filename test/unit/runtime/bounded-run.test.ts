@@ -1,22 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { boundedRun, OverdueError } from '../../../src/base/runtime/within.ts';
 
-test('callers at the same time share one run', async () => {
-  let runs = 0;
-  const ask = boundedRun(
-    async () => {
-      runs += 1;
-      await sleep(20);
-      return runs;
-    },
-    { timeoutMs: 1000, keepMs: 0 },
-  );
-  expect(await Promise.all([ask(), ask(), ask()])).toEqual([1, 1, 1]);
-  expect(await ask()).toBe(2);
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
 });
 
-test('an outcome, good or bad, serves for as long as it is kept', async () => {
+test('callers at the same time share one run, whose outcome, good or bad, serves for as long as it is kept', async () => {
   let runs = 0;
   const ask = boundedRun(
     async () => {
@@ -26,9 +18,11 @@ test('an outcome, good or bad, serves for as long as it is kept', async () => {
     },
     { timeoutMs: 1000, keepMs: 60 },
   );
+  const outcomes = await Promise.allSettled([ask(), ask()]);
+  expect(outcomes).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+  await vi.advanceTimersByTimeAsync(59);
   await expect(ask()).rejects.toThrow('first');
-  await expect(ask()).rejects.toThrow('first');
-  await sleep(80);
+  await vi.advanceTimersByTimeAsync(1);
   expect(await ask()).toBe(2);
   expect(await ask()).toBe(2);
 });
@@ -45,8 +39,11 @@ test('a run that hangs does not block callers, is not started twice, and is used
     },
     { timeoutMs: 30, keepMs: 1000 },
   );
-  await expect(ask()).rejects.toThrow(OverdueError);
-  await expect(ask()).rejects.toThrow(OverdueError);
+  for (let times = 0; times < 2; times += 1) {
+    const overdue = expect(ask()).rejects.toThrow(OverdueError);
+    await vi.advanceTimersByTimeAsync(30);
+    await overdue;
+  }
   expect(runs).toBe(1);
   finish('late');
   expect(await ask()).toBe('late');
