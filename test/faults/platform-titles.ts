@@ -16,6 +16,8 @@ export interface PlatformTitle {
 interface TitleFields {
   readonly date: string;
   readonly number: number;
+  /** Begins the identifiers of provider and agent: dates with different ones have no party in common. */
+  readonly parties: string;
   readonly dueDate: string | null;
   readonly originalValue: string;
   readonly discount: string;
@@ -67,10 +69,15 @@ export function digestOf(rows: readonly string[]): string {
     .digest('hex');
 }
 
-export function createTitle(random: SeededRandom, date: string, number: number): PlatformTitle {
+export function createTitle(
+  random: SeededRandom,
+  { date, parties }: Pick<TitleFields, 'date' | 'parties'>,
+  number: number,
+): PlatformTitle {
   return render({
     date,
     number,
+    parties,
     dueDate: random(6) === 0 ? null : `2031-0${1 + random(9)}-${10 + random(18)}`,
     originalValue: amount(random),
     discount: amount(random),
@@ -106,7 +113,7 @@ export function restate(
   const twin = next[random(next.length)];
   if (twin !== undefined && random(3) === 0) next.push(twin);
   const like = titles[0]?.fields;
-  if (like !== undefined && random(2) === 0) next.push(createTitle(random, like.date, nextNumber));
+  if (like !== undefined && random(2) === 0) next.push(createTitle(random, like, nextNumber));
   // Last, so that no two versions of a date are ever equal.
   change(() => ({ discount: newDiscount(random) }));
   for (let at = next.length - 1; at > 0; at -= 1) {
@@ -132,10 +139,10 @@ function amount(random: SeededRandom): string {
 }
 
 function render(fields: TitleFields): PlatformTitle {
-  const { date, number, dueDate, originalValue, discount, fee, note } = fields;
-  const [uid, provider] = [`O-${date}-${number}`, `P-${number % 3}`];
+  const { date, number, parties, dueDate, originalValue, discount, fee, note } = fields;
+  const [uid, provider] = [`O-${date}-${number}`, `${parties}P-${number % 3}`];
   const buyer = '11144477735';
-  const [agent, supplier] = ['98765432000198', '11444777000161'];
+  const [agent, supplier] = [`${parties}98765432000198`, `${parties}11444777000161`];
   const mark = `kanari ${date} ${number}`;
   // Several accounts to a party, so that there are changes, but no new one with every title.
   const [account, payment] = [`kanari account ${number % 5}`, `kanari payment ${number % 2}`];

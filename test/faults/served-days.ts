@@ -25,10 +25,14 @@ export class ServedDays {
     return [...this.#versions.keys()].sort() as CivilDate[];
   }
 
-  /** From now on the date is answered with so many new titles. */
-  begin(date: CivilDate, titleCount: number): void {
+  /**
+   * From now on the date is answered with so many new titles.
+   *
+   * @param parties begins the identifiers of providers and agents
+   */
+  begin(date: CivilDate, titleCount: number, parties = ''): void {
     const titles = Array.from({ length: titleCount }, () =>
-      createTitle(this.#random, date, this.#draw()),
+      createTitle(this.#random, { date, parties }, this.#draw()),
     );
     this.#versions.set(date, []);
     this.#serve(date, titles);
