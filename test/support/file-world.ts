@@ -34,7 +34,7 @@ async function emptyTables({ prisma }: Database): Promise<void> {
   const [{ tables }] = await prisma.$queryRaw<[{ tables: string }]>`
     SELECT string_agg(oid::regclass::text, ', ') AS tables FROM pg_class
     WHERE relnamespace = 'conciliation'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
-      AND relname <> 'program_lock'`;
+      AND relname NOT IN ('program_lock', '_prisma_migrations')`;
   await prisma.$transaction(async (tx) => {
     // Triggers refuse it to all others than the owner of the tables.
     await tx.$executeRaw`SELECT set_config('session_replication_role', 'replica', true)`;
