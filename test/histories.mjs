@@ -11,6 +11,7 @@ const FILES = new Map([
   ['bookings', 'test/model/bookings.test.ts'],
   ['restatements', 'test/integration/pull/succession.property.long.test.ts'],
   ['findings', 'test/integration/checks/order.property.long.test.ts'],
+  ['schedule', 'test/integration/schedule/schedule.property.long.test.ts'],
   ['matches', 'test/integration/matching/histories.long.test.ts'],
   ['pushes', 'test/integration/providers/interleavings.property.long.test.ts'],
 ]);

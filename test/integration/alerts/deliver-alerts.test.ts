@@ -117,13 +117,18 @@ test.each([
   await table.database.prisma.$executeRaw`
     UPDATE conciliation.alert SET raised_at = raised_at - ${age}::interval`;
   webhook.answerWith(503);
+  const { prisma } = table.database;
+  const [{ before }] = await prisma.$queryRaw<[{ before: string }]>`
+    SELECT clock_timestamp()::text AS before`;
   await deliver();
-  const [alert] = await readAlerts(table.database);
-  if (wait === null) expect(alert?.wait_seconds).toBeNull();
-  else {
-    expect(alert?.wait_seconds).toBeGreaterThan(wait - 5);
-    expect(alert?.wait_seconds).toBeLessThan(wait + 5);
-  }
+  const [planned] = await prisma.$queryRaw<object[]>`
+    SELECT next_attempt_at >= ${before}::timestamptz + wait AS "isLate",
+           next_attempt_at <= clock_timestamp()
+             + least(greatest(wait, clock_timestamp() - raised_at), interval '1 hour') AS "isEarly"
+    FROM conciliation.alert_delivery JOIN conciliation.alert ON alert.id = alert_id,
+         make_interval(secs => ${wait}::int) AS wait`;
+  const isPlanned = wait === null ? null : true;
+  expect(planned).toEqual({ isLate: isPlanned, isEarly: isPlanned });
 });
 
 test('an alert whose delivery was given up is delivered when it is over', async () => {
@@ -181,11 +186,12 @@ test('the claim of a deliverer that died runs out, and its late record changes n
   const lost = await claimDueAlert(table.other, {
     channel: 'webhook',
     language: 'en',
-    leaseMs: 300,
+    leaseMs: 86_400_000,
   });
   if (lost === null) throw new Error('nothing was due');
   expect(await deliver()).toBe(0);
-  await expect.poll(() => deliver()).toBe(1);
+  await table.bringForward();
+  expect(await deliver()).toBe(1);
 
   await resolveAlerts(table.database, held.kind);
   await recordDelivery(table.other, 'webhook', lost);
@@ -287,9 +293,7 @@ test('a redirect is not followed', async () => {
 test('a webhook that never answers is left after the timeout', async () => {
   await raiseAlert(table.database, held);
   webhook.answer = () => {};
-  const startedMs = performance.now();
   expect(await deliver({ timeoutMs: 200 })).toBe(0);
-  expect(performance.now() - startedMs).toBeLessThan(15_000);
   expect(await readAlerts(table.database)).toMatchObject([{ delivered: false }]);
 });
 

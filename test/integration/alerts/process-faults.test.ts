@@ -69,7 +69,7 @@ test.each([
   const process = startProcess();
   await process.report([fault]);
   expect(await alerts()).toEqual([`${kind} open`]);
-  await process.ageBy(2);
+  await process.ageBy(1);
   expect(await alerts()).toEqual([`${kind} open`]);
   await process.report([]);
   expect(await alerts()).toEqual([`${kind} over`]);

@@ -31,7 +31,7 @@ const world = worldOfFile();
 let database: Database;
 const opened: Database[] = [];
 beforeAll(() => {
-  database = open({ statementTimeoutMs: 2000 });
+  database = open({ statementTimeoutMs: 50_000 });
 });
 afterAll(() => Promise.all(opened.map((each) => each.close())));
 
@@ -69,7 +69,7 @@ describe('a session', () => {
     { name: 'idle_in_transaction_session_timeout', setting: '60000' },
     { name: 'jit', setting: 'off' },
     { name: 'search_path', setting: 'pg_catalog,pg_temp' },
-    { name: 'statement_timeout', setting: '2000' },
+    { name: 'statement_timeout', setting: '50000' },
     { name: 'TimeZone', setting: 'UTC' },
   ];
 
@@ -86,7 +86,7 @@ describe('a session', () => {
     url.searchParams.set('options', '-c TimeZone=America/Sao_Paulo -c work_mem=8MB');
     url.searchParams.set('statement_timeout', '5');
     url.searchParams.set('application_name', 'somebody');
-    const { pool } = open({ databaseUrl: url.href, statementTimeoutMs: 2000 });
+    const { pool } = open({ databaseUrl: url.href, statementTimeoutMs: 50_000 });
     const { rows } = await pool.query(readSettings);
     expect(rows).toEqual(expect.arrayContaining(expected));
     const memory = await pool.query('SHOW work_mem');

@@ -8,8 +8,11 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { migrate, pendingMigrations } from '../../../src/base/database/migrate.ts';
 import { ConfigError, StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
-import { within } from '../../../src/base/runtime/within.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import {
+  createMigratedDatabase,
+  createTestDatabase,
+  type TestDatabase,
+} from '../../support/database.ts';
 import { describeDrift } from '../../support/schema-drift.ts';
 
 const INIT = '20261127000000_init';
@@ -23,16 +26,17 @@ const logger = pino({ level: 'silent' });
 let database: TestDatabase;
 let client: Client;
 
-beforeEach(async () => {
-  database = await createTestDatabase();
-  client = new Client({ connectionString: database.url });
-  await client.connect();
-});
-
-afterEach(async () => {
-  await client.end();
-  await database.drop();
-});
+function databaseOfEachTest(create: () => Promise<TestDatabase>): void {
+  beforeEach(async () => {
+    database = await create();
+    client = new Client({ connectionString: database.url });
+    await client.connect();
+  });
+  afterEach(async () => {
+    await client.end();
+    await database.drop();
+  });
+}
 
 const run = () => migrate({ databaseUrl: database.url, logger });
 
@@ -45,6 +49,8 @@ async function tableNames(): Promise<string[]> {
 }
 
 describe('applying migrations', () => {
+  databaseOfEachTest(createTestDatabase);
+
   test('an empty database gets all of them, a migrated one none', async () => {
     expect(await pendingMigrations(database.url)).toEqual(ALL);
     expect(await run()).toMatchObject({ applied: ALL });
@@ -70,22 +76,10 @@ describe('applying migrations', () => {
     expect(await migrating).toMatchObject({ applied: ALL });
   });
 
-  test('a migrated database needs no lock that a reader can hold, not even for the roles', async () => {
-    await run();
-    await client.query('SELECT pg_advisory_lock(72707369)');
-    expect(await migrate({ databaseUrl: database.url, logger, lockTimeoutMs: 1 })).toMatchObject({
-      applied: [],
-    });
-    const roles = () => migrate({ databaseUrl: database.url, logger, roles: true });
-    expect(await Promise.all([roles(), roles(), roles()])).toEqual(
-      Array(3).fill({ applied: [], newer: [], advisoryLocksArePublic: false }),
-    );
-  });
-
   test('a lock that another session keeps ends the wait', async () => {
     const short = () => migrate({ databaseUrl: database.url, logger, lockTimeoutMs: 200 });
     await client.query('SELECT pg_advisory_lock(72707369)');
-    const failure = await within(30_000, short()).catch((error: unknown) => error);
+    const failure = await short().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StagingUnavailableError);
     expect(String(failure)).toContain('after 0.2 s another session still had a lock; end that');
     expect(await tableNames()).toEqual([]);
@@ -136,6 +130,8 @@ describe('applying migrations', () => {
 });
 
 describe('obstacles to a migration', () => {
+  databaseOfEachTest(createTestDatabase);
+
   test('a migration that fails leaves nothing behind and can be run again', async () => {
     await client.query('CREATE SCHEMA conciliation');
     await client.query(
@@ -151,54 +147,6 @@ describe('obstacles to a migration', () => {
 
     await client.query('DROP FUNCTION conciliation.refuse_rewriting()');
     expect(await run()).toMatchObject({ applied: ALL });
-  });
-
-  test('a migration edited after it was applied is refused', async () => {
-    await run();
-    await client.query(`UPDATE conciliation._prisma_migrations SET checksum = repeat('0', 64)`);
-    await expect(run()).rejects.toThrow(`migration ${INIT} was edited after it was applied`);
-    await expect(run()).rejects.toBeInstanceOf(ConfigError);
-  });
-
-  test('line ends that a checkout changed are no edit', async () => {
-    await run();
-    const script = await readFile(`prisma/migrations/${INIT}/migration.sql`, 'utf8');
-    const asOnWindows = createHash('sha256').update(script.replaceAll('\n', '\r\n')).digest('hex');
-    await client.query(
-      `UPDATE conciliation._prisma_migrations SET checksum = $1 WHERE migration_name = $2`,
-      [asOnWindows, INIT],
-    );
-    expect(await run()).toMatchObject({ applied: [] });
-  });
-
-  test('a migration that another tool left unfinished is refused until it is resolved', async () => {
-    await run();
-    await client.query(`UPDATE conciliation._prisma_migrations SET finished_at = NULL`);
-    await expect(run()).rejects.toThrow(/did not finish/);
-    expect(await pendingMigrations(database.url)).toEqual(ALL);
-  });
-
-  test('a migration of a newer version is no reason to stop', async () => {
-    await run();
-    await client.query(
-      `INSERT INTO conciliation._prisma_migrations (id, checksum, migration_name, finished_at)
-       VALUES ('newer', 'x', '29990101000000_newer', now())`,
-    );
-    expect(await run()).toMatchObject({ applied: [], newer: ['29990101000000_newer'] });
-  });
-
-  test('a login without a role is told which one it lacks', async () => {
-    await run();
-    const role = `stranger_${randomBytes(6).toString('hex')}`;
-    await client.query(`CREATE ROLE ${role}`);
-    const url = `${database.url}?options=${encodeURIComponent(`-c role=${role}`)}`;
-    for (const open of [
-      pendingMigrations,
-      (databaseUrl: string) => migrate({ databaseUrl, logger }),
-    ]) {
-      await expect(open(url)).rejects.toThrow(/: GRANT conciliation_worker TO that user/);
-    }
-    await client.query(`DROP ROLE ${role}`);
   });
 
   test('a pooler that refuses settings of the session is named', async () => {
@@ -237,6 +185,64 @@ describe('obstacles to a migration', () => {
     );
     expect(await migrating).toBeInstanceOf(StagingUnavailableError);
     expect(await tableNames()).toEqual([]);
+  });
+});
+
+describe('a migrated database', () => {
+  databaseOfEachTest(createMigratedDatabase);
+
+  test('needs no lock that a reader can hold, not even for the roles', async () => {
+    await client.query('SELECT pg_advisory_lock(72707369)');
+    expect(await migrate({ databaseUrl: database.url, logger, lockTimeoutMs: 1 })).toMatchObject({
+      applied: [],
+    });
+    const roles = () => migrate({ databaseUrl: database.url, logger, roles: true });
+    expect(await Promise.all([roles(), roles(), roles()])).toEqual(
+      Array(3).fill({ applied: [], newer: [], advisoryLocksArePublic: false }),
+    );
+  });
+
+  test('a migration edited after it was applied is refused', async () => {
+    await client.query(`UPDATE conciliation._prisma_migrations SET checksum = repeat('0', 64)`);
+    await expect(run()).rejects.toThrow(`migration ${INIT} was edited after it was applied`);
+    await expect(run()).rejects.toBeInstanceOf(ConfigError);
+  });
+
+  test('line ends that a checkout changed are no edit', async () => {
+    const script = await readFile(`prisma/migrations/${INIT}/migration.sql`, 'utf8');
+    const asOnWindows = createHash('sha256').update(script.replaceAll('\n', '\r\n')).digest('hex');
+    await client.query(
+      `UPDATE conciliation._prisma_migrations SET checksum = $1 WHERE migration_name = $2`,
+      [asOnWindows, INIT],
+    );
+    expect(await run()).toMatchObject({ applied: [] });
+  });
+
+  test('a migration that another tool left unfinished is refused until it is resolved', async () => {
+    await client.query(`UPDATE conciliation._prisma_migrations SET finished_at = NULL`);
+    await expect(run()).rejects.toThrow(/did not finish/);
+    expect(await pendingMigrations(database.url)).toEqual(ALL);
+  });
+
+  test('a migration of a newer version is no reason to stop', async () => {
+    await client.query(
+      `INSERT INTO conciliation._prisma_migrations (id, checksum, migration_name, finished_at)
+       VALUES ('newer', 'x', '29990101000000_newer', now())`,
+    );
+    expect(await run()).toMatchObject({ applied: [], newer: ['29990101000000_newer'] });
+  });
+
+  test('a login without a role is told which one it lacks', async () => {
+    const role = `stranger_${randomBytes(6).toString('hex')}`;
+    await client.query(`CREATE ROLE ${role}`);
+    const url = `${database.url}?options=${encodeURIComponent(`-c role=${role}`)}`;
+    for (const open of [
+      pendingMigrations,
+      (databaseUrl: string) => migrate({ databaseUrl, logger }),
+    ]) {
+      await expect(open(url)).rejects.toThrow(/: GRANT conciliation_worker TO that user/);
+    }
+    await client.query(`DROP ROLE ${role}`);
   });
 });
 

@@ -1,5 +1,5 @@
 /** Rows that something other than a merge has changed are found, raise an alert and are repaired by a pull. */
-import { describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { newestContentVersion, TITLE_COLUMNS } from '../../../src/core/title/title.ts';
@@ -67,6 +67,13 @@ async function verifyAndRepair(date: CivilDate): Promise<readonly Problem[]> {
   }
   return alterations.map(({ problem }) => problem);
 }
+
+/** The next repair is not requested soon after one. */
+const ageRepairs = (date: CivilDate) =>
+  query(
+    `UPDATE conciliation.pull SET finished_at = now() - interval '2 hours' WHERE date = $1 AND origin = 'repair'`,
+    [date],
+  );
 
 const UIDS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'];
 const COLUMNS = [
@@ -204,8 +211,15 @@ const OTHER_VALUES: Readonly<Record<string, string>> = {
 const AMOUNTS = COLUMNS.filter((column) => /value$|fee$/.test(column));
 
 describe('an altered row', () => {
+  /** A repair restores it, unless the alteration is one after which a row is another one. */
+  let repaired: CivilDate;
+  beforeAll(async () => {
+    repaired = await pullTitles();
+  });
+  beforeEach(() => ageRepairs(repaired));
+
   test.each(COLUMNS)('is found and repaired: %s', async (column) => {
-    const date = await pullTitles();
+    const date = /^(accepted_date|occurrence)$/.test(column) ? await pullTitles() : repaired;
     const [before, day] = [await stateOf(date), await dayOf(date)];
     const target = column === 'extra' ? 'second' : 'third';
     const other =
@@ -216,7 +230,7 @@ describe('an altered row', () => {
     );
     const found = await verifyAndRepair(date);
     expect(found.length).toBeGreaterThan(0);
-    expect(await check(date)).toEqual([]);
+    expect(await verifyAndRepair(date)).toEqual([]);
     expect(await dayOf(date)).toEqual(day);
     const after = await stateOf(date);
     if (column === 'accepted_date') {
@@ -232,15 +246,13 @@ describe('an altered row', () => {
     } else {
       expect(after).toEqual(before);
     }
-    expect(await verifyAndRepair(date)).toEqual([]);
   });
 
   test.each(AMOUNTS)('is found where only the digits differ: %s', async (column) => {
-    const date = await pullTitles();
-    const before = await stateOf(date);
-    await alterTitle(date, `${column} = ${column} * 1.0`);
-    expect(await verifyAndRepair(date)).toEqual(['titles']);
-    expect(await stateOf(date)).toEqual(before);
+    const before = await stateOf(repaired);
+    await alterTitle(repaired, `${column} = ${column} * 1.0`);
+    expect(await verifyAndRepair(repaired)).toEqual(['titles']);
+    expect(await stateOf(repaired)).toEqual(before);
   });
 
   test.each([
@@ -436,10 +448,7 @@ test('a value with which a part of the check fails is found, and hides no other 
     ).map(({ problem }) => problem);
   expect(new Set(await found(poisoned))).toEqual(new Set(['content', 'titles', 'unchecked']));
   expect(new Set(await found(date))).toEqual(new Set(['content', 'titles', 'day', 'totals']));
-  await query(
-    `UPDATE conciliation.pull SET finished_at = now() - interval '2 hours' WHERE date = $1 AND origin = 'repair'`,
-    [poisoned],
-  );
+  await ageRepairs(poisoned);
   await verifyAndRepair(poisoned);
   expect(await verifyAndRepair(poisoned)).toEqual([]);
   expect(await alertOf(poisoned)).toBeDefined();

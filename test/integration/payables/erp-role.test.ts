@@ -147,15 +147,3 @@ test('a row that the ERP writes again counts as of that transaction, also unchan
   await erp.query('COMMIT');
   expect(rows).toEqual([{ now: true, is_unchanged: true }]);
 });
-
-test.each([
-  `UPDATE conciliation.erp_payable SET stated_at = now()`,
-  `DELETE FROM conciliation.erp_payable`,
-  `UPDATE conciliation.erp_payable SET closed_at = now()`,
-  `UPDATE conciliation.erp_payable SET import_id = NULL`,
-  `UPDATE conciliation.erp_payable SET erp_key = 'other'`,
-  `INSERT INTO conciliation.erp_payable_import (kind, is_complete, ended_at) VALUES ('snapshot', true, now())`,
-  `SELECT * FROM conciliation.erp_payable_reject`,
-])('the ERP may not: %s', async (statement) => {
-  await expect(erp.query(statement)).rejects.toMatchObject({ code: '42501' });
-});

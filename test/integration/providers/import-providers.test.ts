@@ -52,7 +52,7 @@ const versions = () => world.database.prisma.$queryRaw<unknown[]>`
 /** Line 2 is that of provider 0. */
 const csvOf = (lines: readonly string[]) => `\uFEFF${HEADER}\r\n${lines.join('\r\n')}\r\n`;
 
-test('of 10,000 lines with 30 bad ones 9,970 are imported and 30 reported, by line and field; again, nothing changes', async () => {
+test('of 1,000 lines with 30 bad ones 970 are imported and 30 reported, by line and field; again, nothing changes', async () => {
   const faults: readonly (readonly [Readonly<Record<string, string>>, string])[] = [
     [{ identificationNumber: '90025108000101' }, 'identificationNumber'],
     [{ identificationNumber: '' }, 'identificationNumber'],
@@ -68,11 +68,11 @@ test('of 10,000 lines with 30 bad ones 9,970 are imported and 30 reported, by li
   const bad = new Map(
     Array.from(
       { length: 30 },
-      (_, index) => [index * 333 + 7, faults[index % 10] ?? [{}, '']] as const,
+      (_, index) => [index * 33 + 7, faults[index % 10] ?? [{}, '']] as const,
     ),
   );
   const csv = csvOf(
-    Array.from({ length: 10_000 }, (_, number) => lineOf(number, bad.get(number)?.[0])),
+    Array.from({ length: 1_000 }, (_, number) => lineOf(number, bad.get(number)?.[0])),
   );
 
   const dry = await importFile('many.csv', csv, true);
@@ -80,8 +80,8 @@ test('of 10,000 lines with 30 bad ones 9,970 are imported and 30 reported, by li
   const report = await importFile('many.csv', csv);
   expect(dry).toEqual(report);
   expect(report).toMatchObject({
-    read: 10_000,
-    inserted: 9970,
+    read: 1_000,
+    inserted: 970,
     changed: 0,
     unchanged: 0,
     refused: 30,
@@ -90,42 +90,19 @@ test('of 10,000 lines with 30 bad ones 9,970 are imported and 30 reported, by li
     [...bad].map(([number, [, field]]) => [number + 2, field]),
   );
   const rows = await readProviders(world.database);
-  expect(rows.size).toBe(9970);
+  expect(rows.size).toBe(970);
 
   const before = await versions();
   expect(await importFile('many.csv', csv)).toMatchObject({
     inserted: 0,
     changed: 0,
-    unchanged: 9970,
+    unchanged: 970,
     refused: 30,
   });
   expect(await versions()).toEqual(before);
 });
 
 describe('CSV', () => {
-  test('a row becomes what the interface takes', async () => {
-    await importFile('a.csv', csvOf([lineOf(1, { identificationNumber: '12.abc.345/01de-35' })]));
-    await world.push();
-    expect(world.sandbox.providers.get(providerOf(1).externalId)).toEqual({
-      externalId: providerOf(1).externalId,
-      type: 'INDIVIDUAL',
-      identificationNumber: '12ABC34501DE35',
-      name: 'Fornecedor; "1"',
-      canAnticipate: true,
-      phones: [{ number: '+55 11 90000-0000' }, { number: '+55 11 90000-0001' }],
-      emailAddresses: [{ email: 'a@example.com' }],
-      accounts: [
-        {
-          bankNumber: '341',
-          agencyNumber: '1',
-          accountNumber: '2',
-          type: 'CHECKING_ACCOUNT',
-          defaultAccount: true,
-        },
-      ],
-    });
-  });
-
   test('lower case letters of a tax identifier are counted', async () => {
     const report = await importFile(
       'a.csv',
@@ -168,7 +145,6 @@ describe('CSV', () => {
 
   test.each<[string, string | Uint8Array, RegExp]>([
     ['an empty file', '', /empty/],
-    ['a file without a header', `F1;${cpfOf(1)};Maria`, /line 1: no known name in column 1, 2, 3;/],
     [
       'another encoding',
       Buffer.from(csvOf([lineOf(1, { name: 'José' })]), 'latin1').subarray(3),

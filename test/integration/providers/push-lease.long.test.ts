@@ -1,19 +1,33 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { pushWorldOfFile } from '../../support/file-world.ts';
 import { providerOf, readBatches, writeProviders } from '../../support/provider-rows.ts';
 
 const world = pushWorldOfFile({ timeoutMs: 3_600_000 });
 
 test('a process that waits for the platform keeps the right to push, and one that was stopped has lost it', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
   await writeProviders(world.database, [providerOf(1)]);
   world.sandbox.faults.add({ kind: 'stall', afterBytes: 1 });
   const pushing = world.push().catch((error: unknown) => error);
   await expect.poll(() => world.requests()).toBe(1);
-  await sleep(75_000);
+  // Longer than any renewal makes it, so that a renewal shows and no wait of the test ends it.
+  const { prisma } = world.database;
+  const lengthen = () => prisma.$executeRaw`
+    UPDATE conciliation.provider_batch SET next_attempt_at = clock_timestamp() + interval '1 day'`;
+  await lengthen();
+  const isRenewed = async () => {
+    vi.advanceTimersByTime(15_000);
+    const [batch] = await prisma.$queryRaw<{ isShorter: boolean }[]>`
+      SELECT next_attempt_at < clock_timestamp() + interval '1 hour' AS "isShorter" FROM conciliation.provider_batch`;
+    return batch?.isShorter;
+  };
+  await expect.poll(isRenewed).toBe(true);
+  await lengthen();
   expect(await world.push()).toMatchObject({ kind: 'busy' });
 
   await world.forgetRequest();
+  vi.advanceTimersByTime(15_000);
   expect(await pushing).toMatchObject({
     code: 'STAGING_UNAVAILABLE',
     message: 'another process may push now',

@@ -1,8 +1,5 @@
 /** A merge that takes longer than its time limit would take as long again: it has to end in an alert. */
-import { Client } from 'pg';
-import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../../src/base/database/database.ts';
+import { expect, test } from 'vitest';
 import { createPull } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { environmentOf, runCommand, startCommand } from '../../support/child-command.ts';
@@ -11,42 +8,39 @@ import { PATIENCE_MS } from '../../support/patience.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const TIME_LIMIT_MS = 300;
 const world = worldOfFile();
-let impatient: Database;
 
-beforeAll(async () => {
-  impatient = openDatabase({
-    databaseUrl: world.databaseUrl,
-    applicationName: 'test',
-    statementTimeoutMs: TIME_LIMIT_MS,
-    logger: pino({ level: 'silent' }),
-  });
-});
-afterAll(() => impatient.close());
+/** The report of PostgreSQL for a statement that exceeds statement_timeout. */
+async function whileMergesExceedTheLimit<T>(work: () => Promise<T>): Promise<T> {
+  const { pool } = world.database;
+  await pool.query(`
+    CREATE FUNCTION conciliation.exceed_time_limit() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE 'canceling statement due to statement timeout' USING ERRCODE = '57014'; END $$;
+    CREATE TRIGGER exceed_time_limit BEFORE INSERT ON conciliation.title_revision
+      FOR EACH STATEMENT EXECUTE FUNCTION conciliation.exceed_time_limit()`);
+  try {
+    return await work();
+  } finally {
+    await pool.query('DROP FUNCTION conciliation.exceed_time_limit() CASCADE');
+  }
+}
 
 test('a merge whose statement exceeds the time limit spends attempts, fails and is alerted', async () => {
   await world.serve(DAY, [titleText({ date: DAY, discount: '1' })]);
   world.sandbox.setDayTexts(DAY, [titleText({ date: DAY, discount: '2' })]);
-  const blocker = new Client({ connectionString: world.databaseUrl });
-  await blocker.connect();
-  await blocker.query('BEGIN');
-  // The merge writes a revision; the record of a failed attempt does not.
-  await blocker.query('LOCK TABLE conciliation.title_revision IN EXCLUSIVE MODE');
-  try {
-    const pull = { origin: 'manual', date: DAY, requestedBy: 'test' } as const;
-    const pullId = await createPull(world.database, pull);
-    const kinds = [];
+  const pull = { origin: 'manual', date: DAY, requestedBy: 'test' } as const;
+  const pullId = await createPull(world.database, pull);
+  const kinds = await whileMergesExceedTheLimit(async () => {
+    const outcomes = [];
     for (let attempt = 0; attempt < world.parts.retry.attempts; attempt += 1) {
-      kinds.push((await world.run(pullId, { database: impatient })).kind);
+      outcomes.push((await world.run(pullId)).kind);
     }
-    expect(kinds).toEqual(['retry', 'retry', 'failed']);
-    const [row] = await world.database.prisma.$queryRaw<[{ state: string; attempts: number }]>`
-      SELECT state, attempts FROM conciliation.pull WHERE id = ${pullId}`;
-    expect(row).toEqual({ state: 'failed', attempts: 3 });
-  } finally {
-    await blocker.end();
-  }
+    return outcomes;
+  });
+  expect(kinds).toEqual(['retry', 'retry', 'failed']);
+  const [row] = await world.database.prisma.$queryRaw<[{ state: string; attempts: number }]>`
+    SELECT state, attempts FROM conciliation.pull WHERE id = ${pullId}`;
+  expect(row).toEqual({ state: 'failed', attempts: 3 });
   const policy = { timeZone: 'America/Sao_Paulo', maxLagDays: 3, maxIdleHours: 26 };
   await deriveAlerts(world.database, new Date(), policy);
   const alerts = await world.database.prisma.$queryRaw<{ kind: string }[]>`
@@ -82,19 +76,13 @@ test('the command ends, and the pull has failed after its attempts', async () =>
   world.sandbox.setDayTexts(date, [titleText({ date, discount: '1' })]);
   const environment = { ...environmentOf(world), PULL_ATTEMPTS: '2' };
   expect((await runCommand(['pull', date], environment)).exit).toBe(0);
-  // The report of PostgreSQL for a statement that exceeds statement_timeout.
-  await world.database.pool.query(`
-    CREATE FUNCTION conciliation.exceed_time_limit() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN RAISE 'canceling statement due to statement timeout' USING ERRCODE = '57014'; END $$;
-    CREATE TRIGGER exceed_time_limit BEFORE INSERT ON conciliation.title_revision
-      FOR EACH STATEMENT EXECUTE FUNCTION conciliation.exceed_time_limit()`);
   world.sandbox.setDayTexts(date, [titleText({ date, discount: '2' })]);
-  const started = startCommand(['pull', date], environment);
-  // A command that counts no attempt would never end.
-  const patience = setTimeout(() => started.kill('SIGKILL'), PATIENCE_MS);
-  const { exit } = await started.ended;
-  clearTimeout(patience);
-  await world.database.pool.query('DROP FUNCTION conciliation.exceed_time_limit() CASCADE');
+  const { exit } = await whileMergesExceedTheLimit(async () => {
+    const started = startCommand(['pull', date], environment);
+    // A command that counts no attempt would never end.
+    const patience = setTimeout(() => started.kill('SIGKILL'), PATIENCE_MS);
+    return started.ended.finally(() => clearTimeout(patience));
+  });
   expect(exit).toBe(1);
   const { rows } = await world.database.pool.query(
     'SELECT state, attempts FROM conciliation.pull ORDER BY id DESC LIMIT 1',
