@@ -1,48 +1,21 @@
 import { Client } from 'pg';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll } from 'vitest';
-import type { Database } from '../../src/base/database/database.ts';
+import { afterAll, beforeAll } from 'vitest';
 import { migrate } from '../../src/base/database/migrate.ts';
-import { ensureCheckpoint } from '../../src/core/ledger/day-ledger.sql.ts';
 import { setConsumer } from '../../src/features/bookings/consumers.ts';
 import { createRoleUsers, type RoleUsers } from './database-roles.ts';
-import { forFile } from './for-tests.ts';
+import { forFile, forTest } from './for-tests.ts';
 import { type GatedPlatform, openGatedPlatform } from './gated-platform.ts';
-import { DAY, openPullWorld, type PullWorld, type PullWorldOptions } from './pull-world.ts';
+import { openPullWorld, type PullWorld, type PullWorldOptions } from './pull-world.ts';
 import { openPushWorld, type PushWorld, type PushWorldOptions } from './push-world.ts';
 
 /** The world of the tests of a file. */
 export const worldOfFile = (options?: PullWorldOptions): PullWorld =>
   forFile(() => openPullWorld(options));
 
-/**
- * The same, and each test finds the tables and the platform as a migration and a start leave them. A new database for
- * each test would take ten times as long.
- */
-export function worldOfEachTest(options?: PullWorldOptions): PullWorld {
-  const world = worldOfFile(options);
-  afterEach(async () => {
-    await emptyTables(world.database);
-    await ensureCheckpoint(world.database.prisma, options?.startDate ?? DAY);
-    world.sandbox.forget();
-  });
-  return world;
-}
-
-/** Removes every row that a migration has not written, and numbers rows from 1 again. */
-async function emptyTables({ prisma }: Database): Promise<void> {
-  const [{ tables }] = await prisma.$queryRaw<[{ tables: string }]>`
-    SELECT string_agg(oid::regclass::text, ', ') AS tables FROM pg_class
-    WHERE relnamespace = 'conciliation'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
-      AND relname NOT IN ('program_lock', '_prisma_migrations')`;
-  await prisma.$transaction(async (tx) => {
-    // Triggers refuse it to all others than the owner of the tables.
-    await tx.$executeRaw`SELECT set_config('session_replication_role', 'replica', true)`;
-    await tx.$executeRawUnsafe(`TRUNCATE ${tables} RESTART IDENTITY`);
-    await tx.$executeRaw`INSERT INTO conciliation.booking_consumer (name) VALUES ('erp')`;
-    await tx.$executeRaw`INSERT INTO conciliation.booking_position (consumer) VALUES ('erp')`;
-  });
-}
+/** The same, with a new world for each test. */
+export const worldOfEachTest = (options?: PullWorldOptions): PullWorld =>
+  forTest(() => openPullWorld(options));
 
 /** A world of the file with the roles of the database, and a login for each. */
 export function worldWithUsers(

@@ -52,8 +52,6 @@ export interface Sandbox {
   setDaySize(date: CivilDate, titleCount: number | null): void;
   /** Sets the complete answer to requests with the date, in either parameter; null: the regular answer. */
   setRawBody(date: CivilDate, raw: RawBody | null): void;
-  /** Everything that was set, and the requests. */
-  forget(): void;
   /** Ends every connection immediately. */
   close(): Promise<void>;
 }
@@ -146,12 +144,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     setDayTexts: (date, titles) => set(days.overrides, date, titles && [...titles]),
     setDaySize: (date, titleCount) => set(days.overrides, date, titleCount),
     setRawBody: (date, raw) => set(rawBodies, date, raw),
-    forget() {
-      days.overrides.clear();
-      rawBodies.clear();
-      faults.clear();
-      requests.length = 0;
-    },
     close: () => app.close(),
   };
 }
