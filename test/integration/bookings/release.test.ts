@@ -106,6 +106,19 @@ test('equal titles that are renumbered release nothing', async () => {
   expect((await lines()).slice(2)).toMatchObject([{ kind: 'adjust', discount: '3', version: 2 }]);
 });
 
+test('a title keeps its booking whatever its number among equal titles', async () => {
+  await pull({ uid: 'a', discount: '1' }, { uid: 'a', discount: '2' });
+  const second = await world.database.prisma.title.findFirstOrThrow({
+    where: { acceptedDate: new Date(date), occurrence: 2 },
+  });
+  const kept = { uid: 'a', discount: String(second.platformDiscountedValue) };
+  await pull(kept);
+  await sign();
+  await pull(kept, { uid: 'a', discount: '9' });
+  await sign();
+  expect((await lines()).slice(1)).toMatchObject([{ kind: 'book', discount: '9', version: 1 }]);
+});
+
 const receipt = (
   line: { key: string; contentHash: string },
   more: Partial<Parameters<typeof takeReceipts>[2][number]> = {},
