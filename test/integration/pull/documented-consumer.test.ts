@@ -60,10 +60,11 @@ function answerOf(date: CivilDate, random: () => number): string[] {
   ).filter((text) => text !== null);
 }
 
-async function merge(seed: string): Promise<void> {
+/** @param isEnough whether no further round is needed */
+async function merge(seed: string, isEnough = () => true): Promise<void> {
   const next = createSeededRandom(seed);
   const random = () => next(1_000_000) / 1_000_000;
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < ROUNDS || !isEnough(); round += 1) {
     for (const date of dates) world.sandbox.setDayTexts(date, answerOf(date, random));
     await Promise.all(dates.map((date) => world.pull(date, { withdrawalLimitPercent: 100 })));
   }
@@ -78,11 +79,12 @@ test('two consumers, one of them killed again and again, end with exactly the ti
   await setup.end();
 
   let isOver = false;
-  const merging = merge('consumer').finally(() => {
-    isOver = true;
-  });
   let pages = 0;
   let deaths = 0;
+  // A consumer may be slow: the merges go on until it has read many pages and has died.
+  const merging = merge('consumer', () => pages > 20 && deaths > 0).finally(() => {
+    isOver = true;
+  });
   const consume = async () => {
     let client = await connect();
     while (!isOver) {
@@ -124,10 +126,8 @@ test('two consumers, one of them killed again and again, end with exactly the ti
      FROM erp.feed_position`,
   );
   expect(rows).toMatchObject([{ isAtEnd: true, kinds: 4 }]);
-  // The test has tested something: many pages, titles that changed more than once, killed consumers.
+  // The test has tested something: titles that changed more than once.
   expect(rows[0].changes).toBeGreaterThan(2 * titles.length);
-  expect(pages).toBeGreaterThan(20);
-  expect(deaths).toBeGreaterThan(0);
 });
 
 test.each([
