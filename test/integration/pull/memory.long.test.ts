@@ -5,8 +5,8 @@ import { environmentOf, startCommand } from '../../support/child-command.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 
-const TITLES = 200_000;
-const LIMIT_MEGABYTES = 300;
+const TITLES = 100_000;
+const LIMIT_MEGABYTES = 200;
 
 const world = worldOfFile();
 
