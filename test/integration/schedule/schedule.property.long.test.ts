@@ -34,7 +34,7 @@ const due = fc.option(
 const oneOf = (...values: (string | null)[]) => fc.constantFrom(...values);
 const titles = fc.array(
   fc.record({
-    uid: fc.constantFrom('a', 'b', 'c', 'd'),
+    uid: fc.constantFrom<string>('a', 'b', 'c', 'd'),
     dueDate: due,
     value: fc.constantFrom('10', '10.00', '0.1', '12345678901234567.89', '-3.555'),
     discount: fc.constantFrom(null, '0.01', '7'),
