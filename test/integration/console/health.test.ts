@@ -66,11 +66,14 @@ test('a COMMIT without an answer is reported while it lasts', async () => {
   const committed = database.prisma.$transaction(
     (tx) => tx.$executeRaw`INSERT INTO public.slow VALUES (1)`,
   );
-  await expect
-    .poll(async () => reasons(await console.get('/readyz')))
-    .toEqual({ database: '1 COMMIT(s) without an answer for 0.5 s' });
-  await standby.query('SELECT pg_advisory_unlock(1)');
-  standby.release();
+  try {
+    await expect
+      .poll(async () => reasons(await console.get('/readyz')))
+      .toEqual({ database: '1 COMMIT(s) without an answer for 0.5 s' });
+  } finally {
+    await standby.query('SELECT pg_advisory_unlock(1)');
+    standby.release();
+  }
   await committed;
   expect((await console.get('/readyz')).status).toBe(200);
 });
