@@ -111,6 +111,10 @@ describe('applying migrations', () => {
     const role = `limited_${randomBytes(6).toString('hex')}`;
     await client.query(`CREATE ROLE ${role}`);
     try {
+      // The roles belong to the server, and only a superuser can create them.
+      const other = await createMigratedDatabase();
+      await migrate({ databaseUrl: other.url, logger, roles: true });
+      await other.drop();
       const limited = `${database.url}?options=${encodeURIComponent(`-c role=${role}`)}`;
       const migrating = () => migrate({ databaseUrl: limited, logger });
       await expect(migrating()).rejects.toThrow(/may not create the schema conciliation/);
