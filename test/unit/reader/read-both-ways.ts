@@ -6,8 +6,9 @@ import { type RawTitle, TitleCutter, type TitleShortcut } from '../../../src/cor
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
 import { FastReader } from '../../../src/core/reader/fast-reader.ts';
 import { PADDING_BYTES } from '../../../src/core/reader/json-bytes.ts';
+import { KnownTexts } from '../../../src/core/reader/known-texts.ts';
 import { encodeTitle } from '../../../src/core/reader/title-row.ts';
-import { KnownTexts, KnownTitles, rawHash } from '../../../src/core/title/known-titles.ts';
+import { KnownTitles, rawHash } from '../../../src/core/title/known-titles.ts';
 import {
   contentHash,
   identityHash,
