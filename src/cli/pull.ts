@@ -6,9 +6,14 @@ import type { PullReport } from '../core/merge/merge.sql.ts';
 import type { AttemptOutcome } from '../core/work/pull-parts.ts';
 import { pullToEnd } from '../core/work/pull-to-end.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
-import { type LedgerDay, readLedgerDay } from '../features/review/ledger-days.sql.ts';
+import {
+  type LedgerDay,
+  type RejectRow,
+  readLedgerDay,
+  readOpenRejects,
+} from '../features/review/ledger-days.sql.ts';
 import { argument, type CommandResult, command, EXIT, toDate, withPlatform } from './command.ts';
-import { dayAdvice, type RejectRow, readOpenRejects } from './output/day-text.ts';
+import { dayAdvice } from './output/day-text.ts';
 import { formatCount, renderTable, right } from './output/table.ts';
 
 const pull = command({

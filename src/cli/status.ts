@@ -4,7 +4,12 @@ import { InputError } from '../base/runtime/errors.ts';
 import { addDays, type CivilDate } from '../base/values/business-day.ts';
 import { headlineOf, needsPerson } from '../features/home/headline.ts';
 import { type OpenItems, readOpenItems } from '../features/home/open-items.ts';
-import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
+import {
+  type LedgerDay,
+  type RejectRow,
+  readLedgerDays,
+  readOpenRejects,
+} from '../features/review/ledger-days.sql.ts';
 import {
   type CompleteSweep,
   readCompleteSweep,
@@ -12,7 +17,7 @@ import {
   type SweepRow,
 } from '../features/sweep/sweeps.sql.ts';
 import { type CommandResult, EXIT, optional, stagingCommand, toDate } from './command.ts';
-import { dayAdvice, MAX_REJECTS, type RejectRow, readOpenRejects } from './output/day-text.ts';
+import { dayAdvice, MAX_REJECTS } from './output/day-text.ts';
 import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
 
 /** Days shown by default. */

@@ -1,23 +1,10 @@
-import type { Database } from '../../base/database/database.ts';
 import { textOf } from '../../base/texts/texts.ts';
-import type { CivilDate } from '../../base/values/business-day.ts';
-import type { LedgerDay } from '../../features/review/ledger-days.sql.ts';
+import type { LedgerDay, RejectRow } from '../../features/review/ledger-days.sql.ts';
 import { holdText } from '../../features/review/pages/release-page.tsx';
 import { formatCount } from './table.ts';
 
 /** Rejected titles listed for each day, also with `--json`. */
 export const MAX_REJECTS = 20;
-
-/** The rejects of a date that wait for a decision, in the order of the response. */
-export function readOpenRejects({ prisma }: Database, date: CivilDate) {
-  return prisma.rejectedTitle.findMany({
-    where: { date, status: 'open' },
-    select: { date: true, ordinal: true, reasons: true },
-    orderBy: { ordinal: 'asc' },
-  });
-}
-
-export type RejectRow = Awaited<ReturnType<typeof readOpenRejects>>[number];
 
 /**
  * Describes the work that a day has for a person.
