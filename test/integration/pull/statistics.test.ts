@@ -17,8 +17,8 @@ async function pullDays(from: number, count: number, titles = TITLES) {
 }
 
 /**
- * Rows of `title` since the last call that were read without an index, and by the index of its key, in which the dates are not apart.
- * Sessions report them at their end.
+ * Rows of `title` since the last call that were read without an index, and by the index of its key, in which the dates
+ * are not apart. Sessions report them at their end.
  */
 async function readRows(): Promise<{ scanned: number; byKey: number }> {
   await client.query(
