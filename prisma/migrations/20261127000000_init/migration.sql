@@ -3401,17 +3401,12 @@ REVOKE ALL ON FUNCTION conciliation.safe_position(text, bigint), conciliation.re
 
 -- Written by the merges, each for its own date, and by erasures: src/schedule/.
 CREATE TABLE conciliation.schedule_total (
-  accepted_date              date    NOT NULL,
-  due_date                   date,
-  payee                      uuid    NOT NULL,
-  titles                     integer NOT NULL,
-  title_id                   bigint  NOT NULL,
-  original_value             numeric NOT NULL,
-  platform_discounted_value  numeric NOT NULL,
-  financial_discounted_value numeric NOT NULL,
-  buyer_discounted_value     numeric NOT NULL,
-  billing_fee                numeric NOT NULL,
-  money_transfer_fee         numeric NOT NULL,
+  accepted_date  date    NOT NULL,
+  due_date       date,
+  payee          uuid    NOT NULL,
+  titles         integer NOT NULL,
+  title_id       bigint  NOT NULL,
+  original_value numeric NOT NULL,
 
   CONSTRAINT schedule_total_titles_check CHECK (titles >= 1),
   CONSTRAINT schedule_total_dates_check
@@ -3441,16 +3436,6 @@ COMMENT ON COLUMN conciliation.schedule_total.title_id IS
   'title.id of one of the titles, which names the party and the account.';
 COMMENT ON COLUMN conciliation.schedule_total.original_value IS
   'Exact sum of original_value.';
-COMMENT ON COLUMN conciliation.schedule_total.platform_discounted_value IS
-  'Exact sum of platform_discounted_value. A title that does not state the amount adds nothing.';
-COMMENT ON COLUMN conciliation.schedule_total.financial_discounted_value IS
-  'Exact sum of financial_discounted_value. A title that does not state the amount adds nothing.';
-COMMENT ON COLUMN conciliation.schedule_total.buyer_discounted_value IS
-  'Exact sum of buyer_discounted_value. A title that does not state the amount adds nothing.';
-COMMENT ON COLUMN conciliation.schedule_total.billing_fee IS
-  'Exact sum of billing_fee. A title that does not state the amount adds nothing.';
-COMMENT ON COLUMN conciliation.schedule_total.money_transfer_fee IS
-  'Exact sum of money_transfer_fee. A title that does not state the amount adds nothing.';
 
 
 -- Erased parties -------------------------------------------------------------------------------

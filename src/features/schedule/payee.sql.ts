@@ -1,5 +1,4 @@
 import { taxIdText } from '../../base/database/tax-id.sql.ts';
-import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { destinationOfRow } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { accountHash, partyKey, writingHash } from '../accounts/account-watch.sql.ts';
@@ -107,9 +106,6 @@ export function isPayee({ kind, key, hash }: PayeeRow): Prisma.Sql {
   );
 }
 
-const eachAmount = (text: (column: string) => string) =>
-  Prisma.raw(AMOUNT_COLUMNS.map(text).join(', '));
-
 /**
  * The rows of `schedule_total` that the selected titles have.
  *
@@ -128,18 +124,17 @@ export const totalsOf = (selected: Prisma.Sql, fence: bigint | null): Prisma.Sql
              AND staged.writing_hash = ${writingHash}`;
   return Prisma.sql`
   SELECT line.accepted_date, line.due_date, named.payee, sum(line.titles)::int AS titles, min(line.title_id) AS title_id,
-         ${eachAmount((column) => `sum(line.${column}) AS ${column}`)}
+         sum(line.original_value) AS original_value
   FROM (
     SELECT ${payeeHash(Prisma.sql`coalesce(staged.account_hash, ${accountHash})`)} AS payee, lines
     FROM (
       SELECT ${Prisma.raw(NAMED)}, lines
       FROM (
-        SELECT ${written}, array_agg(ROW(
-                 accepted_date, due_date, NULL, titles, title_id,
-                 ${eachAmount((column) => column)})::conciliation.schedule_total) AS lines
+        SELECT ${written}, array_agg(ROW(accepted_date, due_date, NULL, titles, title_id,
+                                         original_value)::conciliation.schedule_total) AS lines
         FROM (
           SELECT accepted_date, anticipated_due_date AS due_date, ${written}, count(*) AS titles,
-                 min(title.id) AS title_id, ${eachAmount((column) => `coalesce(sum(${column}), 0) AS ${column}`)}
+                 min(title.id) AS title_id, sum(original_value) AS original_value
           FROM conciliation.title AS title CROSS JOIN LATERAL ${Prisma.raw(WRITTEN_PAYEE)} AS payee
           WHERE status = 'current' AND ${selected}
           GROUP BY 1, 2, ${written}

@@ -2,7 +2,6 @@ import type { Database, QueryClient } from '../../base/database/database.ts';
 import { withSnapshot } from '../../base/export/snapshot.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { BankAccount } from '../../core/title/destination.ts';
-import { AMOUNT_COLUMNS, type AmountColumn } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { businessDayOf } from '../calendar/business-days.sql.ts';
 import {
@@ -21,10 +20,10 @@ export interface DueRange {
   readonly to: CivilDate;
 }
 
-/** Number and sums of current titles. Sums are exact decimals; an amount that was not asked for is absent. */
+/** Number and value of current titles. Values are exact decimals. */
 export interface ScheduleTotals {
   readonly titles: number;
-  readonly sums: Readonly<Partial<Record<AmountColumn, string>> & { original_value: string }>;
+  readonly originalValue: string;
   /** Titles of days in the state `held` or `attention`, whose newest response waits for a person. */
   readonly waitingTitles: number;
   readonly waitingValue: string;
@@ -77,24 +76,14 @@ export interface Schedule extends ScheduleFigures {
   readonly groups: readonly ScheduleGroup[];
 }
 
-// Column names of core/title and of this file. No input reaches Prisma.raw.
-
-type Amounts = readonly AmountColumn[];
-const columnsOf = (amounts: Amounts, text: (column: AmountColumn) => string) =>
-  amounts.map((column) => `, ${text(column)}`).join('');
-const totals = (amounts: Amounts) =>
-  Prisma.raw(`
-  sum(titles) AS titles, min(title_id) AS title_id ${columnsOf(amounts, (column) => `sum(${column}) AS ${column}`)},
+const TOTALS = Prisma.sql`
+  sum(titles) AS titles, min(title_id) AS title_id, sum(original_value) AS original_value,
   coalesce(sum(titles) FILTER (WHERE is_waiting), 0) AS waiting_titles,
-  coalesce(sum(original_value) FILTER (WHERE is_waiting), 0) AS waiting_value`);
-/** A row `total` with the columns of `totals`, as `ScheduleTotals`. */
-const totalsJson = (amounts: Amounts) =>
-  Prisma.raw(`
-  'titles', coalesce(total.titles, 0), 'waitingTitles', total.waiting_titles,
-  'waitingValue', total.waiting_value::text, 'sums', jsonb_build_object(${columnsOf(
-    amounts,
-    (column) => `'${column}', coalesce(total.${column}, 0)::text`,
-  ).slice(2)})`);
+  coalesce(sum(original_value) FILTER (WHERE is_waiting), 0) AS waiting_value`;
+/** A row `total` with the columns of `TOTALS`, as `ScheduleTotals`. */
+const TOTALS_JSON = Prisma.sql`
+  'titles', coalesce(total.titles, 0), 'originalValue', coalesce(total.original_value, 0)::text,
+  'waitingTitles', total.waiting_titles, 'waitingValue', total.waiting_value::text`;
 
 /** Rows of `schedule_total`, with `is_waiting` for the titles of days that wait for a person. */
 const linesOf = (isSelected: (column: Prisma.Sql) => Prisma.Sql) => Prisma.sql`
@@ -131,18 +120,18 @@ const PAYEE_JSON = Prisma.sql`
 const PLANNER = Prisma.sql`SELECT set_config('work_mem', '32MB', true)`;
 
 /** One row: the figures of a range. */
-const figuresOf = (range: DueRange, amounts: Amounts) => Prisma.sql`
+const figuresOf = (range: DueRange) => Prisma.sql`
   WITH ${CHANGED}, total AS MATERIALIZED (
-    SELECT due_date, payee, grouping(due_date, payee) AS level, ${totals(amounts)}
+    SELECT due_date, payee, grouping(due_date, payee) AS level, ${TOTALS}
     FROM (${linesOf(within(range))}) AS line GROUP BY GROUPING SETS ((due_date), (payee), ())
   )
   SELECT
-    (SELECT jsonb_build_object(${totalsJson(amounts)}) FROM total WHERE level = 3) AS overall,
+    (SELECT jsonb_build_object(${TOTALS_JSON}) FROM total WHERE level = 3) AS overall,
     (SELECT jsonb_build_object('groups', count(*), 'titles', coalesce(sum(titles), 0),
                                'originalValue', coalesce(sum(original_value), 0)::text)
      FROM total WHERE payee IN (SELECT payee FROM changed)) AS changed,
     (SELECT coalesce(jsonb_agg(jsonb_build_object('date', due_date, 'businessDay', ${businessDayOf(Prisma.sql`due_date`)},
-                                                  ${totalsJson(amounts)}) ORDER BY due_date), '[]')
+                                                  ${TOTALS_JSON}) ORDER BY due_date), '[]')
      FROM total WHERE level = 1) AS dates,
     (SELECT count(*)::float8 FROM total WHERE level = 2) AS "groupCount",
     (SELECT jsonb_build_object('titles', coalesce(sum(titles), 0),
@@ -150,15 +139,15 @@ const figuresOf = (range: DueRange, amounts: Amounts) => Prisma.sql`
      FROM (${linesOf((column) => Prisma.sql`${column} IS NULL`)}) AS line) AS undated`;
 
 /** A row for each payee, or for each due date and payee, the largest original value first. */
-const listOf = (range: DueRange, amounts: Amounts, hasDates: boolean, page: Prisma.Sql) => {
+const listOf = (range: DueRange, hasDates: boolean, page: Prisma.Sql) => {
   const by = hasDates ? Prisma.sql`due_date,` : Prisma.empty;
   return Prisma.sql`
     WITH ${CHANGED}, total AS (
-      SELECT ${by} payee, ${totals(amounts)} FROM (${linesOf(within(range))}) AS line GROUP BY ${by} payee
+      SELECT ${by} payee, ${TOTALS} FROM (${linesOf(within(range))}) AS line GROUP BY ${by} payee
       ORDER BY ${by} original_value DESC, payee ${page}
     )
     SELECT jsonb_build_object(
-             ${hasDates ? Prisma.sql`'dueDate', due_date,` : Prisma.empty} ${totalsJson(amounts)}, 'payee', ${PAYEE_JSON}
+             ${hasDates ? Prisma.sql`'dueDate', due_date,` : Prisma.empty} ${TOTALS_JSON}, 'payee', ${PAYEE_JSON}
                || jsonb_build_object('titleId', title_id, 'isChanged',
                                      total.payee IN (SELECT payee FROM changed))) AS line
     FROM total JOIN conciliation.title AS title ON title.id = title_id
@@ -169,20 +158,18 @@ const listOf = (range: DueRange, amounts: Amounts, hasDates: boolean, page: Pris
 /**
  * Returns the payees on the due dates of a range, over the titles of all accepted dates. All values are
  * those of one instant.
- * @param amounts the sums to be computed, which take most of the time of a month
  */
 export async function readSchedule(
   { prisma }: Database,
   range: DueRange,
   { offset, limit }: { readonly offset: number; readonly limit: number },
-  amounts: Amounts = AMOUNT_COLUMNS,
 ): Promise<Schedule> {
   const page = Prisma.sql`OFFSET ${offset} LIMIT ${limit}`;
   const [, [figures], groups] = await prisma.$transaction(
     [
       prisma.$queryRaw`${PLANNER}`,
-      prisma.$queryRaw<[ScheduleFigures]>`${figuresOf(range, amounts)}`,
-      prisma.$queryRaw<{ line: ScheduleGroup }[]>`${listOf(range, amounts, false, page)}`,
+      prisma.$queryRaw<[ScheduleFigures]>`${figuresOf(range)}`,
+      prisma.$queryRaw<{ line: ScheduleGroup }[]>`${listOf(range, false, page)}`,
     ],
     { isolationLevel: 'RepeatableRead' },
   );
@@ -263,8 +250,8 @@ export function readScheduleSnapshot<T>(
   signal: AbortSignal,
   read: (snapshot: ScheduleSnapshot) => Promise<T>,
 ): Promise<T> {
-  const figures = figuresOf(range, AMOUNT_COLUMNS);
-  const list = listOf(range, AMOUNT_COLUMNS, true, Prisma.empty);
+  const figures = figuresOf(range);
+  const list = listOf(range, true, Prisma.empty);
   const count = Prisma.sql`
     SELECT count(*)::float8 AS "lineCount" FROM (
       SELECT DISTINCT due_date, payee FROM conciliation.schedule_total

@@ -11,7 +11,6 @@ import { formatsOf, usePage } from '../../console/shell/page-context.ts';
 import { actorOf } from '../../console/shell/path-parameters.ts';
 import { sendFile } from '../../console/shell/send-file.ts';
 import type { BankAccount } from '../../core/title/destination.ts';
-import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { AccountText } from '../accounts/pages/account-text.tsx';
 import { providerHref } from '../providers/pages/provider-address.ts';
 import {
@@ -65,15 +64,12 @@ export function PayeeAccount({ payee, isRevealed }: PayeeProps) {
 
 const TOTALS_COLUMNS: readonly Column<ScheduleTotals>[] = [
   { name: 'titles', head: 'schedule.titles', kind: 'count', value: ({ titles }) => titles },
-  ...AMOUNT_COLUMNS.map(
-    (column): Column<ScheduleTotals> => ({
-      name: column,
-      head: `title.fields.${column}`,
-      kind: 'amount',
-      value: ({ sums }) => sums[column] ?? null,
-      ...(column !== 'original_value' && { only: 'file' }),
-    }),
-  ),
+  {
+    name: 'original_value',
+    head: 'title.fields.original_value',
+    kind: 'amount',
+    value: ({ originalValue }) => originalValue,
+  },
   {
     name: 'waiting_titles',
     head: 'scheduleFile.waitingTitles',

@@ -51,8 +51,6 @@ export function scheduleTitle(fields: TitleFields): string {
 export async function plainSums(database: Database, { from, to }: DueRange) {
   const [overall] = await database.prisma.$queryRaw<[Record<string, unknown>]>`
     SELECT count(*)::int AS titles, coalesce(sum(original_value), 0)::text AS original_value,
-           coalesce(sum(platform_discounted_value), 0)::text AS platform_discounted_value,
-           coalesce(sum(money_transfer_fee), 0)::text AS money_transfer_fee,
            count(*) FILTER (WHERE day.state IN ('held', 'attention'))::int AS waiting,
            coalesce(sum(original_value) FILTER (WHERE day.state IN ('held', 'attention')), 0)::text
              AS waiting_value

@@ -142,23 +142,21 @@ async function compare(range: DueRange): Promise<void> {
   const { overall } = schedule;
   expect({
     titles: overall.titles,
-    original_value: overall.sums.original_value,
-    platform_discounted_value: overall.sums.platform_discounted_value,
-    money_transfer_fee: overall.sums.money_transfer_fee,
+    original_value: overall.originalValue,
     waiting: overall.waitingTitles,
     waiting_value: overall.waitingValue,
   }).toEqual(plain.overall);
   expect(
-    schedule.dates.map(({ date, titles, sums }) => ({
+    schedule.dates.map(({ date, titles, originalValue }) => ({
       date,
       titles,
-      original_value: sums.original_value,
+      original_value: originalValue,
     })),
   ).toEqual(plain.dates);
   const sorted = (rows: object[]) => rows.map((row) => JSON.stringify(row)).sort();
   expect(
     sorted(
-      schedule.groups.map(({ payee, titles, sums }) => ({
+      schedule.groups.map(({ payee, titles, originalValue }) => ({
         kind: payee.kind,
         party:
           payee.kind === 'provider'
@@ -166,17 +164,17 @@ async function compare(range: DueRange): Promise<void> {
             : (payee.identification ?? payee.name),
         account: payee.account.account,
         titles,
-        original_value: sums.original_value,
+        original_value: originalValue,
         changed: payee.isChanged,
       })),
     ),
   ).toEqual(sorted(plain.groups));
   expect(schedule.groupCount).toBe(schedule.groups.length);
   expect(schedule.undated).toEqual(plain.undated);
-  for (const { payee, titles, sums } of schedule.groups.slice(0, 2)) {
+  for (const { payee, titles, originalValue } of schedule.groups.slice(0, 2)) {
     expect(await readGroupTotals(database.prisma, { range, payeeOf: payee.titleId })).toEqual({
       titles,
-      originalValueSum: sums.original_value,
+      originalValueSum: originalValue,
     });
   }
   seen.onChangedAccounts += schedule.changed.groups;

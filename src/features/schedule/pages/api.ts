@@ -7,7 +7,6 @@ import {
   date,
   orNull,
   pageOfList,
-  sums,
   words,
 } from '../../../console/api/schema-parts.ts';
 import { FILE_FORMATS } from '../../../console/list/file.tsx';
@@ -29,7 +28,7 @@ const ScheduleExportQuery = Type.Object({
 
 const scheduleTotals = {
   titles: count,
-  sums,
+  originalValue: amount,
   waitingTitles: Type.Integer({
     description:
       'Titles of days in the state held or attention, whose newest response waits for a person.',

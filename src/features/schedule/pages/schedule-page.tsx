@@ -131,7 +131,7 @@ function Figures({ data }: PageProps) {
       <dl class="metrics">
         <Metric
           label={text('schedule.value')}
-          value={figure(context, overall.titles, overall.sums.original_value)}
+          value={figure(context, overall.titles, overall.originalValue)}
           {...(overall.titles > 0 && { href: titlesHref(data.range, null) })}
         />
         <Metric
@@ -234,7 +234,7 @@ export function addScheduleRoutes(server: FastifyInstance, parts: ConsoleParts):
     const view = DUE_VIEWS.find((name) => name === textParameter(request.query, 'view')) ?? 'month';
     const range = dueRangeOf(view, date ?? today);
     const read = (offset: number) =>
-      readSchedule(database, range, { offset, limit: GROUPS_A_PAGE }, ['original_value']);
+      readSchedule(database, range, { offset, limit: GROUPS_A_PAGE });
     const asked = pagingOf(request.query, 'page', Number.MAX_SAFE_INTEGER, GROUPS_A_PAGE);
     let schedule = await read(asked.offset);
     const paging = pagingOf(request.query, 'page', schedule.groupCount, GROUPS_A_PAGE);
