@@ -31,7 +31,7 @@ const measures = Prisma.raw(
 );
 const measured = Prisma.sql`id, ${ROW_DIGEST} AS digest, ${measures}`;
 /** The columns of `pairKey` as well. */
-const returned = Prisma.sql`${measured}, order_uid, buyer_identification, provider_external_id`;
+const paired = Prisma.sql`${measured}, order_uid, buyer_identification, provider_external_id`;
 
 /**
  * Carries out the plan of `planChanges`, and records the result in the row of the day and in `date_digest`. One
@@ -54,15 +54,15 @@ export async function applyChanges(
   // Of a date without titles, nothing but insertions can have an effect, and the planner is spared the rest.
   const newTitles = hasTitles ? plannedTitles(source) : allTitles(source);
   const revised = Prisma.sql`
-    revised AS (${revisions(source)}), restated AS (${restatements(source)} RETURNING ${returned}),
-    withdrawn AS (${withdrawals(source)} RETURNING ${returned}), linked AS (${successions(date, pullId)}),`;
+    revised AS (${revisions(source)}), restated AS (${restatements(source)} RETURNING ${measured}),
+    withdrawn AS (${withdrawals(source)} RETURNING ${paired}), linked AS (${successions(date, pullId)}),`;
   const kept = Prisma.sql`
     SELECT * FROM present WHERE id NOT IN (SELECT id FROM restated UNION ALL SELECT id FROM withdrawn)
     UNION ALL ${rows} restated UNION ALL ${rows} withdrawn UNION ALL`;
   await tx.$executeRaw`
     WITH present AS MATERIALIZED (
       SELECT ${measured} FROM conciliation.title WHERE accepted_date = ${date}::date
-    ), inserted AS (${insertions(source, newTitles)} RETURNING ${returned}),
+    ), inserted AS (${insertions(source, newTitles)} RETURNING ${hasTitles ? paired : measured}),
     ${hasTitles ? revised : Prisma.empty}
     written AS NOT MATERIALIZED (${hasTitles ? kept : Prisma.empty} ${rows} inserted), ${mergedDay(day)}
     ${digestRow(date, pullId, Prisma.sql`written`)}

@@ -90,11 +90,14 @@ export const computedContentHash = (date: CivilDate): Prisma.Sql =>
   contentHashOf(Prisma.sql`coalesce(
     (SELECT content_version FROM conciliation.day WHERE day.date = ${date}::date), ${newestContentVersion()}::int)`);
 
-/** The SHA-256 of a row of `title`: what no merge has written is not in it. See `date_digest.digest`. */
+/**
+ * The SHA-256 of a row of `title`: what no merge has written is not in it. See `date_digest.digest`. The content hash
+ * covers the columns of the content, and a check computes it again: so of an amount only its scale is needed here.
+ */
 export const ROW_DIGEST = Prisma.raw(
   `sha256(record_send(ROW(
      id, occurrence, status, content_hash, raw_hash, first_pull_id, last_change_pull_id, extra,
-     ${AMOUNT_COLUMNS.join(', ')},
+     ${AMOUNT_COLUMNS.map((column) => `scale(${column})`).join(', ')},
      CASE WHEN erased_at IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object(
        'identity_hash', identity_hash, ${VALUE_COLUMNS.map((column) => `'${column}', ${column}`).join(', ')})) END)))`,
 );
