@@ -76,6 +76,16 @@ const sign = async (name: string, date: CivilDate) => {
   return reviewer.post(`/days/${date}/sign-off`, { digest: await digestOf(date) });
 };
 
+test('a return to a replaced account holds no title that named the account before', async () => {
+  await pull(day(0), 'a 111');
+  await pull(day(1), 'b 222');
+  await confirm((await openChange()).id);
+  await pull(day(2), 'c 111');
+  expect(await lastingHolds((await openChange()).id)).toEqual([{ uid: 'c' }]);
+  const { alterations } = await verifyDate(world.database, day(0), new AbortController().signal);
+  expect(alterations).toEqual([]);
+});
+
 test('the commit that brings a changed account holds its titles; one person confirms, another signs', async () => {
   await pull(day(0), 'a 111');
   await pull(day(1), 'b 111', 'c 222', 'd 222');
