@@ -61,3 +61,13 @@ if (address.searchParams.has('notice')) {
   address.searchParams.delete('notice');
   history.replaceState(null, '', address);
 }
+
+// A page that shows work under way is asked for again, except while its reader fills in a form.
+const { refreshSeconds } = document.querySelector('main').dataset;
+if (refreshSeconds !== undefined) {
+  setInterval(() => {
+    const isFilledIn =
+      document.activeElement?.form || document.querySelector('details.disclosure[open]');
+    if (!isFilledIn) location.replace(location.pathname + location.search);
+  }, 1000 * refreshSeconds);
+}

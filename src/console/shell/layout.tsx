@@ -12,7 +12,7 @@ export interface Page {
   readonly body: VNode;
   /** Why the action before the page was refused. Absent: none was. */
   readonly fault?: string;
-  /** The page is asked for again after so many seconds. Absent: it stays. */
+  /** The page is asked for again after so many seconds, except while its reader fills in a form. Absent: it stays. */
   readonly refreshSeconds?: number;
 }
 
@@ -35,9 +35,6 @@ function Document({ page }: { readonly page: Page }) {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        {page.refreshSeconds !== undefined && (
-          <meta http-equiv="refresh" content={String(page.refreshSeconds)} />
-        )}
         <title>{`${page.title} · ${text('frame.product')}`}</title>
         <link rel="icon" href={assets.icon} />
         <link rel="stylesheet" href={assets.css} />
@@ -64,7 +61,7 @@ function Document({ page }: { readonly page: Page }) {
             </div>
           </div>
         </header>
-        <main id="content" tabIndex={-1}>
+        <main id="content" tabIndex={-1} data-refresh-seconds={page.refreshSeconds}>
           {context.notice !== null && (
             <p class="notice" role="status">
               {context.notice}

@@ -82,9 +82,9 @@ describe('a backfill', () => {
     const path = started.location ?? '';
     const running = (await viewer.get(path)).text;
     expect(running).toContain('0 of 3 dates');
-    expect(running).toContain('<meta http-equiv="refresh" content="5"/>');
+    expect(running).toContain('data-refresh-seconds="5"');
     await operator.post(`${path}/cancel`);
-    expect((await viewer.get(path)).text).not.toContain('http-equiv="refresh"');
+    expect((await viewer.get(path)).text).not.toContain('data-refresh-seconds');
     expect((await operator.post(`${path}/cancel`)).status).toBe(400);
     expect((await operator.post(`${path}/resume`)).status).toBe(303);
     const future = { from: daysFrom(9, TODAY), to: daysFrom(10, TODAY) };
