@@ -153,13 +153,6 @@ test('a late repetition of a delta changes nothing and is counted', async () => 
   expect(await stored()).toEqual({ value: '40.00', status: 'open', version: '10' });
 });
 
-test('a paid payable is not open again because of a late delta', async () => {
-  await stateK({ version: '1' });
-  await stateK({ version: '2', status: 'paid' });
-  expect(await stateK({ version: '1' })).toMatchObject({ outdated: 1 });
-  expect(await stored()).toEqual({ value: '100.00', status: 'paid', version: '2' });
-});
-
 test('a later snapshot replaces a newer version, and names the payable', async () => {
   await stateK({ openValue: '40.00', version: '2' });
   const snapshot = await begin();
