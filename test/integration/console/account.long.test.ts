@@ -1,7 +1,6 @@
 /** The page of the user's own account: the password and the sessions. */
 import { Client } from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createApiKey, revokeApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { createLink } from '../../../src/console/access/console-users.sql.ts';
 import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
@@ -100,25 +99,6 @@ describe('a user who changes their own password', () => {
     const token = await createLink(world.database, link);
     expect((await change({})).status).toBe(303);
     expect((await console.visitor().get(`/link/${token}`)).status).toBe(404);
-  });
-
-  test('changes it once, also with two forms at the same time', async () => {
-    const csrf = await ana.csrf();
-    const sendBoth = () =>
-      Promise.all(
-        ['uma frase nova e longa', 'mais uma frase bem longa'].map((text) =>
-          ana.post(
-            '/account/password',
-            { password: PASSWORD, newPassword: text, again: text },
-            { csrf, headers: from.headers },
-          ),
-        ),
-      );
-    let answers = await sendBoth();
-    // On a busy machine the passwords may wait longer than the console permits. Such an answer asks for another try.
-    while (answers.every(({ status }) => status === 503)) answers = await sendBoth();
-    const changed = answers.filter(({ location }) => location?.includes('password_changed'));
-    expect(changed).toHaveLength(1);
   });
 });
 
@@ -248,28 +228,4 @@ test('users see their own sessions and end the others', async () => {
   expect((await browser.get('/account')).location).toContain('/login');
   expect((await ana.get('/account')).text).not.toContain('End the other sessions');
   expect((await other.get('/account')).status).toBe(200);
-});
-
-test('users see their own keys that are not revoked', async () => {
-  const { database } = world;
-  const key = { role: 'viewer', scopes: ['read'], validDays: 1, by: 'test' } as const;
-  await console.as('viewer', 'owner-of-keys');
-  await createApiKey(database, { ...key, name: 'of another', user: 'owner-of-keys' });
-  await createApiKey(database, { ...key, name: 'of nobody', user: null });
-  expect((await ana.get('/account')).text).not.toContain('Keys for scripts');
-  const { key: text } = await createApiKey(database, {
-    ...key,
-    name: 'nightly import',
-    user: name,
-  });
-  const page = await ana.get('/account');
-  expect(page.text).toContain('nightly import');
-  expect(page.text).toContain(text.slice(0, 19));
-  expect(page.text).not.toMatch(/of another|of nobody/);
-  expect(page.text).not.toContain(text);
-  const { id } = await database.prisma.apiKey.findFirstOrThrow({
-    where: { name: 'nightly import' },
-  });
-  await revokeApiKey(database, id, 'test');
-  expect((await ana.get('/account')).text).not.toContain('nightly import');
 });
