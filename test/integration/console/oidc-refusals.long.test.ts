@@ -32,6 +32,16 @@ test('an account without a user is not signed in; no user is created', async () 
   ]);
 });
 
+test.each([{ email_verified: false }, {}])(
+  'an account without a verified address is not signed in: %o',
+  async (claim) => {
+    const { account } = await oidc.newPerson();
+    const { sub, email = '' } = account;
+    const { client, answer } = await oidc.signIn({ sub, email, ...claim });
+    await refused(answer, client, 'no verified e-mail address', 403);
+  },
+);
+
 test('a disabled user is not signed in, linked or not', async () => {
   const { name, account } = await oidc.newPerson();
   const tied = await oidc.newPerson();
