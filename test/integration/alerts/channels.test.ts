@@ -312,6 +312,18 @@ test('neither the log nor a message has an address or a password', async () => {
   }
 });
 
+test('a connection that has to be encrypted is refused by a server without TLS', async () => {
+  const channel = openEmail({
+    url: mail.url,
+    isPlain: false,
+    from: 'a@b.example',
+    to: ['c@d.example'],
+  });
+  const message = { id: 'x', thread: 'x', severity: null, title: 'A test', paragraphs: ['A test'] };
+  expect(await channel.send({ ...message, link: null, document: {} }, signal)).toBe('ETLS');
+  expect(mail.mails).toEqual([]);
+});
+
 test('the digest of a slot is delivered once over all processes, and a failure is tried again', async () => {
   const { prisma } = table.database;
   const slotAt = new Date('2026-03-10T11:00:00Z');

@@ -6,7 +6,6 @@ import {
   toCivilDate,
 } from '../../../src/base/values/business-day.ts';
 import { correctStartDate } from '../../../src/cli/start-date.sql.ts';
-import type { AlertPolicy } from '../../../src/console/alert-entry.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
 import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
@@ -20,19 +19,16 @@ import { openConsole } from '../../support/console-client.ts';
 import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 import { addBooking, match, payablesOf } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
+import { NEVER_STALE } from '../alerts/alert-table.ts';
 
 const FROM = toCivilDate('2026-03-28');
 const TO = toCivilDate('2026-03-31');
 const MARCH = parseMonth('2026-03') as CivilMonth;
-const NEVER_STALE: AlertPolicy = {
-  timeZone: 'America/Sao_Paulo',
-  maxLagDays: 1_000_000,
-  maxIdleHours: 1_000_000,
-};
 
 const world = worldOfFile({ startDate: FROM });
 const console = forFile(() => openConsole(world.database));
@@ -61,17 +57,6 @@ const openAlerts = async () => {
     where: { kind: 'month_seal_broken', resolvedAt: null },
   });
 };
-
-const sealWaits = () =>
-  expect
-    .poll(async () => {
-      const { rowCount } = await world.database.pool.query(
-        `SELECT FROM pg_stat_activity
-         WHERE wait_event_type = 'Lock' AND query LIKE '%FROM conciliation.day WHERE date BETWEEN%'`,
-      );
-      return rowCount;
-    })
-    .toBe(1);
 
 describe('a month', () => {
   test('is sealed when all days from the start date to its last day are signed off', async () => {
@@ -182,7 +167,7 @@ describe('a month', () => {
       await reopenDay(world.database, TO, { by: 'ana', reason: 'again' });
       await sign(TO);
       const waiting = seal();
-      await sealWaits();
+      await lockWaits(world.database);
       await reopenDay(world.database, TO, { by: 'ana', reason: 'again' });
       await sign(TO);
       return { sealing: waiting };
@@ -205,7 +190,7 @@ describe('a month', () => {
         () => 'sealed',
         (error: unknown) => String(error),
       );
-      await sealWaits();
+      await lockWaits(world.database);
       return { sealing };
     });
     const { sealing } = await merge;

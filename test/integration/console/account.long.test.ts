@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { createLink } from '../../../src/console/access/console-users.sql.ts';
 import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
 import { codeOf, PASSWORD, setFactor, setPassword } from '../../support/second-factor.ts';
 import { createTestLog } from './console-world.ts';
@@ -150,13 +151,7 @@ describe('a form whose password was right is refused', () => {
         await client.query(sql, [name]);
         const committed = await credentials();
         const underWay = ana.post(path, fields, { csrf, headers: from.headers });
-        const isBlocked = async () => {
-          const { rowCount } = await client.query(
-            `SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`,
-          );
-          return rowCount;
-        };
-        await expect.poll(isBlocked, { timeout: 300_000 }).toBe(1);
+        await lockWaits(world.database);
         await client.query('COMMIT');
         const answer = await underWay;
         expect([answer.status, answer.location]).toEqual([303, path === PAGE ? PAGE : '/account']);

@@ -9,6 +9,7 @@ import {
   type ImportKind,
 } from '../../../src/features/matching/payables/payable-import.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 import { clearMatching } from '../../support/matching-world.ts';
 import { importPayables, type PayableFields } from '../../support/payables.ts';
 
@@ -211,18 +212,9 @@ test('two deltas at once leave the newer version, in either order of their numbe
       await addPayables(tx, a, [...checkPayables(versionOf(first))]);
       // It reads no row of `k`, and waits for the key.
       waiting = add(b, versionOf(second));
-      await waitForLock();
+      await lockWaits(world.database);
     });
     await waiting;
     expect(await stored()).toMatchObject({ value });
   }
 });
-
-async function waitForLock(): Promise<void> {
-  for (;;) {
-    const [row] = await world.database.prisma.$queryRaw<[{ waits: boolean }]>`
-      SELECT EXISTS (SELECT FROM pg_stat_activity
-                     WHERE datname = current_database() AND wait_event_type = 'Lock') AS waits`;
-    if (row.waits) return;
-  }
-}
