@@ -293,12 +293,9 @@ describe('the verifier', () => {
       },
       [/✗ 2026-03: digest/, /the seal of the month and the seals of the days differ in number/],
     ],
-  ])('finds %s, also where SHA256SUMS was recomputed', async (_, name, change, found) => {
+  ])('finds %s, although SHA256SUMS was recomputed', async (_, name, change, found) => {
     await unpack();
     await edit(name, change);
-    const plain = await verify();
-    expect(plain.exit).toBe(1);
-    expect(plain.stdout).toContain(`✗ ${name}: the file was changed after it was made`);
     await listHashes();
     const hidden = await verify();
     expect([hidden.exit, hidden.stderr]).toEqual([1, '']);
@@ -366,12 +363,14 @@ describe('the verifier', () => {
     if (lastCsv in edits) expect(stdout).not.toContain(`${LAST}: the CSV`);
   });
 
-  test('finds a missing file, one more file, and a file that is none', async () => {
+  test('finds a changed file, a missing one, one more, and one that is none', async () => {
     await unpack();
+    await edit(jsonl, to('"100.10"', '"100.11"'));
     await rm(join(unpacked.path, `titles/${LAST}.csv`));
     await writeFile(join(unpacked.path, 'titles/2026-03-28.csv'), 'x');
     const { exit, stdout } = await verify();
     expect(exit).toBe(1);
+    expect(stdout).toContain(`✗ ${jsonl}: the file was changed after it was made`);
     expect(stdout).toContain('✗ titles/2026-03-31.csv: the file is missing');
     expect(stdout).toContain('✗ titles/2026-03-28.csv: the file is not listed');
     await writeFile(join(unpacked.path, 'month.json'), '{');
